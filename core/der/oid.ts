@@ -1,0 +1,48 @@
+import { Fault } from '../fault.ts';
+
+/** Arcs beyond this are refused: every registered one is smaller, and a double holds them exactly. */
+const largestArc = 2 ** 48;
+const longestOid = 64;
+
+/** Contents octets of an OBJECT IDENTIFIER → dotted decimal (X.690 §8.19). Faults: malformed. */
+export function decodeOid(contents: Uint8Array): string {
+  if (contents.length === 0 || contents.length > longestOid) throw new Fault('malformed', 'DER: bad OID');
+  let text = '';
+  let arc = 0;
+  let fresh = true;
+  for (const octet of contents) {
+    if (fresh && octet === 0x80) throw new Fault('malformed', 'DER: OID arc with leading zeros');
+    arc = arc * 128 + (octet & 0x7f);
+    if (arc > largestArc) throw new Fault('malformed', 'DER: OID arc too large');
+    fresh = (octet & 0x80) === 0;
+    if (!fresh) continue;
+    if (text === '') {
+      const first = arc < 40 ? 0 : arc < 80 ? 1 : 2;
+      text = `${first}.${arc - first * 40}`;
+    } else {
+      text += `.${arc}`;
+    }
+    arc = 0;
+  }
+  if (!fresh) throw new Fault('malformed', 'DER: truncated OID');
+  return text;
+}
+
+/** Dotted decimal → contents octets. Faults: malformed. */
+export function encodeOid(text: string): Uint8Array {
+  if (!/^[0-2](\.(0|[1-9]\d{0,14}))+$/.test(text))
+    throw new Fault('malformed', `not an OID: ${text.slice(0, 80)}`);
+  const [first, second, ...rest] = text.split('.').map(Number) as [number, number, ...number[]];
+  if (first < 2 && second > 39) throw new Fault('malformed', `not an OID: ${text.slice(0, 80)}`);
+  const octets: number[] = [];
+  for (const arc of [first * 40 + second, ...rest]) {
+    if (arc > largestArc) throw new Fault('malformed', `OID arc too large: ${text.slice(0, 80)}`);
+    const at = octets.length;
+    octets.push(arc % 128);
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) {
+      octets.splice(at, 0, (left % 128) | 0x80);
+    }
+  }
+  if (octets.length > longestOid) throw new Fault('malformed', `OID too long: ${text.slice(0, 80)}`);
+  return Uint8Array.from(octets);
+}

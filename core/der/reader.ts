@@ -1,0 +1,204 @@
+import { Fault } from '../fault.ts';
+import { decodeOid } from './oid.ts';
+import { tag } from './tag.ts';
+import { parseTime } from './time.ts';
+
+const bad = (what: string): Fault => new Fault('malformed', `DER: ${what}`);
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A BIT STRING: `bytes` with the last `unused` (0..7) bits to be ignored, all of them zero in DER. */
+export interface BitString {
+  readonly unused: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Reads DER (X.690 §10, §11) from a fixed range that it cannot leave, in the manner of cryptobyte: each call consumes one
+ * element or throws Fault malformed. Indefinite and non-minimal lengths, multi-octet tags, padded
+ * integers and trailing bytes are refused. Values are views into the input, never copies.
+ */
+export class DerReader {
+  readonly bytes: Uint8Array;
+  #at: number;
+  readonly #end: number;
+
+  constructor(bytes: Uint8Array, start = 0, end: number = bytes.length) {
+    this.bytes = bytes;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  get empty(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  /** The identifier octet that comes next, or -1 at the end. */
+  peek(): number {
+    return this.#at < this.#end ? this.bytes[this.#at]! : -1;
+  }
+
+  /** What is left, unread. */
+  rest(): Uint8Array {
+    return this.bytes.subarray(this.#at, this.#end);
+  }
+
+  /** Consumes nothing; throws if anything is left. Call it at the end of every structure. */
+  finish(): void {
+    if (this.#at !== this.#end) throw bad('trailing bytes');
+  }
+
+  /** Consumes an element with this identifier octet; a reader over its contents. */
+  read(expected: number): DerReader {
+    const start = this.#header(expected);
+    const contents = new DerReader(this.bytes, start, this.#at);
+    return contents;
+  }
+
+  /** As `read`, or undefined, consuming nothing, when something else or nothing comes next. */
+  optional(expected: number): DerReader | undefined {
+    return this.peek() === expected ? this.read(expected) : undefined;
+  }
+
+  /** Consumes one element whatever its tag (or with `expected`); the whole of it, header included. */
+  element(expected: number = this.peek()): Uint8Array {
+    const from = this.#at;
+    this.#header(expected);
+    return this.bytes.subarray(from, this.#at);
+  }
+
+  /** Consumes an element; its contents octets. */
+  contents(expected: number): Uint8Array {
+    return this.bytes.subarray(this.#header(expected), this.#at);
+  }
+
+  sequence(): DerReader {
+    return this.read(tag.sequence);
+  }
+
+  set(): DerReader {
+    return this.read(tag.set);
+  }
+
+  boolean(expected: number = tag.boolean): boolean {
+    const value = this.contents(expected);
+    if (value.length !== 1 || (value[0] !== 0 && value[0] !== 0xff)) throw bad('bad BOOLEAN');
+    return value[0] === 0xff;
+  }
+
+  /** Contents octets of an INTEGER, two's complement, checked to be minimal. */
+  integerBytes(expected: number = tag.integer): Uint8Array {
+    const value = this.contents(expected);
+    if (value.length === 0) throw bad('empty INTEGER');
+    if (
+      value.length > 1 &&
+      ((value[0] === 0 && value[1]! < 0x80) || (value[0] === 0xff && value[1]! >= 0x80))
+    ) {
+      throw bad('INTEGER not minimal');
+    }
+    return value;
+  }
+
+  integer(expected: number = tag.integer): bigint {
+    const value = this.integerBytes(expected);
+    let n = value[0]! >= 0x80 ? -1n : 0n;
+    for (const octet of value) n = (n << 8n) | BigInt(octet);
+    return n;
+  }
+
+  /** An INTEGER between 0 and `max` (at most 2^48). */
+  smallInteger(max: number, expected: number = tag.integer): number {
+    const value = this.integerBytes(expected);
+    if (value[0]! >= 0x80 || value.length > 7) throw bad('INTEGER out of range');
+    const n = value.reduce((sum, octet) => sum * 256 + octet, 0);
+    if (n > max) throw bad('INTEGER out of range');
+    return n;
+  }
+
+  oid(expected: number = tag.oid): string {
+    return decodeOid(this.contents(expected));
+  }
+
+  octetString(expected: number = tag.octetString): Uint8Array {
+    return this.contents(expected);
+  }
+
+  bitString(expected: number = tag.bitString): BitString {
+    const value = this.contents(expected);
+    const unused = value[0];
+    if (unused === undefined || unused > 7 || (unused > 0 && value.length === 1)) throw bad('bad BIT STRING');
+    if (unused > 0 && (value[value.length - 1]! & ((1 << unused) - 1)) !== 0)
+      throw bad('BIT STRING padding not zero');
+    return { unused, bytes: value.subarray(1) };
+  }
+
+  /** A BIT STRING of whole octets, as keys and signatures are. */
+  bitStringBytes(expected: number = tag.bitString): Uint8Array {
+    const { unused, bytes } = this.bitString(expected);
+    if (unused !== 0) throw bad('BIT STRING is not whole octets');
+    return bytes;
+  }
+
+  null(): void {
+    if (this.contents(tag.null).length !== 0) throw bad('bad NULL');
+  }
+
+  utf8String(expected: number = tag.utf8String): string {
+    try {
+      return utf8.decode(this.contents(expected));
+    } catch (error) {
+      if (error instanceof Fault) throw error;
+      throw bad('bad UTF-8');
+    }
+  }
+
+  /** An IA5String or other string of octets below 0x80. */
+  asciiString(expected: number = tag.ia5String): string {
+    const value = this.contents(expected);
+    let text = '';
+    for (const octet of value) {
+      if (octet >= 0x80) throw bad('not ASCII');
+      text += String.fromCharCode(octet);
+    }
+    return text;
+  }
+
+  /** UTCTime or GeneralizedTime as RFC 5280 §4.1.2.5 restricts them, in milliseconds since 1970. */
+  time(): number {
+    const which = this.peek();
+    if (which !== tag.utcTime && which !== tag.generalizedTime) throw bad('no time');
+    return parseTime(which, this.asciiString(which));
+  }
+
+  /** Consumes the header and moves past the contents; where the contents start. */
+  #header(expected: number): number {
+    const { bytes } = this;
+    const end = this.#end;
+    let at = this.#at;
+    if (at >= end) throw bad('too short');
+    const identifier = bytes[at++]!;
+    if (identifier !== expected) throw bad(`unexpected tag 0x${identifier.toString(16).padStart(2, '0')}`);
+    if ((identifier & 0x1f) === 0x1f) throw bad('multi-octet tag');
+    if (at >= end) throw bad('too short');
+    let length = bytes[at++]!;
+    if (length >= 0x80) {
+      const octets = length & 0x7f;
+      if (octets === 0 || octets > 4) throw bad('bad length');
+      if (at + octets > end) throw bad('too short');
+      if (bytes[at] === 0) throw bad('length not minimal');
+      length = 0;
+      for (let i = 0; i < octets; i++) length = length * 256 + bytes[at++]!;
+      if (length < 0x80) throw bad('length not minimal');
+    }
+    if (length > end - at) throw bad('too short');
+    this.#at = at + length;
+    return at;
+  }
+}
+
+/** Reads one whole DER value: `read` must consume all of `bytes`. Faults: malformed. */
+export function readDer<T>(bytes: Uint8Array, read: (reader: DerReader) => T): T {
+  const reader = new DerReader(bytes);
+  const value = read(reader);
+  reader.finish();
+  return value;
+}

@@ -1,0 +1,56 @@
+/**
+ * The closed list of ways in which a request can fail. No status, OID or body here: every protocol
+ * renders them in one table of its own, which must name them all.
+ */
+export const faultCodes = [
+  'malformed', // the bytes are not what the protocol says: syntax, encoding, a missing or unknown field
+  'badCsr', // a certification request that parses, but that no certificate may be made from
+  'badProof', // proof of possession is wrong or missing
+  'badAlgorithm', // an unknown, weak or forbidden key or algorithm
+  'unauthenticated', // nobody we know, or wrong credentials
+  'forbidden', // known, but not allowed
+  'notFound',
+  'conflict', // the state of a record does not allow it
+  'replayed', // a transaction or nonce that has been used
+  'unsupported', // a well-formed request for something that is not offered
+  'tooManyRequests',
+  'unavailable', // a key, store or upstream is out of reach: try again
+  'internal', // a defect of ours; its cause is logged and never shown
+] as const;
+
+export type FaultCode = (typeof faultCodes)[number];
+
+export interface FaultOptions {
+  /** What the caller can do about it. */
+  readonly hint?: string;
+  /** The input field at fault, as the caller spells it. */
+  readonly field?: string;
+  /** Seconds after which another try makes sense (tooManyRequests, unavailable). */
+  readonly retryAfter?: number;
+  /** For the log only, never shown. */
+  readonly cause?: unknown;
+}
+
+/** A failure that the caller may be told of. `detail` is shown: no secrets, no internals. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  readonly code: FaultCode;
+  readonly detail: string;
+  readonly hint: string | undefined;
+  readonly field: string | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: FaultCode, detail: string, options: FaultOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = detail;
+    this.hint = options.hint;
+    this.field = options.field;
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** `error` itself when it is a Fault; else an `internal` Fault that keeps it as its cause. */
+export function toFault(error: unknown): Fault {
+  return error instanceof Fault ? error : new Fault('internal', 'internal error', { cause: error });
+}
