@@ -1,0 +1,33 @@
+import { hash } from 'node:crypto';
+import type { AuditEvent } from './event.ts';
+
+/** What the first event of a chain follows. */
+export const genesis: Uint8Array = new Uint8Array(32);
+
+/**
+ * The hash that links `event` to its predecessor: SHA-256(previous ‖ UTF-8 of a JSON array of chain, sequence and the
+ * event's fields in fixed order, the members of `detail` sorted by name). 32 octets.
+ */
+export function chainHash(
+  previous: Uint8Array,
+  chain: string,
+  sequence: number,
+  event: AuditEvent,
+): Uint8Array {
+  const { actor } = event;
+  const detail = Object.entries(event.detail).sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify([
+    chain,
+    sequence,
+    event.at,
+    actor.kind,
+    actor.id,
+    actor.name,
+    actor.address,
+    event.action,
+    event.object,
+    event.outcome,
+    detail,
+  ]);
+  return hash('sha256', Buffer.concat([previous, Buffer.from(text, 'utf8')]), 'buffer');
+}

@@ -1,0 +1,35 @@
+import type { RevocationReason } from '../x509/crl.ts';
+
+/**
+ * `intended`: its serial number is taken and a key outside this process may have signed it. `failed`: an intent that
+ * came to nothing. `hold` is certificateHold and can become `good` again; `revoked` cannot.
+ */
+export type CertificateStatus = 'intended' | 'failed' | 'good' | 'hold' | 'revoked';
+
+export interface StoredCertificate {
+  readonly id: number;
+  readonly createdAt: number;
+  /** The inventory name; editing it never touches the signed bytes. */
+  readonly commonName: string;
+  readonly ca: number;
+  /** Upper-case hex, unique within a CA. */
+  readonly serialNumber: string;
+  /** RFC 4514. */
+  readonly subject: string;
+  readonly notValidBefore: number;
+  readonly notValidAfter: number;
+  /** SHA-256 of the certificate, upper-case hex; empty while intended. */
+  readonly fingerprint: string;
+  /** DER; for an intent its TBSCertificate. */
+  readonly der: Uint8Array;
+  readonly status: CertificateStatus;
+  readonly revokedAt: number | null;
+  readonly revocationReason: RevocationReason | null;
+  readonly invalidityDate: number | null;
+  readonly device: number | null;
+  readonly domain: number | null;
+  readonly profile: number | null;
+  readonly protocol: string;
+  /** Taken out of the lists; the certificate and its revocation stay. */
+  readonly hidden: boolean;
+}

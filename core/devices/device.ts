@@ -1,0 +1,33 @@
+/** How a device came to be known and what it may still use. */
+export const deviceTypes = { generic: 0, opcUaGds: 1, opcUaGdsPush: 2, agent: 3 } as const;
+
+export type EnrolmentProtocol = 'cmp' | 'est' | 'rest' | 'manual';
+
+export interface Device {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly commonName: string;
+  readonly serialNumber: string;
+  readonly deviceType: number;
+  readonly domain: number | null;
+  readonly onboardingConfig: number | null;
+  readonly noOnboardingConfig: number | null;
+}
+
+/** The secrets of a device that is not onboarded with a certificate. Sealed by the vault. */
+export interface NoOnboardingConfig {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly protocols: readonly EnrolmentProtocol[];
+  readonly estPassword: Uint8Array | null;
+  readonly cmpSharedSecret: Uint8Array | null;
+}
+
+export const onboardingStatus = { pending: 1, onboarded: 2 } as const;
+
+/** As NoOnboardingConfig, for a device that gets a domain credential first. */
+export interface OnboardingConfig extends NoOnboardingConfig {
+  readonly onboardingStatus: number;
+  readonly onboardingProtocol: EnrolmentProtocol | null;
+  readonly idevidTruststore: number | null;
+}

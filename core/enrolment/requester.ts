@@ -1,0 +1,22 @@
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { Device } from '../devices/device.ts';
+import type { Domain } from '../domains/domain.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import type { Target } from './evidence.ts';
+
+declare const admitted: unique symbol;
+
+/** How the requester showed who it is, which decides what it may ask for. */
+export type CredentialKind = 'password' | 'domainCredential' | 'issuedCertificate';
+
+/** Somebody whose evidence has been checked. Only `admit` mints it. */
+export interface Requester {
+  readonly device: Device;
+  readonly domain: Domain;
+  readonly target: Target;
+  readonly credential: CredentialKind;
+  /** The certificate it presented, one of ours. */
+  readonly presented: { readonly record: StoredCertificate; readonly certificate: Certificate } | undefined;
+  readonly address: string;
+  readonly [admitted]: true;
+}

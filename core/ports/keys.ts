@@ -1,0 +1,45 @@
+import type { KeyType, SignatureAlgorithm } from '../x509/algorithm.ts';
+import type { Health } from './platform.ts';
+
+/** Names a private key: the key store it is in (its name in the configuration) and its id there. */
+export interface KeyReference {
+  readonly store: string;
+  readonly id: string;
+}
+
+export interface StoredKey {
+  /** Unique in the key store for ever: never given to another key. Letters, digits, '-' only, at most 64. */
+  readonly id: string;
+  /** SubjectPublicKeyInfo, DER. */
+  readonly spki: Uint8Array;
+}
+
+/**
+ * Holds private keys and signs with them. A key is durable when `generate` or `import` returns.
+ * Faults of every member: unavailable (the device is out of reach), notFound (no such key), internal.
+ */
+export interface KeyStore {
+  /** Key types it can make; others are refused with Fault badAlgorithm. */
+  readonly keyTypes: readonly KeyType[] | 'all';
+  /** `label` is for people and tools of the device (at most 100 characters); it need not be unique. */
+  generate(type: KeyType, label: string): Promise<StoredKey>;
+  /** Absent where keys cannot come from outside. `pkcs8` is an unencrypted PrivateKeyInfo, DER. */
+  import?(pkcs8: Uint8Array, label: string): Promise<StoredKey>;
+  publicKey(id: string): Promise<Uint8Array>;
+  /**
+   * Signs `data` (not its digest). The signature is X.509-ready: ECDSA as DER SEQUENCE, never raw r‖s.
+   * Answers at once where nothing has to be waited for. Fault badAlgorithm when the algorithm does not fit the key.
+   */
+  sign(
+    id: string,
+    algorithm: SignatureAlgorithm,
+    data: Uint8Array,
+    signal?: AbortSignal,
+  ): Uint8Array | Promise<Uint8Array>;
+  /** PKCS#8, DER. Absent where keys never leave. */
+  export?(id: string): Promise<Uint8Array>;
+  /** Destroys the key; it is no error if it is gone already. */
+  remove(id: string): Promise<void>;
+  health(): Promise<Health>;
+  close(): Promise<void>;
+}

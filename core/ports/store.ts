@@ -1,0 +1,154 @@
+import type { Role, Session, User } from '../accounts/account.ts';
+import type { AuditEvent, ChainedEvent } from '../audit/event.ts';
+import type { Credential } from '../ca/credential.ts';
+import type { IssuingCa, StoredCrl } from '../ca/issuing-ca.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { Device, NoOnboardingConfig, OnboardingConfig } from '../devices/device.ts';
+import type { Domain } from '../domains/domain.ts';
+import type { CertificateProfile } from '../profiles/record.ts';
+import type { Truststore } from '../truststores/truststore.ts';
+import type { Health } from './platform.ts';
+
+/** A small value kept by name: the token key, the identity of the installation, … */
+export interface Setting {
+  readonly id: number;
+  readonly name: string;
+  readonly value: Uint8Array;
+}
+
+/** One failed login, counted against a name or an address until it is pruned. */
+export interface LoginFailure {
+  readonly id: number;
+  readonly at: number;
+  /** `name:pump-1`, `address:10.0.0.7`. */
+  readonly subject: string;
+}
+
+/** Every kind of record and its shape. Times are milliseconds since 1970; all are plain data. */
+export interface Records {
+  domain: Domain;
+  profile: CertificateProfile;
+  issuingCa: IssuingCa;
+  crl: StoredCrl;
+  credential: Credential;
+  certificate: StoredCertificate;
+  device: Device;
+  onboardingConfig: OnboardingConfig;
+  noOnboardingConfig: NoOnboardingConfig;
+  truststore: Truststore;
+  role: Role;
+  user: User;
+  session: Session;
+  setting: Setting;
+  loginFailure: LoginFailure;
+  auditEvent: ChainedEvent;
+}
+
+export type Kind = keyof Records;
+
+/** Kinds whose commits raise the change counter: read-mostly configuration that processes cache. */
+export const configurationKinds = [
+  'domain',
+  'profile',
+  'issuingCa',
+  'credential',
+  'truststore',
+  'role',
+] as const satisfies readonly Kind[];
+
+/** In a write: the id of the record that an earlier insert of the same commit makes (by its index there). */
+export interface Ref {
+  readonly ref: number;
+}
+
+export type Values<K extends Kind> = {
+  readonly [F in Exclude<keyof Records[K], 'id'>]:
+    | Records[K][F]
+    | (number extends Records[K][F] ? Ref : never);
+};
+
+export type Changes<K extends Kind> = Partial<Values<K>>;
+
+export type Write =
+  | { [K in Kind]: { readonly op: 'insert'; readonly kind: K; readonly values: Values<K> } }[Exclude<
+      Kind,
+      'auditEvent'
+    >]
+  /** `where` guards: unless the record exists and has all these values, the whole commit fails with Fault conflict. */
+  | {
+      [K in Kind]: {
+        readonly op: 'update';
+        readonly kind: K;
+        readonly id: number;
+        readonly where?: Partial<Records[K]>;
+        readonly set: Changes<K>;
+      };
+    }[Exclude<Kind, 'auditEvent'>]
+  | {
+      [K in Kind]: {
+        readonly op: 'delete';
+        readonly kind: K;
+        readonly id: number;
+        readonly where?: Partial<Records[K]>;
+      };
+    }[Exclude<Kind, 'auditEvent'>]
+  /** Appends to this process's audit chain. `{ref}` in `objectRef` completes `object` as `<object>:<id>`. */
+  | { readonly op: 'audit'; readonly event: AuditEvent; readonly objectRef?: Ref };
+
+export interface Condition<K extends Kind> {
+  readonly field: keyof Records[K] & string;
+  readonly is: 'equal' | 'less' | 'lessOrEqual' | 'greater' | 'greaterOrEqual' | 'oneOf';
+  readonly value: string | number | boolean | null | readonly (string | number)[];
+}
+
+export interface Query<K extends Kind> {
+  readonly where?: readonly Condition<K>[];
+  /** Words of which each must be in one of the kind's searchable fields, case-insensitively. At most 10. */
+  readonly search?: readonly string[];
+  /** Default: by id, descending (newest first). Ties are broken by id in the same direction. */
+  readonly order?: { readonly field: keyof Records[K] & string; readonly descending: boolean };
+  /** 1 to 1000. */
+  readonly limit: number;
+  /** `next` of an earlier page of the same query. Fault malformed when it is not one. */
+  readonly cursor?: string;
+}
+
+export interface Page<T> {
+  readonly records: readonly T[];
+  /** Where the next page starts (keyset, never an offset); absent on the last. */
+  readonly next?: string;
+}
+
+/** What an enrolment asks of the store before anything else, in one go. */
+export interface DeviceLogin {
+  readonly device: Device;
+  readonly config: NoOnboardingConfig | OnboardingConfig | undefined;
+}
+
+/**
+ * Everything durable. Faults of every member: unavailable (the database is out of reach: try again), internal.
+ * When `commit` resolves, its writes survive a power cut; when it rejects, none of them happened, unless the Fault is
+ * `unavailable`, which leaves that open.
+ */
+export interface Store {
+  get<K extends Kind>(kind: K, id: number): Promise<Records[K] | undefined>;
+  /** The record with these values, the lowest id where several have. Meant for unique or indexed fields. */
+  find<K extends Kind>(kind: K, where: Partial<Records[K]>): Promise<Records[K] | undefined>;
+  list<K extends Kind>(kind: K, query: Query<K>): Promise<Page<Records[K]>>;
+  /** How many records match, counted no further than `atMost`. */
+  count<K extends Kind>(kind: K, where: readonly Condition<K>[], atMost: number): Promise<number>;
+  /** By common name, or by id where `name` is a number and no device is called so. */
+  deviceLogin(name: string): Promise<DeviceLogin | undefined>;
+  /**
+   * All writes or none, in order. The ids of the records that each write touched (0 for audit). Faults: conflict with
+   * `field` for a second record with a unique value; conflict for a guard that does not hold, and for a
+   * delete of what others refer to (the detail names the kind that does).
+   */
+  commit(writes: readonly Write[]): Promise<readonly number[]>;
+  /** Raised by every commit, at any instance, that touches one of `configurationKinds`. */
+  changeCounter(): Promise<number>;
+  /** True for one holder at a time; held for `seconds` from now, renewed by calling again, free when it runs out. */
+  lease(name: string, holder: string, seconds: number): Promise<boolean>;
+  health(): Promise<Health>;
+  close(): Promise<void>;
+}
