@@ -1,6 +1,6 @@
 import { encodeOid } from './oid.ts';
 import { contextConstructed, tag } from './tag.ts';
-import { formatTime } from './time.ts';
+import { formatGeneralizedTime, formatTime } from './time.ts';
 
 const utf8 = new TextEncoder();
 
@@ -132,6 +132,11 @@ export class DerBuilder {
   time(milliseconds: number): this {
     const { tag: identifier, text } = formatTime(milliseconds);
     return this.string(text, identifier);
+  }
+
+  /** GeneralizedTime whatever the year, without fractions of a second. */
+  generalizedTime(milliseconds: number, identifier: number = tag.generalizedTime): this {
+    return this.string(formatGeneralizedTime(milliseconds), identifier);
   }
 
   /** A copy of what was written. */

@@ -50,8 +50,7 @@ export class DerReader {
   /** Consumes an element with this identifier octet; a reader over its contents. */
   read(expected: number): DerReader {
     const start = this.#header(expected);
-    const contents = new DerReader(this.bytes, start, this.#at);
-    return contents;
+    return new DerReader(this.bytes, start, this.#at);
   }
 
   /** As `read`, or undefined, consuming nothing, when something else or nothing comes next. */
@@ -167,6 +166,11 @@ export class DerReader {
     const which = this.peek();
     if (which !== tag.utcTime && which !== tag.generalizedTime) throw bad('no time');
     return parseTime(which, this.asciiString(which));
+  }
+
+  /** GeneralizedTime in the form of `time`, whatever the year. */
+  generalizedTime(expected: number = tag.generalizedTime): number {
+    return parseTime(tag.generalizedTime, this.asciiString(expected));
   }
 
   /** Consumes the header and moves past the contents; where the contents start. */

@@ -8,6 +8,7 @@ export const tag = {
   oid: 0x06,
   enumerated: 0x0a,
   utf8String: 0x0c,
+  numericString: 0x12,
   sequence: 0x30,
   set: 0x31,
   printableString: 0x13,

@@ -26,14 +26,20 @@ export function parseTime(which: number, text: string): number {
   return date.getTime();
 }
 
-/** The form that RFC 5280 §4.1.2.5 prescribes: UTCTime through 2049, GeneralizedTime from 2050. */
+/** The form that RFC 5280 §4.1.2.5 prescribes: UTCTime through 2049, GeneralizedTime from 2050. Faults: malformed. */
 export function formatTime(milliseconds: number): { readonly tag: number; readonly text: string } {
+  const text = formatGeneralizedTime(milliseconds);
+  return text >= '1950' && text < '2050'
+    ? { tag: tag.utcTime, text: text.slice(2) }
+    : { tag: tag.generalizedTime, text };
+}
+
+/** YYYYMMDDHHMMSSZ; the fraction of the second is cut off. Faults: malformed. */
+export function formatGeneralizedTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   const year = date.getUTCFullYear();
   if (!(year >= 0 && year <= 9999)) throw new Fault('malformed', 'time out of range');
-  const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`);
-  const rest = `${two(date.getUTCMonth() + 1)}${two(date.getUTCDate())}${two(date.getUTCHours())}${two(date.getUTCMinutes())}${two(date.getUTCSeconds())}Z`;
-  return year >= 1950 && year < 2050
-    ? { tag: tag.utcTime, text: two(year % 100) + rest }
-    : { tag: tag.generalizedTime, text: String(year).padStart(4, '0') + rest };
+  return `${two(Math.floor(year / 100))}${two(year % 100)}${two(date.getUTCMonth() + 1)}${two(date.getUTCDate())}${two(date.getUTCHours())}${two(date.getUTCMinutes())}${two(date.getUTCSeconds())}Z`;
 }
+
+const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`);

@@ -1,0 +1,235 @@
+import { hash } from 'node:crypto';
+import { der } from '../der/builder.ts';
+import { hex, sameBytes } from '../der/bytes.ts';
+import { type DerReader, readDer } from '../der/reader.ts';
+import { context, contextConstructed, tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+import {
+  readSignatureAlgorithm,
+  type SignatureAlgorithm,
+  signatureAlgorithmIdentifier,
+} from './algorithm.ts';
+import { addExtensions, type Extension, readExtensions } from './extension.ts';
+import {
+  type AuthorityKeyIdentifier,
+  decodeAuthorityKeyIdentifier,
+  decodeSubjectAltName,
+  decodeSubjectKeyIdentifier,
+} from './extensions/identity.ts';
+import {
+  type BasicConstraints,
+  decodeBasicConstraints,
+  decodeExtendedKeyUsage,
+  decodeKeyUsage,
+  type KeyUsage,
+} from './extensions/usage.ts';
+import type { GeneralName } from './general-name.ts';
+import { type Name, readName } from './name.ts';
+import { oid } from './oids.ts';
+
+export interface Certificate {
+  readonly der: Uint8Array;
+  /** What is signed, in DER. */
+  readonly tbs: Uint8Array;
+  /** 1 (no extensions), 2 or 3. */
+  readonly version: 1 | 2 | 3;
+  /** Contents octets of the INTEGER. */
+  readonly serial: Uint8Array;
+  /** Upper-case hexadecimal of the number, two digits an octet, no leading zero octet; `-` before a negative one. */
+  readonly serialNumber: string;
+  /** Undefined when unknown or weak. */
+  readonly signatureAlgorithm: SignatureAlgorithm | undefined;
+  readonly signature: Uint8Array;
+  readonly issuer: Name;
+  readonly subject: Name;
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** SubjectPublicKeyInfo in DER, of any kind of key. */
+  readonly spki: Uint8Array;
+  readonly extensions: readonly Extension[];
+}
+
+const longestSerial = 64;
+
+/** A Certificate in DER (RFC 5280 §4.1). Faults: malformed. */
+export function parseCertificate(der: Uint8Array): Certificate {
+  return readDer(der, (reader) => {
+    const certificate = reader.sequence();
+    const tbs = certificate.element(tag.sequence);
+    const algorithm = certificate.element(tag.sequence);
+    const signature = certificate.bitStringBytes();
+    certificate.finish();
+    return { der, tbs, ...readDer(tbs, (r) => readTbs(r.sequence(), algorithm)), signature };
+  });
+}
+
+function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Certificate, 'der' | 'tbs' | 'signature'> {
+  const version = readVersion(tbs);
+  const serial = tbs.integerBytes();
+  if (serial.length > longestSerial) throw new Fault('malformed', 'certificate serial number too long');
+  const algorithm = tbs.element(tag.sequence);
+  // RFC 5280 §4.1.1.2: both must be the same; only the inner one is signed.
+  if (!sameBytes(algorithm, outerAlgorithm)) {
+    throw new Fault('malformed', 'certificate names two signature algorithms');
+  }
+  const issuer = readName(tbs);
+  const validity = tbs.sequence();
+  const notBefore = validity.time();
+  const notAfter = validity.time();
+  validity.finish();
+  const subject = readName(tbs);
+  const spki = tbs.element(tag.sequence);
+  if (version > 1) skipUniqueIdentifiers(tbs);
+  const extensions = version === 3 ? readOptionalExtensions(tbs) : [];
+  tbs.finish();
+  return {
+    version,
+    serial,
+    serialNumber: formatSerial(serial),
+    signatureAlgorithm: knownAlgorithm(algorithm),
+    issuer,
+    subject,
+    notBefore,
+    notAfter,
+    spki,
+    extensions,
+  };
+}
+
+function readVersion(tbs: DerReader): 1 | 2 | 3 {
+  const explicit = tbs.optional(contextConstructed(0));
+  if (!explicit) return 1;
+  const version = explicit.smallInteger(2);
+  explicit.finish();
+  return (version + 1) as 1 | 2 | 3;
+}
+
+function skipUniqueIdentifiers(tbs: DerReader): void {
+  for (const identifier of [context(1), context(2)]) {
+    if (tbs.peek() === identifier) tbs.bitString(identifier);
+  }
+}
+
+function readOptionalExtensions(tbs: DerReader): Extension[] {
+  const explicit = tbs.optional(contextConstructed(3));
+  if (!explicit) return [];
+  const extensions = readExtensions(explicit);
+  explicit.finish();
+  return extensions;
+}
+
+function knownAlgorithm(identifier: Uint8Array): SignatureAlgorithm | undefined {
+  try {
+    return readDer(identifier, readSignatureAlgorithm);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'badAlgorithm') return undefined;
+    throw error;
+  }
+}
+
+/** Contents octets of an INTEGER → `serialNumber` of a certificate. */
+export function formatSerial(serial: Uint8Array): string {
+  if (serial[0]! >= 0x80) return `-${formatMagnitude(serial)}`;
+  return hex(serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial);
+}
+
+function formatMagnitude(negative: Uint8Array): string {
+  const digits = ((1n << BigInt(negative.length * 8)) - BigInt(`0x${hex(negative)}`)).toString(16);
+  return digits.padStart(digits.length + (digits.length % 2), '0').toUpperCase();
+}
+
+/** By OID. */
+export function extension(
+  certificate: { readonly extensions: readonly Extension[] },
+  which: string,
+): Extension | undefined {
+  for (const one of certificate.extensions) if (one.oid === which) return one;
+  return undefined;
+}
+
+type Extended = { readonly extensions: readonly Extension[] };
+
+function decoded<T>(certificate: Extended, which: string, decode: (value: Uint8Array) => T): T | undefined {
+  const found = extension(certificate, which);
+  return found && decode(found.value);
+}
+
+// Each is undefined when the extension is missing, and throws Fault malformed when it is not what it should be.
+
+export const keyUsageOf = (certificate: Extended): KeyUsage[] | undefined =>
+  decoded(certificate, oid.keyUsage, decodeKeyUsage);
+
+/** OIDs of purposes. */
+export const extendedKeyUsageOf = (certificate: Extended): string[] | undefined =>
+  decoded(certificate, oid.extendedKeyUsage, decodeExtendedKeyUsage);
+
+export const basicConstraintsOf = (certificate: Extended): BasicConstraints | undefined =>
+  decoded(certificate, oid.basicConstraints, decodeBasicConstraints);
+
+/** Empty when the extension is missing. */
+export const subjectAltNamesOf = (certificate: Extended): GeneralName[] =>
+  decoded(certificate, oid.subjectAltName, decodeSubjectAltName) ?? [];
+
+export const subjectKeyIdentifierOf = (certificate: Extended): Uint8Array | undefined =>
+  decoded(certificate, oid.subjectKeyIdentifier, decodeSubjectKeyIdentifier);
+
+export const authorityKeyIdentifierOf = (certificate: Extended): AuthorityKeyIdentifier | undefined =>
+  decoded(certificate, oid.authorityKeyIdentifier, decodeAuthorityKeyIdentifier);
+
+export interface CertificateTemplate {
+  /** Magnitude, most significant octet first: positive, and at most 20 octets when encoded. */
+  readonly serial: Uint8Array;
+  readonly signatureAlgorithm: SignatureAlgorithm;
+  readonly issuer: Name;
+  /** Milliseconds since 1970; the fraction of the second is cut off. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly subject: Name;
+  /** DER. */
+  readonly spki: Uint8Array;
+  readonly extensions: readonly Extension[];
+}
+
+const version3 = Uint8Array.of(0xa0, 3, tag.integer, 1, 2);
+
+/** TBSCertificate of version 3 in DER, to be signed. Faults: malformed for a serial number out of range. */
+export function buildTbsCertificate(template: CertificateTemplate): Uint8Array {
+  checkSerial(template.serial);
+  return der((b) =>
+    b.sequence((s) => {
+      s.raw(version3);
+      s.unsigned(template.serial);
+      s.raw(signatureAlgorithmIdentifier(template.signatureAlgorithm));
+      s.raw(template.issuer.der);
+      s.sequence((validity) => validity.time(template.notBefore).time(template.notAfter));
+      s.raw(template.subject.der);
+      s.raw(template.spki);
+      if (template.extensions.length > 0) s.explicit(3, (e) => addExtensions(e, template.extensions));
+    }),
+  );
+}
+
+/** RFC 5280 §4.1.2.2. */
+function checkSerial(serial: Uint8Array): void {
+  let skip = 0;
+  while (serial[skip] === 0) skip++;
+  const length = serial.length - skip;
+  if (length === 0 || length > 20 || (length === 20 && serial[skip]! >= 0x80)) {
+    throw new Fault('malformed', 'certificate serial numbers are positive and have at most 20 octets');
+  }
+}
+
+/** The certificate in DER. `signature`: as X.509 has it (ECDSA in DER). */
+export function assembleCertificate(
+  tbs: Uint8Array,
+  algorithm: SignatureAlgorithm,
+  signature: Uint8Array,
+): Uint8Array {
+  return der((b) =>
+    b.sequence((s) => s.raw(tbs).raw(signatureAlgorithmIdentifier(algorithm)).bitString(signature)),
+  );
+}
+
+/** SHA-256 of the DER in upper-case hexadecimal. */
+export const fingerprint = (der: Uint8Array): string => hex(hash('sha256', der, 'buffer'));

@@ -1,0 +1,98 @@
+import type { DerReader } from '../der/reader.ts';
+import { tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+
+const utf16 = new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true });
+const utf8 = new TextEncoder();
+
+export const stringTags: ReadonlySet<number> = new Set([
+  tag.utf8String,
+  tag.printableString,
+  tag.teletexString,
+  tag.ia5String,
+  tag.visibleString,
+  tag.universalString,
+  tag.bmpString,
+  tag.numericString,
+]);
+
+const bad = (what: string): Fault => new Fault('malformed', `bad ${what}`);
+
+/** Consumes a string of one of `stringTags`, which `identifier` says comes next. Faults: malformed. */
+export function readString(reader: DerReader, identifier: number): string {
+  const text = decode(reader, identifier);
+  // A NUL has fooled readers that take it for the end of the name.
+  if (text.includes('\0')) throw bad('string: NUL');
+  return text;
+}
+
+function decode(reader: DerReader, identifier: number): string {
+  switch (identifier) {
+    case tag.utf8String:
+      return reader.utf8String();
+    case tag.teletexString:
+      // T.61 on paper, Latin-1 in all practice.
+      return Buffer.from(reader.contents(identifier)).toString('latin1');
+    case tag.bmpString:
+      return readUtf16(reader.contents(identifier));
+    case tag.universalString:
+      return readUtf32(reader.contents(identifier));
+    default:
+      return reader.asciiString(identifier);
+  }
+}
+
+function readUtf16(contents: Uint8Array): string {
+  try {
+    return utf16.decode(contents);
+  } catch {
+    throw bad('BMPString');
+  }
+}
+
+function readUtf32(contents: Uint8Array): string {
+  if (contents.length % 4 !== 0) throw bad('UniversalString');
+  const units = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
+  let text = '';
+  for (let at = 0; at < contents.length; at += 4) {
+    const point = units.getUint32(at);
+    if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) throw bad('UniversalString');
+    text += String.fromCodePoint(point);
+  }
+  return text;
+}
+
+const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
+const ascii = /^[\x01-\x7f]*$/;
+
+/** Contents octets of `text` as this string type, or undefined where its character set lacks a character. */
+export function encodeString(text: string, identifier: number): Uint8Array | undefined {
+  if (!text.isWellFormed() || text.includes('\0')) return undefined;
+  switch (identifier) {
+    case tag.utf8String:
+      return utf8.encode(text);
+    case tag.bmpString:
+      return /[\ud800-\udfff]/.test(text) ? undefined : Buffer.from(text, 'utf16le').swap16();
+    case tag.universalString: {
+      const points = Array.from(text, (character) => character.codePointAt(0)!);
+      const contents = Buffer.alloc(points.length * 4);
+      for (const [i, point] of points.entries()) contents.writeUInt32BE(point, i * 4);
+      return contents;
+    }
+    case tag.teletexString:
+      return /^[\x01-\xff]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined;
+    case tag.printableString:
+      return printable.test(text) ? utf8.encode(text) : undefined;
+    case tag.numericString:
+      return /^[0-9 ]*$/.test(text) ? utf8.encode(text) : undefined;
+    default:
+      return ascii.test(text) ? utf8.encode(text) : undefined;
+  }
+}
+
+/**
+ * What RFC 5280 §7.1 (after RFC 4518) compares: case folded, compatibility forms and runs of white space
+ * made one, none at the ends.
+ */
+export const foldString = (text: string): string =>
+  text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();

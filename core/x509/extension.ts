@@ -1,0 +1,52 @@
+import type { DerBuilder } from '../der/builder.ts';
+import type { DerReader } from '../der/reader.ts';
+import { tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+
+export interface Extension {
+  readonly oid: string;
+  readonly critical: boolean;
+  /** DER inside the OCTET STRING. */
+  readonly value: Uint8Array;
+}
+
+const mostExtensions = 64;
+
+/** Consumes Extensions: 1 to 64, none twice (RFC 5280 §4.2). Faults: malformed. */
+export function readExtensions(reader: DerReader): Extension[] {
+  const sequence = reader.sequence();
+  const extensions: Extension[] = [];
+  do {
+    const read = readExtension(sequence.sequence());
+    if (extensions.some((other) => other.oid === read.oid)) {
+      throw new Fault('malformed', `extension ${read.oid} stands twice`);
+    }
+    extensions.push(read);
+    if (extensions.length > mostExtensions) throw new Fault('malformed', 'too many extensions');
+  } while (!sequence.empty);
+  return extensions;
+}
+
+function readExtension(reader: DerReader): Extension {
+  const oid = reader.oid();
+  // DER leaves out FALSE, the default; too many devices were made with it written out to refuse them.
+  const critical = reader.peek() === tag.boolean && reader.boolean();
+  const value = reader.octetString();
+  reader.finish();
+  return { oid, critical, value };
+}
+
+export function addExtension(builder: DerBuilder, extension: Extension): void {
+  builder.sequence((s) => {
+    s.oid(extension.oid);
+    if (extension.critical) s.boolean(true);
+    s.octetString(extension.value);
+  });
+}
+
+/** The sequence of Extensions, which may not be empty. */
+export function addExtensions(builder: DerBuilder, extensions: readonly Extension[]): void {
+  builder.sequence((s) => {
+    for (const extension of extensions) addExtension(s, extension);
+  });
+}

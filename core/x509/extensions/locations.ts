@@ -1,0 +1,98 @@
+import { der } from '../../der/builder.ts';
+import { type DerReader, readDer } from '../../der/reader.ts';
+import { context, contextConstructed } from '../../der/tag.ts';
+import { Fault } from '../../fault.ts';
+import type { Extension } from '../extension.ts';
+import { addGeneralName, readGeneralName, readGeneralNames } from '../general-name.ts';
+import { oid } from '../oids.ts';
+
+const mostLocations = 64;
+
+/** RFC 5280 §4.2.1.13: one distribution point that can be reached at each of the URIs. */
+export function crlDistributionPointsExtension(uris: readonly string[]): Extension {
+  const value = der((b) =>
+    b.sequence((points) =>
+      points.sequence((point) =>
+        point.explicit(0, (name) =>
+          name.explicit(0, (full) => {
+            for (const uri of uris) addGeneralName(full, { kind: 'uri', value: uri });
+          }),
+        ),
+      ),
+    ),
+  );
+  return { oid: oid.crlDistributionPoints, critical: false, value };
+}
+
+/** The URIs of all distribution points; other kinds of names are left out. Faults: malformed. */
+export function decodeCrlDistributionPoints(value: Uint8Array): string[] {
+  return readDer(value, (reader) => {
+    const points = reader.sequence();
+    const uris: string[] = [];
+    let count = 0;
+    do {
+      if (++count > mostLocations) throw new Fault('malformed', 'too many CRL distribution points');
+      uris.push(...readDistributionPoint(points.sequence()));
+    } while (!points.empty);
+    return uris;
+  });
+}
+
+function readDistributionPoint(point: DerReader): string[] {
+  const uris: string[] = [];
+  const name = point.optional(contextConstructed(0));
+  if (name?.peek() === contextConstructed(0)) {
+    for (const full of readGeneralNames(name, contextConstructed(0))) {
+      if (full.kind === 'uri') uris.push(full.value);
+    }
+  } else {
+    name?.element(contextConstructed(1));
+  }
+  name?.finish();
+  if (point.peek() === context(1)) point.bitString(context(1));
+  if (point.peek() === contextConstructed(2)) readGeneralNames(point, contextConstructed(2));
+  point.finish();
+  return uris;
+}
+
+/** RFC 5280 §4.2.2.1: URIs. */
+export interface AuthorityInfoAccess {
+  readonly caIssuers: readonly string[];
+  readonly ocsp: readonly string[];
+}
+
+export function authorityInfoAccessExtension(access: AuthorityInfoAccess): Extension {
+  const value = der((b) =>
+    b.sequence((s) => {
+      for (const method of ['ocsp', 'caIssuers'] as const) {
+        for (const uri of access[method]) {
+          s.sequence((description) => {
+            addGeneralName(description.oid(oid[method]), { kind: 'uri', value: uri });
+          });
+        }
+      }
+    }),
+  );
+  return { oid: oid.authorityInfoAccess, critical: false, value };
+}
+
+/** Other methods, and names that are no URIs, are left out. Faults: malformed. */
+export function decodeAuthorityInfoAccess(value: Uint8Array): AuthorityInfoAccess {
+  return readDer(value, (reader) => {
+    const sequence = reader.sequence();
+    const caIssuers: string[] = [];
+    const ocsp: string[] = [];
+    let count = 0;
+    do {
+      if (++count > mostLocations) throw new Fault('malformed', 'too many access descriptions');
+      const description = sequence.sequence();
+      const method = description.oid();
+      const location = readGeneralName(description);
+      description.finish();
+      if (location.kind !== 'uri') continue;
+      if (method === oid.caIssuers) caIssuers.push(location.value);
+      if (method === oid.ocsp) ocsp.push(location.value);
+    } while (!sequence.empty);
+    return { caIssuers, ocsp };
+  });
+}

@@ -1,0 +1,255 @@
+import { type DerBuilder, der } from '../der/builder.ts';
+import { fromHex, hex, sameBytes } from '../der/bytes.ts';
+import { encodeOid } from '../der/oid.ts';
+import { DerReader, readDer } from '../der/reader.ts';
+import { tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+import { attributeTypeNamed, attributeTypeOf } from './attribute-type.ts';
+import { encodeString, foldString, readString, stringTags } from './directory-string.ts';
+import { oid } from './oids.ts';
+
+export interface NameAttribute {
+  /** OID. */
+  readonly type: string;
+  /** The text; `#` and the DER of the value in hexadecimal when it is not a string. */
+  readonly value: string;
+  /** Identifier octet of the value. */
+  readonly tag: number;
+}
+
+/** Several attributes only in a multi-valued RDN. */
+export type Rdn = readonly NameAttribute[];
+
+/** A distinguished name (RFC 5280 §4.1.2.4), most significant RDN first. */
+export interface Name {
+  readonly der: Uint8Array;
+  readonly rdns: readonly Rdn[];
+}
+
+const mostAttributes = 64;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export const emptyName: Name = { der: Uint8Array.of(tag.sequence, 0), rdns: [] };
+
+/** Consumes a Name. Faults: malformed. */
+export function readName(reader: DerReader): Name {
+  const encoded = reader.element(tag.sequence);
+  const sequence = new DerReader(encoded).sequence();
+  const rdns: Rdn[] = [];
+  let count = 0;
+  while (!sequence.empty) {
+    const set = sequence.set();
+    const rdn: NameAttribute[] = [];
+    do {
+      if (++count > mostAttributes) throw new Fault('malformed', 'name with too many attributes');
+      rdn.push(readAttribute(set.sequence()));
+    } while (!set.empty);
+    rdns.push(rdn);
+  }
+  return { der: encoded, rdns };
+}
+
+function readAttribute(reader: DerReader): NameAttribute {
+  const type = reader.oid();
+  const identifier = reader.peek();
+  const value = stringTags.has(identifier)
+    ? readString(reader, identifier)
+    : `#${hex(reader.element()).toLowerCase()}`;
+  reader.finish();
+  return { type, value, tag: identifier };
+}
+
+/** Faults: malformed for an attribute that its string type cannot hold. */
+export function buildName(rdns: readonly Rdn[]): Name {
+  if (rdns.length === 0) return emptyName;
+  const count = rdns.reduce((sum, rdn) => sum + rdn.length, 0);
+  if (count > mostAttributes || rdns.some((rdn) => rdn.length === 0)) {
+    throw new Fault('malformed', `a name has 1 to ${mostAttributes} attributes, and no empty RDN`);
+  }
+  const encoded = der((b) =>
+    b.sequence((s) => {
+      for (const rdn of rdns) {
+        if (rdn.length === 1) s.set((set) => addAttribute(set, rdn[0]!));
+        else s.setOf(rdn.map((one) => der((member) => addAttribute(member, one))));
+      }
+    }),
+  );
+  return { der: encoded, rdns };
+}
+
+function addAttribute(builder: DerBuilder, attribute: NameAttribute): void {
+  builder.sequence((s) => {
+    s.oid(attribute.type);
+    if (stringTags.has(attribute.tag)) {
+      const contents = encodeString(attribute.value, attribute.tag);
+      if (!contents) throw unfit(attribute.type, 'has characters that its string type cannot hold');
+      s.add(attribute.tag, contents);
+    } else {
+      s.raw(encodedValue(attribute.value));
+    }
+  });
+}
+
+/** The DER after `#`: one element. */
+function encodedValue(text: string): Uint8Array {
+  const encoded = text.startsWith('#') ? fromHex(text.slice(1)) : undefined;
+  if (!encoded) throw new Fault('malformed', 'name: # needs to be followed by DER in hexadecimal');
+  return readDer(encoded, (reader) => reader.element());
+}
+
+const nameOf = (type: string): string => attributeTypeOf(type)?.name ?? type;
+const unfit = (type: string, what: string): Fault => new Fault('malformed', `name: ${nameOf(type)} ${what}`);
+
+/**
+ * An attribute in the string type that RFC 5280 §4.1.2.4 prescribes, else UTF8String. Faults: malformed for an unknown
+ * type, a length beyond RFC 5280 §A.1, control characters, or characters that the string type lacks.
+ */
+export function attribute(typeNameOrOid: string, value: string): NameAttribute {
+  const known = attributeTypeNamed(typeNameOrOid) ?? attributeTypeOf(typeNameOrOid);
+  if (!known && !/^\d/.test(typeNameOrOid)) {
+    throw new Fault('malformed', `name: unknown attribute type ${typeNameOrOid.slice(0, 80)}`);
+  }
+  if (!known) encodeOid(typeNameOrOid);
+  const type = known?.oid ?? typeNameOrOid;
+  const identifier = known?.tag ?? tag.utf8String;
+  const { shortest, longest } = known ?? { shortest: 1, longest: 32768 };
+  // Characters, not UTF-16 units; only long texts are worth counting.
+  const length = value.length <= longest ? value.length : [...value].length;
+  if (length < shortest || length > longest) {
+    const range = shortest === longest ? `${longest}` : `${shortest} to ${longest}`;
+    throw unfit(type, `needs ${range} characters, it has ${length}`);
+  }
+  if (/\p{Cc}/u.test(value)) throw unfit(type, 'has control characters');
+  if (!encodeString(value, identifier)) throw unfit(type, 'has characters that its string type cannot hold');
+  return { type, value, tag: identifier };
+}
+
+/** Of several common names the most specific. */
+export function commonName(name: Name): string | undefined {
+  for (let i = name.rdns.length - 1; i >= 0; i--) {
+    for (const { type, value } of name.rdns[i]!) if (type === oid.commonName) return value;
+  }
+  return undefined;
+}
+
+/** RFC 5280 §7.1: letter case, white space and string types are ignored. */
+export function sameName(a: Name, b: Name): boolean {
+  if (sameBytes(a.der, b.der)) return true;
+  return a.rdns.length === b.rdns.length && a.rdns.every((rdn, i) => sameRdn(rdn, b.rdns[i]!));
+}
+
+/** An RDN is a set: order does not count. */
+export function sameRdn(a: Rdn, b: Rdn): boolean {
+  if (a.length !== b.length) return false;
+  if (a.length === 1) return sameAttribute(a[0]!, b[0]!);
+  const left = [...b];
+  return a.every((one) => {
+    const at = left.findIndex((other) => sameAttribute(one, other));
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+}
+
+function sameAttribute(a: NameAttribute, b: NameAttribute): boolean {
+  if (a.type !== b.type || stringTags.has(a.tag) !== stringTags.has(b.tag)) return false;
+  return a.value === b.value || (stringTags.has(a.tag) && foldString(a.value) === foldString(b.value));
+}
+
+/** RFC 4514 §2: least significant RDN first; attributes of unknown type, or that are no strings, as `#` and DER. */
+export function formatDistinguishedName(name: Name): string {
+  return name.rdns
+    .map((rdn) => rdn.map(formatAttribute).join('+'))
+    .reverse()
+    .join(',');
+}
+
+function formatAttribute({ type, value, tag: identifier }: NameAttribute): string {
+  const known = attributeTypeOf(type);
+  if (!stringTags.has(identifier)) return `${known?.name ?? type}=${value}`;
+  if (known) return `${known.name}=${escapeValue(value)}`;
+  const encoded = der((b) => b.add(identifier, encodeString(value, identifier)!));
+  return `${type}=#${hex(encoded).toLowerCase()}`;
+}
+
+/** RFC 4514 §2.4; control characters, which no log should show, as pairs of digits too. */
+function escapeValue(value: string): string {
+  let text = value
+    .replace(/["+,;<>\\]/g, '\\$&')
+    .replace(/[\x01-\x1f\x7f]/g, (c) => `\\${hex(Uint8Array.of(c.charCodeAt(0)))}`);
+  if (/^[ #]/.test(text)) text = `\\${text}`;
+  if (value.length > 1 && value.endsWith(' ')) text = `${text.slice(0, -1)}\\ `;
+  return text;
+}
+
+const longestText = 65536;
+
+/**
+ * RFC 4514 §3, with spaces allowed around `,`, `+` and `=`; attribute types by name in any case, or by OID. Faults:
+ * malformed.
+ */
+export function parseDistinguishedName(text: string): Name {
+  if (text.length > longestText) throw new Fault('malformed', 'name: too long');
+  if (text.trim() === '') return emptyName;
+  const rdns: Rdn[] = [];
+  let at = 0;
+  do {
+    const rdn: NameAttribute[] = [];
+    do {
+      const parsed = parseAttribute(text, at);
+      rdn.push(parsed.attribute);
+      at = parsed.end + 1;
+    } while (text[at - 1] === '+');
+    rdns.push(rdn);
+  } while (at <= text.length);
+  return buildName(rdns.reverse());
+}
+
+const typeForm = / *([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)+) *= */y;
+const hexForm = /#((?:[0-9A-Fa-f]{2})+) *(?=[,+]|$)/y;
+/** A run of plain characters, a pair of digits, or an escaped special. */
+const piece = /([^"+,;<>\\\0]+)|\\([0-9A-Fa-f]{2})|\\([ "#+,;<=>\\])/y;
+
+/** The attribute that starts at `start`, and where the separator after it (or the end) stands. */
+function parseAttribute(text: string, start: number): { attribute: NameAttribute; end: number } {
+  const type = match(typeForm, text, start)?.[1];
+  if (!type) throw new Fault('malformed', `name: no "type=value" at position ${start}`);
+  const valueAt = typeForm.lastIndex;
+  if (text[valueAt] === '#') {
+    const digits = match(hexForm, text, valueAt)?.[1];
+    if (!digits) throw new Fault('malformed', `name: bad # value at position ${valueAt}`);
+    return { attribute: encodedAttribute(type, digits), end: hexForm.lastIndex };
+  }
+  const octets: Uint8Array[] = [];
+  let end = valueAt;
+  let unescapedSpaces = 0;
+  for (let found = match(piece, text, end); found; found = match(piece, text, end)) {
+    const [, plain, pair, special] = found;
+    octets.push(pair ? fromHex(pair)! : Buffer.from(plain ?? special!));
+    unescapedSpaces = plain ? / *$/.exec(plain)![0].length : 0;
+    end = piece.lastIndex;
+  }
+  if (end < text.length && text[end] !== ',' && text[end] !== '+') {
+    throw new Fault('malformed', `name: needs an escape at position ${end}`);
+  }
+  const value = Buffer.concat(octets);
+  return { attribute: attribute(type, decodeUtf8(value.subarray(0, value.length - unescapedSpaces))), end };
+}
+
+function match(form: RegExp, text: string, at: number): RegExpExecArray | null {
+  form.lastIndex = at;
+  return form.exec(text);
+}
+
+function decodeUtf8(octets: Uint8Array): string {
+  try {
+    return utf8.decode(octets);
+  } catch {
+    throw new Fault('malformed', 'name: escaped octets are not UTF-8');
+  }
+}
+
+function encodedAttribute(typeNameOrOid: string, digits: string): NameAttribute {
+  const type = attributeTypeNamed(typeNameOrOid)?.oid ?? typeNameOrOid;
+  const encoded = der((b) => b.sequence((s) => s.oid(type).raw(fromHex(digits)!)));
+  return readDer(encoded, (reader) => readAttribute(reader.sequence()));
+}
