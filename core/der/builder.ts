@@ -139,6 +139,15 @@ export class DerBuilder {
     return this.string(formatGeneralizedTime(milliseconds), identifier);
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What was written, without a copy: good until something is added. */
+  view(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
   /** A copy of what was written. */
   finish(): Uint8Array {
     return this.#buffer.slice(0, this.#length);

@@ -145,6 +145,16 @@ function readHash(reader: DerReader): string {
   return which;
 }
 
+/** One AlgorithmIdentifier in DER; undefined where `readSignatureAlgorithm` says badAlgorithm. Faults: malformed. */
+export function knownSignatureAlgorithm(identifier: Uint8Array): SignatureAlgorithm | undefined {
+  try {
+    return readDer(identifier, readSignatureAlgorithm);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'badAlgorithm') return undefined;
+    throw error;
+  }
+}
+
 /** The AlgorithmIdentifier in DER. */
 export const signatureAlgorithmIdentifier = (algorithm: SignatureAlgorithm): Uint8Array =>
   schemes[algorithm].identifier;

@@ -87,7 +87,7 @@ function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Certificate, 
     version,
     serial,
     serialNumber: formatSerial(serial),
-    signatureAlgorithm: knownAlgorithm(algorithm),
+    signatureAlgorithm: knownSignatureAlgorithm(algorithm),
     issuer,
     subject,
     notBefore,
@@ -117,15 +117,6 @@ function readOptionalExtensions(tbs: DerReader): Extension[] {
   const extensions = readExtensions(explicit);
   explicit.finish();
   return extensions;
-}
-
-function knownAlgorithm(identifier: Uint8Array): SignatureAlgorithm | undefined {
-  try {
-    return readDer(identifier, readSignatureAlgorithm);
-  } catch (error) {
-    if (error instanceof Fault && error.code === 'badAlgorithm') return undefined;
-    throw error;
-  }
 }
 
 /** Contents octets of an INTEGER → `serialNumber` of a certificate. */

@@ -21,6 +21,8 @@ export const revocationReasonCodes = {
 
 export type RevocationReason = keyof typeof revocationReasonCodes;
 
+export const revocationReasons = Object.keys(revocationReasonCodes) as readonly RevocationReason[];
+
 /** RFC 5280 §5.2.3: at most 20 octets. */
 export function crlNumberExtension(number: bigint): Extension {
   if (number < 0n || number >= 1n << 159n) throw new Fault('malformed', 'CRL number out of range');
@@ -44,10 +46,9 @@ export function reasonCodeExtension(reason: RevocationReason): Extension {
 /** Faults: malformed. */
 export function decodeReasonCode(value: Uint8Array): RevocationReason {
   const code = readDer(value, (reader) => reader.smallInteger(255, tag.enumerated));
-  for (const [reason, known] of Object.entries(revocationReasonCodes)) {
-    if (known === code) return reason as RevocationReason;
-  }
-  throw new Fault('malformed', `unknown revocation reason ${code}`);
+  const reason = revocationReasons.find((known) => revocationReasonCodes[known] === code);
+  if (!reason) throw new Fault('malformed', `unknown revocation reason ${code}`);
+  return reason;
 }
 
 /** RFC 5280 §5.3.2; milliseconds since 1970. */

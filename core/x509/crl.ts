@@ -1,0 +1,206 @@
+import { DerBuilder, der } from '../der/builder.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { DerReader, readDer } from '../der/reader.ts';
+import { contextConstructed, tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+import {
+  knownSignatureAlgorithm,
+  type SignatureAlgorithm,
+  signatureAlgorithmIdentifier,
+} from './algorithm.ts';
+import { addExtension, addExtensions, type Extension, readExtensions } from './extension.ts';
+import { authorityKeyIdentifierExtension } from './extensions/identity.ts';
+import {
+  crlNumberExtension,
+  decodeCrlNumber,
+  decodeInvalidityDate,
+  decodeReasonCode,
+  invalidityDateExtension,
+  type RevocationReason,
+  reasonCodeExtension,
+  revocationReasons,
+} from './extensions/revocation.ts';
+import { type Name, readName } from './name.ts';
+import { oid } from './oids.ts';
+
+/** RFC 5280 §5.3. */
+export interface RevokedEntry {
+  /** Magnitude, or contents octets of the INTEGER: leading zero octets do not count. */
+  readonly serial: Uint8Array;
+  /** Milliseconds since 1970. */
+  readonly revokedAt: number;
+  readonly reason?: RevocationReason;
+  /** Milliseconds since 1970. */
+  readonly invalidityDate?: number;
+}
+
+export interface CrlTemplate {
+  readonly signatureAlgorithm: SignatureAlgorithm;
+  readonly issuer: Name;
+  /** Milliseconds since 1970. */
+  readonly thisUpdate: number;
+  readonly nextUpdate: number;
+  /** Greater than that of every CRL before (RFC 5280 §5.2.3). */
+  readonly number: bigint;
+  /** The issuer's subject key identifier. */
+  readonly authorityKeyIdentifier: Uint8Array;
+  readonly revoked: Iterable<RevokedEntry> | AsyncIterable<RevokedEntry>;
+}
+
+/** TBSCertList of version 2 in DER (RFC 5280 §5.1), to be signed. Of each entry only its encoding is kept. */
+export async function buildTbsCrl(template: CrlTemplate): Promise<Uint8Array> {
+  const entries = new DerBuilder();
+  for await (const entry of template.revoked) addEntry(entries, entry);
+  return der((b) =>
+    b.sequence((s) => {
+      s.integer(1).raw(signatureAlgorithmIdentifier(template.signatureAlgorithm)).raw(template.issuer.der);
+      s.time(template.thisUpdate).time(template.nextUpdate);
+      // RFC 5280 §5.1.2.6: absent when nothing is revoked.
+      if (entries.length > 0) s.sequence(entries.view());
+      s.explicit(0, (e) =>
+        addExtensions(e, [
+          authorityKeyIdentifierExtension(template.authorityKeyIdentifier),
+          crlNumberExtension(template.number),
+        ]),
+      );
+    }),
+  );
+}
+
+const reasonExtensions = new Map(
+  revocationReasons.map((reason) => [reason, der((b) => addExtension(b, reasonCodeExtension(reason)))]),
+);
+
+function addEntry(builder: DerBuilder, { serial, revokedAt, reason, invalidityDate }: RevokedEntry): void {
+  // RFC 5280 §5.3.1: rather no reason than `unspecified`.
+  const reasonExtension = reason && reason !== 'unspecified' ? reasonExtensions.get(reason) : undefined;
+  builder.sequence((entry) => {
+    entry.unsigned(serial).time(revokedAt);
+    if (!reasonExtension && invalidityDate === undefined) return;
+    entry.sequence((extensions) => {
+      if (reasonExtension) extensions.raw(reasonExtension);
+      if (invalidityDate !== undefined) addExtension(extensions, invalidityDateExtension(invalidityDate));
+    });
+  });
+}
+
+/** The CRL in DER. `signature`: as X.509 has it (ECDSA in DER). */
+export function assembleCrl(
+  tbs: Uint8Array,
+  algorithm: SignatureAlgorithm,
+  signature: Uint8Array,
+): Uint8Array {
+  return der((b) =>
+    b.sequence((s) => s.raw(tbs).raw(signatureAlgorithmIdentifier(algorithm)).bitString(signature)),
+  );
+}
+
+export interface Crl {
+  readonly der: Uint8Array;
+  /** What is signed, in DER. */
+  readonly tbs: Uint8Array;
+  /** Undefined when unknown or weak. */
+  readonly signatureAlgorithm: SignatureAlgorithm | undefined;
+  readonly signature: Uint8Array;
+  readonly issuer: Name;
+  /** Milliseconds since 1970. */
+  readonly thisUpdate: number;
+  readonly nextUpdate: number | undefined;
+  readonly number: bigint | undefined;
+  readonly extensions: readonly Extension[];
+  /** Entries in DER one after the other, every one of them checked. */
+  readonly revoked: Uint8Array;
+}
+
+/**
+ * A complete CRL of its issuer's own certificates in DER (RFC 5280 §5.1). Faults: malformed; unsupported for critical
+ * extensions that make it a delta, indirect or partial one, or that are unknown.
+ */
+export function parseCrl(der: Uint8Array): Crl {
+  return readDer(der, (reader) => {
+    const list = reader.sequence();
+    const tbs = list.element(tag.sequence);
+    const algorithm = list.element(tag.sequence);
+    const signature = list.bitStringBytes();
+    list.finish();
+    return { der, tbs, ...readDer(tbs, (r) => readTbs(r.sequence(), algorithm)), signature };
+  });
+}
+
+function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Crl, 'der' | 'tbs' | 'signature'> {
+  const version = tbs.peek() === tag.integer ? tbs.smallInteger(1) : 0;
+  const algorithm = tbs.element(tag.sequence);
+  // RFC 5280 §5.1.1.2: both must be the same; only the inner one is signed.
+  if (!sameBytes(algorithm, outerAlgorithm))
+    throw new Fault('malformed', 'CRL names two signature algorithms');
+  const issuer = readName(tbs);
+  const thisUpdate = tbs.time();
+  const nextUpdate = isTime(tbs.peek()) ? tbs.time() : undefined;
+  const revoked = tbs.peek() === tag.sequence ? tbs.contents(tag.sequence) : new Uint8Array(0);
+  const extensions = version === 1 ? readCrlExtensions(tbs) : [];
+  tbs.finish();
+  // Read every entry once, so that none can spoil a later search.
+  for (const entries = new DerReader(revoked); !entries.empty; ) readEntry(entries.sequence());
+  const number = extensions.find((one) => one.oid === oid.crlNumber);
+  return {
+    signatureAlgorithm: knownSignatureAlgorithm(algorithm),
+    issuer,
+    thisUpdate,
+    nextUpdate,
+    number: number && decodeCrlNumber(number.value),
+    extensions,
+    revoked,
+  };
+}
+
+const isTime = (identifier: number): boolean =>
+  identifier === tag.utcTime || identifier === tag.generalizedTime;
+
+function readCrlExtensions(tbs: DerReader): readonly Extension[] {
+  const explicit = tbs.optional(contextConstructed(0));
+  if (!explicit) return [];
+  const extensions = readExtensions(explicit);
+  explicit.finish();
+  refuseCritical(extensions, [oid.crlNumber, oid.authorityKeyIdentifier]);
+  return extensions;
+}
+
+function refuseCritical(extensions: readonly Extension[], known: readonly string[]): void {
+  for (const { oid: type, critical } of extensions) {
+    if (critical && !known.includes(type)) {
+      throw new Fault('unsupported', `CRL with the critical extension ${type}`);
+    }
+  }
+}
+
+function readEntry(entry: DerReader): RevokedEntry {
+  const serial = entry.integerBytes();
+  const revokedAt = entry.time();
+  if (entry.empty) return { serial, revokedAt };
+  const extensions = readExtensions(entry);
+  entry.finish();
+  refuseCritical(extensions, [oid.reasonCode, oid.invalidityDate]);
+  const reason = extensions.find((one) => one.oid === oid.reasonCode);
+  const invalidity = extensions.find((one) => one.oid === oid.invalidityDate);
+  return {
+    serial,
+    revokedAt,
+    ...(reason && { reason: decodeReasonCode(reason.value) }),
+    ...(invalidity && { invalidityDate: decodeInvalidityDate(invalidity.value) }),
+  };
+}
+
+export function* revokedEntries(crl: Crl): Generator<RevokedEntry, void, undefined> {
+  for (const entries = new DerReader(crl.revoked); !entries.empty; ) yield readEntry(entries.sequence());
+}
+
+/** By `serial` of a certificate: contents octets of the INTEGER. Reads the serial numbers up to it. */
+export function findRevoked(crl: Crl, serial: Uint8Array): RevokedEntry | undefined {
+  for (const entries = new DerReader(crl.revoked); !entries.empty; ) {
+    const encoded = entries.element(tag.sequence);
+    if (sameBytes(new DerReader(encoded).sequence().integerBytes(), serial)) {
+      return readDer(encoded, (reader) => readEntry(reader.sequence()));
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,116 @@
+import { type DerReader, readDer } from '../der/reader.ts';
+import { contextConstructed, tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+import { readSignatureAlgorithm, signatureAlgorithmFits } from './algorithm.ts';
+import { readString, stringTags } from './directory-string.ts';
+import { type Extension, readExtensions } from './extension.ts';
+import { decodeSubjectAltName } from './extensions/identity.ts';
+import type { GeneralName } from './general-name.ts';
+import { type Name, readName } from './name.ts';
+import { oid } from './oids.ts';
+import { type PublicKey, readPublicKey, verifySignature } from './public-key.ts';
+
+const proven: unique symbol = Symbol('proof of possession');
+
+/** What a certificate is asked for, by someone who has proven to hold the private key. Only this file makes one. */
+export interface VerifiedRequest {
+  readonly subject: Name;
+  readonly publicKey: PublicKey;
+  /** As requested. */
+  readonly extensions: readonly Extension[];
+  /** Decoded from the extensions. */
+  readonly subjectAltNames: readonly GeneralName[];
+  readonly challengePassword: string | undefined;
+  /** The request as it came. */
+  readonly der: Uint8Array;
+  readonly [proven]: true;
+}
+
+const bad = (detail: string): Fault => new Fault('badCsr', detail);
+
+/**
+ * A PKCS#10 request in DER (RFC 2986 §4). Faults: malformed; badCsr for attributes that contradict each other; badAlgorithm
+ * for a key or signature algorithm that is not accepted; badProof when the signature is not the key's.
+ */
+export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
+  return readDer(der, (reader) => {
+    const request = reader.sequence();
+    const signed = request.element(tag.sequence);
+    const { subject, spki, attributes } = readDer(signed, (r) => readInfo(r.sequence()));
+    const publicKey = readPublicKey(spki);
+    const algorithm = readSignatureAlgorithm(request);
+    const signature = request.bitStringBytes();
+    request.finish();
+    if (!signatureAlgorithmFits(algorithm, publicKey.type)) {
+      throw new Fault(
+        'badAlgorithm',
+        `${algorithm} is no signature algorithm for a key of ${publicKey.type}`,
+      );
+    }
+    if (!verifySignature(publicKey, algorithm, signed, signature)) {
+      throw new Fault('badProof', 'the signature of the request is not by the key in it');
+    }
+    const { extensions, challengePassword } = attributes;
+    const subjectAltNames = readSubjectAltNames(extensions);
+    return { subject, publicKey, extensions, subjectAltNames, challengePassword, der, [proven]: true };
+  });
+}
+
+interface Attributes {
+  readonly extensions: readonly Extension[];
+  readonly challengePassword: string | undefined;
+}
+
+/** CertificationRequestInfo. */
+function readInfo(info: DerReader): { subject: Name; spki: Uint8Array; attributes: Attributes } {
+  if (info.smallInteger(255) !== 0) throw bad('certification request of unknown version');
+  const subject = readName(info);
+  const spki = info.element(tag.sequence);
+  // Not optional on paper, yet left out by some when empty.
+  const attributes = readAttributes(info.optional(contextConstructed(0)));
+  info.finish();
+  return { subject, spki, attributes };
+}
+
+const mostAttributes = 64;
+
+/** RFC 2985 §5.4; attributes of other types are ignored. */
+function readAttributes(reader: DerReader | undefined): Attributes {
+  let extensions: readonly Extension[] | undefined;
+  let challengePassword: string | undefined;
+  const seen: string[] = [];
+  while (reader && !reader.empty) {
+    const attribute = reader.sequence();
+    const type = attribute.oid();
+    const values = attribute.set();
+    attribute.finish();
+    if (seen.includes(type)) throw bad(`attribute ${type} stands twice`);
+    if (seen.push(type) > mostAttributes) throw bad('too many attributes');
+    if (type === oid.extensionRequest || type === oid.microsoftExtensionRequest) {
+      if (extensions) throw bad('extensions are requested twice');
+      extensions = single(values, readExtensions);
+    } else if (type === oid.challengePassword) {
+      challengePassword = single(values, readChallengePassword);
+    }
+  }
+  return { extensions: extensions ?? [], challengePassword };
+}
+
+function single<T>(values: DerReader, read: (value: DerReader) => T): T {
+  const value = read(values);
+  if (!values.empty) throw bad('attribute with several values');
+  return value;
+}
+
+function readChallengePassword(value: DerReader): string {
+  const identifier = value.peek();
+  if (!stringTags.has(identifier)) throw bad('challenge password is no string');
+  return readString(value, identifier);
+}
+
+function readSubjectAltNames(extensions: readonly Extension[]): readonly GeneralName[] {
+  for (const { oid: type, value } of extensions) {
+    if (type === oid.subjectAltName) return decodeSubjectAltName(value);
+  }
+  return [];
+}
