@@ -5,7 +5,7 @@ import { type DerReader, readDer } from '../der/reader.ts';
 import { context, contextConstructed, tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import {
-  readSignatureAlgorithm,
+  knownSignatureAlgorithm,
   type SignatureAlgorithm,
   signatureAlgorithmIdentifier,
 } from './algorithm.ts';
