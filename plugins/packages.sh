@@ -1,0 +1,83 @@
+# Sourced with $root, the clone. `packages production` and `packages development` make node_modules what
+# package-lock.json says and set $bun. They write nothing where it is so already: a read-only clone will do.
+
+# The install script of the package bun moves the binary out of the platform's package; where install scripts
+# are off, it is still there.
+find_bun() {
+  for bun in "$root"/node_modules/@oven/bun-*/bin/bun "$root"/node_modules/bun/bin/bun.exe; do
+    [ ! -x "$bun" ] || return 0
+  done
+  return 1
+}
+
+# npm records what it installed. Each package of the lock file must be there in its version, but for the optional
+# ones (of other platforms, above all) and, in production, those for development.
+in_step() {
+  installed=$root/node_modules/.package-lock.json
+  [ -s "$installed" ] && find_bun && awk -v purpose="$1" '
+    /^    "node_modules\// { name = $1 }
+    /^      "version":/ { sub(/,$/, "", $2); if (NR == FNR) has[name] = $2; else wanted[name] = $2 }
+    NR == FNR { next }
+    /^      "(optional|devOptional)": true/ { delete wanted[name] }
+    /^      "dev": true/ && purpose == "production" { delete wanted[name] }
+    END { for (name in wanted) if (has[name] != wanted[name]) exit 1 }
+  ' "$installed" "$root/package-lock.json"
+}
+
+# Native add-ons build against the headers that came with Node, without fetching them.
+find_node_headers() {
+  case $(npm config get nodedir 2>/dev/null) in '' | undefined | null) ;; *) return ;; esac
+  for prefix in "$(node -p 'path.dirname(path.dirname(process.execPath))')" /usr /usr/local; do
+    if [ -f "$prefix/include/node/node.h" ]; then
+      export npm_config_nodedir="$prefix"
+      return
+    fi
+  done
+}
+
+install_packages() {
+  cd "$root" || return
+  if command -v npm >/dev/null; then
+    find_node_headers
+    case $1 in production) dev=--omit=dev ;; *) dev=--include=dev ;; esac
+    npm ci "$dev" --no-audit --no-fund
+  elif command -v bun >/dev/null; then
+    case $1 in production) set -- --production ;; *) set -- ;; esac
+    rm -rf node_modules && bun install --no-save "$@" && cp package-lock.json node_modules/.package-lock.json
+  else
+    echo 'postern: neither npm nor bun is on this machine; one of them is needed to install the packages'
+    return 1
+  fi
+}
+
+# One start installs, the others wait for it. A lock whose holder is gone is broken.
+packages() {
+  in_step "$1" && return
+  lock=$root/.installing
+  waited=0
+  until mkdir "$lock" 2>/dev/null; do
+    if [ ! -d "$lock" ]; then
+      echo "postern: the packages in $root/node_modules are not those of package-lock.json, and cannot be installed: no write access" >&2
+      return 1
+    fi
+    holder=$(cat "$lock/pid" 2>/dev/null || echo $$)
+    kill -0 "$holder" 2>/dev/null || rm -rf "$lock"
+    waited=$((waited + 1))
+    if [ "$waited" -gt 900 ]; then
+      echo "postern: another start has been installing packages for 15 minutes; if there is none, remove $lock" >&2
+      return 1
+    fi
+    sleep 1
+  done
+  # In this shell, not in a subshell: a signal waits until npm has ended, and only then frees the lock.
+  trap 'rm -rf "$lock"' EXIT
+  trap 'exit 130' HUP INT TERM
+  echo $$ >"$lock/pid"
+  if ! in_step "$1"; then
+    echo 'postern: installing packages' >&2
+    (install_packages "$1" >&2 </dev/null) || return
+  fi
+  rm -rf "$lock"
+  trap - EXIT HUP INT TERM
+  find_bun
+}
