@@ -1,16 +1,140 @@
+import { type Accounts, accounts } from './accounts/accounts.ts';
+import { Throttle } from './accounts/throttle.ts';
+import { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts';
+import { type Certificates, certificates } from './ca/certificates.ts';
+import { credentialType } from './ca/credential.ts';
+import { settleIntents } from './ca/issuance.ts';
+import { type IssuingCas, issuingCas } from './ca/issuing-cas.ts';
+import { ConfigurationCache } from './configuration.ts';
+import type { Context, GatewayPorts } from './context.ts';
+import {
+  type NoOnboardingInput,
+  type NoOnboardingView,
+  noOnboardingConfigs,
+  type OnboardingInput,
+  type OnboardingView,
+  onboardingConfigs,
+} from './devices/configs.ts';
+import type { Device } from './devices/device.ts';
+import { type DeviceInput, devices } from './devices/devices.ts';
+import type { Domain } from './domains/domain.ts';
+import { type DomainInput, domains } from './domains/domains.ts';
+import { admit } from './enrolment/admit.ts';
+import { enrol } from './enrolment/enrol.ts';
 import type { Evidence, Target } from './enrolment/evidence.ts';
 import type { Ask, Outcome } from './enrolment/outcome.ts';
 import type { Requester } from './enrolment/requester.ts';
+import { resolveCa, resolveDomain } from './enrolment/target.ts';
+import { Fault } from './fault.ts';
+import type { Health } from './ports/platform.ts';
+import { type ProfileInput, profiles } from './profiles/profiles.ts';
+import type { CertificateProfile } from './profiles/record.ts';
+import type { Resource } from './resource.ts';
+import type { GatewaySettings } from './settings.ts';
+
+/** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
+export interface TlsCredential {
+  readonly id: number;
+  readonly certificate: Uint8Array;
+  readonly chain: readonly Uint8Array[];
+  readonly privateKey: Uint8Array;
+}
 
 /** Every use case: all that an inbound adapter is given. Every member's failures are Faults. */
 export interface Gateway {
   /**
-   * Who is it? Checks evidence against the target's domain. Faults: notFound (unknown domain or profile),
-   * unauthenticated, forbidden, tooManyRequests.
+   * Who is it? Checks evidence against the target's domain. Faults: notFound (unknown domain), unauthenticated, forbidden,
+   * tooManyRequests.
    */
   admit(evidence: Evidence, target: Target): Promise<Requester>;
-  /** Do it. The certificate is durably stored before this resolves. Faults: forbidden, badCsr, badAlgorithm, unavailable. */
+  /**
+   * Do it. The certificate is durably stored before this resolves. Faults: malformed, badCsr, badProof, badAlgorithm (the
+   * request), notFound (unknown profile), forbidden, unavailable.
+   */
   enrol(requester: Requester, ask: Ask): Promise<Outcome>;
   /** The domain's CA certificates, issuing CA first, up to the root, DER. Faults: notFound, unavailable. */
   caCertificates(domain: string | undefined): Promise<readonly Uint8Array[]>;
+
+  readonly accounts: Accounts;
+  readonly devices: Resource<'device', DeviceInput, Device>;
+  readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
+  readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
+  readonly domains: Resource<'domain', DomainInput, Domain>;
+  readonly profiles: Resource<'profile', ProfileInput, CertificateProfile>;
+  readonly certificates: Certificates;
+  readonly issuingCas: IssuingCas;
+
+  /** The state of everything that the service depends on, by name: `store`, `keys.<name>`, `issuers.<name>`. */
+  health(): Promise<Readonly<Record<string, Health>>>;
+  /** The active TLS server credential. Cheap to ask again: the same object while nothing changed. */
+  tlsCredential(): Promise<TlsCredential>;
+  /** See `bootstrap`. */
+  bootstrap(options: BootstrapOptions, pause: () => Promise<void>): Promise<BootstrapResult>;
+  /** What has to be done now and then, by one instance; `holder` names this one. */
+  maintain(holder: string): Promise<void>;
 }
+
+const intentGrace = 10 * 60_000;
+
+export function createGateway(ports: GatewayPorts, settings: GatewaySettings): Gateway {
+  const context: Context = {
+    ...ports,
+    settings,
+    configuration: new ConfigurationCache(ports),
+    throttle: new Throttle(ports.store, ports.clock, settings.loginLimits),
+  };
+  const { store, clock } = ports;
+  const signIn = accounts(context);
+  let served: { counter: number; credential: TlsCredential } | undefined;
+  return {
+    admit: (evidence, target) => admit(context, evidence, target),
+    enrol: (requester, ask) => enrol(context, requester, ask),
+    async caCertificates(name) {
+      const configuration = await context.configuration.current();
+      return resolveCa(configuration, resolveDomain(configuration, name, settings.defaultDomain)).chain;
+    },
+
+    accounts: signIn,
+    devices: devices(context),
+    onboardingConfigs: onboardingConfigs(context),
+    noOnboardingConfigs: noOnboardingConfigs(context),
+    domains: domains(context),
+    profiles: profiles(context),
+    certificates: certificates(context),
+    issuingCas: issuingCas(context),
+
+    async health() {
+      const parts: [string, { health(): Promise<Health> }][] = [
+        ['store', store],
+        ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, typeof keys]),
+        ...[...ports.issuers].map(([name, issuer]) => [`issuers.${name}`, issuer] as [string, typeof issuer]),
+      ];
+      const states = await Promise.all(
+        parts.map(async ([name, part]) => [name, await part.health().catch(outOfReach)] as const),
+      );
+      return Object.fromEntries(states);
+    },
+    async tlsCredential() {
+      const { counter } = await context.configuration.current();
+      if (served?.counter === counter) return served.credential;
+      const credential = await store.find('credential', { type: credentialType.tlsServer, isActive: true });
+      if (!credential) throw new Fault('unavailable', 'there is no TLS server credential');
+      if (served?.credential.id !== credential.id) {
+        const keys = ports.keyStores.get(credential.key.store);
+        if (!keys?.export)
+          throw new Fault('unavailable', 'the key of the TLS server credential is out of reach');
+        const { id, certificate, chain, key } = credential;
+        served = { counter, credential: { id, certificate, chain, privateKey: await keys.export(key.id) } };
+      }
+      served = { counter, credential: served.credential };
+      return served.credential;
+    },
+    bootstrap: (options, pause) => bootstrap(context, signIn, options, pause),
+    async maintain(holder) {
+      if (!(await store.lease('maintenance', holder, 60))) return;
+      await settleIntents(context, clock.now() - intentGrace);
+    },
+  };
+}
+
+const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });

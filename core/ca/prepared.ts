@@ -1,16 +1,58 @@
-import type { CertificateTemplate } from '../x509/certificate.ts';
+import { Fault } from '../fault.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
+import { buildTbsCertificate, type Certificate, type CertificateTemplate } from '../x509/certificate.ts';
+import { lint } from '../x509/lint.ts';
+import type { Name } from '../x509/name.ts';
+import type { PublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 
 declare const prepared: unique symbol;
 
 /**
  * A certificate to be: made from a profile, linted, with its serial number. Only `prepare` mints it, and
- * `issue` takes nothing else; what is signed is `tbs`, byte for byte.
+ * an issuer takes nothing else; what is signed is `tbs`, byte for byte.
  */
 export interface Prepared {
   readonly template: CertificateTemplate;
   /** TBSCertificate, DER. */
   readonly tbs: Uint8Array;
-  readonly request: VerifiedRequest;
+  /** The request that it answers; absent for keys that were made here. */
+  readonly request: VerifiedRequest | undefined;
   readonly [prepared]: true;
+}
+
+export interface Preparation {
+  readonly outcome: Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'>;
+  readonly subjectKey: PublicKey;
+  readonly request: VerifiedRequest | undefined;
+  readonly serial: Uint8Array;
+  readonly issuerName: Name;
+  readonly issuerKey: KeyType;
+  /** The issuer's certificate; undefined for a root, which signs itself. */
+  readonly issuer: Certificate | undefined;
+}
+
+/** Builds the TBSCertificate and lints it. Faults: badCsr with the lint's findings. */
+export function prepare(preparation: Preparation): Prepared {
+  const { outcome, subjectKey, request, serial, issuerName, issuerKey, issuer } = preparation;
+  const template: CertificateTemplate = {
+    serial,
+    signatureAlgorithm: defaultSignatureAlgorithm(issuerKey),
+    issuer: issuerName,
+    notBefore: outcome.notBefore,
+    notAfter: outcome.notAfter,
+    subject: outcome.subject,
+    spki: subjectKey.spki,
+    extensions: outcome.extensions,
+  };
+  const tbs = buildTbsCertificate(template);
+  const findings = lint(tbs, issuer);
+  if (findings.length > 0) {
+    throw new Fault(
+      'badCsr',
+      `the certificate would not follow RFC 5280: ${findings.slice(0, 5).join('; ')}`,
+    );
+  }
+  return { template, tbs, request } as Prepared;
 }

@@ -11,7 +11,8 @@ export type CredentialKind = 'password' | 'domainCredential' | 'issuedCertificat
 
 /** Somebody whose evidence has been checked. Only `admit` mints it. */
 export interface Requester {
-  readonly device: Device;
+  /** Absent for the holder of a certificate that was issued to no device. */
+  readonly device: Device | undefined;
   readonly domain: Domain;
   readonly target: Target;
   readonly credential: CredentialKind;

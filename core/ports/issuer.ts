@@ -12,6 +12,8 @@ export type IssuerAnswer =
  * (refused by the upstream), unsupported.
  */
 export interface Issuer {
+  /** Signs inside this process: the intent and the certificate may share a transaction. */
+  readonly inProcess?: boolean;
   /** CA certificates from the issuing one up to its root, DER. */
   chain(signal?: AbortSignal): Promise<readonly Uint8Array[]>;
   issue(prepared: Prepared, signal?: AbortSignal): Promise<IssuerAnswer>;

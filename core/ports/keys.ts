@@ -21,6 +21,11 @@ export interface StoredKey {
 export interface KeyStore {
   /** Key types it can make; others are refused with Fault badAlgorithm. */
   readonly keyTypes: readonly KeyType[] | 'all';
+  /**
+   * Signing happens inside this process, so a crash before the result is stored leaves no signature behind.
+   * Where it is absent or false, the intent to sign is stored durably first.
+   */
+  readonly inProcess?: boolean;
   /** `label` is for people and tools of the device (at most 100 characters); it need not be unique. */
   generate(type: KeyType, label: string): Promise<StoredKey>;
   /** Absent where keys cannot come from outside. `pkcs8` is an unencrypted PrivateKeyInfo, DER. */

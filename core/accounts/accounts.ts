@@ -1,0 +1,241 @@
+import type { Actor } from '../audit/event.ts';
+import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { secretContext } from '../devices/secrets.ts';
+import { Fault } from '../fault.ts';
+import type { Role, Session, User } from './account.ts';
+import { permissions } from './permissions.ts';
+import type { Principal } from './principal.ts';
+
+/** Milliseconds. */
+export const accessLifetime = 15 * 60_000;
+export const refreshLifetime = 24 * 3_600_000;
+
+/** A sign-in at one moment: what the tokens given out for it say. */
+export interface SessionGrant {
+  readonly user: number;
+  readonly session: number;
+  /** How often it has been refreshed; a refresh token holds for one generation. */
+  readonly generation: number;
+  /** Of the access token and of the refresh token, ms since 1970. */
+  readonly accessUntil: number;
+  readonly refreshUntil: number;
+}
+
+export interface Accounts {
+  /** Faults: unauthenticated (the same for an unknown name and a wrong password), tooManyRequests. */
+  signIn(username: string, password: string, address: string): Promise<SessionGrant>;
+  /** Faults: unauthenticated; a generation that has been used before ends the session. */
+  refresh(session: number, generation: number, address: string): Promise<SessionGrant>;
+  /** The holder of a good access token. Faults: unauthenticated when user or session is gone. */
+  principal(user: number, session: number, address: string): Promise<Principal>;
+  /** 32 octets that sign tokens, the same at every instance. */
+  tokenKey(): Promise<Uint8Array>;
+  /** For the command line. Faults: conflict with `field`, notFound (the role), malformed (the password). */
+  createUser(username: string, password: string, role: string, actor: Actor): Promise<User>;
+  /** Sets the password and ends all sessions. Faults: notFound, malformed. */
+  setPassword(username: string, password: string, actor: Actor): Promise<void>;
+  /** Everything, for commands run by whoever owns the data directory. */
+  operator(name: string): Principal;
+}
+
+const shortestPassword = 8;
+const longestPassword = 1024;
+
+/** Faults: malformed. */
+export function checkPassword(password: string): void {
+  if (password.length < shortestPassword || password.length > longestPassword) {
+    throw new Fault('malformed', `a password has ${shortestPassword} to ${longestPassword} characters`, {
+      field: 'password',
+    });
+  }
+}
+
+export function accounts(context: Context): Accounts {
+  const { store, clock, passwords } = context;
+  let dummyHash: Promise<string> | undefined;
+  let key: Promise<Uint8Array> | undefined;
+
+  async function refuse(action: string, actor: Actor, reason: string): Promise<never> {
+    await recordRefusal(
+      context,
+      audit(context, actor, { action, object: '', outcome: 'refused', detail: { reason } }),
+    );
+    throw new Fault(
+      'unauthenticated',
+      action === 'account.signIn' ? 'wrong user name or password' : 'the token is not valid',
+    );
+  }
+
+  const grant = ({
+    id,
+    user,
+    generation,
+    expiresAt,
+  }: Pick<Session, 'id' | 'user' | 'generation' | 'expiresAt'>): SessionGrant => ({
+    user,
+    session: id,
+    generation,
+    accessUntil: Math.min(clock.now() + accessLifetime, expiresAt),
+    refreshUntil: expiresAt,
+  });
+
+  async function userActor(id: number, address: string): Promise<Actor> {
+    const user = await store.get('user', id);
+    return { kind: 'user', id, name: user?.username ?? '', address };
+  }
+
+  return {
+    async signIn(username, password, address) {
+      context.throttle.check(username, address);
+      const user = await store.find('user', { username });
+      dummyHash ??= passwords.hash(Buffer.from(context.entropy.bytes(16)).toString('hex'));
+      // Verified against something in every case: an unknown name takes as long as a wrong password.
+      const same = await passwords.verify(password, user?.passwordHash ?? (await dummyHash));
+      if (!user?.isActive || !same) {
+        await context.throttle.failed(username, address);
+        return refuse(
+          'account.signIn',
+          { kind: 'unknown', id: null, name: brief(username), address },
+          'wrong credentials',
+        );
+      }
+      const actor: Actor = { kind: 'user', id: user.id, name: user.username, address };
+      const expiresAt = clock.now() + refreshLifetime;
+      const [id] = await store.commit([
+        {
+          op: 'insert',
+          kind: 'session',
+          values: { createdAt: clock.now(), user: user.id, generation: 0, expiresAt, isRevoked: false },
+        },
+        audit(context, actor, { action: 'account.signIn', object: `user:${user.id}` }),
+      ]);
+      return grant({ id: id!, user: user.id, generation: 0, expiresAt });
+    },
+
+    async refresh(id, generation, address) {
+      const session = await store.get('session', id);
+      const unknown: Actor = { kind: 'unknown', id: null, name: '', address };
+      if (!session || session.isRevoked || session.expiresAt <= clock.now()) {
+        return refuse('account.refresh', unknown, 'the session has ended');
+      }
+      const actor = await userActor(session.user, address);
+      const user = await store.get('user', session.user);
+      if (!user?.isActive) return refuse('account.refresh', actor, 'the user is not active');
+      if (generation !== session.generation) {
+        // Somebody else holds a copy of the token: nobody keeps the session.
+        await store.commit([
+          { op: 'update', kind: 'session', id, set: { isRevoked: true } },
+          audit(context, actor, {
+            action: 'account.sessionRevoked',
+            object: `user:${user.id}`,
+            outcome: 'refused',
+            detail: { reason: 'a refresh token was used again' },
+          }),
+        ]);
+        return refuse('account.refresh', actor, 'a refresh token was used again');
+      }
+      const next = { generation: generation + 1, expiresAt: clock.now() + refreshLifetime };
+      try {
+        await store.commit([
+          { op: 'update', kind: 'session', id, where: { generation, isRevoked: false }, set: next },
+        ]);
+      } catch (error) {
+        if (error instanceof Fault && error.code === 'conflict') {
+          return refuse('account.refresh', actor, 'a refresh token was used twice at once');
+        }
+        throw error;
+      }
+      return grant({ ...session, ...next });
+    },
+
+    async principal(userId, sessionId, address) {
+      const [user, session] = await Promise.all([store.get('user', userId), store.get('session', sessionId)]);
+      const role = user && (await store.get('role', user.role));
+      if (!user?.isActive || !role || !session || session.isRevoked || session.user !== userId) {
+        throw new Fault('unauthenticated', 'the token is not valid');
+      }
+      return mint({ kind: 'user', id: user.id, name: user.username, address }, role.permissions);
+    },
+
+    tokenKey() {
+      key ??= readTokenKey(context).catch((error) => {
+        key = undefined;
+        throw error;
+      });
+      return key;
+    },
+
+    async createUser(username, password, roleName, actor) {
+      checkPassword(password);
+      const role = await store.find('role', { uniqueName: roleName });
+      if (!role) throw new Fault('notFound', `there is no role called ${roleName}`, { field: 'role' });
+      const [id] = await store.commit([
+        {
+          op: 'insert',
+          kind: 'user',
+          values: {
+            createdAt: clock.now(),
+            username,
+            passwordHash: await passwords.hash(password),
+            role: role.id,
+            isActive: true,
+          },
+        },
+        audit(
+          context,
+          actor,
+          { action: 'user.create', object: 'user', detail: { username, role: roleName } },
+          { ref: 0 },
+        ),
+      ]);
+      return (await store.get('user', id!))!;
+    },
+
+    async setPassword(username, password, actor) {
+      checkPassword(password);
+      const user = await store.find('user', { username });
+      if (!user) throw new Fault('notFound', `there is no user called ${username}`);
+      const passwordHash = await passwords.hash(password);
+      const sessions = await store.list('session', {
+        where: [
+          { field: 'user', is: 'equal', value: user.id },
+          { field: 'isRevoked', is: 'equal', value: false },
+        ],
+        limit: 1000,
+      });
+      await store.commit([
+        { op: 'update', kind: 'user', id: user.id, set: { passwordHash } },
+        ...sessions.records.map(
+          ({ id }) => ({ op: 'update', kind: 'session', id, set: { isRevoked: true } }) as const,
+        ),
+        audit(context, actor, { action: 'user.password', object: `user:${user.id}` }),
+      ]);
+    },
+
+    operator: (name) => mint({ kind: 'system', id: null, name, address: '' }, permissions),
+  };
+}
+
+function mint(actor: Actor, granted: Role['permissions']): Principal {
+  const allowed: ReadonlySet<string> = new Set(granted);
+  return { actor, permissions: allowed } as Principal;
+}
+
+/** Made by whichever instance needs it first. */
+async function readTokenKey(context: Context): Promise<Uint8Array> {
+  const { store, vault, entropy } = context;
+  const name = 'token-key';
+  const read = async (): Promise<Uint8Array | undefined> => {
+    const setting = await store.find('setting', { name });
+    return setting && vault.open(setting.value, secretContext.tokenKey);
+  };
+  const existing = await read();
+  if (existing) return existing;
+  try {
+    const value = vault.seal(entropy.bytes(32), secretContext.tokenKey);
+    await store.commit([{ op: 'insert', kind: 'setting', values: { name, value } }]);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
+  }
+  return (await read())!;
+}

@@ -1,0 +1,20 @@
+import type { Actor } from '../audit/event.ts';
+import { Fault } from '../fault.ts';
+import type { Permission } from './permissions.ts';
+
+declare const authenticated: unique symbol;
+
+/** An account that has shown who it is. Only `core/accounts` mints it. */
+export interface Principal {
+  readonly actor: Actor;
+  /** The role's permissions at this moment. */
+  readonly permissions: ReadonlySet<string>;
+  readonly [authenticated]: true;
+}
+
+/** Faults: forbidden. */
+export function demand(principal: Principal, permission: Permission): void {
+  if (!principal.permissions.has(permission)) {
+    throw new Fault('forbidden', `this needs the permission ${permission}`);
+  }
+}

@@ -1,0 +1,221 @@
+import type { Actor } from '../audit/event.ts';
+import type { LoadedCa } from '../configuration.ts';
+import { audit, brief, type Context, systemActor } from '../context.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import { fingerprint, parseCertificate } from '../x509/certificate.ts';
+import { commonName, formatDistinguishedName } from '../x509/name.ts';
+import { type PublicKey, readPublicKey, verifySignature } from '../x509/public-key.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import { type Prepared, prepare } from './prepared.ts';
+import { newSerial } from './serial.ts';
+import type { StoredCertificate } from './stored-certificate.ts';
+
+/** For whom, by what rules and over which protocol a certificate is issued. */
+export interface Commission {
+  readonly ca: LoadedCa;
+  readonly outcome: ProfileOutcome;
+  readonly subjectKey: PublicKey;
+  readonly request: VerifiedRequest | undefined;
+  readonly device: number | null;
+  readonly domain: number | null;
+  readonly profile: number | null;
+  readonly profileName: string;
+  readonly protocol: string;
+  readonly actor: Actor;
+  /** The inventory name; default: the subject's common name. */
+  readonly inventoryName?: string;
+  /** What has to happen in the transaction that records the certificate (DER). */
+  readonly alongside?: (certificate: Uint8Array) => readonly Write[];
+}
+
+export interface Issued {
+  readonly id: number;
+  /** DER. */
+  readonly certificate: Uint8Array;
+  /** Its issuer first, up to the root, DER. */
+  readonly chain: readonly Uint8Array[];
+  /** The ids that the commission's `alongside` writes touched. */
+  readonly alongside: readonly number[];
+}
+
+/** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */
+export async function issue(context: Context, commission: Commission): Promise<Issued> {
+  const { ca } = commission;
+  if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
+  // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
+  const prepared = prepare({
+    outcome: commission.outcome,
+    subjectKey: commission.subjectKey,
+    request: commission.request,
+    serial: newSerial(context.clock, context.entropy),
+    issuerName: ca.certificate.subject,
+    issuerKey: readIssuerKey(ca).type,
+    issuer: ca.certificate,
+  });
+  const record = recordOf(context, commission, prepared);
+  // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
+  if (ca.issuer.inProcess) {
+    const certificate = await sign(ca, prepared);
+    const [id, , ...alongside] = await context.store.commit(
+      completion(context, commission, prepared, certificate, {
+        op: 'insert',
+        kind: 'certificate',
+        values: { ...record, status: 'good', der: certificate, fingerprint: fingerprint(certificate) },
+      }),
+    );
+    return { id: id!, certificate, chain: ca.chain, alongside };
+  }
+  // 3. Record serial number and intent, durably, before a key outside this process is asked.
+  const [id] = await context.store.commit([
+    {
+      op: 'insert',
+      kind: 'certificate',
+      values: { ...record, status: 'intended', der: prepared.tbs, fingerprint: '' },
+    },
+  ]);
+  let certificate: Uint8Array;
+  try {
+    // 4. Sign.
+    certificate = await sign(ca, prepared);
+    // 5. What was signed is what was linted, and the signature holds.
+    verify(ca, prepared, certificate);
+  } catch (error) {
+    const { detail } = toFault(error);
+    await context.store.commit([
+      {
+        op: 'update',
+        kind: 'certificate',
+        id: id!,
+        where: { status: 'intended' },
+        set: { status: 'failed' },
+      },
+      audit(context, commission.actor, {
+        action: 'certificate.issue',
+        object: `certificate:${id}`,
+        outcome: 'failed',
+        detail: { reason: brief(detail) },
+      }),
+    ]);
+    throw error;
+  }
+  // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
+  const [, , ...alongside] = await context.store.commit(
+    completion(context, commission, prepared, certificate, {
+      op: 'update',
+      kind: 'certificate',
+      id: id!,
+      where: { status: 'intended' },
+      set: { status: 'good', der: certificate, fingerprint: fingerprint(certificate) },
+    }),
+  );
+  return { id: id!, certificate, chain: ca.chain, alongside };
+}
+
+/**
+ * Settles intents that a crash left open: nothing left the service for them, so their serial numbers are written off.
+ * `olderThan` (ms since 1970) keeps hands off what another instance is at this moment signing.
+ */
+export async function settleIntents(context: Context, olderThan: number): Promise<number> {
+  const { records } = await context.store.list('certificate', {
+    where: [
+      { field: 'status', is: 'equal', value: 'intended' },
+      { field: 'createdAt', is: 'less', value: olderThan },
+    ],
+    limit: 1000,
+  });
+  for (const { id, serialNumber } of records) {
+    await context.store.commit([
+      { op: 'update', kind: 'certificate', id, where: { status: 'intended' }, set: { status: 'failed' } },
+      audit(context, systemActor, {
+        action: 'certificate.settle',
+        object: `certificate:${id}`,
+        outcome: 'failed',
+        detail: { serialNumber },
+      }),
+    ]);
+  }
+  return records.length;
+}
+
+const issuerKeys = new WeakMap<LoadedCa, PublicKey>();
+
+function readIssuerKey(ca: LoadedCa): PublicKey {
+  const known = issuerKeys.get(ca);
+  if (known) return known;
+  const key = readPublicKey(ca.certificate.spki);
+  issuerKeys.set(ca, key);
+  return key;
+}
+
+async function sign(ca: LoadedCa, prepared: Prepared): Promise<Uint8Array> {
+  const answer = await ca.issuer.issue(prepared);
+  if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
+  return answer.certificate;
+}
+
+function verify(ca: LoadedCa, prepared: Prepared, der: Uint8Array): void {
+  const certificate = parseCertificate(der);
+  const algorithm = certificate.signatureAlgorithm;
+  const same = Buffer.compare(certificate.tbs, prepared.tbs) === 0;
+  if (
+    !same ||
+    !algorithm ||
+    !verifySignature(readIssuerKey(ca), algorithm, certificate.tbs, certificate.signature)
+  ) {
+    throw new Fault('internal', 'what was signed is not what was to be signed');
+  }
+}
+
+type NewCertificate = Omit<StoredCertificate, 'id' | 'status' | 'der' | 'fingerprint'>;
+
+function recordOf(context: Context, commission: Commission, { template }: Prepared): NewCertificate {
+  const { ca, device, domain, profile, protocol, inventoryName } = commission;
+  return {
+    createdAt: context.clock.now(),
+    commonName: inventoryName ?? commonName(template.subject) ?? '',
+    ca: ca.record.id,
+    serialNumber: Buffer.from(template.serial).toString('hex').toUpperCase(),
+    subject: formatDistinguishedName(template.subject),
+    notValidBefore: template.notBefore,
+    notValidAfter: template.notAfter,
+    revokedAt: null,
+    revocationReason: null,
+    invalidityDate: null,
+    device,
+    domain,
+    profile,
+    protocol,
+    hidden: false,
+  };
+}
+
+function completion(
+  context: Context,
+  commission: Commission,
+  { template }: Prepared,
+  certificate: Uint8Array,
+  write: Write,
+): Write[] {
+  return [
+    write,
+    audit(
+      context,
+      commission.actor,
+      {
+        action: 'certificate.issue',
+        object: 'certificate',
+        detail: {
+          subject: brief(formatDistinguishedName(template.subject)),
+          serialNumber: Buffer.from(template.serial).toString('hex').toUpperCase(),
+          profile: commission.profileName,
+          protocol: commission.protocol,
+          fingerprint: fingerprint(certificate),
+        },
+      },
+      { ref: 0 },
+    ),
+    ...(commission.alongside?.(certificate) ?? []),
+  ];
+}

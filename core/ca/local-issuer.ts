@@ -1,0 +1,17 @@
+import type { Issuer } from '../ports/issuer.ts';
+import type { KeyStore } from '../ports/keys.ts';
+import { assembleCertificate } from '../x509/certificate.ts';
+
+/** Our own CA: signs with a key in `keys`. `chain` starts with the CA certificate, DER. */
+export function localIssuer(keys: KeyStore, key: string, chain: readonly Uint8Array[]): Issuer {
+  return {
+    inProcess: keys.inProcess === true,
+    chain: async () => chain,
+    async issue({ tbs, template }, signal) {
+      const { signatureAlgorithm } = template;
+      const signature = await keys.sign(key, signatureAlgorithm, tbs, signal);
+      return { kind: 'issued', certificate: assembleCertificate(tbs, signatureAlgorithm, signature), chain };
+    },
+    health: () => keys.health(),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Actor } from '../audit/event.ts';
+import { audit, type Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
+import type { RevocationReason } from '../x509/crl.ts';
+import type { StoredCertificate } from './stored-certificate.ts';
+
+export interface Revocation {
+  readonly reason: RevocationReason;
+  /** When the key is known or suspected to have been compromised, ms since 1970 (RFC 5280 §5.3.2). */
+  readonly invalidityDate?: number;
+}
+
+/**
+ * The writes that revoke `record`, put it on hold, or with removeFromCRL release it from hold (RFC 5280 §5.3.1).
+ * Guarded by its present state. Faults: conflict when the state does not allow it.
+ */
+export function revocationWrites(
+  context: Pick<Context, 'clock'>,
+  actor: Actor,
+  record: StoredCertificate,
+  { reason, invalidityDate }: Revocation,
+): readonly Write[] {
+  const { id, status } = record;
+  const event = (action: string): Write =>
+    audit(context, actor, {
+      action,
+      object: `certificate:${id}`,
+      detail: { reason, serialNumber: record.serialNumber },
+    });
+  if (reason === 'removeFromCRL') {
+    if (status !== 'hold') throw new Fault('conflict', 'only a certificate on hold can be released');
+    const set = { status: 'good', revokedAt: null, revocationReason: null, invalidityDate: null } as const;
+    return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, event('certificate.release')];
+  }
+  if (status !== 'good' && status !== 'hold') {
+    throw new Fault(
+      'conflict',
+      status === 'revoked' ? 'the certificate is revoked already' : 'nothing was issued',
+    );
+  }
+  if (status === 'hold' && reason === 'certificateHold')
+    throw new Fault('conflict', 'the certificate is on hold already');
+  const set = {
+    status: reason === 'certificateHold' ? 'hold' : 'revoked',
+    revokedAt: record.revokedAt ?? context.clock.now(),
+    revocationReason: reason,
+    invalidityDate: invalidityDate ?? record.invalidityDate,
+  } as const;
+  return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, event('certificate.revoke')];
+}

@@ -1,0 +1,153 @@
+import type { IssuingCa } from './ca/issuing-ca.ts';
+import { localIssuer } from './ca/local-issuer.ts';
+import type { GatewayPorts } from './context.ts';
+import type { Domain } from './domains/domain.ts';
+import { Fault } from './fault.ts';
+import type { Issuer } from './ports/issuer.ts';
+import type { Kind, Records } from './ports/store.ts';
+import { type CompiledProfile, compileProfile } from './profiles/apply.ts';
+import { parseProfileRules } from './profiles/language.ts';
+import type { CertificateProfile } from './profiles/record.ts';
+import { type Certificate, parseCertificate } from './x509/certificate.ts';
+import { formatDistinguishedName } from './x509/name.ts';
+
+export interface LoadedProfile {
+  readonly record: CertificateProfile;
+  readonly compiled: CompiledProfile;
+}
+
+export interface LoadedCa {
+  readonly record: IssuingCa;
+  readonly certificate: Certificate;
+  /** The CA certificate and those above it, DER. The same array for as long as the CA does not change. */
+  readonly chain: readonly Uint8Array[];
+  readonly issuer: Issuer;
+}
+
+/** Read-mostly configuration as it stood at one moment, parsed and compiled. */
+export interface Configuration {
+  readonly counter: number;
+  readonly domains: readonly Domain[];
+  domainNamed(name: string): Domain | undefined;
+  domain(id: number): Domain | undefined;
+  profile(id: number): LoadedProfile | undefined;
+  profileNamed(name: string): LoadedProfile | undefined;
+  ca(id: number): LoadedCa | undefined;
+  /** CAs with this subject, newest first. `subject` is RFC 4514 as `formatDistinguishedName` writes it. */
+  casNamed(subject: string): readonly LoadedCa[];
+}
+
+const revalidateEvery = 1000;
+
+/** Keeps one `Configuration`, and asks the store once a second whether it still holds. */
+export class ConfigurationCache {
+  readonly #ports: GatewayPorts;
+  #current: Configuration | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #loading: Promise<Configuration> | undefined;
+
+  constructor(ports: GatewayPorts) {
+    this.#ports = ports;
+  }
+
+  /** At most a second old. Faults: unavailable. */
+  current(): Configuration | Promise<Configuration> {
+    const now = this.#ports.clock.now();
+    if (this.#current && now - this.#checkedAt < revalidateEvery && now >= this.#checkedAt)
+      return this.#current;
+    this.#loading ??= this.#revalidate().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  /** The next `current` looks again: this process has changed something. */
+  expire(): void {
+    this.#checkedAt = Number.NEGATIVE_INFINITY;
+    this.#loading = undefined;
+  }
+
+  async #revalidate(): Promise<Configuration> {
+    const now = this.#ports.clock.now();
+    const counter = await this.#ports.store.changeCounter();
+    if (this.#current?.counter !== counter) this.#current = await this.#load(counter);
+    this.#checkedAt = now;
+    return this.#current!;
+  }
+
+  async #load(counter: number): Promise<Configuration> {
+    const { log } = this.#ports;
+    const [domains, profiles, cas] = await Promise.all([
+      this.#all('domain'),
+      this.#all('profile'),
+      this.#all('issuingCa'),
+    ]);
+    const loadedProfiles = new Map<number, LoadedProfile>();
+    for (const record of profiles) {
+      try {
+        const rules = parseProfileRules(record.profile, this.#ports.patterns);
+        loadedProfiles.set(record.id, { record, compiled: compileProfile(rules, this.#ports.patterns) });
+      } catch (error) {
+        log.error('profile cannot be used', error, { profile: record.uniqueName });
+      }
+    }
+    const loadedCas = new Map<number, LoadedCa>();
+    for (const record of cas) {
+      try {
+        loadedCas.set(record.id, this.#loadCa(record));
+      } catch (error) {
+        log.error('issuing CA cannot be used', error, { ca: record.uniqueName });
+      }
+    }
+    return configuration(counter, domains, loadedProfiles, loadedCas);
+  }
+
+  #loadCa(record: IssuingCa): LoadedCa {
+    const certificate = parseCertificate(record.certificate);
+    const chain = [record.certificate, ...record.chain];
+    const issuer = record.key
+      ? localIssuer(this.#keyStore(record.key.store), record.key.id, chain)
+      : this.#ports.issuers.get(record.issuer ?? '');
+    if (!issuer) throw new Fault('unavailable', `no issuer called ${record.issuer} is configured`);
+    return { record, certificate, chain, issuer };
+  }
+
+  #keyStore(name: string) {
+    const store = this.#ports.keyStores.get(name);
+    if (!store) throw new Fault('unavailable', `no key store called ${name} is configured`);
+    return store;
+  }
+
+  async #all<K extends Kind>(kind: K): Promise<Records[K][]> {
+    const records: Records[K][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#ports.store.list(kind, { limit: 1000, ...(cursor && { cursor }) });
+      records.push(...page.records);
+      cursor = page.next;
+    } while (cursor);
+    return records;
+  }
+}
+
+function configuration(
+  counter: number,
+  domains: readonly Domain[],
+  profiles: ReadonlyMap<number, LoadedProfile>,
+  cas: ReadonlyMap<number, LoadedCa>,
+): Configuration {
+  const domainIds = new Map(domains.map((domain) => [domain.id, domain]));
+  const domainNames = new Map(domains.map((domain) => [domain.uniqueName, domain]));
+  const profileNames = new Map([...profiles.values()].map((profile) => [profile.record.uniqueName, profile]));
+  const caNames = Map.groupBy(cas.values(), (ca) => formatDistinguishedName(ca.certificate.subject));
+  return {
+    counter,
+    domains,
+    domainNamed: (name) => domainNames.get(name),
+    domain: (id) => domainIds.get(id),
+    profile: (id) => profiles.get(id),
+    profileNamed: (name) => profileNames.get(name),
+    ca: (id) => cas.get(id),
+    casNamed: (subject) => caNames.get(subject) ?? [],
+  };
+}

@@ -1,0 +1,61 @@
+import type { Throttle } from './accounts/throttle.ts';
+import type { Actor, AuditEvent } from './audit/event.ts';
+import type { ConfigurationCache } from './configuration.ts';
+import type { Issuer } from './ports/issuer.ts';
+import type { KeyStore } from './ports/keys.ts';
+import type { Log } from './ports/logs.ts';
+import type { Passwords } from './ports/passwords.ts';
+import type { Patterns } from './ports/patterns.ts';
+import type { Clock, Entropy } from './ports/platform.ts';
+import type { Ref, Store, Write } from './ports/store.ts';
+import type { Vault } from './ports/vault.ts';
+import type { GatewaySettings } from './settings.ts';
+
+/** What the core needs of the world. Key stores and issuers under their names in the configuration. */
+export interface GatewayPorts {
+  readonly store: Store;
+  readonly keyStores: ReadonlyMap<string, KeyStore>;
+  readonly issuers: ReadonlyMap<string, Issuer>;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+  readonly patterns: Patterns;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+/** The ports, the settings and what the use cases share. */
+export interface Context extends GatewayPorts {
+  readonly settings: GatewaySettings;
+  readonly configuration: ConfigurationCache;
+  readonly throttle: Throttle;
+}
+
+export const systemActor: Actor = { kind: 'system', id: null, name: 'postern', address: '' };
+
+/** The audit write that goes into the same commit as the change that it tells of. */
+export function audit(
+  context: Pick<Context, 'clock'>,
+  actor: Actor,
+  event: Pick<AuditEvent, 'action' | 'object'> & Partial<Pick<AuditEvent, 'outcome' | 'detail'>>,
+  objectRef?: Ref,
+): Write {
+  const { action, object, outcome = 'success', detail = {} } = event;
+  return {
+    op: 'audit',
+    event: { at: context.clock.now(), actor, action, object, outcome, detail },
+    ...(objectRef && { objectRef }),
+  };
+}
+
+/** Shortens what a stranger sent, for audit and log. */
+export const brief = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
+
+/** Stores the audit record of a refusal. A store that is out of reach does not change the answer; the log tells of it. */
+export async function recordRefusal(context: Pick<Context, 'store' | 'log'>, write: Write): Promise<void> {
+  try {
+    await context.store.commit([write]);
+  } catch (error) {
+    context.log.error('a refusal could not be audited', error);
+  }
+}

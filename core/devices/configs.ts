@@ -1,0 +1,129 @@
+import type { Principal } from '../accounts/principal.ts';
+import type { Context } from '../context.ts';
+import { type Resource, type ResourceRules, resource, updateWrites } from '../resource.ts';
+import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from './device.ts';
+import { onboardingStatus } from './device.ts';
+import { newSecret, secretContext } from './secrets.ts';
+
+/** What may be written. A secret that is left out is made here; null means none. */
+export interface NoOnboardingInput {
+  readonly protocols?: readonly EnrolmentProtocol[];
+  readonly estPassword?: string | null;
+  readonly cmpSharedSecret?: string | null;
+}
+
+export interface OnboardingInput extends NoOnboardingInput {
+  readonly onboardingStatus?: number;
+  readonly onboardingProtocol?: EnrolmentProtocol | null;
+  readonly idevidTruststore?: number | null;
+}
+
+/** Secrets in clear for those with `devices.secrets`; null for others and where there is none. */
+export interface NoOnboardingView extends Omit<NoOnboardingConfig, 'estPassword' | 'cmpSharedSecret'> {
+  readonly estPassword: string | null;
+  readonly cmpSharedSecret: string | null;
+}
+
+export interface OnboardingView extends Omit<OnboardingConfig, 'estPassword' | 'cmpSharedSecret'> {
+  readonly estPassword: string | null;
+  readonly cmpSharedSecret: string | null;
+}
+
+const secretFields = ['estPassword', 'cmpSharedSecret'] as const;
+const allProtocols: readonly EnrolmentProtocol[] = ['cmp', 'est', 'rest'];
+
+/** Values of a new configuration, with fresh secrets where none are given. */
+export function newNoOnboardingConfig(
+  context: Context,
+  input: NoOnboardingInput,
+): Omit<NoOnboardingConfig, 'id'> {
+  const secret = (field: (typeof secretFields)[number]): Uint8Array | null => {
+    const given = input[field];
+    return given === null ? null : seal(context, field, given ?? newSecret(context.entropy));
+  };
+  return {
+    createdAt: context.clock.now(),
+    protocols: input.protocols ?? allProtocols,
+    estPassword: secret('estPassword'),
+    cmpSharedSecret: secret('cmpSharedSecret'),
+  };
+}
+
+/** The plain secret; null where there is none. */
+export function openSecret(
+  context: Pick<Context, 'vault'>,
+  field: (typeof secretFields)[number],
+  sealed: Uint8Array | null,
+): string | null {
+  return sealed && Buffer.from(context.vault.open(sealed, secretContext[field])).toString('utf8');
+}
+
+function seal(context: Context, field: (typeof secretFields)[number], secret: string): Uint8Array {
+  return context.vault.seal(Buffer.from(secret, 'utf8'), secretContext[field]);
+}
+
+/** Plain secrets among `changes` sealed, everything else as it is. */
+function sealed(context: Context, changes: Partial<OnboardingInput>): object {
+  const set: Record<string, unknown> = { ...changes };
+  for (const field of secretFields) {
+    const given = changes[field];
+    if (given !== undefined) set[field] = given === null ? null : seal(context, field, given);
+  }
+  return set;
+}
+
+function shown<C extends NoOnboardingConfig>(context: Context, config: C, principal: Principal) {
+  const mayRead = principal.permissions.has('devices.secrets');
+  return {
+    ...config,
+    estPassword: mayRead ? openSecret(context, 'estPassword', config.estPassword) : null,
+    cmpSharedSecret: mayRead ? openSecret(context, 'cmpSharedSecret', config.cmpSharedSecret) : null,
+  };
+}
+
+const common = { reads: 'devices.read', writes: 'devices.write', summary: () => ({}) } as const;
+
+export function noOnboardingConfigs(
+  context: Context,
+): Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> {
+  const rules: ResourceRules<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> = {
+    ...common,
+    kind: 'noOnboardingConfig',
+    noun: 'noOnboardingConfig',
+    view: (record, principal) => shown(context, record, principal),
+    create: async (input) => ({
+      writes: [{ op: 'insert', kind: 'noOnboardingConfig', values: newNoOnboardingConfig(context, input) }],
+    }),
+    update: async ({ id }, changes) => updateWrites('noOnboardingConfig', id, sealed(context, changes)),
+    remove: async ({ id }) => [{ op: 'delete', kind: 'noOnboardingConfig', id }],
+  };
+  return resource(context, rules);
+}
+
+export function onboardingConfigs(
+  context: Context,
+): Resource<'onboardingConfig', OnboardingInput, OnboardingView> {
+  const rules: ResourceRules<'onboardingConfig', OnboardingInput, OnboardingView> = {
+    ...common,
+    kind: 'onboardingConfig',
+    noun: 'onboardingConfig',
+    view: (record, principal) => shown(context, record, principal),
+    create: async (input) => ({
+      writes: [
+        {
+          op: 'insert',
+          kind: 'onboardingConfig',
+          values: {
+            ...newNoOnboardingConfig(context, input),
+            onboardingStatus: input.onboardingStatus ?? onboardingStatus.pending,
+            onboardingProtocol: input.onboardingProtocol ?? null,
+            idevidTruststore: input.idevidTruststore ?? null,
+          },
+        },
+      ],
+    }),
+    update: async ({ id }, changes) => updateWrites('onboardingConfig', id, sealed(context, changes)),
+    remove: async ({ id }) => [{ op: 'delete', kind: 'onboardingConfig', id }],
+  };
+  return resource(context, rules);
+}

@@ -1,0 +1,78 @@
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Ref, Write } from '../ports/store.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import { newNoOnboardingConfig } from './configs.ts';
+import { type Device, deviceTypes } from './device.ts';
+
+export interface DeviceInput {
+  readonly commonName: string;
+  readonly serialNumber?: string;
+  readonly deviceType?: number;
+  /** Left out: the default domain. */
+  readonly domain?: number | null;
+  readonly onboardingConfig?: number | null;
+  /** Left out, and no `onboardingConfig` given either: one with fresh secrets is made. */
+  readonly noOnboardingConfig?: number | null;
+}
+
+export function devices(context: Context): Resource<'device', DeviceInput, Device> {
+  return resource<'device', DeviceInput, Device>(context, {
+    kind: 'device',
+    noun: 'device',
+    reads: 'devices.read',
+    writes: 'devices.write',
+    view: (record) => record,
+    summary: ({ commonName }) => ({ commonName }),
+    async create(input) {
+      demandOneConfig(input);
+      const writes: Write[] = [];
+      let noOnboardingConfig: number | null | Ref = input.noOnboardingConfig ?? null;
+      if (input.onboardingConfig === undefined && input.noOnboardingConfig === undefined) {
+        writes.push({ op: 'insert', kind: 'noOnboardingConfig', values: newNoOnboardingConfig(context, {}) });
+        noOnboardingConfig = { ref: 0 };
+      }
+      writes.push({
+        op: 'insert',
+        kind: 'device',
+        values: {
+          createdAt: context.clock.now(),
+          commonName: input.commonName,
+          serialNumber: input.serialNumber ?? '',
+          deviceType: input.deviceType ?? deviceTypes.generic,
+          domain:
+            input.domain === undefined ? await defaultDomain(context) : await known(context, input.domain),
+          onboardingConfig: input.onboardingConfig ?? null,
+          noOnboardingConfig,
+        },
+      });
+      return { writes, at: writes.length - 1 };
+    },
+    async update(device, changes) {
+      demandOneConfig({ ...device, ...changes });
+      if (changes.domain !== undefined) await known(context, changes.domain);
+      return updateWrites('device', device.id, changes);
+    },
+    remove: async ({ id }) => [{ op: 'delete', kind: 'device', id }],
+  });
+}
+
+function demandOneConfig(device: Pick<DeviceInput, 'onboardingConfig' | 'noOnboardingConfig'>): void {
+  if (device.onboardingConfig != null && device.noOnboardingConfig != null) {
+    throw new Fault('malformed', 'a device has at most one of onboarding_config and no_onboarding_config', {
+      field: 'noOnboardingConfig',
+    });
+  }
+}
+
+async function defaultDomain(context: Context): Promise<number | null> {
+  const configuration = await context.configuration.current();
+  return configuration.domainNamed(context.settings.defaultDomain)?.id ?? null;
+}
+
+async function known(context: Context, domain: number | null): Promise<number | null> {
+  if (domain !== null && !(await context.store.get('domain', domain))) {
+    throw new Fault('malformed', 'there is no such domain', { field: 'domain' });
+  }
+  return domain;
+}

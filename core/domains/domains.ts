@@ -1,0 +1,87 @@
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { Domain, DomainProfile } from './domain.ts';
+
+export interface DomainInput {
+  readonly uniqueName: string;
+  /** Left out: the default domain's. */
+  readonly issuingCa?: number | null;
+  /** Left out: what the default domain offers. */
+  readonly profiles?: readonly DomainProfile[];
+}
+
+export function domains(context: Context): Resource<'domain', DomainInput, Domain> {
+  return resource<'domain', DomainInput, Domain>(context, {
+    kind: 'domain',
+    noun: 'domain',
+    reads: 'domains.read',
+    writes: 'domains.write',
+    view: (record) => record,
+    summary: ({ uniqueName }) => ({ uniqueName }),
+    async create(input) {
+      await check(context, input);
+      const model = (await context.configuration.current()).domainNamed(context.settings.defaultDomain);
+      return {
+        writes: [
+          {
+            op: 'insert',
+            kind: 'domain',
+            values: {
+              createdAt: context.clock.now(),
+              uniqueName: input.uniqueName,
+              issuingCa: input.issuingCa === undefined ? (model?.issuingCa ?? null) : input.issuingCa,
+              profiles: input.profiles ?? model?.profiles ?? [],
+            },
+          },
+        ],
+      };
+    },
+    async update(domain, changes) {
+      await check(context, changes);
+      if (changes.uniqueName !== undefined && changes.uniqueName !== domain.uniqueName)
+        demandNotDefault(context, domain);
+      return updateWrites('domain', domain.id, changes);
+    },
+    async remove(domain) {
+      demandNotDefault(context, domain);
+      return [{ op: 'delete', kind: 'domain', id: domain.id }];
+    },
+  });
+}
+
+function demandNotDefault({ settings }: Context, { uniqueName }: Domain): void {
+  if (uniqueName === settings.defaultDomain) {
+    throw new Fault('conflict', 'this is the default domain: paths without a domain mean it');
+  }
+}
+
+/** A path segment has to be able to name the domain, and everything it refers to has to exist. */
+async function check(context: Context, input: Partial<DomainInput>): Promise<void> {
+  const { uniqueName, issuingCa, profiles = [] } = input;
+  if (
+    uniqueName !== undefined &&
+    (/[/\\~?#%]/.test(uniqueName) || uniqueName === '.' || uniqueName === '..' || uniqueName === '_')
+  ) {
+    throw new Fault(
+      'malformed',
+      'a domain name stands in paths: it may not contain / \\ ~ ? # % nor be . .. or _',
+      {
+        field: 'uniqueName',
+      },
+    );
+  }
+  if (issuingCa != null && !(await context.store.get('issuingCa', issuingCa))) {
+    throw new Fault('malformed', 'there is no such issuing CA', { field: 'issuingCa' });
+  }
+  const aliases = new Set<string>();
+  for (const { profile, alias } of profiles) {
+    if (!(await context.store.get('profile', profile))) {
+      throw new Fault('malformed', `there is no certificate profile ${profile}`, { field: 'profiles' });
+    }
+    if (alias === null) continue;
+    if (aliases.has(alias))
+      throw new Fault('malformed', 'an alias may be given once only', { field: 'profiles' });
+    aliases.add(alias);
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Actor } from '../audit/event.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { Configuration } from '../configuration.ts';
+import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import type { Device } from '../devices/device.ts';
+import { secretContext } from '../devices/secrets.ts';
+import type { Domain } from '../domains/domain.ts';
+import { Fault } from '../fault.ts';
+import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import { formatDistinguishedName } from '../x509/name.ts';
+import type { Evidence, Target } from './evidence.ts';
+import type { CredentialKind, Requester } from './requester.ts';
+import { resolveDomain } from './target.ts';
+
+/** The profile whose certificates stand for the device itself. */
+export const domainCredentialProfile = 'domain_credential';
+
+/** Who is it? See `Gateway.admit`. Every refusal is audited. */
+export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
+  const configuration = await context.configuration.current();
+  const domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
+  switch (evidence.kind) {
+    case 'none':
+      throw new Fault('unauthenticated', 'credentials or a client certificate are needed');
+    case 'password':
+      return admitPassword(context, evidence, target, domain);
+    case 'certificate':
+      return admitCertificate(context, configuration, evidence, target, domain);
+  }
+}
+
+async function admitPassword(
+  context: Context,
+  evidence: Extract<Evidence, { kind: 'password' }>,
+  target: Target,
+  domain: Domain,
+): Promise<Requester> {
+  const { username, address } = evidence;
+  context.throttle.check(username, address);
+  const login = await context.store.deviceLogin(username);
+  const allowed = login?.config?.protocols.some((protocol) => protocol === target.protocol);
+  const sealed = allowed ? login?.config?.estPassword : undefined;
+  const expected = sealed && context.vault.open(sealed, secretContext.estPassword);
+  // Always compared, so that an unknown name takes as long as a wrong password.
+  const same = sameSecret(Buffer.from(evidence.password), expected ?? unguessable(context));
+  if (!login || !expected || !same) {
+    await context.throttle.failed(username, address);
+    const actor: Actor = { kind: 'unknown', id: null, name: brief(username), address };
+    await refused(context, actor, target, domain, 'wrong credentials');
+    throw new Fault('unauthenticated', 'wrong user name or password');
+  }
+  const { device } = login;
+  if (device.domain !== domain.id) {
+    await refused(context, deviceActor(device, address), target, domain, 'another domain');
+    throw new Fault('forbidden', 'this device does not belong to the domain');
+  }
+  return { device, domain, target, credential: 'password', presented: undefined, address } as Requester;
+}
+
+async function admitCertificate(
+  context: Context,
+  configuration: Configuration,
+  evidence: Extract<Evidence, { kind: 'certificate' }>,
+  target: Target,
+  domain: Domain,
+): Promise<Requester> {
+  const { address } = evidence;
+  const refuse = async (reason: string, name: string): Promise<never> => {
+    await refused(context, { kind: 'unknown', id: null, name: brief(name), address }, target, domain, reason);
+    throw new Fault('unauthenticated', `the client certificate is not accepted: ${reason}`);
+  };
+  const certificate = parsed(evidence.certificates[0]);
+  if (!certificate) return refuse('it cannot be read', '');
+  const name = formatDistinguishedName(certificate.subject);
+  const record = await findOurs(context, configuration, certificate);
+  if (!record) return refuse('it is not one of ours', name);
+  const now = context.clock.now();
+  if (now > certificate.notAfter) return refuse('it has expired', name);
+  if (now < certificate.notBefore) return refuse('it is not valid yet', name);
+  if (record.status !== 'good') return refuse('it has been revoked', name);
+  const device = record.device === null ? undefined : await context.store.get('device', record.device);
+  if (record.device !== null && !device) return refuse('its device is gone', name);
+  if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
+    const actor = device
+      ? deviceActor(device, address)
+      : { kind: 'unknown' as const, id: null, name: brief(name), address };
+    await refused(context, actor, target, domain, 'another domain');
+    throw new Fault('forbidden', 'the client certificate belongs to another domain');
+  }
+  const profile = record.profile === null ? undefined : configuration.profile(record.profile);
+  const credential: CredentialKind =
+    device && profile?.record.uniqueName === domainCredentialProfile
+      ? 'domainCredential'
+      : 'issuedCertificate';
+  return { device, domain, target, credential, presented: { record, certificate }, address } as Requester;
+}
+
+/**
+ * The stored certificate that `certificate` is, byte for byte. That it was signed by our CA needs no second check: what
+ * is in the store is what the CA signed.
+ */
+async function findOurs(
+  context: Context,
+  configuration: Configuration,
+  certificate: Certificate,
+): Promise<StoredCertificate | undefined> {
+  for (const ca of configuration.casNamed(formatDistinguishedName(certificate.issuer))) {
+    const record = await context.store.find('certificate', {
+      ca: ca.record.id,
+      serialNumber: certificate.serialNumber,
+    });
+    if (record && Buffer.compare(record.der, certificate.der) === 0) return record;
+  }
+  return undefined;
+}
+
+function parsed(der: Uint8Array | undefined): Certificate | undefined {
+  try {
+    return der && parseCertificate(der);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+export const deviceActor = (device: Device, address: string): Actor => ({
+  kind: 'device',
+  id: device.id,
+  name: device.commonName,
+  address,
+});
+
+/** Who a requester is, for the audit record. */
+export function requesterActor({ device, presented, address }: Requester): Actor {
+  if (device) return deviceActor(device, address);
+  return { kind: 'unknown', id: null, name: brief(presented?.record.subject ?? ''), address };
+}
+
+async function refused(
+  context: Context,
+  actor: Actor,
+  target: Target,
+  domain: Domain,
+  reason: string,
+): Promise<void> {
+  await recordRefusal(
+    context,
+    audit(context, actor, {
+      action: 'enrolment.admit',
+      object: `domain:${domain.uniqueName}`,
+      outcome: 'refused',
+      detail: { protocol: target.protocol, reason },
+    }),
+  );
+}
+
+const digest = (secret: Uint8Array): Uint8Array => createHash('sha256').update(secret).digest();
+
+/** In constant time for secrets of any length. */
+function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+const unguessable = (context: Context): Uint8Array => context.entropy.bytes(32);

@@ -1,0 +1,61 @@
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import { compileProfile } from './apply.ts';
+import { parseProfileRules } from './language.ts';
+import type { CertificateProfile } from './record.ts';
+import { shippedProfiles } from './shipped.ts';
+
+export interface ProfileInput {
+  readonly uniqueName: string;
+  /** Left out: the rules of `tls_client`, the shipped profile that allows least beyond a name. */
+  readonly profile?: unknown;
+}
+
+export function profiles(context: Context): Resource<'profile', ProfileInput, CertificateProfile> {
+  const checked = (rules: unknown): unknown => {
+    const parsed = parseProfileRules(rules, context.patterns);
+    compileProfile(parsed, context.patterns);
+    return parsed;
+  };
+  return resource<'profile', ProfileInput, CertificateProfile>(context, {
+    kind: 'profile',
+    noun: 'profile',
+    reads: 'profiles.read',
+    writes: 'profiles.write',
+    view: (record) => record,
+    summary: ({ uniqueName }) => ({ uniqueName }),
+    create: async (input) => ({
+      writes: [
+        {
+          op: 'insert',
+          kind: 'profile',
+          values: {
+            createdAt: context.clock.now(),
+            uniqueName: input.uniqueName,
+            profile: checked(input.profile ?? shippedProfiles.tls_client),
+          },
+        },
+      ],
+    }),
+    update: async ({ id }, changes) =>
+      updateWrites('profile', id, {
+        ...changes,
+        ...(changes.profile !== undefined && { profile: checked(changes.profile) }),
+      }),
+    async remove({ id }) {
+      await demandUnused(context, id);
+      return [{ op: 'delete', kind: 'profile', id }];
+    },
+  });
+}
+
+async function demandUnused(context: Context, id: number): Promise<void> {
+  context.configuration.expire();
+  const configuration = await context.configuration.current();
+  const users = configuration.domains.filter(({ profiles }) => profiles.some(({ profile }) => profile === id));
+  if (users.length > 0) {
+    const names = users.slice(0, 5).map(({ uniqueName }) => uniqueName);
+    throw new Fault('conflict', `still offered by the domains ${names.join(', ')}`);
+  }
+}
