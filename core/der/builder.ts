@@ -73,6 +73,7 @@ export class DerBuilder {
   }
 
   integer(value: number | bigint, identifier: number = tag.integer): this {
+    if (value >= 0 && value < 0x80) return this.add(identifier, Uint8Array.of(Number(value)));
     let left = BigInt(value);
     const octets: number[] = [];
     for (;;) {

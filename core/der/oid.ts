@@ -4,17 +4,18 @@ import { Fault } from '../fault.ts';
 const largestArc = 2 ** 48;
 const longestOid = 64;
 
-/** Contents octets of an OBJECT IDENTIFIER → dotted decimal (X.690 §8.19). Faults: malformed. */
-export function decodeOid(contents: Uint8Array): string {
-  if (contents.length === 0 || contents.length > longestOid) throw new Fault('malformed', 'DER: bad OID');
+/** Contents octets of an OBJECT IDENTIFIER, or those from `start` to `end` → dotted decimal (X.690 §8.19). Faults: malformed. */
+export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
+  if (end <= start || end - start > longestOid) throw new Fault('malformed', 'DER: bad OID');
   let text = '';
   let arc = 0;
   let fresh = true;
-  for (const octet of contents) {
+  for (let at = start; at < end; at++) {
+    const octet = bytes[at]!;
     if (fresh && octet === 0x80) throw new Fault('malformed', 'DER: OID arc with leading zeros');
     arc = arc * 128 + (octet & 0x7f);
     if (arc > largestArc) throw new Fault('malformed', 'DER: OID arc too large');
-    fresh = (octet & 0x80) === 0;
+    fresh = octet < 0x80;
     if (!fresh) continue;
     if (text === '') {
       const first = arc < 40 ? 0 : arc < 80 ? 1 : 2;

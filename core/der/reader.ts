@@ -108,13 +108,15 @@ export class DerReader {
   smallInteger(max: number, expected: number = tag.integer): number {
     const value = this.integerBytes(expected);
     if (value[0]! >= 0x80 || value.length > 7) throw bad('INTEGER out of range');
-    const n = value.reduce((sum, octet) => sum * 256 + octet, 0);
+    let n = 0;
+    for (let i = 0; i < value.length; i++) n = n * 256 + value[i]!;
     if (n > max) throw bad('INTEGER out of range');
     return n;
   }
 
   oid(expected: number = tag.oid): string {
-    return decodeOid(this.contents(expected));
+    const start = this.#header(expected);
+    return decodeOid(this.bytes, start, this.#at);
   }
 
   octetString(expected: number = tag.octetString): Uint8Array {
@@ -142,22 +144,20 @@ export class DerReader {
   }
 
   utf8String(expected: number = tag.utf8String): string {
+    const start = this.#header(expected);
+    const text = this.#ascii(start);
+    if (text !== undefined) return text;
     try {
-      return utf8.decode(this.contents(expected));
-    } catch (error) {
-      if (error instanceof Fault) throw error;
+      return utf8.decode(this.bytes.subarray(start, this.#at));
+    } catch {
       throw bad('bad UTF-8');
     }
   }
 
   /** An IA5String or other string of octets below 0x80. */
   asciiString(expected: number = tag.ia5String): string {
-    const value = this.contents(expected);
-    let text = '';
-    for (const octet of value) {
-      if (octet >= 0x80) throw bad('not ASCII');
-      text += String.fromCharCode(octet);
-    }
+    const text = this.#ascii(this.#header(expected));
+    if (text === undefined) throw bad('not ASCII');
     return text;
   }
 
@@ -171,6 +171,19 @@ export class DerReader {
   /** GeneralizedTime in the form of `time`, whatever the year. */
   generalizedTime(expected: number = tag.generalizedTime): number {
     return parseTime(tag.generalizedTime, this.asciiString(expected));
+  }
+
+  /** The octets from `start` to here, or undefined when one is above 0x7f. */
+  #ascii(start: number): string | undefined {
+    const { bytes } = this;
+    const end = this.#at;
+    let text = '';
+    for (let at = start; at < end; at++) {
+      const octet = bytes[at]!;
+      if (octet >= 0x80) return undefined;
+      text += String.fromCharCode(octet);
+    }
+    return text;
   }
 
   /** Consumes the header and moves past the contents; where the contents start. */

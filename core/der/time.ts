@@ -1,29 +1,32 @@
 import { Fault } from '../fault.ts';
 import { tag } from './tag.ts';
 
-const utcForm = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
-const generalizedForm = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
-
 /** Seconds always, zone always Z, no fractions (RFC 5280 §4.1.2.5). Milliseconds since 1970. Faults: malformed. */
 export function parseTime(which: number, text: string): number {
-  const match = (which === tag.utcTime ? utcForm : generalizedForm).exec(text);
-  if (!match) throw new Fault('malformed', 'DER: bad time');
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const full = which === tag.utcTime ? (year < 50 ? 2000 + year : 1900 + year) : year;
+  const yearDigits = which === tag.utcTime ? 2 : 4;
+  if (text.length !== yearDigits + 11 || !text.endsWith('Z')) throw new Fault('malformed', 'DER: bad time');
+  const given = number(text, 0, yearDigits);
+  const year = yearDigits === 4 ? given : given < 50 ? 2000 + given : 1900 + given;
+  const month = number(text, yearDigits, 2);
+  const day = number(text, yearDigits + 2, 2);
+  const hour = number(text, yearDigits + 4, 2);
+  const minute = number(text, yearDigits + 6, 2);
+  const second = number(text, yearDigits + 8, 2);
   const date = new Date(0);
-  date.setUTCFullYear(full, month - 1, day);
-  date.setUTCHours(hour, minute, second);
-  const valid =
-    date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
-  if (!valid) throw new Fault('malformed', 'DER: no such time');
-  return date.getTime();
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || hour > 23 || minute > 59 || second > 59) throw new Fault('malformed', 'DER: no such time');
+  return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
+}
+
+function number(text: string, at: number, digits: number): number {
+  let value = 0;
+  for (let i = at; i < at + digits; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) throw new Fault('malformed', 'DER: bad time');
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** The form that RFC 5280 §4.1.2.5 prescribes: UTCTime through 2049, GeneralizedTime from 2050. Faults: malformed. */

@@ -23,6 +23,8 @@ import {
 import { type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
 
+export type { RevocationReason };
+
 /** RFC 5280 §5.3. */
 export interface RevokedEntry {
   /** Magnitude, or contents octets of the INTEGER: leading zero octets do not count. */

@@ -26,7 +26,9 @@ export const oid = {
   sha512: '2.16.840.1.101.3.4.2.3',
   mgf1: '1.2.840.113549.1.1.8',
 
-  commonName: '2.5.4.3', // RFC 5280 §A.1
+  // Attribute types: RFC 5280 §A.1
+  commonName: '2.5.4.3',
+  emailAddress: '1.2.840.113549.1.9.1',
 
   // Certificate and CRL extensions: RFC 5280 §4.2, §5.2, §5.3
   subjectKeyIdentifier: '2.5.29.14',
