@@ -3,6 +3,7 @@ import { Throttle } from './accounts/throttle.ts';
 import { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts';
 import { type Certificates, certificates } from './ca/certificates.ts';
 import { credentialType } from './ca/credential.ts';
+import { Crls } from './ca/crls.ts';
 import { settleIntents } from './ca/issuance.ts';
 import { type IssuingCas, issuingCas } from './ca/issuing-cas.ts';
 import { ConfigurationCache } from './configuration.ts';
@@ -55,6 +56,11 @@ export interface Gateway {
   /** The domain's CA certificates, issuing CA first, up to the root, DER. Faults: notFound, unavailable. */
   caCertificates(domain: string | undefined): Promise<readonly Uint8Array[]>;
 
+  /** The newest CRL of a CA, DER, for everybody. Faults: notFound. */
+  crl(ca: number): Promise<Uint8Array>;
+  /** A CA's certificate, DER, for everybody. Faults: notFound. */
+  caCertificate(ca: number): Promise<Uint8Array>;
+
   readonly accounts: Accounts;
   readonly devices: Resource<'device', DeviceInput, Device>;
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
@@ -84,6 +90,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     throttle: new Throttle(ports.store, ports.clock, settings.loginLimits),
   };
   const { store, clock } = ports;
+  const crls = new Crls(context);
   const signIn = accounts(context);
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
@@ -94,13 +101,20 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       return resolveCa(configuration, resolveDomain(configuration, name, settings.defaultDomain)).chain;
     },
 
+    crl: async (ca) => (await crls.newest(ca)).crl,
+    async caCertificate(id) {
+      const ca = (await context.configuration.current()).ca(id);
+      if (!ca) throw new Fault('notFound', 'there is no such CA');
+      return ca.record.certificate;
+    },
+
     accounts: signIn,
     devices: devices(context),
     onboardingConfigs: onboardingConfigs(context),
     noOnboardingConfigs: noOnboardingConfigs(context),
     domains: domains(context),
     profiles: profiles(context),
-    certificates: certificates(context),
+    certificates: certificates(context, crls),
     issuingCas: issuingCas(context),
 
     async health() {
@@ -133,6 +147,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     async maintain(holder) {
       if (!(await store.lease('maintenance', holder, 60))) return;
       await settleIntents(context, clock.now() - intentGrace);
+      await crls.renewDue();
     },
   };
 }

@@ -2,6 +2,7 @@ import { demand, type Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { Crls } from './crls.ts';
 import { type Revocation, revocationWrites } from './revocation.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
 
@@ -11,13 +12,13 @@ export interface CertificateInput {
 
 export interface Certificates
   extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {
-  /** Faults: notFound, conflict. */
+  /** With a new CRL. Faults: notFound, conflict. */
   revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
 }
 
 const inLists = ['good', 'hold', 'revoked'] as const;
 
-export function certificates(context: Context): Certificates {
+export function certificates(context: Context, crls: Crls): Certificates {
   const collection = resource<'certificate', CertificateInput, StoredCertificate>(context, {
     kind: 'certificate',
     noun: 'certificate',
@@ -44,11 +45,11 @@ export function certificates(context: Context): Certificates {
       const record = await context.store.get('certificate', id);
       if (!record) throw new Fault('notFound', 'there is no such certificate');
       await context.store.commit(revocationWrites(context, principal.actor, record, revocation));
-      const { records } = await context.store.list('certificate', {
-        where: [{ field: 'id', is: 'equal', value: id }],
-        limit: 1,
+      // The revocation holds whether or not its CRL can be made at once: maintenance makes it up.
+      await crls.generate(record.ca, principal.actor).catch((error) => {
+        context.log.error('no CRL after a revocation', error, { certificate: id });
       });
-      return records[0]!;
+      return (await context.store.get('certificate', id))!;
     },
   };
 }

@@ -82,6 +82,8 @@ export type Write =
         readonly id: number;
         readonly where?: Partial<Records[K]>;
         readonly set: Changes<K>;
+        /** Does not raise the change counter: nobody caches the fields that are set. */
+        readonly quiet?: boolean;
       };
     }[Exclude<Kind, 'auditEvent'>]
   | {

@@ -1,0 +1,153 @@
+import type { Actor } from '../audit/event.ts';
+import type { LoadedCa } from '../configuration.ts';
+import { audit, type Context, systemActor } from '../context.ts';
+import { Fault } from '../fault.ts';
+import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
+import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import { assembleCrl, buildTbsCrl, type RevokedEntry } from '../x509/crl.ts';
+import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
+import type { StoredCrl } from './issuing-ca.ts';
+
+/** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
+const lifetime = 7 * 24 * 3_600_000;
+const renewBefore = lifetime / 3;
+
+const tries = 5;
+
+/** Makes, signs and publishes the CRLs of local CAs. */
+export class Crls {
+  readonly #context: Context;
+  /** By CA: the generation that has not begun yet, which whoever comes now can share. */
+  readonly #waiting = new Map<number, Promise<StoredCrl>>();
+  readonly #running = new Map<number, Promise<StoredCrl>>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** The newest CRL. Faults: notFound when there is no such CA or it has none yet. */
+  async newest(ca: number): Promise<StoredCrl> {
+    const crl = await this.#context.store.find('crl', { ca });
+    if (!crl) throw new Fault('notFound', 'there is no CRL for this CA yet');
+    return crl;
+  }
+
+  /**
+   * A CRL with all that is revoked at this moment, and the next number. Calls that come while one is being made share
+   * the one after it. Faults: notFound, unsupported for a CA whose key is not ours, unavailable.
+   */
+  generate(ca: number, actor: Actor): Promise<StoredCrl> {
+    const waiting = this.#waiting.get(ca);
+    if (waiting) return waiting;
+    const before = this.#running.get(ca);
+    const next = (before ? before.then(noMatter, noMatter) : Promise.resolve()).then(() => {
+      this.#waiting.delete(ca);
+      const run = this.#generate(ca, actor).finally(() => {
+        if (this.#running.get(ca) === run) this.#running.delete(ca);
+      });
+      this.#running.set(ca, run);
+      return run;
+    });
+    this.#waiting.set(ca, next);
+    return next;
+  }
+
+  /** Renews what would run out, and makes what is missing. To be called by one instance at a time. */
+  async renewDue(): Promise<void> {
+    const { store, clock, log } = this.#context;
+    const { records } = await store.list('issuingCa', { limit: 1000 });
+    for (const { id, uniqueName, key, isActive, lastCrlIssuedAt } of records) {
+      const due = lastCrlIssuedAt === null || lastCrlIssuedAt + lifetime - renewBefore <= clock.now();
+      if (!key || !isActive || !due) continue;
+      await this.generate(id, systemActor).catch((error) =>
+        log.error('a CRL could not be made', error, { ca: uniqueName }),
+      );
+    }
+  }
+
+  async #generate(id: number, actor: Actor): Promise<StoredCrl> {
+    for (let n = 0; ; n++) {
+      try {
+        return await this.#attempt(id, actor);
+      } catch (error) {
+        // Another instance took the number in between.
+        if (n >= tries || !(error instanceof Fault) || error.code !== 'conflict') throw error;
+      }
+    }
+  }
+
+  async #attempt(id: number, actor: Actor): Promise<StoredCrl> {
+    const { store, clock, configuration } = this.#context;
+    const record = await store.get('issuingCa', id);
+    if (!record) throw new Fault('notFound', 'there is no such issuing CA');
+    const ca = (await configuration.current()).ca(id);
+    if (!ca || !record.key)
+      throw new Fault('unsupported', 'the key of this CA is not here: its CRL comes from elsewhere');
+    const keys = this.#context.keyStores.get(record.key.store);
+    if (!keys) throw new Fault('unavailable', 'the key store of this CA is not configured');
+    const issuerKey = readPublicKey(ca.certificate.spki);
+    const signatureAlgorithm = defaultSignatureAlgorithm(issuerKey.type);
+    const number = record.crlNumber + 1;
+    const thisUpdate = clock.now();
+    const nextUpdate = thisUpdate + lifetime;
+    const tbs = await buildTbsCrl({
+      signatureAlgorithm,
+      issuer: ca.certificate.subject,
+      thisUpdate,
+      nextUpdate,
+      number: BigInt(number),
+      authorityKeyIdentifier: subjectKeyIdentifierOf(ca.certificate) ?? keyIdentifier(issuerKey),
+      revoked: this.#revoked(ca, record.lastCrlIssuedAt ?? 0),
+    });
+    const signature = await keys.sign(record.key.id, signatureAlgorithm, tbs);
+    if (!verifySignature(issuerKey, signatureAlgorithm, tbs, signature)) {
+      throw new Fault('internal', 'the signature of the CRL does not hold');
+    }
+    const crl = assembleCrl(tbs, signatureAlgorithm, signature);
+    const values = { ca: id, number, thisUpdate, nextUpdate, crl };
+    const before = await store.find('crl', { ca: id });
+    const [at] = await store.commit([
+      before
+        ? { op: 'update', kind: 'crl', id: before.id, set: values }
+        : { op: 'insert', kind: 'crl', values },
+      {
+        op: 'update',
+        kind: 'issuingCa',
+        id,
+        where: { crlNumber: record.crlNumber },
+        set: { crlNumber: number, lastCrlIssuedAt: thisUpdate },
+        quiet: true,
+      },
+      audit(this.#context, actor, { action: 'crl.generate', object: `issuingCa:${id}`, detail: { number } }),
+    ]);
+    return { id: at!, ...values };
+  }
+
+  /** Page by page. What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
+  async *#revoked(ca: LoadedCa, lastCrl: number): AsyncGenerator<RevokedEntry> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#context.store.list('certificate', {
+        where: [
+          { field: 'ca', is: 'equal', value: ca.record.id },
+          { field: 'status', is: 'oneOf', value: ['revoked', 'hold'] },
+          { field: 'notValidAfter', is: 'greaterOrEqual', value: lastCrl },
+        ],
+        order: { field: 'id', descending: false },
+        limit: 1000,
+        ...(cursor && { cursor }),
+      });
+      for (const { serialNumber, revokedAt, revocationReason, invalidityDate } of page.records) {
+        yield {
+          serial: Buffer.from(serialNumber, 'hex'),
+          revokedAt: revokedAt ?? 0,
+          ...(revocationReason && { reason: revocationReason }),
+          ...(invalidityDate !== null && { invalidityDate }),
+        };
+      }
+      cursor = page.next;
+    } while (cursor);
+  }
+}
+
+const noMatter = (): void => {};
