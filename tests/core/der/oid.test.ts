@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test';
+import * as asn1js from 'asn1js';
+import fc from 'fast-check';
+import { hex } from '#core/der/bytes.ts';
+import { decodeOid, encodeOid } from '#core/der/oid.ts';
+import { Fault } from '#core/fault.ts';
+import { runs } from '#tests/property.ts';
+
+const arc = fc.nat({ max: 2 ** 31 - 1 });
+const oids = fc
+  .tuple(
+    fc.oneof(
+      fc.tuple(fc.constantFrom(0, 1), fc.nat({ max: 39 })),
+      fc.tuple(fc.constant(2), fc.nat({ max: 2 ** 20 })),
+    ),
+    fc.array(arc, { maxLength: 8 }),
+  )
+  .map(([first, rest]) => [...first, ...rest].join('.'));
+
+describe('OBJECT IDENTIFIER', () => {
+  test.each([
+    ['1.2.840.113549', '2A864886F70D'],
+    ['2.5.4.3', '550403'],
+    ['2.999.3', '883703'],
+    ['0.9.2342.19200300.100.1.25', '0992268993F22C640119'],
+    ['2.16.840.1.101.3.4.3.17', '608648016503040311'],
+    ['0.0', '00'],
+  ])('%s is encoded as %s', (text, contents) => {
+    expect(hex(encodeOid(text))).toBe(contents);
+    expect(decodeOid(Buffer.from(contents, 'hex'))).toBe(text);
+  });
+
+  test('every OID comes back from its encoding', () => {
+    fc.assert(
+      fc.property(oids, (text) => {
+        expect(decodeOid(encodeOid(text))).toBe(text);
+      }),
+      runs(1000),
+    );
+  });
+
+  test('asn1js reads the same from it', () => {
+    fc.assert(
+      fc.property(oids, (text) => {
+        const contents = encodeOid(text);
+        const { result } = asn1js.fromBER(Uint8Array.of(6, contents.length, ...contents));
+        expect((result as asn1js.ObjectIdentifier).valueBlock.toString()).toBe(text);
+      }),
+      runs(300),
+    );
+  });
+
+  test.each([
+    '',
+    '1',
+    '1.',
+    '3.1',
+    '1.40',
+    '0.40.1',
+    '1.02',
+    '1.2.-1',
+    '1..2',
+    ' 1.2',
+    '1.2 ',
+    '1.2.a',
+    '1.9999999999999999',
+  ])('the text "%s" is refused', (text) => {
+    expect(() => encodeOid(text)).toThrow(Fault);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['an arc with leading zeros', '2a8001'],
+    ['an arc without an end', '2a86'],
+    ['an arc of more than 48 bits', '2affffffffffffff7f'],
+    ['more than 64 octets', '2a'.repeat(65)],
+  ])('%s is refused', (_, contents) => {
+    expect(() => decodeOid(Buffer.from(contents, 'hex'))).toThrow(Fault);
+  });
+
+  test('arbitrary octets give a Fault, or an OID that is encoded so', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 20 }), (octets) => {
+        let text: string;
+        try {
+          text = decodeOid(octets);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Fault);
+          return;
+        }
+        expect(encodeOid(text)).toEqual(octets);
+      }),
+      runs(2000),
+    );
+  });
+});
