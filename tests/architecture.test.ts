@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { straysIn } from './import-table.ts';
+
+const root = join(import.meta.dir, '..');
+
+test('every import follows the table of DESIGN.md', () => {
+  const files = [...new Bun.Glob('{core,adapters,plugins,tests,bench}/**/*.{ts,tsx}').scanSync(root)];
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.sort().flatMap((file) => straysIn(file, readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});
+
+describe('a stray is seen', () => {
+  const strays: readonly [file: string, line: string, what: string][] = [
+    ['core/der/reader.ts', "import { parseName } from '../x509/name.ts';", 'imports ../x509/name.ts'],
+    [
+      'core/der/reader.ts',
+      "import type { Store } from '#core/ports/store.ts';",
+      'imports #core/ports/store.ts',
+    ],
+    ['core/fault.ts', "import { Reader } from './der/reader.ts';", 'imports ./der/reader.ts'],
+    ['core/ports/keys.ts', "import { lint } from '../x509/lint.ts';", 'imports ../x509/lint.ts'],
+    ['core/ca/serial.ts', "import { readFileSync } from 'node:fs';", 'imports node:fs'],
+    ['core/ca/serial.ts', "import { hash, sign } from 'node:crypto';", 'imports sign of node:crypto'],
+    [
+      'core/ca/serial.ts',
+      "import {\n  hash,\n  randomBytes as hash2,\n} from 'node:crypto';",
+      'imports randomBytes of node:crypto',
+    ],
+    ['core/ca/serial.ts', "import crypto from 'node:crypto';", 'imports * of node:crypto'],
+    ['core/ca/serial.ts', "import * as c from 'node:crypto';", 'imports * of node:crypto'],
+    ['core/ca/serial.ts', "import crypto, { hash } from 'node:crypto';", 'imports * of node:crypto'],
+    ['core/ca/serial.ts', "import { Type } from '@sinclair/typebox';", 'imports @sinclair/typebox'],
+    ['core/ca/serial.ts', "import type { Kysely } from 'kysely';", 'imports kysely'],
+    ['core/ca/serial.ts', "export { x } from '#adapters/wire/pem.ts';", 'imports #adapters/wire/pem.ts'],
+    ['core/ca/serial.ts', "export * from '#adapters/wire/pem.ts';", 'imports #adapters/wire/pem.ts'],
+    ['core/ca/serial.ts', "import '#adapters/wire/pem.ts';", 'imports #adapters/wire/pem.ts'],
+    [
+      'core/ca/serial.ts',
+      "import { x } from '../../adapters/wire/pem.ts';",
+      'imports ../../adapters/wire/pem.ts',
+    ],
+    ['core/ca/serial.ts', "const fs = await import('node:fs');", 'imports node:fs'],
+    ['core/ca/serial.ts', "const fs = require('node:fs');", 'imports node:fs'],
+    ['core/ca/serial.ts', "let x: import('kysely').Kysely;", 'imports kysely'],
+    ['core/ca/serial.ts', 'await import(name);', 'imports what is not known before it runs'],
+    ['core/ca/serial.ts', 'const now = Date.now();', 'uses Date.now'],
+    ['core/ca/serial.ts', 'const now = new Date();', 'uses new Date'],
+    ['core/ca/serial.ts', 'const now = new Date;', 'uses new Date'],
+    ['core/ca/serial.ts', 'const x = Math.random();', 'uses Math.random'],
+    ['core/ca/serial.ts', "console.log('x');", 'uses console'],
+    ['core/ca/serial.ts', 'const { env } = process;', 'uses process'],
+    ['core/ca/serial.ts', `const text = \`a \${Bun.version} b\`;`, 'uses Bun'],
+    ['core/ca/serial.ts', "await fetch('http://x');", 'uses fetch'],
+    ['core/ca/serial.ts', 'crypto.getRandomValues(x);', 'uses crypto'],
+    ['core/ca/serial.ts', 'setTimeout(f, 1);', 'uses setTimeout'],
+    [
+      'adapters/wire/pem.ts',
+      "import { Fault } from '#adapters/inbound/http/limits.ts';",
+      'imports #adapters/inbound/http/limits.ts',
+    ],
+    ['adapters/inbound/est/mount.ts', "import { x } from '../rest/mount.ts';", 'imports ../rest/mount.ts'],
+    [
+      'adapters/inbound/est/mount.ts',
+      "import { enrol } from '#core/enrolment/enrol.ts';",
+      'imports #core/enrolment/enrol.ts',
+    ],
+    [
+      'adapters/inbound/est/mount.ts',
+      "import { openSqliteStore } from '#adapters/outbound/sql/store.ts';",
+      'imports #adapters/outbound/sql/store.ts',
+    ],
+    ['adapters/inbound/est/mount.ts', "import { readFileSync } from 'node:fs';", 'imports node:fs'],
+    [
+      'adapters/outbound/sql/codec.ts',
+      "import { x } from '../keyfile/store.ts';",
+      'imports ../keyfile/store.ts',
+    ],
+    [
+      'adapters/outbound/sql/codec.ts',
+      "import { createGateway } from '#core/gateway.ts';",
+      'imports #core/gateway.ts',
+    ],
+    ['adapters/outbound/keyfile/store.ts', "import postgres from 'postgres';", 'imports postgres'],
+    ['adapters/stray.ts', '', 'no row of the import table covers it'],
+    ['plugins/contract.ts', "import { Fault } from '#core/fault.ts';", 'imports #core/fault.ts'],
+    ['plugins/contract.ts', "import { Type } from '@sinclair/typebox';", 'imports @sinclair/typebox'],
+    ['plugins/est.ts', "import { rest } from './rest.ts';", 'imports ./rest.ts'],
+    ['plugins/main.ts', "import { est } from './est.ts';", 'imports ./est.ts'],
+    ['plugins/commands/ca.ts', "import { catalog } from '../catalog.ts';", 'imports ../catalog.ts'],
+  ];
+  for (const [file, line, what] of strays) {
+    test(`${file}: ${line}`, () => {
+      const reported = straysIn(file, `// a comment\n${line}\n`);
+      expect(reported[0] ?? 'nothing reported').toEndWith(what);
+    });
+  }
+});
+
+describe('what is allowed, or is no code at all, is not reported', () => {
+  const allowed: readonly [file: string, line: string][] = [
+    ['core/ca/serial.ts', "import { createHash, type KeyObject, verify } from 'node:crypto';"],
+    ['core/ca/serial.ts', "import type { KeyObject } from 'node:crypto';"],
+    ['core/ca/serial.ts', "// import { sign } from 'node:crypto'; Date.now()"],
+    ['core/ca/serial.ts', "/* console.log(process.env) */ const x = 'Date.now() or fetch';"],
+    ['core/ca/serial.ts', `const text = \`the process is \${state} and console\`;`],
+    ['core/ca/serial.ts', 'const quote = /[\'"`]/; const at = new Date(milliseconds);'],
+    ['core/ca/serial.ts', 'const half = a / b; interface X { process: string; fetch?: number } x.process();'],
+    ['core/profiles/language.ts', "import { Type } from '@sinclair/typebox';"],
+    ['core/ports/keys.ts', "import type { KeyType } from '../x509/algorithm.ts';"],
+    ['core/ports/keys.ts', "import { type KeyType } from '../x509/algorithm.ts';"],
+    ['adapters/inbound/est/mount.ts', "import type { Outcome } from '#core/enrolment/outcome.ts';"],
+    ['adapters/inbound/est/mount.ts', "import type { Mount } from '../http/exchange.ts';"],
+    ['plugins/catalog.ts', "import { est } from './est.ts';"],
+    ['plugins/registry.ts', 'await import(path);'],
+  ];
+  for (const [file, line] of allowed) {
+    test(`${file}: ${line}`, () => {
+      expect(straysIn(file, `${line}\n`)).toEqual([]);
+    });
+  }
+});

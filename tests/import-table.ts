@@ -1,0 +1,233 @@
+import { posix } from 'node:path';
+import { sourceText } from './source-text.ts';
+
+/** What one folder may import. The first row that a file's path begins with counts; a file without a row is a stray. */
+interface Row {
+  /** A folder ('/' at its end), or a file. `*` stands for one segment. */
+  readonly of: string;
+  /** Files and folders of this repository. `self` is what the row's pattern matched. */
+  readonly may?: readonly string[];
+  /** The same, but types only. */
+  readonly types?: readonly string[];
+  /** Packages and built-in modules; with a list, those names alone. */
+  readonly packages?: 'any' | Readonly<Record<string, 'all' | 'types' | readonly string[]>>;
+  /** No clock, randomness, I/O or environment either. */
+  readonly pure?: true;
+  /** May import what is known only when it runs. */
+  readonly loads?: true;
+}
+
+const verifyAndHash = {
+  'node:crypto': [
+    'constants',
+    'createHash',
+    'createPublicKey',
+    'hash',
+    'timingSafeEqual',
+    'verify',
+    'type KeyObject',
+  ],
+} as const;
+const http = {
+  'node:http': 'all',
+  'node:net': 'all',
+  'node:tls': 'all',
+  elysia: 'all',
+  'node:crypto': 'all',
+} as const;
+const files = { 'node:fs': 'all', 'node:fs/promises': 'all', 'node:path': 'all' } as const;
+const inbound = {
+  may: ['self', 'core/gateway.ts', 'core/fault.ts', 'adapters/wire/', 'adapters/inbound/http/'],
+  types: ['core/'],
+} as const;
+const outbound = {
+  may: ['self', 'core/ports/', 'core/fault.ts', 'core/der/', 'core/x509/', 'adapters/wire/'],
+  types: ['core/'],
+} as const;
+
+const frame = ['plugins/(contract|schema|config|registry|service|main|workers).ts'] as const;
+
+/** DESIGN.md, section 1, line by line. */
+const importTable: readonly Row[] = [
+  { of: 'core/fault.ts', pure: true },
+  { of: 'core/der/', may: ['self', 'core/fault.ts'], pure: true },
+  { of: 'core/ports/', types: ['core/'], pure: true },
+  {
+    of: 'core/profiles/',
+    may: ['core/'],
+    packages: { ...verifyAndHash, '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
+    pure: true,
+  },
+  { of: 'core/', may: ['core/'], packages: verifyAndHash, pure: true },
+
+  {
+    of: 'adapters/wire/',
+    may: ['self', 'core/der/', 'core/x509/', 'core/fault.ts'],
+    packages: { 'node:crypto': 'all', asn1js: 'all', pkijs: 'all', '@peculiar/x509': 'all' },
+  },
+  { of: 'adapters/inbound/http/', ...inbound, packages: http },
+  {
+    of: 'adapters/inbound/management/',
+    ...inbound,
+    packages: {
+      elysia: 'all',
+      '@elysiajs/swagger': 'all',
+      '@sinclair/typebox': 'all',
+      jose: 'all',
+      'node:crypto': 'all',
+    },
+  },
+  { of: 'adapters/inbound/*/', ...inbound, packages: { elysia: 'all' } },
+  {
+    of: 'adapters/outbound/sql/',
+    ...outbound,
+    may: [...outbound.may, 'core/audit/chain.ts'],
+    packages: {
+      ...files,
+      'bun:sqlite': 'all',
+      kysely: 'all',
+      'kysely-postgres-js': 'all',
+      postgres: 'all',
+      'node:crypto': 'all',
+    },
+  },
+  {
+    of: 'adapters/outbound/keyfile/',
+    ...outbound,
+    packages: { ...files, 'node:crypto': 'all', 'node:util': 'all' },
+  },
+  {
+    of: 'adapters/outbound/system/',
+    ...outbound,
+    packages: { ...files, 'node:crypto': 'all', bun: 'all', re2js: 'all' },
+  },
+  { of: 'adapters/outbound/*/', ...outbound },
+
+  { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },
+  { of: 'plugins/catalog.ts', may: ['plugins/*.ts'] },
+  {
+    of: 'plugins/(schema|config|registry).ts',
+    may: ['plugins/(schema|config|contract).ts', 'core/fault.ts'],
+    types: ['core/'],
+    packages: { ...files, '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
+    loads: true,
+  },
+  {
+    of: 'plugins/(service|main|workers|cli).ts',
+    may: [...frame, 'plugins/commands/', 'core/', 'adapters/outbound/system/', 'adapters/inbound/http/'],
+    packages: { ...files, 'node:net': 'all', 'node:os': 'all', 'node:util': 'all' },
+  },
+  {
+    of: 'plugins/commands/',
+    may: ['self', ...frame, 'core/', 'adapters/wire/'],
+    packages: { ...files, 'node:util': 'all', 'node:readline': 'all' },
+  },
+  // A plugin: its contract and its adapter, never another plugin.
+  {
+    of: 'plugins/*.ts',
+    may: ['plugins/contract.ts', 'adapters/', 'core/fault.ts'],
+    types: ['core/'],
+    packages: { ...files, '@sinclair/typebox': 'all' },
+  },
+  { of: 'tests/', may: ['core/', 'adapters/', 'plugins/', 'tests/', 'bench/'], packages: 'any', loads: true },
+  { of: 'bench/', may: ['core/', 'adapters/', 'plugins/', 'bench/', 'tests/'], packages: 'any', loads: true },
+];
+
+const impure =
+  /(?<![\w$.])(?:Date\.now|Math\.random|new Date\b(?!\s*\(\s*[^)\s])|Date\(\s*\)|(?:process|Bun|fetch|console|performance|crypto|globalThis|navigator|WebSocket|Worker|eval|Function|set(?:Timeout|Interval|Immediate))(?![\w$]|\s*\??:))/g;
+
+const pattern = (of: string): RegExp => {
+  const source = of.replaceAll('.', '\\.').replaceAll('*', '[^/]+');
+  return new RegExp(`^${source}${of.endsWith('/') ? '' : '$'}`);
+};
+
+const covers = (allowed: readonly string[] = [], self: string, file: string): boolean =>
+  allowed.some((of) => (of === 'self' ? file.startsWith(self) : pattern(of).test(file)));
+
+/** One import: what is imported, whether its types only, and the names taken ('*' for all of it). */
+interface Import {
+  readonly from: string | undefined;
+  readonly typesOnly: boolean;
+  readonly names: readonly string[];
+  readonly at: number;
+}
+
+function importsOf({ code, withStrings }: ReturnType<typeof sourceText>): Import[] {
+  // The quotes of a string that names a module; what is between them is read where strings still are.
+  const module = /(?<quote>['"])(?<module>[^'"]*)\k<quote>/d.source;
+  const statement = new RegExp(
+    `(?<![\\w$.])(?:import|export)\\b(?<clause>[^'";]*?)\\bfrom\\s*${module}|(?<![\\w$.])import\\s*${module}`,
+    'dg',
+  );
+  const call = new RegExp(`(?<![\\w$])(?:import|require)\\s*\\(\\s*(?:${module}\\s*[,)])?`, 'dg');
+  const from = ({ indices }: RegExpExecArray): string | undefined =>
+    indices?.groups?.module && withStrings.slice(...indices.groups.module);
+  const found: Import[] = [];
+  for (const match of code.matchAll(statement)) {
+    const clause = match.groups?.clause ?? '*';
+    const names = /\{([^}]*)\}/
+      .exec(clause)?.[1]
+      ?.split(',')
+      .map((name) => name.trim().replace(/\s+as\s.*/s, ''))
+      .filter(Boolean);
+    const typesOnly = /^\s*type\s+(?!from\b)/.test(clause);
+    // A default import, or everything under one name.
+    const whole = /[\w$*]/.test(clause.replace(/\{[^}]*\}/, '').replace(/^\s*type\b/, ''));
+    found.push({
+      from: from(match),
+      typesOnly,
+      names: [...(whole ? ['*'] : []), ...(names ?? [])],
+      at: match.index,
+    });
+  }
+  for (const match of code.matchAll(call)) {
+    found.push({ from: from(match), typesOnly: false, names: ['*'], at: match.index });
+  }
+  return found;
+}
+
+/** `#core/x` and `./x` as paths of this repository; undefined for a package. */
+function pathOf(file: string, from: string): string | undefined {
+  if (from.startsWith('#')) return from.slice(1);
+  if (from.startsWith('.')) return posix.join(posix.dirname(file), from);
+  return from.startsWith('/') ? from : undefined;
+}
+
+/** Everything in a file that the table does not allow. `file` is its path in the repository. */
+export function straysIn(file: string, source: string): string[] {
+  const row = importTable.find(({ of }) => pattern(of).test(file));
+  if (!row) return [`${file}: no row of the import table covers it`];
+  const self = pattern(row.of).exec(file)![0];
+  const text = sourceText(source);
+  const strays: string[] = [];
+  const report = (at: number, what: string): void => {
+    strays.push(`${file}:${source.slice(0, at).split('\n').length}: ${what}`);
+  };
+  for (const { from, typesOnly, names, at } of importsOf(text)) {
+    if (from === undefined) {
+      if (!row.loads) report(at, 'imports what is not known before it runs');
+      continue;
+    }
+    const path = pathOf(file, from);
+    if (path !== undefined) {
+      const types = typesOnly || (names.length > 0 && names.every((name) => name.startsWith('type ')));
+      if (!covers(row.may, self, path) && !(types && covers(row.types, self, path)))
+        report(at, `imports ${from}`);
+      if (from.startsWith('.') && path.split('/')[0] !== file.split('/')[0])
+        report(at, `leaves its area by ${from}`);
+      continue;
+    }
+    if (row.packages === 'any') continue;
+    const allowed = row.packages?.[from];
+    if (allowed === 'all' || (allowed === 'types' && typesOnly)) continue;
+    if (allowed === undefined || allowed === 'types') report(at, `imports ${from}`);
+    else {
+      for (const name of names) {
+        const known = allowed.includes(name) || allowed.includes(typesOnly ? `type ${name}` : name);
+        if (!known) report(at, `imports ${name} of ${from}`);
+      }
+    }
+  }
+  if (row.pure) for (const match of text.code.matchAll(impure)) report(match.index, `uses ${match[0]}`);
+  return strays;
+}
