@@ -53,7 +53,9 @@ export function profiles(context: Context): Resource<'profile', ProfileInput, Ce
 async function demandUnused(context: Context, id: number): Promise<void> {
   context.configuration.expire();
   const configuration = await context.configuration.current();
-  const users = configuration.domains.filter(({ profiles }) => profiles.some(({ profile }) => profile === id));
+  const users = configuration.domains.filter(({ profiles }) =>
+    profiles.some(({ profile }) => profile === id),
+  );
   if (users.length > 0) {
     const names = users.slice(0, 5).map(({ uniqueName }) => uniqueName);
     throw new Fault('conflict', `still offered by the domains ${names.join(', ')}`);

@@ -1,0 +1,117 @@
+import { Fault } from '../fault.ts';
+import type { Patterns } from '../ports/patterns.ts';
+import { attributeTypeNamed } from '../x509/attribute-type.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import type { Extension } from '../x509/extension.ts';
+import { commonName, type Name } from '../x509/name.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import { compileExtensions } from './extensions.ts';
+import { compileKeys } from './keys.ts';
+import type { ProfileRules } from './language.ts';
+import type { Urls } from './locations.ts';
+import { compileNames } from './names.ts';
+import { Problems } from './problems.ts';
+import { compileSubject } from './subject.ts';
+import type { Device, Fields } from './template.ts';
+import { compileValidity } from './validity.ts';
+import type { Trace } from './values.ts';
+
+/** What a profile is applied to. */
+export interface ProfileContext {
+  readonly request: VerifiedRequest;
+  /** Undefined where the service certifies for itself. */
+  readonly device: Device | undefined;
+  readonly domain: { readonly uniqueName: string };
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The CA's own certificate. */
+  readonly issuer: Certificate;
+  readonly urls: Urls;
+}
+
+/** One line of the answer to: what came out, and why. An empty value: it was left out. */
+export interface Explanation {
+  readonly field: string;
+  readonly value: string;
+  readonly because: string;
+}
+
+/** What the certificate will say. */
+export interface ProfileOutcome {
+  readonly subject: Name;
+  /** All of them, in a fixed order, key identifiers included. */
+  readonly extensions: readonly Extension[];
+  /** Milliseconds since 1970, whole seconds. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Worked out when asked for. */
+  explain(): readonly Explanation[];
+}
+
+export interface CompiledProfile {
+  /**
+   * Applied to a request for the subject and names of its own outcome, it gives them again (RFC 7030 §4.2.2). Faults: badCsr for
+   * a request that does not fit, naming the field; badAlgorithm for a key that is not allowed; conflict when
+   * the CA or the profile has come to its end; malformed for a requested extension that cannot be read.
+   */
+  apply(context: ProfileContext): ProfileOutcome;
+}
+
+/** Rules that have the form of the schema → the profile. Once for each version of the rules. Faults: malformed, as parseProfileRules. */
+export function compileProfile(rules: ProfileRules, patterns: Patterns): CompiledProfile {
+  const problems = new Problems();
+  const tools = { patterns, problems };
+  const { subject: subjectOthers = 'refuse', subjectAltName: nameOthers = 'refuse' } = rules.others ?? {};
+  const extensions = rules.extensions ?? {};
+  const ca = extensions.basicConstraints?.ca ?? false;
+
+  const checkKey = compileKeys(rules.keys, tools);
+  const decideSubject = compileSubject(rules.subject, subjectOthers, tools);
+  const decideNames = compileNames(rules.subjectAltName, nameOthers, tools);
+  const decideExtensions = compileExtensions(extensions, rules.others?.extensions ?? 'refuse', tools);
+  const decideValidity = compileValidity(rules.validity, tools);
+  problems.settle();
+
+  const run = ({ request, device, domain, now, issuer, urls }: ProfileContext, trace?: Trace) => {
+    checkKey(request.publicKey.type, trace);
+    const subject = decideSubject(request.subject, { device, domain, request: undefined }, trace);
+    const from = { device, domain, request: requestFields(subject) };
+    const nameless = subject.rdns.length === 0;
+    const subjectAltName = decideNames(request, nameless, from, trace);
+    // RFC 5280 §4.1.2.6
+    if (nameless && ca) throw new Fault('badCsr', 'subject: a CA needs one');
+    if (nameless && !subjectAltName) {
+      throw new Fault(
+        'badCsr',
+        'subject: the certificate would name nobody: no subject, no alternative name',
+      );
+    }
+    return {
+      subject,
+      extensions: decideExtensions({ request, issuer, urls, from, subjectAltName }, trace),
+      ...decideValidity(now, issuer, trace),
+    };
+  };
+
+  return {
+    apply: (context) => ({
+      ...run(context),
+      explain: () => {
+        const explanations: Explanation[] = [];
+        run(context, (field, value, because) => explanations.push({ field, value, because }));
+        return explanations;
+      },
+    }),
+  };
+}
+
+const serialNumber = attributeTypeNamed('serialNumber')!.oid;
+
+/**
+ * What templates take from the request is what the subject rules have left of it: else a renewal, which asks for the outcome,
+ * would have another outcome.
+ */
+function requestFields(subject: Name): NonNullable<Fields['request']> {
+  const serial = subject.rdns.flat().findLast((one) => one.type === serialNumber);
+  return { commonName: commonName(subject), serialNumber: serial?.value };
+}

@@ -1,0 +1,116 @@
+import { der } from '../der/builder.ts';
+import { fromHex, hex } from '../der/bytes.ts';
+import { DerReader, readDer } from '../der/reader.ts';
+import { Fault } from '../fault.ts';
+import { readString, stringTags } from '../x509/directory-string.ts';
+import type { Extension } from '../x509/extension.ts';
+import { decide } from './decide.ts';
+import type { ProfileRules } from './language.ts';
+import { constantTemplate, type Fields, noFields, type Template } from './template.ts';
+import { compileValues, type Tools, type Trace, templateReader } from './values.ts';
+import { hasHidden } from './visible.ts';
+
+type Written = NonNullable<NonNullable<ProfileRules['extensions']>['custom']>[string];
+type WrittenValue = NonNullable<Written['fixed']>;
+
+/** Decides about one extension; undefined when the certificate has none. `requested`: its value in the request. */
+export type CustomRules = (
+  requested: Uint8Array | undefined,
+  from: Fields,
+  trace?: Trace,
+) => Extension | undefined;
+
+const longestValue = 4096;
+
+/** Values are DER; the rules see them as hexadecimal. */
+export function compileCustom(oid: string, written: Written, tools: Tools): CustomRules {
+  const { critical = false, ...rest } = written;
+  const rule = compileValues<WrittenValue>(
+    rest,
+    {
+      field: `extensions.custom.${oid}`,
+      ofRequest: true,
+      most: 1,
+      fits,
+      text: textOf,
+      show,
+      read: reader(tools),
+    },
+    tools,
+  );
+  const constant = rule.fixed?.[0]?.constant ? decoded(rule.fixed[0]) : undefined;
+  const encoded = constant && { oid, critical, value: constant };
+  return (requested, from, trace) => {
+    if (encoded && !requested && !trace) return encoded;
+    const decision = decide(rule, requested ? [hex(requested)] : [], from, trace);
+    if (requested && decision.keep[0]) return { oid, critical, value: requested };
+    const value = decision.add[0];
+    return value === undefined ? undefined : { oid, critical, value: fromHex(value)! };
+  };
+}
+
+const decoded = (constant: Template): Uint8Array => fromHex(constant.render(noFields)!)!;
+
+function reader(tools: Tools) {
+  const readTemplate = templateReader(tools, true);
+  return (written: WrittenValue, path: string): Template | undefined => {
+    if (Object.keys(written).length !== 1) {
+      tools.problems.add(path, 'needs one of hex, base64 and text');
+      return undefined;
+    }
+    if (written.text !== undefined) {
+      const template = readTemplate(written.text, `${path}.text`);
+      return template && asUtf8String(template);
+    }
+    const value = written.hex !== undefined ? fromHex(written.hex) : fromBase64(written.base64!);
+    if (value) return constantTemplate(hex(value));
+    tools.problems.add(path, written.hex !== undefined ? 'is not hexadecimal' : 'is not base64');
+    return undefined;
+  };
+}
+
+function fromBase64(text: string): Uint8Array | undefined {
+  const value = Buffer.from(text, 'base64');
+  return value.toString('base64') === text ? value : undefined;
+}
+
+const asUtf8String = (template: Template): Template => ({
+  ...template,
+  render: (from) => {
+    const text = template.render(from);
+    return text === undefined ? undefined : hex(der((b) => b.string(text)));
+  },
+});
+
+/** One DER element; a string in it without characters that show as others. */
+function fits(value: string): string | undefined {
+  const wrong = whatIsWrong(fromHex(value)!);
+  if (wrong) return wrong;
+  const text = textOf(value);
+  return text !== undefined && hasHidden(text) ? 'has control characters' : undefined;
+}
+
+/** Why these octets are no value of an extension. */
+export function whatIsWrong(value: Uint8Array): string | undefined {
+  if (value.length > longestValue) return `has more than ${longestValue} octets`;
+  return attempt(() => readDer(value, (r) => r.element())) ? undefined : 'is not one DER element';
+}
+
+function textOf(value: string): string | undefined {
+  const encoded = fromHex(value)!;
+  const identifier = encoded[0] ?? 0;
+  return stringTags.has(identifier)
+    ? attempt(() => readString(new DerReader(encoded), identifier))
+    : undefined;
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+const show = (value: string): string => textOf(value) ?? `#${value.toLowerCase()}`;

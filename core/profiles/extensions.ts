@@ -1,0 +1,173 @@
+import { Fault } from '../fault.ts';
+import { type Certificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import type { Extension } from '../x509/extension.ts';
+import {
+  authorityKeyIdentifierExtension,
+  subjectKeyIdentifierExtension,
+} from '../x509/extensions/identity.ts';
+import { certificatePoliciesExtension } from '../x509/extensions/policies.ts';
+import { basicConstraintsExtension, decodeBasicConstraints } from '../x509/extensions/usage.ts';
+import { oid } from '../x509/oids.ts';
+import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import { type CustomRules, compileCustom, whatIsWrong } from './custom.ts';
+import type { ProfileRules } from './language.ts';
+import { compileAuthorityInfoAccess, compileCrlDistributionPoints, type Urls } from './locations.ts';
+import { isUri } from './names.ts';
+import type { Others } from './subject.ts';
+import type { Fields } from './template.ts';
+import { compileExtendedKeyUsage, compileKeyUsage } from './usage.ts';
+import type { Tools, Trace } from './values.ts';
+
+type Written = NonNullable<ProfileRules['extensions']>;
+
+interface Input {
+  readonly request: VerifiedRequest;
+  readonly issuer: Certificate;
+  readonly urls: Urls;
+  readonly from: Fields;
+  readonly subjectAltName: Extension | undefined;
+}
+
+/** All extensions of a certificate, in a fixed order. Faults: badCsr, badAlgorithm, malformed (a requested extension). */
+export type ExtensionRules = (input: Input, trace?: Trace) => readonly Extension[];
+
+/** Always made here, whatever is requested. */
+const always: ReadonlySet<string> = new Set([
+  oid.subjectAltName,
+  oid.subjectKeyIdentifier,
+  oid.authorityKeyIdentifier,
+]);
+
+/**
+ * What the language has members of its own for, and what binds others than the holder: a request never brings these in, not
+ * even with `others: keep`. A device that named its own CRL would choose whether it is revoked.
+ */
+const ownMembers: ReadonlySet<string> = new Set([
+  ...always,
+  oid.basicConstraints,
+  oid.keyUsage,
+  oid.extendedKeyUsage,
+  oid.certificatePolicies,
+  oid.crlDistributionPoints,
+  oid.authorityInfoAccess,
+]);
+const onlyFixed: ReadonlySet<string> = new Set([
+  oid.freshestCrl,
+  oid.nameConstraints,
+  oid.policyMappings,
+  oid.policyConstraints,
+  oid.inhibitAnyPolicy,
+  oid.issuerAltName,
+  oid.subjectInfoAccess,
+]);
+
+export function compileExtensions(written: Written, others: Others, tools: Tools): ExtensionRules {
+  const { problems } = tools;
+  const ca = written.basicConstraints?.ca ?? false;
+  const { pathLength } = written.basicConstraints ?? {};
+  if (pathLength !== undefined && !ca) {
+    problems.add('extensions.basicConstraints.pathLength', 'is for a CA (ca: true) only');
+  }
+  const basicConstraints =
+    written.basicConstraints &&
+    basicConstraintsExtension(pathLength === undefined ? { ca } : { ca, pathLength });
+  const keyUsage = compileKeyUsage(written.keyUsage, ca, tools);
+  const extendedKeyUsage = compileExtendedKeyUsage(written.extendedKeyUsage, tools);
+  const policies = compilePolicies(written.certificatePolicies, tools);
+  const crlDistributionPoints = compileCrlDistributionPoints(written.crlDistributionPoints, tools);
+  const authorityInfoAccess = compileAuthorityInfoAccess(written.authorityInfoAccess, tools);
+  const custom = new Map<string, CustomRules>();
+  for (const [type, rule] of Object.entries(written.custom ?? {})) {
+    const field = `extensions.custom.${type}`;
+    if (ownMembers.has(type)) problems.add(field, 'the profile language has a member for this extension');
+    else if (onlyFixed.has(type) && !rule.fixed) problems.add(field, 'this extension can only be fixed');
+    else custom.set(type, compileCustom(type, rule, tools));
+  }
+  const ruled = new Set([
+    ...custom.keys(),
+    ...(keyUsage ? [oid.keyUsage] : []),
+    ...(extendedKeyUsage ? [oid.extendedKeyUsage] : []),
+    ...(policies ? [oid.certificatePolicies] : []),
+    ...(crlDistributionPoints ? [oid.crlDistributionPoints] : []),
+    ...(authorityInfoAccess ? [oid.authorityInfoAccess] : []),
+  ]);
+
+  return ({ request, issuer, urls, from, subjectAltName }, trace) => {
+    const { type } = request.publicKey;
+    const requested = new Map(request.extensions.map((one) => [one.oid, one.value]));
+    const kept: Extension[] = [];
+    for (const one of request.extensions) {
+      if (one.oid === oid.basicConstraints) checkBasicConstraints(one, ca);
+      else if (!always.has(one.oid) && !ruled.has(one.oid) && keepOther(one, others, trace)) kept.push(one);
+    }
+    if (basicConstraints) {
+      trace?.('extensions.basicConstraints', ca ? 'CA' : 'no CA', 'fixed by the profile');
+    }
+    const made = [
+      basicConstraints,
+      keyUsage?.(requested.get(oid.keyUsage), type, trace),
+      extendedKeyUsage?.(requested.get(oid.extendedKeyUsage), type, trace),
+      subjectAltName,
+      subjectKeyIdentifierExtension(keyIdentifier(request.publicKey)),
+      authorityKeyIdentifier(issuer),
+      policies?.(trace),
+      crlDistributionPoints?.(urls, trace),
+      authorityInfoAccess?.(urls, trace),
+    ];
+    for (const [which, rule] of custom) made.push(rule(requested.get(which), from, trace));
+    return [...made.filter((one) => one !== undefined), ...kept];
+  };
+}
+
+function checkBasicConstraints({ value }: Extension, ca: boolean): void {
+  if (!ca && decodeBasicConstraints(value).ca) {
+    throw new Fault('badCsr', 'extensions.basicConstraints: a CA is requested, and the profile makes none');
+  }
+}
+
+function keepOther(one: Extension, others: Others, trace: Trace | undefined): boolean {
+  const field = `extensions.${one.oid}`;
+  if (others === 'refuse') {
+    throw new Fault('badCsr', `${field}: the profile has no place for this extension`);
+  }
+  if (others === 'drop' || ownMembers.has(one.oid) || onlyFixed.has(one.oid)) {
+    trace?.(field, '', 'left out: the profile has no place for it');
+    return false;
+  }
+  const wrong = whatIsWrong(one.value);
+  if (wrong) throw new Fault('badCsr', `${field}: the value ${wrong}`);
+  trace?.(field, 'as requested', 'the profile keeps what it does not name');
+  return true;
+}
+
+function compilePolicies(written: Written['certificatePolicies'], { problems }: Tools) {
+  if (!written) return undefined;
+  const field = 'extensions.certificatePolicies';
+  const oids = written.policies.map((policy) => policy.oid);
+  // RFC 5280 §4.2.1.4
+  if (new Set(oids).size < oids.length) problems.add(`${field}.policies`, 'a policy stands twice');
+  for (const { cps } of written.policies) {
+    if (cps !== undefined && !isUri(cps)) problems.add(`${field}.policies`, 'cps is not a URI');
+  }
+  const encoded = certificatePoliciesExtension(
+    written.policies.map((policy) => ({ oid: policy.oid, ...(policy.cps && { cps: [policy.cps] }) })),
+    written.critical,
+  );
+  return (trace?: Trace): Extension => {
+    trace?.(field, oids.join(', '), 'fixed by the profile');
+    return encoded;
+  };
+}
+
+const ofIssuers = new WeakMap<Certificate, Extension>();
+
+/** RFC 5280 §4.2.1.1: the issuer's subject key identifier. */
+function authorityKeyIdentifier(issuer: Certificate): Extension {
+  const known = ofIssuers.get(issuer);
+  if (known) return known;
+  const identifier = subjectKeyIdentifierOf(issuer) ?? keyIdentifier(readPublicKey(issuer.spki));
+  const made = authorityKeyIdentifierExtension(identifier);
+  ofIssuers.set(issuer, made);
+  return made;
+}

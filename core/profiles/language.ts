@@ -1,0 +1,288 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
+import type { Patterns } from '../ports/patterns.ts';
+import { keyUsages } from '../x509/extensions/usage.ts';
+import { compileProfile } from './apply.ts';
+import { Problems } from './problems.ts';
+
+// The language of certificate profiles, described once: the static type, the JSON Schema that the API publishes, and the
+// check of what an administrator sends. What a schema cannot say (a template that parses, rules that contradict each
+// other) `compileProfile` finds.
+
+const closed = { additionalProperties: false };
+const optional = Type.Optional;
+const describe = <T extends TSchema>(description: string, schema: T): T => ({ ...schema, description });
+
+const oid = Type.String({ pattern: '^[0-2](\\.(0|[1-9]\\d{0,14})){1,20}$' });
+const uri = Type.String({ minLength: 1, maxLength: 1024 });
+
+const template = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'Text with fields such as {device.common_name}; literal braces are doubled',
+});
+const oneOrMore = Type.Union([template, Type.Array(template, { minItems: 1, maxItems: 16 })], {
+  description: 'a template or a list of 1 to 16 templates',
+});
+
+const unfit = describe(
+  'What becomes of a requested value that does not fit: the request is refused (the usual), or the value left out',
+  Type.Union([Type.Literal('refuse'), Type.Literal('drop')]),
+);
+const required = describe('The certificate needs a value: requested, or the default', Type.Boolean());
+const forbidden = describe('The certificate has no value', Type.Boolean());
+const most = describe('Most values', Type.Integer({ minimum: 1, maximum: 32 }));
+
+const valueRule = {
+  fixed: optional(
+    describe(
+      'The certificate has this, requested or not; a request for something else does not fit',
+      oneOrMore,
+    ),
+  ),
+  default: optional(describe('Taken when the request has no value, if it fits', oneOrMore)),
+  allowed: optional(describe('Values that fit', Type.Array(template, { minItems: 1, maxItems: 100 }))),
+  pattern: optional(
+    describe('A full-match pattern, in the dialect of RE2', Type.String({ minLength: 1, maxLength: 1000 })),
+  ),
+  required: optional(required),
+  forbidden: optional(forbidden),
+  most: optional(most),
+  unfit: optional(unfit),
+};
+const opaqueRule = {
+  required: optional(required),
+  forbidden: optional(forbidden),
+  most: optional(most),
+  unfit: optional(unfit),
+};
+
+/** Rules about extensions that are lists of purposes. Without `allowed`, what `default` and `required` name. */
+function purposeRule<T extends TSchema>(purpose: T) {
+  const purposes = Type.Array(purpose, { minItems: 1, maxItems: 20, uniqueItems: true });
+  return {
+    fixed: optional(describe('The certificate has these, whatever fits of them is requested', purposes)),
+    default: optional(describe('Taken when the request names none', purposes)),
+    allowed: optional(
+      describe('What a request may name; if missing, what default and required name', purposes),
+    ),
+    required: optional(describe('What a request (or the default) has to name', purposes)),
+    forbidden: optional(forbidden),
+    unfit: optional(unfit),
+  };
+}
+
+const encodedValue = describe(
+  'An extension value: DER as hexadecimal or base64, or the text of a UTF8String',
+  Type.Object(
+    {
+      hex: optional(Type.String({ minLength: 4, maxLength: 8192 })),
+      base64: optional(Type.String({ minLength: 4, maxLength: 5500 })),
+      text: optional(template),
+    },
+    closed,
+  ),
+);
+const critical = describe('Whether the extension is marked critical', Type.Boolean());
+const service = describe('Whether the URL of this service stands first', Type.Boolean());
+const uris = Type.Array(uri, { minItems: 1, maxItems: 8 });
+
+const others = describe(
+  'What becomes of requested values that no rule names: refuse (the usual), drop or keep',
+  Type.Union([Type.Literal('refuse'), Type.Literal('drop'), Type.Literal('keep')]),
+);
+
+/** JSON Schema of a profile. */
+export const profileRulesSchema = Type.Object(
+  {
+    description: optional(Type.String({ maxLength: 500 })),
+    keys: optional(
+      Type.Object(
+        {
+          allowed: optional(
+            describe(
+              'Kinds of keys; "rsa" is any RSA key, "rsa-3072" one of just this size',
+              Type.Array(
+                Type.String({
+                  pattern: '^(rsa|rsa-[2-8]\\d{3}|p-256|p-384|p-521|ed25519|ml-dsa-44|ml-dsa-65|ml-dsa-87)$',
+                }),
+                { minItems: 1, maxItems: 20 },
+              ),
+            ),
+          ),
+          minimumRsaBits: optional(Type.Integer({ minimum: 2048, maximum: 8192 })),
+        },
+        closed,
+      ),
+    ),
+    validity: describe(
+      'One of the two; never beyond the end of the CA certificate',
+      Type.Object(
+        {
+          duration: optional(describe('ISO 8601, as P2Y or P398D', Type.String({ maxLength: 40 }))),
+          until: optional(describe('UTC, as 9999-12-31T23:59:59Z', Type.String({ maxLength: 20 }))),
+        },
+        closed,
+      ),
+    ),
+    subject: optional(
+      describe(
+        'Rules by attribute type: a name such as CN, or an OID. At most one value unless a rule says otherwise',
+        Type.Record(
+          Type.String({ pattern: '^([A-Za-z]{1,40}|[0-2](\\.(0|[1-9]\\d{0,14})){1,20})$' }),
+          Type.Object(valueRule, closed),
+          { ...closed, maxProperties: 40 },
+        ),
+      ),
+    ),
+    subjectAltName: optional(
+      Type.Object(
+        {
+          dns: optional(
+            Type.Object(
+              { ...valueRule, wildcards: optional(describe('Whether *.example fits', Type.Boolean())) },
+              closed,
+            ),
+          ),
+          ip: optional(Type.Object(valueRule, closed)),
+          uri: optional(Type.Object(valueRule, closed)),
+          email: optional(Type.Object(valueRule, closed)),
+          directory: optional(Type.Object(opaqueRule, closed)),
+          registeredId: optional(Type.Object(opaqueRule, closed)),
+          otherName: optional(
+            Type.Object({ ...opaqueRule, types: Type.Array(oid, { minItems: 1, maxItems: 20 }) }, closed),
+          ),
+          atLeastOneOf: optional(
+            describe(
+              'Kinds of which one has to be there',
+              Type.Array(
+                Type.Union(
+                  (['dns', 'ip', 'uri', 'email', 'directory', 'registeredId', 'otherName'] as const).map(
+                    (kind) => Type.Literal(kind),
+                  ),
+                ),
+                { minItems: 1, maxItems: 7, uniqueItems: true },
+              ),
+            ),
+          ),
+        },
+        closed,
+      ),
+    ),
+    extensions: optional(
+      Type.Object(
+        {
+          basicConstraints: optional(
+            Type.Object(
+              { ca: Type.Boolean(), pathLength: optional(Type.Integer({ minimum: 0, maximum: 20 })) },
+              closed,
+            ),
+          ),
+          keyUsage: optional(
+            describe(
+              'Usages that the kind of key cannot have (keyEncipherment without RSA) are left out',
+              Type.Object(purposeRule(Type.Union(keyUsages.map((usage) => Type.Literal(usage)))), closed),
+            ),
+          ),
+          extendedKeyUsage: optional(
+            describe(
+              'By name (serverAuth, clientAuth, codeSigning, …) or OID',
+              Type.Object(
+                {
+                  ...purposeRule(Type.String({ minLength: 1, maxLength: 200 })),
+                  critical: optional(critical),
+                },
+                closed,
+              ),
+            ),
+          ),
+          certificatePolicies: optional(
+            Type.Object(
+              {
+                policies: Type.Array(Type.Object({ oid, cps: optional(uri) }, closed), {
+                  minItems: 1,
+                  maxItems: 20,
+                }),
+                critical: optional(critical),
+              },
+              closed,
+            ),
+          ),
+          crlDistributionPoints: optional(Type.Object({ service, urls: optional(uris) }, closed)),
+          authorityInfoAccess: optional(
+            Type.Object({ service, caIssuers: optional(uris), ocsp: optional(uris) }, closed),
+          ),
+          custom: optional(
+            describe(
+              'Other extensions, by OID. Without fixed, the value is the one requested',
+              Type.Record(
+                oid,
+                Type.Object(
+                  {
+                    critical: optional(critical),
+                    fixed: optional(encodedValue),
+                    default: optional(encodedValue),
+                    allowed: optional(Type.Array(encodedValue, { minItems: 1, maxItems: 20 })),
+                    pattern: optional(
+                      describe(
+                        'A full-match pattern for the text of a value that is a string',
+                        Type.String({ minLength: 1, maxLength: 1000 }),
+                      ),
+                    ),
+                    required: optional(required),
+                    forbidden: optional(forbidden),
+                    unfit: optional(unfit),
+                  },
+                  closed,
+                ),
+                { ...closed, maxProperties: 20 },
+              ),
+            ),
+          ),
+        },
+        closed,
+      ),
+    ),
+    others: optional(
+      Type.Object(
+        { subject: optional(others), subjectAltName: optional(others), extensions: optional(others) },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+export type ProfileRules = Static<typeof profileRulesSchema>;
+
+/**
+ * Checks what an administrator sends. Faults: malformed with `field: 'profile'`, and up to 10 problems in its detail, each with
+ * its path.
+ */
+export function parseProfileRules(value: unknown, patterns: Patterns): ProfileRules {
+  const problems = new Problems();
+  for (const error of Value.Errors(profileRulesSchema, value)) {
+    problems.add(pathOf(error), whatIsWrong(error));
+    if (problems.full) break;
+  }
+  problems.settle();
+  const rules = value as ProfileRules;
+  compileProfile(rules, patterns);
+  return rules;
+}
+
+/** JSON pointer → `profile.subject.CN`. */
+const pathOf = ({ path }: ValueError): string =>
+  path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+
+function whatIsWrong({ type, message, schema }: ValueError): string {
+  if (type === ValueErrorType.ObjectAdditionalProperties) return 'unknown member';
+  if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing';
+  if (type === ValueErrorType.Union) {
+    const choices = (schema.anyOf as readonly TSchema[]).map((choice) => choice.const as unknown);
+    return choices[0] === undefined
+      ? `must be ${schema.description}`
+      : `must be one of ${choices.join(', ')}`;
+  }
+  return message[0]!.toLowerCase() + message.slice(1);
+}

@@ -1,0 +1,75 @@
+import type { Extension } from '../x509/extension.ts';
+import {
+  authorityInfoAccessExtension,
+  crlDistributionPointsExtension,
+} from '../x509/extensions/locations.ts';
+import type { ProfileRules } from './language.ts';
+import { isUri } from './names.ts';
+import type { Tools, Trace } from './values.ts';
+import { quote } from './visible.ts';
+
+/** Where the service publishes about the issuing CA; an empty text for nowhere. */
+export interface Urls {
+  readonly crl: string;
+  /** The CA certificate. */
+  readonly aia: string;
+  readonly ocsp?: string;
+}
+
+type Written = NonNullable<ProfileRules['extensions']>;
+
+/** An extension that says where something is; undefined where it has nothing to say. */
+export type LocationRules = (urls: Urls, trace?: Trace) => Extension | undefined;
+
+export function compileCrlDistributionPoints(
+  written: Written['crlDistributionPoints'],
+  tools: Tools,
+): LocationRules | undefined {
+  if (!written) return undefined;
+  const field = 'extensions.crlDistributionPoints';
+  const extra = checked(written.urls, `${field}.urls`, tools);
+  if (!written.service && extra.length === 0) tools.problems.add(field, 'has no URL');
+  const uris = (urls: Urls): string[] => [...(written.service && urls.crl ? [urls.crl] : []), ...extra];
+  return explained(field, uris, (urls) => crlDistributionPointsExtension(uris(urls)));
+}
+
+export function compileAuthorityInfoAccess(
+  written: Written['authorityInfoAccess'],
+  tools: Tools,
+): LocationRules | undefined {
+  if (!written) return undefined;
+  const field = 'extensions.authorityInfoAccess';
+  const moreIssuers = checked(written.caIssuers, `${field}.caIssuers`, tools);
+  const moreOcsp = checked(written.ocsp, `${field}.ocsp`, tools);
+  if (!written.service && moreIssuers.length + moreOcsp.length === 0) tools.problems.add(field, 'has no URL');
+  const access = (urls: Urls) => ({
+    ocsp: [...(written.service && urls.ocsp ? [urls.ocsp] : []), ...moreOcsp],
+    caIssuers: [...(written.service && urls.aia ? [urls.aia] : []), ...moreIssuers],
+  });
+  const uris = (urls: Urls): string[] => Object.values(access(urls)).flat();
+  return explained(field, uris, (urls) => authorityInfoAccessExtension(access(urls)));
+}
+
+function checked(urls: readonly string[] | undefined, path: string, { problems }: Tools): readonly string[] {
+  const wrong = urls?.find((url) => !isUri(url));
+  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is not a URI`);
+  return urls ?? [];
+}
+
+/** The encoding is kept: a domain's URLs are the same from request to request. */
+function explained(
+  field: string,
+  uris: (urls: Urls) => readonly string[],
+  encode: (urls: Urls) => Extension,
+): LocationRules {
+  let last: { readonly urls: Urls; readonly made: Extension | undefined } | undefined;
+  return (urls, trace) => {
+    if (!last || !sameUrls(last.urls, urls)) {
+      last = { urls: { ...urls }, made: uris(urls).length > 0 ? encode(urls) : undefined };
+    }
+    if (last.made) trace?.(field, uris(urls).join(', '), 'the profile asks for it');
+    return last.made;
+  };
+}
+
+const sameUrls = (a: Urls, b: Urls): boolean => a.crl === b.crl && a.aia === b.aia && a.ocsp === b.ocsp;

@@ -1,0 +1,223 @@
+import { Fault } from '../fault.ts';
+import { extension } from '../x509/certificate.ts';
+import type { Extension } from '../x509/extension.ts';
+import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
+import { formatGeneralName, type GeneralName } from '../x509/general-name.ts';
+import { formatIpAddress, parseIpAddress } from '../x509/ip-address.ts';
+import { oid } from '../x509/oids.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import { decide } from './decide.ts';
+import type { ProfileRules } from './language.ts';
+import type { Others } from './subject.ts';
+import type { Fields } from './template.ts';
+import { compileValues, type Tools, type Trace, templateReader, type ValueRule } from './values.ts';
+import { hasHidden, quote } from './visible.ts';
+
+type NameKind = Exclude<GeneralName['kind'], 'other'>;
+
+/**
+ * Decides about the subject's alternative names; undefined for none. `critical`: the subject is empty (RFC 5280 §4.2.1.6).
+ * Faults: badCsr.
+ */
+export type NameRules = (
+  request: VerifiedRequest,
+  critical: boolean,
+  from: Fields,
+  trace?: Trace,
+) => Extension | undefined;
+
+const textKinds = ['dns', 'ip', 'uri', 'email'] as const;
+const opaqueKinds = ['directory', 'registeredId', 'otherName'] as const;
+
+export function compileNames(
+  written: ProfileRules['subjectAltName'],
+  others: Others,
+  tools: Tools,
+): NameRules {
+  const rules = new Map<NameKind, ValueRule>();
+  const read = templateReader(tools, true);
+  for (const kind of textKinds) {
+    const rule = written?.[kind];
+    if (!rule) continue;
+    const fits = kind === 'dns' && written.dns?.wildcards ? fitsWildcard : forms[kind];
+    rules.set(
+      kind,
+      compileValues(
+        rule,
+        { field: fieldOf(kind), ofRequest: true, most: 16, fits, fold: folds[kind], read },
+        tools,
+      ),
+    );
+  }
+  for (const kind of opaqueKinds) {
+    const rule = written?.[kind];
+    if (!rule) continue;
+    const fits = kind === 'otherName' ? fitsTypes(written.otherName?.types ?? []) : forms[kind];
+    rules.set(
+      kind,
+      compileValues(
+        rule,
+        { field: fieldOf(kind), ofRequest: true, most: 16, fits, read: () => undefined },
+        tools,
+      ),
+    );
+  }
+  const atLeastOneOf = written?.atLeastOneOf;
+  for (const kind of atLeastOneOf ?? []) {
+    if (!rules.has(kind) && others !== 'keep') {
+      tools.problems.add('subjectAltName.atLeastOneOf', `has ${kind}, for which there is no rule`);
+    }
+  }
+  return (request, critical, from, trace) => {
+    const names = applyNames(rules, others, request.subjectAltNames, from, trace);
+    if (atLeastOneOf && !names.some(({ kind }) => atLeastOneOf.includes(kind as NameKind))) {
+      throw new Fault(
+        'badCsr',
+        `subjectAltName: the request has to name at least one of: ${atLeastOneOf.map((kind) => titles[kind]).join(', ')}`,
+      );
+    }
+    if (names.length === 0) return undefined;
+    if (names !== request.subjectAltNames) return subjectAltNameExtension(names, critical);
+    const requested = extension(request, oid.subjectAltName);
+    return requested?.critical === critical ? requested : subjectAltNameExtension(names, critical);
+  };
+}
+
+/** The requested names themselves when nothing is changed about them. */
+function applyNames(
+  rules: ReadonlyMap<NameKind, ValueRule>,
+  others: Others,
+  requested: readonly GeneralName[],
+  from: Fields,
+  trace: Trace | undefined,
+): readonly GeneralName[] {
+  const dropped = new Set<GeneralName>();
+  for (const name of requested) {
+    if ((name.kind === 'other' || !rules.has(name.kind)) && !keepOther(name, others, trace))
+      dropped.add(name);
+  }
+  const added: GeneralName[] = [];
+  for (const [kind, rule] of rules) {
+    const asked = requested.filter((name) => name.kind === kind);
+    const decision = decide(rule, asked.map(textOf), from, trace);
+    asked.forEach((name, i) => {
+      if (!decision.keep[i]) dropped.add(name);
+    });
+    for (const value of decision.add) added.push(made(kind, value));
+  }
+  if (dropped.size === 0 && added.length === 0) return requested;
+  return [...requested.filter((name) => !dropped.has(name)), ...added];
+}
+
+function keepOther(name: GeneralName, others: Others, trace: Trace | undefined): boolean {
+  const field = fieldOf(name.kind);
+  if (others === 'drop') {
+    trace?.(field, '', `${quote(textOf(name))} is left out: the profile has no place for it`);
+    return false;
+  }
+  // What is inside x400Address and ediPartyName nobody here can judge.
+  if (others === 'refuse' || name.kind === 'other') {
+    throw new Fault('badCsr', `${field}: the profile has no place for ${quote(formatGeneralName(name))}`);
+  }
+  const wrong = forms[name.kind](textOf(name));
+  if (wrong) throw new Fault('badCsr', `${field}: ${quote(textOf(name))} ${wrong}`);
+  trace?.(field, textOf(name), 'requested; the profile keeps what it does not name');
+  return true;
+}
+
+const fieldOf = (kind: GeneralName['kind']): string => `subjectAltName.${kind}`;
+
+function textOf(name: GeneralName): string {
+  switch (name.kind) {
+    case 'dns':
+    case 'uri':
+    case 'email':
+      return name.value;
+    default: {
+      const text = formatGeneralName(name);
+      return text.slice(text.indexOf(':') + 1);
+    }
+  }
+}
+
+function made(kind: NameKind, value: string): GeneralName {
+  switch (kind) {
+    case 'dns':
+    case 'uri':
+    case 'email':
+      return { kind, value };
+    case 'ip':
+      return { kind, value: parseIpAddress(value) };
+    default:
+      throw new Error(`a profile cannot make a name of kind ${kind}`);
+  }
+}
+
+const titles: Readonly<Record<NameKind, string>> = {
+  dns: 'DNS name',
+  ip: 'IP address',
+  uri: 'URI',
+  email: 'email address',
+  directory: 'directory name',
+  registeredId: 'registered ID',
+  otherName: 'other name',
+};
+
+/** RFC 1034 §3.5 as RFC 1123 §2.1 has it, which is all that RFC 5280 §4.2.1.6 allows; a last label of digits is an address. */
+const hostForm =
+  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** RFC 3986 §2, with the scheme that RFC 5280 §4.2.1.6 demands. */
+const uriForm = /^[a-z][a-z0-9+.-]*:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/i;
+const longestUri = 1024;
+/** RFC 5321 §4.1.2 without quoting. */
+const localPartForm = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/i;
+
+const not = (kind: NameKind): string => `is not a valid ${titles[kind]}`;
+
+const forms: Readonly<Record<NameKind, (text: string) => string | undefined>> = {
+  dns: (text) => (hostForm.test(text) ? undefined : not('dns')),
+  ip: (text) => (ipText(text) === undefined ? not('ip') : undefined),
+  uri: (text) => (text.length <= longestUri && uriForm.test(text) ? undefined : not('uri')),
+  email: (text) => {
+    const at = text.lastIndexOf('@');
+    const fits =
+      text.length <= 254 && localPartForm.test(text.slice(0, at)) && hostForm.test(text.slice(at + 1));
+    return fits ? undefined : not('email');
+  },
+  directory: (text) => (hasHidden(text) ? not('directory') : undefined),
+  registeredId: () => undefined,
+  otherName: () => undefined,
+};
+
+function fitsWildcard(text: string): string | undefined {
+  const host = text.startsWith('*.') ? text.slice(2) : text;
+  // Never all of a top-level domain.
+  return host !== text && !host.includes('.') ? not('dns') : forms.dns(host);
+}
+
+/** An absolute URI that a certificate can hold. */
+export const isUri = (text: string): boolean => forms.uri(text) === undefined;
+
+const fitsTypes =
+  (types: readonly string[]) =>
+  (text: string): string | undefined =>
+    types.includes(text.slice(0, text.indexOf(';')))
+      ? undefined
+      : 'is of a type that the profile does not allow';
+
+/** The one text of an address, or undefined for what is none. */
+function ipText(text: string): string | undefined {
+  try {
+    return formatIpAddress(parseIpAddress(text));
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+const folds = {
+  dns: (text: string) => text.toLowerCase(),
+  ip: (text: string) => ipText(text) ?? text,
+  uri: (text: string) => text,
+  email: (text: string) => text,
+};

@@ -1,0 +1,72 @@
+import { Fault } from '../fault.ts';
+import {
+  type Fields,
+  fieldValue,
+  isTemplateField,
+  missingField,
+  type TemplateField,
+  templateFieldList,
+} from './template.ts';
+import type { Fits, Tools } from './values.ts';
+import { quote } from './visible.ts';
+
+type Matcher = (text: string) => boolean;
+
+const fieldForm = /\{((?:device|domain|request)\.\w*)\}/g;
+const mostCached = 256;
+
+/**
+ * A full-match pattern in the dialect of `Patterns`, in which `{device.common_name}` and the other fields of templates stand for
+ * their values, literally. Says why a text does not match. What is wrong with it is reported.
+ */
+export function compilePattern(
+  pattern: string,
+  path: string,
+  ofRequest: boolean,
+  tools: Tools,
+): { readonly fits: Fits; readonly constant: boolean } {
+  const { patterns, problems } = tools;
+  const fields = [...pattern.matchAll(fieldForm)].map(([, field]) => field!);
+  const known = fields.filter(isTemplateField);
+  if (known.length < fields.length) problems.add(path, `there are only the fields ${templateFieldList}`);
+  if (!ofRequest && known.some((field) => field.startsWith('request.'))) {
+    problems.add(path, 'rules of the subject cannot take values from the request');
+  }
+  const sample = attempt(() => patterns.compile(pattern.replace(fieldForm, 'x')));
+  if (typeof sample === 'string') problems.add(path, sample);
+  const mismatch = `does not match the pattern ${quote(pattern)}`;
+  if (fields.length === 0) {
+    const fits: Fits = (text) => (typeof sample === 'function' && sample(text) ? undefined : mismatch);
+    return { fits, constant: true };
+  }
+  const compiled = new Map<string, Matcher | string>();
+  const compile = (source: string): Matcher | string => {
+    let matcher = compiled.get(source);
+    if (matcher === undefined) {
+      if (compiled.size >= mostCached) compiled.clear();
+      matcher = attempt(() => patterns.compile(source));
+      compiled.set(source, matcher);
+    }
+    return matcher;
+  };
+  const fits: Fits = (text, from) => {
+    const missing = known.find((field) => !fieldValue(field, from));
+    if (missing) return `does not match the pattern ${quote(pattern)}: ${missingField(missing)}`;
+    const matcher = compile(pattern.replace(fieldForm, (_, field) => literal(field, from)));
+    return typeof matcher === 'function' && matcher(text) ? undefined : mismatch;
+  };
+  return { fits, constant: false };
+}
+
+/** RE2 takes a backslash before any ASCII punctuation for the character itself. */
+const literal = (field: TemplateField, from: Fields): string =>
+  fieldValue(field, from)!.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&');
+
+function attempt(compile: () => Matcher): Matcher | string {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof Fault) return error.detail;
+    throw error;
+  }
+}

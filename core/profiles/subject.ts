@@ -1,0 +1,125 @@
+import { tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+import { attributeTypeNamed, attributeTypeOf } from '../x509/attribute-type.ts';
+import { stringTags } from '../x509/directory-string.ts';
+import { attribute, buildName, type Name, type NameAttribute, type Rdn } from '../x509/name.ts';
+import { decide } from './decide.ts';
+import type { ProfileRules } from './language.ts';
+import type { Fields } from './template.ts';
+import { compileValues, type Tools, type Trace, templateReader, type ValueRule } from './values.ts';
+import { hasHidden, quote } from './visible.ts';
+
+export type Others = 'refuse' | 'drop' | 'keep';
+
+/** Decides about the subject of a certificate. Faults: badCsr. */
+export type SubjectRules = (requested: Name, from: Fields, trace?: Trace) => Name;
+
+export function compileSubject(written: ProfileRules['subject'], others: Others, tools: Tools): SubjectRules {
+  const rules = new Map<string, ValueRule>();
+  const read = templateReader(tools, false);
+  for (const [name, rule] of Object.entries(written ?? {})) {
+    const field = `subject.${name}`;
+    const type = attributeTypeNamed(name)?.oid ?? name;
+    if (!/^\d/.test(type)) tools.problems.add(field, 'unknown attribute type; write its OID');
+    else if (rules.has(type)) tools.problems.add(field, 'this attribute type stands twice');
+    else
+      rules.set(
+        type,
+        compileValues(rule, { field, ofRequest: false, most: 1, fits: fitsAttribute(type), read }, tools),
+      );
+  }
+  return (requested, from, trace) => applySubject(rules, others, requested, from, trace);
+}
+
+/** The limits of RFC 5280 §A.1, and no characters that show as others. */
+const fitsAttribute =
+  (type: string) =>
+  (value: string): string | undefined => {
+    if (hasHidden(value)) return 'has control characters';
+    try {
+      attribute(type, value);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Fault) return `does not fit: ${error.detail}`;
+      throw error;
+    }
+  };
+
+function applySubject(
+  rules: ReadonlyMap<string, ValueRule>,
+  others: Others,
+  requested: Name,
+  from: Fields,
+  trace: Trace | undefined,
+): Name {
+  const byRule = new Map<string, NameAttribute[]>();
+  const dropped = new Set<NameAttribute>();
+  for (const rdn of requested.rdns) {
+    for (const one of rdn) {
+      const rule = rules.get(one.type);
+      if (rule && !isText(one, rule.field, rule.drop)) dropped.add(one);
+      else if (!rule && !keepOther(one, others, trace)) dropped.add(one);
+      else if (rule) byRule.set(one.type, [...(byRule.get(one.type) ?? []), one]);
+    }
+  }
+  const added: Rdn[] = [];
+  for (const [type, rule] of rules) {
+    const asked = byRule.get(type) ?? [];
+    const decision = decide(
+      rule,
+      asked.map((one) => one.value),
+      from,
+      trace,
+    );
+    asked.forEach((one, i) => {
+      if (!decision.keep[i]) dropped.add(one);
+    });
+    for (const value of decision.add) added.push([attribute(type, value)]);
+  }
+  return rebuild(requested, dropped, added);
+}
+
+function isText(one: NameAttribute, field: string, drop: boolean): boolean {
+  if (stringTags.has(one.tag)) return true;
+  if (drop) return false;
+  throw new Fault('badCsr', `${field}: the value is not a text`);
+}
+
+function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined): boolean {
+  const field = `subject.${attributeTypeOf(one.type)?.name ?? one.type}`;
+  if (others === 'refuse') {
+    throw new Fault('badCsr', `${field}: the profile has no place for this attribute`);
+  }
+  if (others === 'drop') {
+    trace?.(field, '', `${quote(one.value)} is left out: the profile has no place for it`);
+    return false;
+  }
+  isText(one, field, false);
+  const wrong = fitsAttribute(one.type)(one.value);
+  if (wrong) throw new Fault('badCsr', `${field}: ${quote(one.value)} ${wrong}`);
+  trace?.(field, one.value, 'requested; the profile keeps what it does not name');
+  return true;
+}
+
+/** In the order of the request, and in its own encoding where that is one that RFC 5280 §4.1.2.4 allows. */
+function rebuild(requested: Name, dropped: ReadonlySet<NameAttribute>, added: readonly Rdn[]): Name {
+  if (dropped.size === 0 && added.length === 0 && requested.rdns.every((rdn) => rdn.every(wellEncoded))) {
+    return requested;
+  }
+  const kept = requested.rdns
+    .map((rdn) =>
+      rdn
+        .filter((one) => !dropped.has(one))
+        .map((one) => (wellEncoded(one) ? one : attribute(one.type, one.value))),
+    )
+    .filter((rdn) => rdn.length > 0);
+  return buildName([...kept, ...added]);
+}
+
+const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
+
+function wellEncoded(one: NameAttribute): boolean {
+  const prescribed = attributeTypeOf(one.type)?.tag ?? tag.utf8String;
+  if (one.tag === tag.printableString && prescribed === tag.utf8String) return printable.test(one.value);
+  return one.tag === prescribed;
+}

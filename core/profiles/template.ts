@@ -1,0 +1,106 @@
+/** What a certificate is made for. */
+export interface Device {
+  readonly id: number;
+  readonly commonName: string;
+  readonly serialNumber: string;
+}
+
+/** Where templates take their values from. */
+export interface Fields {
+  /** Undefined where nobody but the service itself stands behind the request. */
+  readonly device: Device | undefined;
+  readonly domain: { readonly uniqueName: string };
+  /** What the subject rules have made of the request's subject; undefined before they have. */
+  readonly request:
+    | { readonly commonName: string | undefined; readonly serialNumber: string | undefined }
+    | undefined;
+}
+
+/** Constant templates need none of them. */
+export const noFields: Fields = { device: undefined, domain: { uniqueName: '' }, request: undefined };
+
+/** Field → its value, and how a refusal calls what is missing. */
+const fields = {
+  'device.id': [({ device }: Fields) => device?.id.toString(), 'there is no device behind the request'],
+  'device.common_name': [
+    ({ device }: Fields) => device?.commonName,
+    'there is no device with a common name behind the request',
+  ],
+  'device.serial_number': [
+    ({ device }: Fields) => device?.serialNumber,
+    'there is no device with a serial number behind the request',
+  ],
+  'domain.unique_name': [({ domain }: Fields) => domain.uniqueName, 'the domain has no name'],
+  'request.common_name': [({ request }: Fields) => request?.commonName, 'the request has no common name'],
+  'request.serial_number': [
+    ({ request }: Fields) => request?.serialNumber,
+    'the request has no serial number',
+  ],
+} as const;
+
+export type TemplateField = keyof typeof fields;
+
+export const isTemplateField = (name: string): name is TemplateField => Object.hasOwn(fields, name);
+export const templateFieldList = Object.keys(fields)
+  .map((field) => `{${field}}`)
+  .join(', ');
+/** Undefined or empty when there is none. */
+export const fieldValue = (field: TemplateField, from: Fields): string | undefined => fields[field][0](from);
+export const missingField = (field: TemplateField): string => fields[field][1];
+
+/** Text with the values of fields in it. */
+export interface Template {
+  readonly text: string;
+  /** It says the same whatever the fields are. */
+  readonly constant: boolean;
+  /** It speaks of the request. */
+  readonly ofRequest: boolean;
+  /** A plain value, never parsed again. Undefined when a field has none. */
+  render(from: Fields): string | undefined;
+  /** Why `render` gave nothing. */
+  missing(from: Fields): string;
+}
+
+/** A template, or in words what is wrong with it. `{device.common_name}` is a field, `{{` and `}}` are braces. */
+export function parseTemplate(text: string): Template | string {
+  const parts: (string | { readonly field: TemplateField })[] = [];
+  for (const [piece] of text.matchAll(/\{\{|\}\}|\{[^{}]*\}|[{}]|[^{}]+/g)) {
+    if (piece === '{' || piece === '}') return `a lone "${piece}": literal braces are doubled`;
+    if (piece === '{{' || piece === '}}') {
+      parts.push(piece[0]!);
+    } else if (piece[0] === '{') {
+      const field = piece.slice(1, -1);
+      if (!isTemplateField(field)) return `no field ${piece.slice(0, 40)}; there are ${templateFieldList}`;
+      parts.push({ field });
+    } else {
+      parts.push(piece);
+    }
+  }
+  const used = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.field]));
+  if (used.length === 0) return constantTemplate(parts.join(''), text);
+  const render = (from: Fields): string | undefined => {
+    let value = '';
+    for (const part of parts) {
+      const piece = typeof part === 'string' ? part : fieldValue(part.field, from);
+      if (!piece) return undefined;
+      value += piece;
+    }
+    return value;
+  };
+  return {
+    text,
+    constant: false,
+    ofRequest: used.some((one) => one.startsWith('request.')),
+    render,
+    missing: (from) => missingField(used.find((one) => !fieldValue(one, from)) ?? used[0]!),
+  };
+}
+
+/** `text`: as it was written. */
+export const constantTemplate = (value: string, text: string = value): Template => ({
+  text,
+  constant: true,
+  ofRequest: false,
+  render: () => value,
+  missing: () => 'nothing is missing',
+});

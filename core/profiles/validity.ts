@@ -1,0 +1,75 @@
+import { tag } from '../der/tag.ts';
+import { parseTime } from '../der/time.ts';
+import { Fault } from '../fault.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { addDuration, parseDuration } from './duration.ts';
+import type { ProfileRules } from './language.ts';
+import type { Tools, Trace } from './values.ts';
+
+export interface Validity {
+  /** Milliseconds since 1970, whole seconds. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** Faults: conflict when no certificate of the profile could be valid now. */
+export type ValidityRules = (now: number, issuer: Certificate, trace?: Trace) => Validity;
+
+/** The clocks of devices run late. */
+const backdating = 3_600_000;
+/** RFC 5280 §4.1.2.5: the end of what has no end. */
+const latest = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+export function compileValidity(written: ProfileRules['validity'], { problems }: Tools): ValidityRules {
+  const duration = written.duration === undefined ? undefined : parseDuration(written.duration);
+  const until = written.until === undefined ? undefined : parseUntil(written.until);
+  if ((written.duration === undefined) === (written.until === undefined)) {
+    problems.add('validity', 'needs either duration or until');
+  } else if (written.duration !== undefined && !duration) {
+    problems.add('validity.duration', 'is not an ISO 8601 duration such as P2Y, P1Y6M, P398D or PT12H');
+  } else if (written.until !== undefined && until === undefined) {
+    problems.add('validity.until', 'is not a UTC time such as 9999-12-31T23:59:59Z');
+  }
+  return (now, issuer, trace) => {
+    const start = now - backdating;
+    const end = Math.min(duration ? addDuration(now, duration) : (until ?? now), latest);
+    const notBefore = wholeSeconds(Math.max(start, issuer.notBefore));
+    const notAfter = wholeSeconds(Math.min(end, issuer.notAfter));
+    if (notAfter <= now) {
+      const what =
+        issuer.notAfter <= now ? 'the certificate of the issuing CA' : 'the validity of the profile';
+      throw new Fault('conflict', `validity: ${what} has ended`);
+    }
+    if (trace) {
+      trace(
+        'notBefore',
+        isoTime(notBefore),
+        notBefore > start
+          ? 'the CA certificate is not valid before'
+          : 'an hour back, for clocks that run late',
+      );
+      const wanted = written.duration ?? written.until;
+      trace(
+        'notAfter',
+        isoTime(notAfter),
+        notAfter < wholeSeconds(end)
+          ? `the CA certificate ends then; the profile says ${wanted}`
+          : `${wanted}`,
+      );
+    }
+    return { notBefore, notAfter };
+  };
+}
+
+const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
+const isoTime = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+
+function parseUntil(text: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return undefined;
+  try {
+    return parseTime(tag.generalizedTime, text.replace(/[-:T]/g, ''));
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import type { Patterns } from '../ports/patterns.ts';
+import { compilePattern } from './pattern.ts';
+import type { Problems } from './problems.ts';
+import { type Fields, noFields, parseTemplate, type Template } from './template.ts';
+import { quote } from './visible.ts';
+
+/** Told, when somebody asks, what came out for a field and why. */
+export type Trace = (field: string, value: string, because: string) => void;
+
+/** Why a value does not fit, in words that follow it; undefined when it does. */
+export type Fits = (value: string, from: Fields) => string | undefined;
+
+/** A rule as it stands in the profile, for attributes, names and custom extensions alike. */
+interface WrittenRule<T> {
+  readonly fixed?: T | readonly T[];
+  readonly default?: T | readonly T[];
+  readonly allowed?: readonly T[];
+  readonly pattern?: string;
+  readonly required?: boolean;
+  readonly forbidden?: boolean;
+  readonly most?: number;
+  readonly unfit?: 'refuse' | 'drop';
+}
+
+/** Where the compiler reports problems and finds the pattern engine. */
+export interface Tools {
+  readonly patterns: Patterns;
+  readonly problems: Problems;
+}
+
+interface Kind<T> {
+  /** What a refusal calls it, and where it stands in the profile: `subject.CN`. */
+  readonly field: string;
+  /** Whether its templates may speak of the request. */
+  readonly ofRequest: boolean;
+  /** Most values when the rule does not say. */
+  readonly most: number;
+  readonly fits: Fits;
+  /** What the pattern is matched with; undefined for a value that is no text. Default: the value. */
+  readonly text?: (value: string) => string | undefined;
+  /** What is shown of a value. Default: the value. */
+  readonly show?: (value: string) => string;
+  /** What is compared of it. Default: the value. */
+  readonly fold?: (value: string) => string;
+  /** A written value, or undefined after reporting what is wrong with it. */
+  readonly read: (written: T, path: string) => Template | undefined;
+}
+
+export interface ValueRule {
+  readonly field: string;
+  readonly fixed: readonly Template[] | undefined;
+  readonly default: readonly Template[];
+  readonly allowed: readonly Template[] | undefined;
+  readonly required: boolean;
+  readonly forbidden: boolean;
+  readonly most: number;
+  readonly drop: boolean;
+  readonly fits: Fits;
+  readonly show: (value: string) => string;
+  readonly fold: (value: string) => string;
+}
+
+const itself = (value: string): string => value;
+
+export function compileValues<T>(written: WrittenRule<T>, kind: Kind<T>, tools: Tools): ValueRule {
+  const { field } = kind;
+  const { problems } = tools;
+  const readAll = (member: 'fixed' | 'default' | 'allowed'): Template[] | undefined => {
+    const values = written[member];
+    if (values === undefined) return undefined;
+    const list = Array.isArray(values) ? (values as readonly T[]) : [values as T];
+    return list.flatMap((value) => kind.read(value, `${field}.${member}`) ?? []);
+  };
+  const defaults = readAll('default') ?? [];
+  const pattern =
+    written.pattern === undefined
+      ? undefined
+      : compilePattern(written.pattern, `${field}.pattern`, kind.ofRequest, tools);
+  const fits = pattern ? both(kind, pattern.fits) : kind.fits;
+  const rule: ValueRule = {
+    field,
+    fixed: readAll('fixed'),
+    default: defaults,
+    allowed: readAll('allowed'),
+    required: written.required ?? false,
+    forbidden: written.forbidden ?? false,
+    most: written.most ?? Math.max(kind.most, defaults.length),
+    drop: written.unfit === 'drop',
+    fits,
+    show: kind.show ?? itself,
+    fold: kind.fold ?? itself,
+  };
+  // A pattern with fields says nothing before there are any.
+  checkRule(written, rule, pattern?.constant === false ? kind.fits : fits, problems);
+  return rule;
+}
+
+const both =
+  ({ fits, text }: Pick<Kind<never>, 'fits' | 'text'>, matches: Fits): Fits =>
+  (value, from) => {
+    const wrong = fits(value, from);
+    if (wrong) return wrong;
+    const readable = text ? text(value) : value;
+    return readable === undefined ? 'is no text, and there is a pattern for it' : matches(readable, from);
+  };
+
+/** Members that contradict each other, and values that could never fit. */
+function checkRule<T>(written: WrittenRule<T>, rule: ValueRule, fits: Fits, problems: Problems): void {
+  const { field } = rule;
+  for (const [one, excluded] of [
+    ['forbidden', ['fixed', 'default', 'allowed', 'pattern', 'required', 'most']],
+    ['fixed', ['default', 'allowed', 'most']],
+  ] as const) {
+    if (!written[one]) continue;
+    for (const other of excluded) {
+      if (written[other]) problems.add(`${field}.${other}`, `makes no sense beside ${one}`);
+    }
+  }
+  if (rule.default.length > rule.most)
+    problems.add(`${field}.default`, `has more values than the ${rule.most} allowed`);
+  const allowed = rule.allowed?.every((value) => value.constant)
+    ? rule.allowed.map((value) => rule.fold(constantOf(value)))
+    : undefined;
+  for (const member of ['fixed', 'default', 'allowed'] as const) {
+    for (const template of rule[member] ?? []) {
+      if (!template.constant) continue;
+      const value = constantOf(template);
+      const stray =
+        member === 'default' && allowed && !allowed.includes(rule.fold(value))
+          ? 'is not among the allowed'
+          : undefined;
+      const wrong = fits(value, noFields) ?? stray;
+      if (wrong) problems.add(`${field}.${member}`, `${quote(rule.show(value))} ${wrong}`);
+    }
+  }
+}
+
+const constantOf = (template: Template): string => template.render(noFields) ?? '';
+
+/** A written template → its parsed form. Subjects cannot speak of the request: it is their rules that make it. */
+export function templateReader({ problems }: Tools, ofRequest: boolean) {
+  return (written: string, path: string): Template | undefined => {
+    const template = parseTemplate(written);
+    if (typeof template === 'string') {
+      problems.add(path, template);
+      return undefined;
+    }
+    if (template.ofRequest && !ofRequest) {
+      problems.add(path, 'rules of the subject cannot take values from the request');
+      return undefined;
+    }
+    return template;
+  };
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Fields, parseTemplate, type Template } from '#core/profiles/template.ts';
+import { runs } from '#tests/property.ts';
+
+const from: Fields = {
+  device: { id: 7, commonName: 'pump-1', serialNumber: 'SN-0001' },
+  domain: { uniqueName: 'plant' },
+  request: { commonName: 'app', serialNumber: '42' },
+};
+
+function template(text: string): Template {
+  const parsed = parseTemplate(text);
+  if (typeof parsed === 'string') throw new Error(parsed);
+  return parsed;
+}
+
+describe('fields are replaced by their values', () => {
+  const rows: readonly [text: string, value: string][] = [
+    ['ACME', 'ACME'],
+    ['{device.common_name}', 'pump-1'],
+    ['{device.id}', '7'],
+    ['{device.serial_number}/{device.id}', 'SN-0001/7'],
+    ['urn:{domain.unique_name}:{device.common_name}:app', 'urn:plant:pump-1:app'],
+    ['{request.common_name}-{request.serial_number}', 'app-42'],
+    ['{{device.common_name}}', '{device.common_name}'],
+    ['{{{device.id}}}', '{7}'],
+    ['a{{b}}c', 'a{b}c'],
+  ];
+  for (const [text, value] of rows) {
+    test(text, () => {
+      expect(template(text).render(from)).toBe(value);
+    });
+  }
+});
+
+describe('what is no template is refused with a reason', () => {
+  const rows: readonly [text: string, why: string][] = [
+    ['{', 'a lone "{"'],
+    ['a}', 'a lone "}"'],
+    ['{}', 'no field {}'],
+    ['{device}', 'no field {device}'],
+    ['{device.password}', 'no field {device.password}'],
+    ['{ device.id }', 'no field { device.id }'],
+    ['{__proto__}', 'no field {__proto__}'],
+    ['{constructor}', 'no field {constructor}'],
+    ['{device.common_name', 'a lone "{"'],
+    [`{${'x'.repeat(200)}}`, 'no field {xxx'],
+  ];
+  for (const [text, why] of rows) {
+    test(text.slice(0, 40), () => {
+      expect(parseTemplate(text)).toStartWith(why);
+    });
+  }
+});
+
+describe('a field without a value gives nothing, and says so', () => {
+  const rows: readonly [text: string, from: Fields, why: string][] = [
+    ['x-{device.id}', { ...from, device: undefined }, 'there is no device behind the request'],
+    [
+      '{device.serial_number}',
+      { ...from, device: { id: 7, commonName: 'pump-1', serialNumber: '' } },
+      'there is no device with a serial number behind the request',
+    ],
+    ['{request.common_name}', { ...from, request: undefined }, 'the request has no common name'],
+    [
+      '{domain.unique_name}{request.serial_number}',
+      { ...from, request: { commonName: 'x', serialNumber: undefined } },
+      'the request has no serial number',
+    ],
+  ];
+  for (const [text, fields, why] of rows) {
+    test(text, () => {
+      expect(template(text).render(fields)).toBeUndefined();
+      expect(template(text).missing(fields)).toBe(why);
+    });
+  }
+});
+
+test('values are inserted as they are: braces in them are no fields', () => {
+  const device = { id: 1, commonName: '{device.id}{{}}', serialNumber: '$&$1' };
+  expect(template('{device.common_name}{device.serial_number}').render({ ...from, device })).toBe(
+    '{device.id}{{}}$&$1',
+  );
+});
+
+test('any text is a constant once its braces are doubled', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => {
+      const parsed = template(text.replace(/[{}]/g, '$&$&'));
+      expect(parsed.constant).toBe(true);
+      expect(parsed.render(from)).toBe(text);
+    }),
+    runs(200),
+  );
+});
