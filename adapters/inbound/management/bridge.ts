@@ -1,0 +1,29 @@
+import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
+
+/** Elysia takes a Request on a host of some length only (`http://pki/x` is 404), and the host plays no part. */
+const origin = 'http://management.postern.internal';
+
+const originals = new WeakMap<Request, HttpRequest>();
+
+/** The request as the framework wants it; without its body, which `originalOf` has whole. */
+export function toWebRequest(request: HttpRequest): Request {
+  const { method, path, query } = request;
+  const web = new Request(`${origin}${path}${query === '' ? '' : `?${query}`}`, { method });
+  originals.set(web, request);
+  return web;
+}
+
+/** What `toWebRequest` made it from. */
+export function originalOf(web: Request): HttpRequest {
+  const original = originals.get(web);
+  if (!original) throw new Error('a request that came another way');
+  return original;
+}
+
+export async function toHttpResponse(web: Response): Promise<HttpResponse> {
+  const headers: Record<string, string> = {};
+  web.headers.forEach((value, name) => {
+    headers[name] = value;
+  });
+  return { status: web.status, headers, body: new Uint8Array(await web.arrayBuffer()) };
+}

@@ -1,0 +1,105 @@
+import type { Principal } from '#core/accounts/principal.ts';
+import { Fault } from '#core/fault.ts';
+import type { Gateway } from '#core/gateway.ts';
+import type { Kind } from '#core/ports/store.ts';
+import type { HttpRequest } from '../http/exchange.ts';
+import { readBody } from './body.ts';
+import type { Description } from './description.ts';
+import { HttpError, json } from './errors.ts';
+import { readInput } from './input.ts';
+import { readListQuery } from './list-query.ts';
+
+/** One route: a method on a path, for whoever has a token. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:id` where a record is named; without a trailing slash. */
+  readonly path: string;
+  readonly handle: (
+    principal: Principal,
+    request: HttpRequest,
+    parameters: Readonly<Record<string, string>>,
+  ) => Promise<Response>;
+}
+
+/** The routes of a described resource. */
+export function collectionRoutes<K extends Kind, Input, View>(
+  gateway: Gateway,
+  description: Description<K, Input, View>,
+): readonly Route[] {
+  const { path, fields, toJson } = description;
+  const { list, read, create, update, remove } = description.operations(gateway);
+  const one = `${path}/:id`;
+  const routes: Route[] = [
+    {
+      method: 'GET',
+      path,
+      handle: async (principal, request) => {
+        const parameters = new URLSearchParams(request.query);
+        const page = await list(principal, readListQuery(description, parameters));
+        const headers: Record<string, string> = {};
+        if (page.next !== undefined) {
+          parameters.set('cursor', page.next);
+          headers.link = `<${path}/?${parameters}>; rel="next"`;
+        }
+        return json(
+          200,
+          page.records.map((view) => toJson(view, false)),
+          headers,
+        );
+      },
+    },
+    {
+      method: 'GET',
+      path: one,
+      handle: async (principal, _request, { id }) =>
+        json(200, toJson(await read(principal, recordId(id)), true)),
+    },
+  ];
+  if (create) {
+    routes.push({
+      method: 'POST',
+      path,
+      handle: async (principal, request) => {
+        const input = readInput(fields, await readBody(request), 'create');
+        return json(201, toJson(await create(principal, input as Input), true));
+      },
+    });
+  }
+  if (update) {
+    for (const [method, mode] of [
+      ['PUT', 'replace'],
+      ['PATCH', 'change'],
+    ] as const) {
+      routes.push({
+        method,
+        path: one,
+        handle: async (principal, request, { id }) => {
+          const changes = readInput(fields, await readBody(request), mode);
+          return json(200, toJson(await update(principal, recordId(id), changes as Partial<Input>), true));
+        },
+      });
+    }
+  }
+  if (remove) {
+    routes.push({
+      method: 'DELETE',
+      path: one,
+      handle: async (principal, _request, { id }) => {
+        await remove(principal, recordId(id));
+        return new Response(null, { status: 204 });
+      },
+    });
+  }
+  return routes;
+}
+
+/** Faults: notFound for what is no id. */
+export function recordId(text: string | undefined): number {
+  const id = /^\d{1,16}$/.test(text ?? '') ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id) || id < 1) throw new Fault('notFound', 'there is no such record');
+  return id;
+}
+
+/** What is answered when a path is known and the method is not. */
+export const methodNotAllowed = (allowed: readonly string[]): HttpError =>
+  new HttpError(405, 'this method is not allowed here', { allow: [...new Set(allowed)].join(', ') });

@@ -1,0 +1,63 @@
+import type { TSchema } from '@sinclair/typebox';
+import type { Principal } from '#core/accounts/principal.ts';
+import type { Gateway } from '#core/gateway.ts';
+import type { Condition, Kind, Page, Query } from '#core/ports/store.ts';
+
+/** How a list can be narrowed by a field: the query parameter's text → conditions; undefined when it makes no sense. */
+export type Filter<K extends Kind> = {
+  readonly schema: TSchema;
+  readonly conditions: (text: string) => readonly Condition<K>[] | undefined;
+};
+
+/** One member of a resource's JSON. */
+export interface FieldDescription {
+  readonly schema: TSchema;
+  /** Shown but not written; sent back by a client it is ignored. */
+  readonly readOnly?: boolean;
+  /** Must be there on create and PUT. */
+  readonly required?: boolean;
+  /** What PUT takes for a member that is left out; without one the member is left out of the input too. */
+  readonly whenMissing?: unknown;
+  /** The name in the core's input and record; default: the member's name in camelCase. */
+  readonly record?: string;
+  /** JSON value → input value. */
+  readonly toInput?: (value: unknown) => unknown;
+  /** Left out of lists, where it would cost too much. */
+  readonly detailOnly?: boolean;
+  /** May stand in `ordering`. */
+  readonly orderable?: boolean;
+}
+
+/** Everything there is to say of a resource; validation, handlers, filters and the OpenAPI schema all come from it. */
+export interface Description<K extends Kind, Input, View> {
+  readonly path: string;
+  readonly tag: string;
+  /** Singular, as operations and schemas call it. */
+  readonly noun: string;
+  readonly kind: K;
+  readonly fields: Readonly<Record<string, FieldDescription>>;
+  readonly filters?: Readonly<Record<string, Filter<K>>>;
+  /** A view's JSON, member by member; `detail` false in lists. */
+  readonly toJson: (view: View, detail: boolean) => Readonly<Record<string, unknown>>;
+  readonly operations: (gateway: Gateway) => Operations<K, Input, View>;
+}
+
+/** What a resource can do; a missing operation is answered with 405. */
+export interface Operations<K extends Kind, Input, View> {
+  list(principal: Principal, query: Query<K>): Promise<Page<View>>;
+  read(principal: Principal, id: number): Promise<View>;
+  create?(principal: Principal, input: Input): Promise<View>;
+  update?(principal: Principal, id: number, changes: Partial<Input>): Promise<View>;
+  remove?(principal: Principal, id: number): Promise<void>;
+}
+
+/** `issuing_ca` → `issuingCa`. */
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** `issuingCa` → `issuing_ca`. */
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** ISO 8601 in UTC without a zone suffix, as the specification has most timestamps. */
+export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, -1);

@@ -1,0 +1,110 @@
+import { type Fault, type FaultCode, toFault } from '#core/fault.ts';
+
+/** Messages by field, as a refused body or query is answered. `non_field_errors` where no field is at fault. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+/** A body or query that was refused. */
+export class ValidationError extends Error {
+  override readonly name = 'ValidationError';
+  readonly fields: FieldErrors;
+
+  constructor(fields: FieldErrors) {
+    super('validation');
+    this.fields = fields;
+  }
+}
+
+/** An answer by status that no Fault stands for: 405, 413, 415. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+    super(detail);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** The token is missing (`given` false), or it is not or no longer good. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly given: boolean;
+
+  constructor(given: boolean) {
+    super(given ? 'the token is not valid or has expired' : 'authentication credentials were not provided');
+    this.given = given;
+  }
+}
+
+const statuses = {
+  malformed: 400,
+  badCsr: 400,
+  badProof: 400,
+  badAlgorithm: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  replayed: 409,
+  unsupported: 400,
+  tooManyRequests: 429,
+  unavailable: 503,
+  internal: 500,
+} as const satisfies Record<FaultCode, number>;
+
+export function json(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+}
+
+/**
+ * Any error as an answer (decisions.md §2). `name` says how a record field of a Fault is called on the wire. `report` gets what is
+ * a defect, and its cause.
+ */
+export function render(
+  error: unknown,
+  name: (field: string) => string,
+  report: (cause: unknown) => void,
+): Response {
+  if (error instanceof ValidationError) return json(400, error.fields);
+  if (error instanceof HttpError) return json(error.status, { detail: error.message }, error.headers);
+  if (error instanceof TokenError) {
+    const detail = { detail: error.message, ...(error.given && { code: 'token_not_valid' }) };
+    return json(401, detail, { 'www-authenticate': 'Bearer' });
+  }
+  return renderFault(toFault(error), name, report);
+}
+
+function renderFault(
+  fault: Fault,
+  name: (field: string) => string,
+  report: (cause: unknown) => void,
+): Response {
+  const { code, detail, field, hint, retryAfter } = fault;
+  if (code === 'internal') {
+    report(fault.cause ?? fault);
+    return json(500, { detail: 'internal error' });
+  }
+  const status = statuses[code];
+  if (status === 400 || (code === 'conflict' && field !== undefined)) {
+    return json(400, { [field === undefined ? 'non_field_errors' : name(field)]: [detail] });
+  }
+  return json(
+    status,
+    { detail, ...(hint && { hint }) },
+    {
+      ...(code === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
+      ...((code === 'tooManyRequests' || code === 'unavailable') && {
+        'retry-after': String(retryAfter ?? 5),
+      }),
+    },
+  );
+}

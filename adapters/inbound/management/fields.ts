@@ -1,0 +1,126 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { ValueError } from '@sinclair/typebox/value';
+import { Value, ValueErrorType } from '@sinclair/typebox/value';
+
+const controls = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** A line of text: trimmed, without control characters, `least` to `most` characters long. */
+export const text = (most: number, options: { least?: number; description?: string } = {}) =>
+  Type.String({
+    minLength: options.least ?? 0,
+    maxLength: most,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    ...(options.description && { description: options.description }),
+  });
+
+/** A secret: every character of it counts. */
+export const secret = (most: number, description: string) =>
+  Type.String({ maxLength: most, description, verbatim: true });
+
+/** The id of another record. */
+export const reference = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
+
+export const nullable = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+/** One of some integers, with their meanings. */
+export const integerEnum = (meanings: Readonly<Record<number, string>>) =>
+  Type.Integer({
+    enum: Object.keys(meanings).map(Number),
+    description: Object.entries(meanings)
+      .map(([value, meaning]) => `${value} ${meaning}`)
+      .join('; '),
+  });
+
+export const dateTime = (description: string) => Type.String({ format: 'date-time', description });
+
+/**
+ * A JSON value as the record has it (text trimmed), or why not. Messages name members below the field by their path.
+ */
+export function checkValue(schema: TSchema, value: unknown): { value: unknown } | { messages: string[] } {
+  const given = typeof value === 'string' && !schema.verbatim ? value.trim() : value;
+  if (typeof given === 'string' && isText(schema) && controls.test(given)) {
+    return { messages: ['control characters are not allowed'] };
+  }
+  const allowed = schema.enum as readonly unknown[] | undefined;
+  if (allowed && !allowed.includes(given)) return { messages: [`one of ${allowed.join(', ')} is expected`] };
+  if (Value.Check(schema, given)) return { value: given };
+  const messages: string[] = [];
+  for (const error of Value.Errors(schema, given)) {
+    messages.push(
+      `${error.path === '' ? '' : `${error.path.slice(1).replaceAll('/', '.')}: `}${message(error)}`,
+    );
+    if (messages.length === 5) break;
+  }
+  return { messages };
+}
+
+const isText = (schema: TSchema): boolean =>
+  !schema.verbatim &&
+  (schema.type === 'string' ||
+    (Array.isArray(schema.anyOf) && schema.anyOf.some((s: TSchema) => s.type === 'string')));
+
+function message({ type, schema, message: fallback }: ValueError): string {
+  switch (type) {
+    case ValueErrorType.String:
+      return 'a string is expected';
+    case ValueErrorType.Integer:
+      return 'an integer is expected';
+    case ValueErrorType.Boolean:
+      return 'true or false is expected';
+    case ValueErrorType.Array:
+      return 'a list is expected';
+    case ValueErrorType.Object:
+      return 'an object is expected';
+    case ValueErrorType.StringMaxLength:
+      return `at most ${schema.maxLength} characters are allowed`;
+    case ValueErrorType.StringMinLength:
+      return schema.minLength === 1
+        ? 'this field may not be blank'
+        : `at least ${schema.minLength} characters are needed`;
+    case ValueErrorType.StringPattern:
+      return 'control characters are not allowed';
+    case ValueErrorType.ObjectAdditionalProperties:
+      return 'unknown field';
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'this field is required';
+    case ValueErrorType.Union:
+      return unionMessage(schema);
+    default:
+      return fallback.toLowerCase();
+  }
+}
+
+const nouns: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+function unionMessage(schema: TSchema): string {
+  const members: TSchema[] = schema.anyOf ?? [];
+  return `${members.map((member) => ('const' in member ? JSON.stringify(member.const) : (nouns[member.type] ?? 'another value'))).join(' or ')} is expected`;
+}
+
+/** A form's text as the JSON value that its schema expects; text that does not fit stays text, and is refused as such. */
+export function fromForm(schema: TSchema, value: string): unknown {
+  const types = new Set<string>([
+    schema.type,
+    ...((schema.anyOf as TSchema[] | undefined) ?? []).map(({ type }) => type),
+  ]);
+  if (types.has('null') && value === '') return null;
+  if (types.has('integer') && /^-?\d{1,16}$/.test(value.trim())) return Number(value);
+  if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
+  if (types.has('array') || types.has('object')) {
+    try {
+      return JSON.parse(value);
+    } catch {
+      return value;
+    }
+  }
+  return value;
+}

@@ -1,0 +1,40 @@
+import type { Body } from './body.ts';
+import { camelCase, type FieldDescription } from './description.ts';
+import { ValidationError } from './errors.ts';
+import { checkValue, fromForm } from './fields.ts';
+
+export type WriteMode = 'create' | 'replace' | 'change';
+
+/**
+ * A body as the core's input: every member checked, all that is wrong told at once. PUT (`replace`) fills in what is left out;
+ * PATCH (`change`) takes only what is there.
+ */
+export function readInput(
+  fields: Readonly<Record<string, FieldDescription>>,
+  { members, isForm }: Body,
+  mode: WriteMode,
+): Readonly<Record<string, unknown>> {
+  const errors: Record<string, readonly string[]> = {};
+  const input: Record<string, unknown> = {};
+  for (const name of Object.keys(members)) {
+    if (!Object.hasOwn(fields, name)) errors[name.slice(0, 100)] = ['unknown field'];
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    if (field.readOnly) continue;
+    const target = field.record ?? camelCase(name);
+    if (!Object.hasOwn(members, name)) {
+      if (mode !== 'change' && field.required) errors[name] = ['this field is required'];
+      else if (mode === 'replace' && 'whenMissing' in field) input[target] = field.whenMissing;
+      continue;
+    }
+    const given = members[name];
+    const checked = checkValue(
+      field.schema,
+      isForm && typeof given === 'string' ? fromForm(field.schema, given) : given,
+    );
+    if ('messages' in checked) errors[name] = checked.messages;
+    else input[target] = field.toInput ? field.toInput(checked.value) : checked.value;
+  }
+  if (Object.keys(errors).length > 0) throw new ValidationError(errors);
+  return input;
+}

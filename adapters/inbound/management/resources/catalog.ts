@@ -1,0 +1,19 @@
+import type { Gateway } from '#core/gateway.ts';
+import { collectionRoutes, type Route } from '../collection.ts';
+import { certProfiles } from './cert-profiles.ts';
+import { certificates } from './certificates.ts';
+import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
+import { devices } from './devices.ts';
+import { domains } from './domains.ts';
+import { issuingCas } from './issuing-cas.ts';
+
+/** Every resource of the Management API. */
+export const resourceRoutes = (gateway: Gateway): readonly Route[] => [
+  ...collectionRoutes(gateway, certProfiles),
+  ...collectionRoutes(gateway, certificates),
+  ...collectionRoutes(gateway, devices),
+  ...collectionRoutes(gateway, domains),
+  ...collectionRoutes(gateway, issuingCas),
+  ...collectionRoutes(gateway, noOnboardingConfigs),
+  ...collectionRoutes(gateway, onboardingConfigs),
+];

@@ -1,0 +1,33 @@
+import { Type } from '@sinclair/typebox';
+import type { ProfileInput } from '#core/profiles/profiles.ts';
+import type { CertificateProfile } from '#core/profiles/record.ts';
+import { type Description, timestamp } from '../description.ts';
+import { text } from '../fields.ts';
+import { equalText, within } from '../filters.ts';
+import { createdAtField, idField } from './common.ts';
+
+export const certProfiles: Description<'profile', ProfileInput, CertificateProfile> = {
+  path: '/api/cert-profiles',
+  tag: 'cert-profiles',
+  noun: 'certificate profile',
+  kind: 'profile',
+  fields: {
+    id: idField,
+    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    created_at: createdAtField,
+    profile: {
+      schema: Type.Object(
+        {},
+        { additionalProperties: true, description: 'the rules; default: those of tls_client' },
+      ),
+    },
+  },
+  filters: { created_at: within('createdAt'), unique_name: equalText('uniqueName') },
+  toJson: ({ id, uniqueName, createdAt, profile }) => ({
+    id,
+    unique_name: uniqueName,
+    created_at: timestamp(createdAt),
+    profile,
+  }),
+  operations: (gateway) => gateway.profiles,
+};

@@ -1,0 +1,83 @@
+import { Type } from '@sinclair/typebox';
+import { encodePem } from '#adapters/wire/pem.ts';
+import type { CertificateInput } from '#core/ca/certificates.ts';
+import type { StoredCertificate } from '#core/ca/stored-certificate.ts';
+import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
+import { formatGeneralName } from '#core/x509/general-name.ts';
+import { formatDistinguishedName } from '#core/x509/name.ts';
+import { type Description, timestamp } from '../description.ts';
+import { dateTime, nullable, text } from '../fields.ts';
+import { equalInteger, equalSerialNumber, equalText, within } from '../filters.ts';
+import { createdAtField, idField } from './common.ts';
+
+const shown = { readOnly: true } as const;
+const ordered = { readOnly: true, orderable: true } as const;
+
+export const certificates: Description<'certificate', CertificateInput, StoredCertificate> = {
+  path: '/api/certificates',
+  tag: 'certificates',
+  noun: 'certificate',
+  kind: 'certificate',
+  fields: {
+    id: idField,
+    common_name: {
+      schema: text(256, { least: 1, description: 'the inventory name' }),
+      required: true,
+      orderable: true,
+    },
+    created_at: createdAtField,
+    serial_number: { schema: Type.String({ description: 'upper-case hexadecimal' }), ...ordered },
+    subject: { schema: Type.String({ description: 'RFC 4514' }), ...ordered },
+    not_valid_before: { schema: dateTime('notBefore'), ...ordered },
+    not_valid_after: { schema: dateTime('notAfter'), ...ordered },
+    fingerprint: { schema: Type.String({ description: 'SHA-256, upper-case hexadecimal' }), ...shown },
+    status: { schema: Type.String({ enum: ['good', 'hold', 'revoked'] }), ...ordered },
+    revoked_at: { schema: nullable(dateTime('when it was revoked')), ...ordered },
+    revocation_reason: { schema: nullable(Type.String({ description: 'RFC 5280 §5.3.1' })), ...shown },
+    issuing_ca: { schema: Type.Integer(), record: 'ca', ...ordered },
+    device: { schema: nullable(Type.Integer()), ...ordered },
+    domain: { schema: nullable(Type.Integer()), ...ordered },
+    cert_profile: { schema: nullable(Type.Integer()), record: 'profile', ...ordered },
+    protocol: { schema: Type.String({ description: 'how it was asked for' }), ...ordered },
+    issuer: { schema: Type.String({ description: 'RFC 4514' }), ...shown, detailOnly: true },
+    subject_alternative_names: { schema: Type.Array(Type.String()), ...shown, detailOnly: true },
+    pem: { schema: Type.String({ description: 'the certificate, PEM' }), ...shown, detailOnly: true },
+  },
+  filters: {
+    not_valid_before: within('notValidBefore'),
+    serial_number: equalSerialNumber('serialNumber'),
+    status: equalText('status'),
+    device: equalInteger('device'),
+    domain: equalInteger('domain'),
+  },
+  toJson: (record, detail) => ({
+    id: record.id,
+    common_name: record.commonName,
+    created_at: timestamp(record.createdAt),
+    serial_number: record.serialNumber,
+    subject: record.subject,
+    not_valid_before: timestamp(record.notValidBefore),
+    not_valid_after: timestamp(record.notValidAfter),
+    fingerprint: record.fingerprint,
+    status: record.status,
+    revoked_at: record.revokedAt === null ? null : timestamp(record.revokedAt),
+    revocation_reason: record.revocationReason,
+    issuing_ca: record.ca,
+    device: record.device,
+    domain: record.domain,
+    cert_profile: record.profile,
+    protocol: record.protocol,
+    ...(detail && contents(record.der)),
+  }),
+  operations: ({ certificates: { list, read, update, remove } }) => ({ list, read, update, remove }),
+};
+
+/** What has to be read out of the certificate itself. */
+function contents(der: Uint8Array): Record<string, unknown> {
+  const certificate = parseCertificate(der);
+  return {
+    issuer: formatDistinguishedName(certificate.issuer),
+    subject_alternative_names: subjectAltNamesOf(certificate).map(formatGeneralName),
+    pem: encodePem('CERTIFICATE', der),
+  };
+}

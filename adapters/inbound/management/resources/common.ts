@@ -1,0 +1,15 @@
+import { Type } from '@sinclair/typebox';
+import type { FieldDescription } from '../description.ts';
+import { dateTime } from '../fields.ts';
+
+export const idField: FieldDescription = {
+  schema: Type.Integer({ description: 'names the record' }),
+  readOnly: true,
+  orderable: true,
+};
+
+export const createdAtField: FieldDescription = {
+  schema: dateTime('when the record was made'),
+  readOnly: true,
+  orderable: true,
+};

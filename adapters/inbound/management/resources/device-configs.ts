@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox';
+import type {
+  NoOnboardingInput,
+  NoOnboardingView,
+  OnboardingInput,
+  OnboardingView,
+} from '#core/devices/configs.ts';
+import { onboardingStatus } from '#core/devices/device.ts';
+import { type Description, type FieldDescription, timestamp } from '../description.ts';
+import { integerEnum, nullable, reference } from '../fields.ts';
+import { createdAtField, idField } from './common.ts';
+
+const protocol = Type.Union([
+  Type.Literal('cmp'),
+  Type.Literal('est'),
+  Type.Literal('rest'),
+  Type.Literal('manual'),
+]);
+const shared = Type.String({ minLength: 16, maxLength: 256, pattern: '^[\\x21-\\x7e]*$', verbatim: true });
+
+const secrets: Readonly<Record<string, FieldDescription>> = {
+  protocols: {
+    schema: Type.Array(protocol, {
+      uniqueItems: true,
+      maxItems: 4,
+      description: 'what the device may use; default: cmp, est, rest',
+    }),
+    whenMissing: ['cmp', 'est', 'rest'],
+  },
+  est_password: {
+    schema: nullable(
+      shared,
+      'for HTTP Basic (EST and REST); made when left out; null in answers to those who may not read secrets',
+    ),
+  },
+  cmp_shared_secret: { schema: nullable(shared, 'for CMP message protection; made when left out') },
+};
+
+const secretsJson = (config: NoOnboardingView): Readonly<Record<string, unknown>> => ({
+  id: config.id,
+  created_at: timestamp(config.createdAt),
+  protocols: config.protocols,
+  est_password: config.estPassword,
+  cmp_shared_secret: config.cmpSharedSecret,
+});
+
+export const noOnboardingConfigs: Description<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> = {
+  path: '/api/no-onboarding-configs',
+  tag: 'devices',
+  noun: 'no-onboarding configuration',
+  kind: 'noOnboardingConfig',
+  fields: { id: idField, created_at: createdAtField, ...secrets },
+  toJson: secretsJson,
+  operations: (gateway) => gateway.noOnboardingConfigs,
+};
+
+export const onboardingConfigs: Description<'onboardingConfig', OnboardingInput, OnboardingView> = {
+  path: '/api/onboarding-configs',
+  tag: 'devices',
+  noun: 'onboarding configuration',
+  kind: 'onboardingConfig',
+  fields: {
+    id: idField,
+    created_at: createdAtField,
+    ...secrets,
+    onboarding_status: {
+      schema: integerEnum({
+        [onboardingStatus.pending]: 'pending',
+        [onboardingStatus.onboarded]: 'onboarded',
+      }),
+      whenMissing: onboardingStatus.pending,
+    },
+    onboarding_protocol: { schema: nullable(protocol, 'how it was onboarded'), whenMissing: null },
+    idevid_truststore: {
+      schema: nullable(reference('anchors of its manufacturer certificate')),
+      whenMissing: null,
+    },
+  },
+  toJson: (config) => ({
+    ...secretsJson(config),
+    onboarding_status: config.onboardingStatus,
+    onboarding_protocol: config.onboardingProtocol,
+    idevid_truststore: config.idevidTruststore,
+  }),
+  operations: (gateway) => gateway.onboardingConfigs,
+};

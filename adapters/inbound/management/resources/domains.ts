@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox';
+import type { Domain } from '#core/domains/domain.ts';
+import type { DomainInput } from '#core/domains/domains.ts';
+import type { Description } from '../description.ts';
+import { timestamp } from '../description.ts';
+import { nullable, reference, text } from '../fields.ts';
+import { createdAtField, idField } from './common.ts';
+
+const domainProfile = Type.Object(
+  { profile: reference('a certificate profile'), alias: Type.Optional(nullable(text(100, { least: 1 }))) },
+  { additionalProperties: false },
+);
+
+export const domains: Description<'domain', DomainInput, Domain> = {
+  path: '/api/domains',
+  tag: 'domains',
+  noun: 'domain',
+  kind: 'domain',
+  fields: {
+    id: idField,
+    unique_name: { schema: text(100, { least: 1 }), required: true, orderable: true },
+    created_at: createdAtField,
+    issuing_ca: {
+      schema: nullable(reference('the CA that signs for it; default: that of the default domain')),
+      orderable: true,
+    },
+    profiles: {
+      schema: Type.Array(domainProfile, {
+        maxItems: 200,
+        description: 'what it offers; default: what the default domain does',
+      }),
+      toInput: (value) =>
+        (value as { profile: number; alias?: string | null }[]).map(({ profile, alias }) => ({
+          profile,
+          alias: alias ?? null,
+        })),
+    },
+  },
+  toJson: ({ id, uniqueName, createdAt, issuingCa, profiles }) => ({
+    id,
+    unique_name: uniqueName,
+    created_at: timestamp(createdAt),
+    issuing_ca: issuingCa,
+    profiles,
+  }),
+  operations: (gateway) => gateway.domains,
+};
