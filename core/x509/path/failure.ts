@@ -1,4 +1,6 @@
-import { toFault } from '../../fault.ts';
+import { Fault } from '../../fault.ts';
+import type { Certificate } from '../certificate.ts';
+import { formatDistinguishedName } from '../name.ts';
 
 /** Why no path from a certificate to an anchor was accepted. */
 export type PathFailure =
@@ -28,11 +30,15 @@ export class Refusal extends Error {
   }
 }
 
-/** What a certificate's parsers throw, as a refusal of the path; a defect of ours is thrown on. */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  const fault = toFault(error);
-  if (fault.code === 'malformed') return new Refusal('malformed', fault.detail);
-  if (fault.code === 'badAlgorithm') return new Refusal('weakAlgorithm', fault.detail);
-  throw error;
+/** A Fault of the parsers as a refusal of this certificate; anything else, a defect of ours, is thrown on. */
+export function toRefusal(error: unknown, certificate: Certificate): Refusal {
+  if (!(error instanceof Fault)) throw error;
+  const reason = error.code === 'badAlgorithm' ? 'weakAlgorithm' : 'malformed';
+  return new Refusal(reason, `${describe(certificate)}: ${error.detail}`);
+}
+
+/** How a certificate is called where it is refused. */
+export function describe(certificate: Certificate): string {
+  const name = formatDistinguishedName(certificate.subject);
+  return name === '' ? `certificate ${certificate.serialNumber}` : `"${name.slice(0, 200)}"`;
 }

@@ -1,4 +1,4 @@
-import type { PolicyMapping } from '../extension.ts';
+import type { PolicyMapping } from '../extensions/policies.ts';
 import { oid } from '../oids.ts';
 import type { Budget } from './budget.ts';
 
@@ -45,8 +45,9 @@ export function mapPolicies(
   budget.steps(mappings.length + valid.size);
   const mapped = new Map<string, Set<string>>();
   const add = (policy: string, origins: ReadonlySet<string>): void => {
-    budget.steps(origins.size);
-    mapped.set(policy, (mapped.get(policy) ?? new Set()).union(origins));
+    const others = mapped.get(policy);
+    budget.steps(origins.size + (others?.size ?? 0));
+    mapped.set(policy, others ? others.union(origins) : new Set(origins));
   };
   const issuerDomain = new Set(mappings.map((mapping) => mapping.issuerDomainPolicy));
   for (const [policy, origins] of valid) if (!issuerDomain.has(policy)) add(policy, origins);

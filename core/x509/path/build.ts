@@ -1,0 +1,171 @@
+import { sameBytes } from '../../der/bytes.ts';
+import { Fault } from '../../fault.ts';
+import type { SignatureAlgorithm } from '../algorithm.ts';
+import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } from '../certificate.ts';
+import type { Name } from '../name.ts';
+import { type PublicKey, verifySignature } from '../public-key.ts';
+import { type Budget, cost, longestPath } from './budget.ts';
+import { factsOf } from './facts.ts';
+import { describe, Refusal } from './failure.ts';
+import { foldName } from './folded-name.ts';
+
+interface Candidate {
+  readonly issuer: Certificate;
+  /** Whether its key identifier is the one that the certificate below names; undefined when one of them is missing. */
+  readonly keyMatches: boolean | undefined;
+  /** The lower, the more promising. */
+  readonly rank: number;
+}
+
+/**
+ * Finds the paths from a leaf to the anchors, the most promising first: names chain, signatures hold, no key of a
+ * subject stands twice. Loops, cross-certificates and repeated certificates end, as the budget does.
+ */
+export class PathBuilder {
+  readonly #anchors: Pool;
+  readonly #intermediates: Pool;
+  readonly #time: number;
+  readonly #budget: Budget;
+  /** Signatures checked, for each certificate by the issuer's key. */
+  readonly #checked = new Map<Certificate, Map<string, boolean>>();
+  #failure: Refusal | undefined;
+  #failureLength = 0;
+
+  constructor(
+    anchors: readonly Certificate[],
+    intermediates: readonly Certificate[],
+    time: number,
+    budget: Budget,
+  ) {
+    this.#anchors = new Pool(anchors);
+    this.#intermediates = new Pool(intermediates);
+    this.#time = time;
+    this.#budget = budget;
+  }
+
+  /** Why the search ended without an anchor, where it came furthest. */
+  get failure(): Refusal | undefined {
+    return this.#failure;
+  }
+
+  /** The ways on from a path, leaf first, to each anchor. Throws a Refusal when the budget is used up. */
+  *pathsFrom(path: readonly Certificate[]): Generator<readonly Certificate[]> {
+    const last = path[path.length - 1]!;
+    const anchored = this.#anchors.has(last);
+    if (anchored) yield path;
+    const candidates = this.#candidates(path, last);
+    if (candidates.length === 0 && !anchored) this.#note(path, unknownIssuer(last));
+    for (const candidate of candidates) {
+      this.#budget.steps(cost.candidate);
+      const refusal = this.#refuse(path, last, candidate);
+      if (refusal) this.#note(path, refusal);
+      else yield* this.pathsFrom([...path, candidate.issuer]);
+    }
+  }
+
+  #note(path: readonly Certificate[], refusal: Refusal): void {
+    if (path.length <= this.#failureLength) return;
+    this.#failure = refusal;
+    this.#failureLength = path.length;
+  }
+
+  #candidates(path: readonly Certificate[], certificate: Certificate): readonly Candidate[] {
+    const identifier = hint(() => authorityKeyIdentifierOf(certificate)?.keyIdentifier);
+    const candidate = (issuer: Certificate, inPool: number): Candidate => {
+      const own = identifier && hint(() => subjectKeyIdentifierOf(issuer));
+      const keyMatches = own && sameBytes(own, identifier);
+      const keyRank = keyMatches === undefined ? 1 : keyMatches ? 0 : 2;
+      const valid = issuer.notBefore <= this.#time && this.#time <= issuer.notAfter;
+      return { issuer, keyMatches, rank: 4 * keyRank + (valid ? 0 : 2) + inPool };
+    };
+    return [
+      ...this.#anchors.withSubject(certificate.issuer).map((issuer) => candidate(issuer, 0)),
+      ...this.#intermediates.withSubject(certificate.issuer).map((issuer) => candidate(issuer, 1)),
+    ]
+      .filter(({ issuer }) => !path.some((other) => isSameEntity(issuer, other)))
+      .sort((a, b) => a.rank - b.rank);
+  }
+
+  /** Why the candidate did not issue the certificate; undefined when it did. */
+  #refuse(
+    path: readonly Certificate[],
+    certificate: Certificate,
+    { issuer, keyMatches }: Candidate,
+  ): Refusal | undefined {
+    const { signatureAlgorithm } = certificate;
+    if (path.length >= longestPath) {
+      return new Refusal('tooMuchWork', `a path of more than ${longestPath} certificates`);
+    }
+    if (!signatureAlgorithm) {
+      return new Refusal(
+        'weakAlgorithm',
+        `${describe(certificate)} is signed by a weak or unknown algorithm`,
+      );
+    }
+    const key = keyOf(issuer);
+    if (key instanceof Refusal) return key;
+    if (this.#verify(certificate, signatureAlgorithm, key)) return undefined;
+    // RFC 5280 §4.2.1.1: key identifiers help to choose; it is the signature that decides.
+    return keyMatches === false
+      ? unknownIssuer(certificate)
+      : new Refusal('badSignature', `${describe(certificate)} is not signed by ${describe(issuer)}`);
+  }
+
+  #verify(certificate: Certificate, algorithm: SignatureAlgorithm, key: PublicKey): boolean {
+    const checked = this.#checked.get(certificate) ?? new Map<string, boolean>();
+    this.#checked.set(certificate, checked);
+    const issuerKey = Buffer.from(key.spki).toString('latin1');
+    let holds = checked.get(issuerKey);
+    if (holds === undefined) {
+      this.#budget.signatureCheck();
+      holds = verifySignature(key, algorithm, certificate.tbs, certificate.signature);
+      checked.set(issuerKey, holds);
+    }
+    return holds;
+  }
+}
+
+/** Certificates by subject. */
+class Pool {
+  readonly #bySubject: ReadonlyMap<string, readonly Certificate[]>;
+
+  constructor(certificates: readonly Certificate[]) {
+    this.#bySubject = Map.groupBy(certificates, (certificate) => textOf(certificate.subject));
+  }
+
+  withSubject(name: Name): readonly Certificate[] {
+    return this.#bySubject.get(textOf(name)) ?? [];
+  }
+
+  /** By its bytes. */
+  has(certificate: Certificate): boolean {
+    return this.withSubject(certificate.subject).some((other) => sameBytes(other.der, certificate.der));
+  }
+}
+
+const textOf = (name: Name): string => foldName(name).join();
+
+const isSameEntity = (a: Certificate, b: Certificate): boolean =>
+  sameBytes(a.spki, b.spki) && textOf(a.subject) === textOf(b.subject);
+
+const unknownIssuer = (certificate: Certificate): Refusal =>
+  new Refusal('unknownIssuer', `no known certificate is the issuer of ${describe(certificate)}`);
+
+function keyOf(certificate: Certificate): PublicKey | Refusal {
+  try {
+    return factsOf(certificate).key;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** For hints: what cannot be read gives none. */
+function hint<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}

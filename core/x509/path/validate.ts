@@ -1,0 +1,164 @@
+import type { Certificate } from '../certificate.ts';
+import type { NameConstraints } from '../extensions/name-constraints.ts';
+import { oid } from '../oids.ts';
+import { type Budget, cost } from './budget.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { describe, type PathFailure, Refusal } from './failure.ts';
+import { checkNames } from './name-constraints.ts';
+import { anyPolicyValid, assertPolicies, authorisedPolicies, mapPolicies } from './policies.ts';
+
+export interface Conditions {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** OID of an extended key usage. */
+  readonly purpose?: string | undefined;
+  readonly isRevoked?: ((certificate: Certificate, issuer: Certificate) => boolean) | undefined;
+}
+
+const refusal = (reason: PathFailure, certificate: Certificate, what: string): Refusal =>
+  new Refusal(reason, `${describe(certificate)} ${what}`);
+
+/**
+ * Path validation after RFC 5280 §6.1 with the policies any-policy as input, for a path from a leaf to an anchor whose
+ * signatures hold and whose names chain. The anchor's own constraints count too (RFC 5937 §2): who trusts a certificate
+ * trusts it within the limits that it states. Returns the policies under which the path is valid; throws a Refusal.
+ */
+export function validate(
+  path: readonly Certificate[],
+  conditions: Conditions,
+  budget: Budget,
+): readonly string[] {
+  budget.steps(cost.validatedCertificate * path.length);
+  const above = new State(path.length - 1, budget);
+  for (let i = path.length - 1; i >= 0; i--) {
+    const certificate = path[i]!;
+    const facts = factsOf(certificate);
+    const issuer = path[i + 1];
+    checkItself(certificate, facts, conditions);
+    if (issuer) {
+      checkIssued(certificate, issuer, conditions);
+      above.admit(certificate, facts, i === 0);
+    }
+    if (i > 0) {
+      checkMayIssue(certificate, facts);
+      above.descend(certificate, facts, issuer === undefined);
+    }
+  }
+  return above.finish(path[0]!);
+}
+
+/** What is asked of every certificate, the anchor included. */
+function checkItself(certificate: Certificate, facts: Facts, { time, purpose }: Conditions): void {
+  // Both ends belong to the validity (§4.1.2.5). So written that a time which is no number is refused.
+  if (!(time >= certificate.notBefore)) {
+    throw refusal('notYetValid', certificate, `is valid only from ${date(certificate.notBefore)}`);
+  }
+  if (!(time <= certificate.notAfter)) {
+    throw refusal('expired', certificate, `expired at ${date(certificate.notAfter)}`);
+  }
+  if (facts.unknownCritical) {
+    throw refusal(
+      'unknownCriticalExtension',
+      certificate,
+      `has the critical extension ${facts.unknownCritical}`,
+    );
+  }
+  // Purposes of a CA's certificate limit those below, as OpenSSL, Go and NSS have it; §4.2.1.12 leaves it open.
+  const fits =
+    !purpose ||
+    !facts.purposes ||
+    facts.purposes.some((one) => one === purpose || one === oid.anyExtendedKeyUsage);
+  if (!fits) throw refusal('purpose', certificate, `is not for the purpose ${purpose}`);
+}
+
+const date = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+const longestSerial = 20;
+
+function checkIssued(certificate: Certificate, issuer: Certificate, { isRevoked }: Conditions): void {
+  const { serial } = certificate;
+  // §4.1.2.2. Of an anchor, often a root with number 0, no serial number is ever looked up.
+  if (serial.length > longestSerial || serial[0]! >= 0x80 || certificate.serialNumber === '00') {
+    throw refusal('malformed', certificate, 'has a serial number that is not positive or too long');
+  }
+  if (isRevoked?.(certificate, issuer)) throw refusal('revoked', certificate, 'is revoked');
+}
+
+/** §6.1.4 (k) and (n). */
+function checkMayIssue(certificate: Certificate, { basicConstraints, keyUsage }: Facts): void {
+  if (!basicConstraints?.ca) throw refusal('notACa', certificate, 'is not the certificate of a CA');
+  if (keyUsage && !keyUsage.includes('keyCertSign')) {
+    throw refusal('keyUsage', certificate, 'has a key that may not sign certificates');
+  }
+}
+
+/** The state variables of §6.1.2, which hold what the certificates above ask of those below. */
+class State {
+  readonly #budget: Budget;
+  readonly #nameConstraints: NameConstraints[] = [];
+  #pathLength = Number.POSITIVE_INFINITY;
+  #policies = anyPolicyValid;
+  /** How many certificates may follow until each begins to hold. */
+  #explicitPolicy: number;
+  #policyMapping: number;
+  #inhibitAnyPolicy: number;
+
+  /** `length`: n, the certificates below the anchor. */
+  constructor(length: number, budget: Budget) {
+    this.#budget = budget;
+    this.#explicitPolicy = length + 1;
+    this.#policyMapping = length + 1;
+    this.#inhibitAnyPolicy = length + 1;
+  }
+
+  /** §6.1.3 (b) to (f), and for the leaf §6.1.5 (a) and (b). */
+  admit(certificate: Certificate, facts: Facts, leaf: boolean): void {
+    const exempt = facts.selfIssued && !leaf;
+    if (!exempt) checkNames(facts.names, this.#nameConstraints, this.#budget);
+    const anyPolicy = this.#inhibitAnyPolicy > 0 || exempt;
+    this.#policies = assertPolicies(this.#policies, facts.policies, anyPolicy, this.#budget);
+    this.#requirePolicy(certificate);
+    if (leaf && facts.policyConstraints.requireExplicitPolicy === 0) this.#explicitPolicy = 0;
+    else if (leaf) this.#explicitPolicy = decrement(this.#explicitPolicy);
+  }
+
+  /** §6.1.4: to the certificates below one of a CA. Of an anchor no policies and no mappings are taken. */
+  descend(certificate: Certificate, facts: Facts, anchor: boolean): void {
+    const { basicConstraints, nameConstraints, policyConstraints } = facts;
+    if (!anchor && facts.policyMappings.length > 0) {
+      const allowed = this.#policyMapping > 0;
+      this.#policies = mapPolicies(this.#policies, facts.policyMappings, allowed, this.#budget);
+    }
+    if (nameConstraints) this.#nameConstraints.push(nameConstraints);
+    if (!anchor && !facts.selfIssued) {
+      this.#explicitPolicy = decrement(this.#explicitPolicy);
+      this.#policyMapping = decrement(this.#policyMapping);
+      this.#inhibitAnyPolicy = decrement(this.#inhibitAnyPolicy);
+      if (this.#pathLength <= 0)
+        throw refusal('pathTooLong', certificate, 'is one CA more than those above allow');
+      this.#pathLength--;
+    }
+    this.#explicitPolicy = lower(this.#explicitPolicy, policyConstraints.requireExplicitPolicy);
+    this.#policyMapping = lower(this.#policyMapping, policyConstraints.inhibitPolicyMapping);
+    this.#inhibitAnyPolicy = lower(this.#inhibitAnyPolicy, facts.inhibitAnyPolicy);
+    this.#pathLength = lower(this.#pathLength, basicConstraints?.pathLength);
+  }
+
+  /** §6.1.5 (g). */
+  finish(leaf: Certificate): readonly string[] {
+    this.#requirePolicy(leaf);
+    return authorisedPolicies(this.#policies);
+  }
+
+  #requirePolicy(certificate: Certificate): void {
+    if (this.#explicitPolicy > 0 || this.#policies.size > 0) return;
+    throw refusal(
+      'policy',
+      certificate,
+      'has no policy that the CAs above allow, and one of them asks for it',
+    );
+  }
+}
+
+const decrement = (count: number): number => Math.max(0, count - 1);
+const lower = (count: number, limit: number | undefined): number => Math.min(count, limit ?? count);
