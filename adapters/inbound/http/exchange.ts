@@ -14,6 +14,7 @@ export interface Peer {
 
 /** A request, whole. */
 export interface HttpRequest {
+  /** Never 'HEAD': that is answered as GET, without the body. */
   readonly method: string;
   /** As sent, still percent-encoded and not normalised, without the query; begins with '/'. */
   readonly path: string;
@@ -27,6 +28,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   readonly status: number;
+  /** Content-Length, Connection and Date are the listener's. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string | AsyncIterable<Uint8Array>;
 }
@@ -39,8 +41,11 @@ export interface Mount {
   readonly plainHttp: boolean;
   /** The longest request body accepted, in octets. */
   readonly bodyLimit: number | ((path: string) => number);
-  /** A rejection is a defect: it is logged and answered with `refuse(500)`. HEAD may be answered as GET: the listener drops the body. */
+  /**
+   * Called for one request of a connection at a time, with the body received whole. A rejection is a
+   * defect: it is reported and answered with `refuse(500)`.
+   */
   handle(request: HttpRequest): Promise<HttpResponse>;
-  /** What the listener itself refuses, in this protocol's form: 400, 408, 413, 500. */
+  /** What the listener itself refuses, in this protocol's form: 400, 408, 413, 431, 500. Pure and quick. */
   refuse(status: number, detail: string): HttpResponse;
 }

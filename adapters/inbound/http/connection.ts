@@ -1,0 +1,125 @@
+import type { Socket } from 'node:net';
+import type { SocketPeer } from './evidence.ts';
+import type { Limits } from './limits.ts';
+
+/** Time as of the last tick: every request asks several times, and none needs it finer. */
+export class Clock {
+  now = 0;
+  /** For the Date field (RFC 9110 §6.6.1). */
+  date = '';
+
+  constructor() {
+    this.tick();
+  }
+
+  tick(): void {
+    this.now = performance.now();
+    this.date = new Date().toUTCString();
+  }
+}
+
+type Refuse = (status: number, detail: string) => void;
+
+/**
+ * One connection: what it is busy with, and how long it may be so. node:http gets the sockets already
+ * open, and its own timeouts do not run on those; one sweep over all connections does their work.
+ */
+export class Connection {
+  readonly socket: Socket;
+  readonly peer: SocketPeer;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  /** The next response is the last. */
+  closing = false;
+  /** The last response has begun: whatever else comes in is dropped. */
+  closed = false;
+  #deadline: number;
+  #refuse: Refuse | undefined; // while octets of a request are awaited after its header
+  #running = false;
+  #waiting: (() => Promise<void>)[] = [];
+  #octetsBefore = 0;
+  #headBegun = false;
+
+  constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits) {
+    this.socket = socket;
+    this.peer = peer;
+    this.clock = clock;
+    this.limits = limits;
+    this.#deadline = clock.now + limits.headerMs;
+  }
+
+  get busy(): boolean {
+    return this.#running || this.#refuse !== undefined;
+  }
+
+  /** Octets are to come within `ms`. If they do not, or cannot be read, `refuse` is called, once. */
+  expect(ms: number, refuse: Refuse): void {
+    this.#refuse = refuse;
+    this.#deadline = this.clock.now + ms;
+  }
+
+  /** Nothing is expected of the peer. */
+  rest(): void {
+    this.#refuse = undefined;
+    this.#deadline = Number.POSITIVE_INFINITY;
+  }
+
+  /** The peer has to take some of a response. */
+  stall(): void {
+    this.#deadline = this.clock.now + this.limits.idleMs;
+  }
+
+  /** Refuses the request of which octets are awaited; false when there is none. */
+  refuse(status: number, detail: string): boolean {
+    const refuse = this.#refuse;
+    if (!refuse) return false;
+    this.rest();
+    refuse(status, detail);
+    return true;
+  }
+
+  /** Runs `task`, which must not reject, once those before it are done. */
+  run(task: () => Promise<void>): void {
+    this.rest();
+    if (!this.#running) {
+      this.#running = true;
+      void task().then(this.#next);
+    } else if (this.#waiting.push(task) > this.limits.pipelined) {
+      this.socket.destroy();
+    }
+  }
+
+  /** Closes: at once when no request has begun, else after its response. */
+  finish(): void {
+    this.closing = true;
+    if (!this.busy && !this.#hasReceived()) this.socket.destroySoon();
+  }
+
+  sweep(): void {
+    const { now } = this.clock;
+    if (!this.busy && !this.#headBegun && this.#hasReceived()) {
+      this.#headBegun = true;
+      this.#deadline = Math.min(this.#deadline, now + this.limits.headerMs);
+    }
+    if (now < this.#deadline) return;
+    if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
+  }
+
+  #hasReceived(): boolean {
+    return this.socket.bytesRead !== this.#octetsBefore;
+  }
+
+  readonly #next = (): void => {
+    const task = this.closed ? undefined : this.#waiting.shift();
+    if (task) {
+      void task().then(this.#next);
+      return;
+    }
+    this.#running = false;
+    if (this.#refuse) return;
+    this.#headBegun = false;
+    this.#octetsBefore = this.socket.bytesRead;
+    this.#deadline = this.clock.now + this.limits.idleMs;
+    if (this.closing) this.socket.destroySoon();
+  };
+}

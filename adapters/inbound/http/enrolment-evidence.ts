@@ -1,0 +1,18 @@
+import type { Evidence } from '#core/enrolment/evidence.ts';
+import type { Ask } from '#core/enrolment/outcome.ts';
+import { readBasicCredentials } from './basic-credentials.ts';
+import type { HttpRequest } from './exchange.ts';
+
+/**
+ * What EST and REST take for evidence. To enrol: Basic credentials when there are any, else the certificate of the
+ * TLS handshake. To renew: that certificate alone, as it says what is renewed. Faults: unauthenticated
+ * (an Authorization field that is not Basic).
+ */
+export function enrolmentEvidence(request: HttpRequest, operation: Ask['operation']): Evidence {
+  const { address, certificates } = request.peer;
+  const { authorization } = request.headers;
+  if (operation === 'enrol' && authorization !== undefined) {
+    return { kind: 'password', ...readBasicCredentials(authorization), address };
+  }
+  return certificates.length > 0 ? { kind: 'certificate', certificates, address } : { kind: 'none', address };
+}
