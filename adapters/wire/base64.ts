@@ -1,0 +1,23 @@
+import { Fault } from '#core/fault.ts';
+
+const columns = 64;
+
+/**
+ * Base64 (RFC 4648 §4), with or without ASCII white space in it, which RFC 8951 §3.1 asks receivers to pass over.
+ * Padding is required and its bits are zero. Faults: malformed.
+ */
+export function decodeBase64(text: string): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' });
+  } catch {
+    throw new Fault('malformed', 'bad base64');
+  }
+}
+
+/** Base64 in lines of 64 characters, the last one ended too. */
+export function encodeBase64Lines(bytes: Uint8Array): string {
+  const text = bytes.toBase64();
+  let lines = '';
+  for (let at = 0; at < text.length; at += columns) lines += `${text.substring(at, at + columns)}\n`;
+  return lines;
+}
