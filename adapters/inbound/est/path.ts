@@ -1,0 +1,28 @@
+import { pathSegments } from '../http/path-segments.ts';
+
+/** An operation with the domain and profile that its path names. */
+export interface EstPath {
+  readonly operation: string;
+  readonly domain: string | undefined;
+  readonly profile: string | undefined;
+}
+
+/**
+ * What follows `/.well-known/est`: `[/<domain>][/<profile>]/<operation>`. One segment before the operation is the
+ * domain, or with a tilde the profile; of two, the second is the profile, with or without one. The operation
+ * need not be known. Undefined when the path has none of these forms.
+ */
+export function parseEstPath(path: string): EstPath | undefined {
+  const segments = pathSegments(path);
+  const operation = segments?.pop();
+  if (!segments || operation === undefined) return undefined;
+  const [first, second, ...more] = segments;
+  if (more.length > 0) return undefined;
+  if (first === undefined) return { operation, domain: undefined, profile: undefined };
+  if (!first.startsWith('~')) {
+    const profile = second?.startsWith('~') ? second.slice(1) : second;
+    return profile === '' ? undefined : { operation, domain: first, profile };
+  }
+  if (second !== undefined || first === '~') return undefined;
+  return { operation, domain: undefined, profile: first.slice(1) };
+}

@@ -1,0 +1,63 @@
+import { encodeBase64Lines } from '#adapters/wire/base64.ts';
+import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
+import type { Outcome } from '#core/enrolment/outcome.ts';
+import { type FaultCode, toFault } from '#core/fault.ts';
+import { basicChallenge } from '../http/basic-credentials.ts';
+import type { HttpResponse } from '../http/exchange.ts';
+
+/** Seconds to wait when a Fault does not say. */
+const usualRetryAfter = 60;
+
+const statuses = {
+  malformed: 400,
+  badCsr: 400,
+  badProof: 400,
+  badAlgorithm: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 403,
+  replayed: 400,
+  unsupported: 400,
+  tooManyRequests: 429,
+  unavailable: 503,
+  internal: 500,
+} as const satisfies Record<FaultCode, number>;
+
+/** A failure as EST tells it (RFC 7030 §4.2.3): a status and a short text. */
+export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, body: `${detail}\n` };
+}
+
+/** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
+export function renderFault(error: unknown): HttpResponse {
+  const fault = toFault(error);
+  if (fault.code === 'internal') throw error;
+  const status = statuses[fault.code];
+  const detail = fault.hint === undefined ? fault.detail : `${fault.detail}; ${fault.hint}`;
+  if (status === 401) return refusal(status, detail, { 'www-authenticate': basicChallenge });
+  if (status === 429 || status === 503) {
+    return refusal(status, detail, { 'retry-after': String(fault.retryAfter ?? usualRetryAfter) });
+  }
+  return refusal(status, detail);
+}
+
+/** RFC 7030 §4.2.3: the issued certificate and no other, or 202 with a time to come back. */
+export function renderOutcome(outcome: Outcome): HttpResponse {
+  if (outcome.kind === 'issued') return certsOnly([outcome.certificate]);
+  return refusal(202, `pending: request ${outcome.id} waits for approval, send it again later`, {
+    'retry-after': String(outcome.retryAfter),
+  });
+}
+
+/** RFC 7030 §4.1.3. */
+export function certsOnly(certificates: readonly Uint8Array[]): HttpResponse {
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/pkcs7-mime; smime-type=certs-only',
+      'content-transfer-encoding': 'base64',
+    },
+    body: encodeBase64Lines(buildCertsOnly(certificates)),
+  };
+}

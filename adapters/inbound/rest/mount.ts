@@ -1,0 +1,51 @@
+import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
+import { Fault } from '#core/fault.ts';
+import type { Gateway } from '#core/gateway.ts';
+import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
+import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
+import { mediaType } from '../http/media-type.ts';
+import { parseRestPath, type RestPath } from './path.ts';
+import { readEnrolmentBody } from './request.ts';
+import { refusal, renderFault, renderOutcome } from './response.ts';
+
+const prefix = '/rest';
+const bodyLimit = 64 * 1024;
+
+/** The JSON enrolment API, over TLS alone. */
+export function createRest(gateway: Gateway): Mount {
+  return {
+    prefix,
+    plainHttp: false,
+    bodyLimit,
+    refuse: refusal,
+    async handle(request) {
+      const path = parseRestPath(request.path.slice(prefix.length));
+      if (!path) return refusal(404, 'no such endpoint');
+      if (request.method !== 'POST') return refusal(405, 'method not allowed', { allow: 'POST' });
+      if (mediaType(request.headers['content-type'] ?? '') !== 'application/json') {
+        return refusal(415, 'Content-Type is not application/json');
+      }
+      if (request.body.length > bodyLimit) return refusal(413, 'request too large');
+      try {
+        return await enrol(gateway, request, path);
+      } catch (error) {
+        return renderFault(error);
+      }
+    },
+  };
+}
+
+/** Who asks is settled before the body is looked at. */
+async function enrol(gateway: Gateway, request: HttpRequest, path: RestPath): Promise<HttpResponse> {
+  const { operation, domain, profile } = path;
+  const evidence = enrolmentEvidence(request, operation);
+  const requester = await gateway.admit(evidence, { protocol: 'rest', domain, profile });
+  const der = decodeCertificationRequest(readEnrolmentBody(request.body));
+  try {
+    return renderOutcome(await gateway.enrol(requester, { operation, request: { kind: 'pkcs10', der } }));
+  } catch (error) {
+    // What the gateway finds malformed is the CSR: the JSON around it has been read.
+    const malformed = error instanceof Fault && error.code === 'malformed';
+    throw malformed ? new Fault('badCsr', error.detail, { cause: error }) : error;
+  }
+}

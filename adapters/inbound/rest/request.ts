@@ -1,0 +1,26 @@
+import { Fault } from '#core/fault.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The body `{"csr": "…"}`, nothing else in it; the CSR's text. Faults: malformed. */
+export function readEnrolmentBody(body: Uint8Array): string {
+  const value = parse(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Fault('malformed', 'the body is not a JSON object');
+  }
+  const unknown = Object.keys(value).find((name) => name !== 'csr');
+  if (unknown !== undefined) {
+    throw new Fault('malformed', `unknown field ${JSON.stringify(unknown.slice(0, 64))}`);
+  }
+  if (!('csr' in value)) throw new Fault('malformed', 'csr is missing', { field: 'csr' });
+  if (typeof value.csr !== 'string') throw new Fault('malformed', 'csr is not a string', { field: 'csr' });
+  return value.csr;
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    throw new Fault('malformed', 'the body is not JSON in UTF-8');
+  }
+}

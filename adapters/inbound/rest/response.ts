@@ -1,0 +1,89 @@
+import { encodePem } from '#adapters/wire/pem.ts';
+import type { Outcome } from '#core/enrolment/outcome.ts';
+import { type FaultCode, toFault } from '#core/fault.ts';
+import { basicChallenge } from '../http/basic-credentials.ts';
+import type { HttpResponse } from '../http/exchange.ts';
+
+/** Seconds to wait when a Fault does not say. */
+const usualRetryAfter = 60;
+
+const errors = {
+  malformed: [400, 'invalid_request'],
+  badCsr: [400, 'invalid_csr'],
+  badProof: [400, 'invalid_csr'],
+  badAlgorithm: [400, 'invalid_csr'],
+  unauthenticated: [401, 'invalid_credentials'],
+  forbidden: [403, 'forbidden'],
+  notFound: [404, 'not_found'],
+  conflict: [403, 'forbidden'],
+  replayed: [400, 'invalid_request'],
+  unsupported: [400, 'invalid_request'],
+  tooManyRequests: [429, 'too_many_requests'],
+  unavailable: [503, 'unavailable'],
+  internal: [500, 'server_error'],
+} as const satisfies Record<FaultCode, readonly [status: number, error: string]>;
+
+/** The words for what is refused without a Fault, before the gateway is asked. */
+const refusals = new Map([
+  [400, 'invalid_request'],
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [408, 'request_timeout'],
+  [413, 'too_large'],
+  [415, 'unsupported_media_type'],
+  [431, 'too_large'],
+]);
+
+export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
+  return failure(status, refusals.get(status) ?? 'server_error', detail, headers);
+}
+
+/** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
+export function renderFault(error: unknown): HttpResponse {
+  const fault = toFault(error);
+  if (fault.code === 'internal') throw error;
+  const [status, word] = errors[fault.code];
+  const detail = fault.hint === undefined ? fault.detail : `${fault.detail}; ${fault.hint}`;
+  if (status === 401) return failure(status, word, detail, { 'www-authenticate': basicChallenge });
+  if (status === 429 || status === 503) {
+    return failure(status, word, detail, { 'retry-after': String(fault.retryAfter ?? usualRetryAfter) });
+  }
+  return failure(status, word, detail);
+}
+
+export function renderOutcome(outcome: Outcome): HttpResponse {
+  if (outcome.kind === 'issued') return json(200, issued(outcome.certificate, outcome.chain));
+  const { id, retryAfter } = outcome;
+  const detail = 'the request waits for approval, send it again later';
+  return json(202, JSON.stringify({ status: 'pending', detail, id }), { 'retry-after': String(retryAfter) });
+}
+
+function issued(certificate: Uint8Array, chain: readonly Uint8Array[]): string {
+  return `{"certificate":${jsonPem(certificate)},"certificate_chain":[${chain.map(caJsonPem).join(',')}]}`;
+}
+
+/** A domain's answers all carry the same few CA certificates, the very same objects: each is written once. */
+const written = new WeakMap<Uint8Array, string>();
+
+function caJsonPem(certificate: Uint8Array): string {
+  const known = written.get(certificate);
+  if (known !== undefined) return known;
+  const text = jsonPem(certificate);
+  written.set(certificate, text);
+  return text;
+}
+
+const jsonPem = (certificate: Uint8Array): string => JSON.stringify(encodePem('CERTIFICATE', certificate));
+
+function failure(
+  status: number,
+  error: string,
+  detail: string,
+  headers?: Record<string, string>,
+): HttpResponse {
+  return json(status, JSON.stringify({ error, detail }), headers);
+}
+
+function json(status: number, body: string, headers: Record<string, string> = {}): HttpResponse {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body };
+}
