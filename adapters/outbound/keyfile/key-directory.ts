@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { access, constants, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '#core/fault.ts';
+
+/** Only what looks like this becomes part of a path. */
+const keyId = /^[0-9a-f-]{36}$/;
+const keyFileName = /^[0-9a-f-]{36}\.key$/;
+const temporaryName = /^\.[0-9a-f-]{36}\.tmp$/;
+/** Another process may be about to rename a younger one; milliseconds. */
+const abandoned = 60_000;
+/** An RSA key of 8192 bits takes 10 KiB. */
+const mostFileBytes = 64 * 1024;
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+const noSuchKey = (): Fault => new Fault('notFound', 'no such key');
+
+/** A directory of mode 0700 that holds one file of mode 0600 for each key, and that several processes may share. */
+export class KeyDirectory {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Makes the directory if it is missing, and removes what writers that died left behind. An Error that says what to run
+   * when the directory or a file in it is open to others.
+   */
+  static async open(path: string): Promise<KeyDirectory> {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await refuseOpen(path, '700');
+    for (const name of await readdir(path)) {
+      const file = join(path, name);
+      if (keyFileName.test(name)) await refuseOpen(file, '600');
+      else if (temporaryName.test(name)) await removeAbandoned(file);
+    }
+    return new KeyDirectory(path);
+  }
+
+  #file(id: string): string {
+    return join(this.#path, `${id}.key`);
+  }
+
+  has(id: string): boolean {
+    return keyId.test(id) && existsSync(this.#file(id));
+  }
+
+  /** Faults: notFound, unavailable, internal (larger than any key file). */
+  async read(id: string): Promise<string> {
+    if (!keyId.test(id)) throw noSuchKey();
+    const path = this.#file(id);
+    const file = await reach(() => open(path, 'r').catch((error) => this.#missing(error)));
+    if (!file) throw noSuchKey();
+    try {
+      const { size } = await file.stat();
+      if (size > mostFileBytes) {
+        throw new Fault('internal', 'internal error', {
+          cause: new Error(`${path} is too large for a key file`),
+        });
+      }
+      return await reach(() => file.readFile('utf8'));
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Durable when it returns, and never there in part. Fault unavailable. */
+  async write(id: string, contents: string): Promise<void> {
+    const path = this.#file(id);
+    const temporary = join(this.#path, `.${randomUUID()}.tmp`);
+    await reach(async () => {
+      const file = await open(temporary, 'wx', 0o600);
+      try {
+        await file.writeFile(contents);
+        await file.sync();
+        await rename(temporary, path);
+      } catch (error) {
+        await unlink(temporary).catch(() => undefined);
+        throw error;
+      } finally {
+        await file.close();
+      }
+      await this.#sync();
+    });
+  }
+
+  /** No error if there is none. Fault unavailable. */
+  async remove(id: string): Promise<void> {
+    if (!keyId.test(id)) return;
+    await reach(async () => {
+      await unlink(this.#file(id)).catch((error) => this.#missing(error));
+      await this.#sync();
+    });
+  }
+
+  async usable(): Promise<boolean> {
+    return access(this.#path, constants.R_OK | constants.W_OK | constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #sync(): Promise<void> {
+    const directory = await open(this.#path, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** Undefined for the error that a file is missing; in a directory that is missing too, this says nothing of the key. */
+  #missing(error: unknown): undefined {
+    if (codeOf(error) !== 'ENOENT' || !existsSync(this.#path)) throw error;
+  }
+}
+
+async function reach<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    throw new Fault('unavailable', 'the key files are out of reach', { cause });
+  }
+}
+
+async function refuseOpen(path: string, mode: string): Promise<void> {
+  // Gone when another process has just removed the key.
+  const found = await stat(path).catch(() => undefined);
+  if (found && (found.mode & 0o077) !== 0) {
+    throw new Error(`${path} is open to other users of this machine; run: chmod ${mode} '${path}'`);
+  }
+}
+
+async function removeAbandoned(path: string): Promise<void> {
+  const file = await stat(path).catch(() => undefined);
+  if (file && Date.now() - file.mtimeMs > abandoned) await unlink(path).catch(() => undefined);
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { Fault } from '#core/fault.ts';
+import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
+import type { Vault } from '#core/ports/vault.ts';
+import { openKey, sealKey } from './envelope.ts';
+import { KeyCache } from './key-cache.ts';
+import { KeyDirectory } from './key-directory.ts';
+import {
+  exportPrivateKey,
+  generatePrivateKey,
+  importPrivateKey,
+  type PrivateKey,
+  restorePrivateKey,
+  signWith,
+} from './private-key.ts';
+
+const mostLabelCharacters = 100;
+
+/**
+ * Private keys in files, encrypted by `vault`. `import` adds the Faults malformed and badAlgorithm. An Error that says what
+ * to run when the directory or a key file in it is open to others.
+ */
+export async function openKeyFiles(options: {
+  readonly directory: string;
+  readonly vault: Vault;
+}): Promise<KeyStore> {
+  const { vault } = options;
+  const directory = await KeyDirectory.open(options.directory);
+  // What another process has removed is of no use here either.
+  const cache = new KeyCache((id) => directory.has(id));
+
+  async function store(key: PrivateKey, label: string): Promise<StoredKey> {
+    const id = randomUUID();
+    const pkcs8 = exportPrivateKey(key);
+    const record = { id, label: label.slice(0, mostLabelCharacters), spki: key.spki, pkcs8 };
+    await directory.write(id, sealKey(record, vault));
+    pkcs8.fill(0);
+    cache.set(id, key);
+    return { id, spki: key.spki };
+  }
+
+  async function load(id: string): Promise<PrivateKey> {
+    const cached = cache.get(id);
+    if (cached) return cached;
+    const text = await directory.read(id);
+    const key = restore(text, id, vault);
+    cache.set(id, key);
+    return key;
+  }
+
+  return {
+    keyTypes: 'all',
+    inProcess: true,
+    generate: async (type, label) => store(await generatePrivateKey(type), label),
+    import: async (pkcs8, label) => store(importPrivateKey(pkcs8), label),
+    publicKey: async (id) => (await load(id)).spki,
+    sign(id, algorithm, data) {
+      const cached = cache.get(id);
+      if (cached) return signWith(cached, algorithm, data);
+      return load(id).then((key) => signWith(key, algorithm, data));
+    },
+    export: async (id) => exportPrivateKey(await load(id)),
+    async remove(id) {
+      cache.delete(id);
+      await directory.remove(id);
+    },
+    async health() {
+      if (await directory.usable()) return { ok: true };
+      return { ok: false, detail: 'the directory of the key files cannot be read and written' };
+    },
+    async close() {
+      cache.clear();
+    },
+  };
+}
+
+function restore(text: string, id: string, vault: Vault): PrivateKey {
+  try {
+    const { pkcs8, spki } = openKey(text, id, vault);
+    const key = restorePrivateKey(pkcs8, spki);
+    pkcs8.fill(0);
+    return key;
+  } catch (cause) {
+    const error = new Error(`key file ${id}.key is damaged, foreign or under another master key`, { cause });
+    throw new Fault('internal', 'internal error', { cause: error });
+  }
+}
