@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { link, open, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
+/**
+ * Makes a file of mode 0600 that is whole and durable, or not there at all. False, and nothing changed, when there is
+ * one already: of several processes that start together one makes it and the others read it.
+ */
+export async function createFile(path: string, contents: string): Promise<boolean> {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(contents);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await unlink(temporary);
+  }
+  const directory = await open(dirname(path), 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+  return true;
+}
+
+/** Undefined when there is none. An Error that says what to run when group or others may read or write it. */
+export async function readPrivateFile(path: string, mostBytes: number): Promise<string | undefined> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!found) return undefined;
+  if ((found.mode & 0o077) !== 0) {
+    throw new Error(`${path} is open to other users of this machine; run: chmod 600 '${path}'`);
+  }
+  if (!found.isFile() || found.size > mostBytes)
+    throw new Error(`${path} is not a file that Postern has made`);
+  const file = await open(path, 'r');
+  try {
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { patterns } from '#adapters/outbound/system/patterns.ts';
+import { Fault } from '#core/fault.ts';
+import { runs } from '#tests/property.ts';
+
+function compile(pattern: string): ((text: string) => boolean) | Fault {
+  try {
+    return patterns.compile(pattern);
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}
+
+describe('patterns', () => {
+  test.each([
+    ['PUMP-\\d{4}', 'PUMP-0042', true],
+    ['PUMP-\\d{4}', 'PUMP-00421', false],
+    ['PUMP-\\d{4}', 'a PUMP-0042', false],
+    ['a|ab', 'ab', true],
+    ['a|b', 'ab', false],
+    ['^a$', 'a', true],
+    ['a', 'a\n', false],
+    ['(?i)pump', 'PUMP', true],
+    ['pump', 'PUMP', false],
+    ['\\pL+', 'Größe', true],
+    ['.', '😀', true],
+    ['', '', true],
+    ['', 'a', false],
+    ['(?m)^b$', 'a\nb', false],
+  ])('%p matches the whole of %p: %p', (pattern, text, expected) => {
+    expect(patterns.compile(pattern)(text)).toBe(expected);
+  });
+
+  test.each([
+    ['(', 'missing closing )'],
+    ['[z-a]', 'invalid character class range'],
+    ['*', 'missing argument to repetition operator'],
+    ['(a)\\1', 'invalid escape sequence'],
+    ['a(?=b)', 'invalid or unsupported Perl syntax'],
+    ['a{1001}', 'invalid repeat count'],
+    ['((a{100}){100}){100}', 'invalid repeat count'],
+    ['(?:[ab]?){998}(?:[ab]?){998}', 'too complex'],
+    ['a'.repeat(1001), 'at most 1000 characters'],
+  ])('%p is refused, and the Fault says why', (pattern, reason) => {
+    const fault = compile(pattern);
+    expect(fault).toBeInstanceOf(Fault);
+    expect((fault as Fault).code).toBe('malformed');
+    expect((fault as Fault).detail).toContain(reason);
+  });
+
+  test('do not match texts of more than 10,000 characters', () => {
+    const matches = patterns.compile('a*');
+    expect(matches('a'.repeat(10_000))).toBe(true);
+    expect(matches('a'.repeat(10_001))).toBe(false);
+  });
+
+  test('take linear time where backtracking takes for ever', () => {
+    const text = `${'a'.repeat(9_999)}!`;
+    for (const pattern of ['(a+)+', '(a|a)*', '(.*)*b', '(?:a?){500}a{400}']) {
+      const start = performance.now();
+      expect(patterns.compile(pattern)(text)).toBe(false);
+      expect(performance.now() - start).toBeLessThan(5000);
+    }
+  });
+
+  test('nested as deep as their length allows compile or are refused', () => {
+    for (const [open, close] of [
+      ['(', ')'],
+      ['(?:', ')'],
+      ['(', ')*'],
+    ] as const) {
+      const depth = Math.floor(1000 / (open.length + close.length));
+      const nested = compile(open.repeat(depth) + close.repeat(depth));
+      if (nested instanceof Fault) expect(nested.code).toBe('malformed');
+      else expect(nested('')).toBe(true);
+    }
+  });
+
+  test('of arbitrary characters match or are refused with malformed, and nothing else', () => {
+    const syntax = fc.string({
+      unit: fc.constantFrom(...'ab0\\()[]{}*+?|^$.-,:i<>Pp=!\u{1f600}\ud800'),
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(syntax, fc.string({ maxLength: 40 }), (pattern, text) => {
+        const outcome = compile(pattern);
+        if (outcome instanceof Fault) expect(outcome.code).toBe('malformed');
+        else expect(outcome(text)).toBeBoolean();
+      }),
+      runs(2000),
+    );
+  });
+});
