@@ -1,12 +1,13 @@
 import { type DerReader, readDer } from '../der/reader.ts';
 import { contextConstructed, tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
-import { readSignatureAlgorithm, signatureAlgorithmFits } from './algorithm.ts';
+import { readSignatureAlgorithm, type SignatureAlgorithm, signatureAlgorithmFits } from './algorithm.ts';
+import { parseCertReqMsg } from './crmf.ts';
 import { readString, stringTags } from './directory-string.ts';
 import { type Extension, readExtensions } from './extension.ts';
 import { decodeSubjectAltName } from './extensions/identity.ts';
 import type { GeneralName } from './general-name.ts';
-import { type Name, readName } from './name.ts';
+import { emptyName, type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
 import { type PublicKey, readPublicKey, verifySignature } from './public-key.ts';
 
@@ -41,19 +42,58 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
     const algorithm = readSignatureAlgorithm(request);
     const signature = request.bitStringBytes();
     request.finish();
-    if (!signatureAlgorithmFits(algorithm, publicKey.type)) {
-      throw new Fault(
-        'badAlgorithm',
-        `${algorithm} is no signature algorithm for a key of ${publicKey.type}`,
-      );
-    }
-    if (!verifySignature(publicKey, algorithm, signed, signature)) {
-      throw new Fault('badProof', 'the signature of the request is not by the key in it');
-    }
+    demandProof(publicKey, algorithm, signed, signature);
     const { extensions, challengePassword } = attributes;
     const subjectAltNames = readSubjectAltNames(extensions);
     return { subject, publicKey, extensions, subjectAltNames, challengePassword, der, [proven]: true };
   });
+}
+
+function demandProof(
+  key: PublicKey,
+  algorithm: SignatureAlgorithm,
+  signed: Uint8Array,
+  signature: Uint8Array,
+): void {
+  if (!signatureAlgorithmFits(algorithm, key.type)) {
+    throw new Fault('badAlgorithm', `${algorithm} is no signature algorithm for a key of ${key.type}`);
+  }
+  if (!verifySignature(key, algorithm, signed, signature)) {
+    throw new Fault('badProof', 'the signature of the request is not by the key in it');
+  }
+}
+
+/**
+ * One CertReqMsg of CRMF in DER (RFC 4211 §3, as RFC 9483 §4.1.1 has it: proof by a signature). `raVerified`: whether the
+ * sender is an RA that may vouch for the possession. Faults: malformed; badCsr without a public key; badAlgorithm; badProof.
+ */
+export function verifyCertReqMsg(
+  der: Uint8Array,
+  options: { readonly raVerified: boolean },
+): VerifiedRequest {
+  const { template, proof, signed } = parseCertReqMsg(der);
+  const { subject = emptyName, spki, extensions } = template;
+  if (!spki) throw bad('the certificate template has no public key');
+  const publicKey = readPublicKey(spki);
+  if (proof.kind === 'signature') demandProof(publicKey, proof.algorithm, signed, proof.signature);
+  else if (proof.kind !== 'raVerified') {
+    throw new Fault(
+      'badProof',
+      `proof of possession by a signature over the request is needed, not: ${proof.kind}`,
+    );
+  } else if (!options.raVerified) {
+    throw new Fault('badProof', 'raVerified is accepted from registration authorities only');
+  }
+  const subjectAltNames = readSubjectAltNames(extensions);
+  return {
+    subject,
+    publicKey,
+    extensions,
+    subjectAltNames,
+    challengePassword: undefined,
+    der,
+    [proven]: true,
+  };
 }
 
 interface Attributes {
