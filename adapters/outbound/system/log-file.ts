@@ -1,0 +1,83 @@
+import { mkdir } from 'node:fs/promises';
+import type { Log, LogFields } from '#core/ports/logs.ts';
+import type { Clock } from '#core/ports/platform.ts';
+import { systemClock } from './clock.ts';
+import { formatLine, type LogEntry, type LogLevel, logLevels } from './log-line.ts';
+import { LogQueue } from './log-queue.ts';
+import { RotatingFile } from './log-rotation.ts';
+
+interface LogFileOptions {
+  /** Holds `postern.log` and its predecessors, nothing else. Made if it is missing. */
+  readonly directory: string;
+  /** The least that is written. */
+  readonly level: LogLevel;
+  /** The same lines to standard error too. */
+  readonly stderr: boolean;
+  /** Octets of one file; default 10 MiB. */
+  readonly maxBytes?: number;
+  /** Default 10. */
+  readonly maxFiles?: number;
+  readonly clock?: Clock;
+}
+
+/** Milliseconds that `close` waits for a reader of standard error, or a disk, that has come to a stop. */
+const patience = 2000;
+
+/** Lines of JSON: time, level, pid, event, then the fields, and `error` for a cause. */
+export async function openLogFile(options: LogFileOptions): Promise<Log & { close(): Promise<void> }> {
+  const { directory, maxBytes = 10 * 1024 * 1024, maxFiles = 10, clock = systemClock } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = new RotatingFile({ directory, maxBytes, maxFiles, now: clock.now });
+  // Fails here, when people look, if the file cannot be written.
+  await file.append('');
+
+  const report = (count: number): string =>
+    formatLine({ time: clock.now(), level: 'warn', event: 'log lines dropped', fields: { count } });
+  const queues = [new LogQueue((batch) => file.append(batch), report)];
+  if (options.stderr) queues.push(new LogQueue(writeToStandardError, report));
+
+  const least = logLevels.indexOf(options.level);
+  let closed = false;
+  const write = (level: LogLevel, event: string, fields?: LogFields, cause?: unknown): void => {
+    if (closed || logLevels.indexOf(level) < least) return;
+    const line = formatSafely({ time: clock.now(), level, event, fields, cause });
+    for (const queue of queues) queue.add(line);
+  };
+
+  return {
+    debug: (event, fields) => write('debug', event, fields),
+    info: (event, fields) => write('info', event, fields),
+    warn: (event, fields) => write('warn', event, fields),
+    error: (event, cause, fields) => write('error', event, fields, cause),
+    async close() {
+      if (closed) return;
+      closed = true;
+      let timer: Timer | undefined;
+      const late = new Promise((resolve) => {
+        timer = setTimeout(resolve, patience);
+      });
+      await Promise.race([Promise.all(queues.map((queue) => queue.flush())), late]);
+      clearTimeout(timer);
+      await file.close();
+    },
+  };
+}
+
+/** Whatever is passed in, logging does not throw. */
+function formatSafely(entry: LogEntry): string {
+  try {
+    return formatLine(entry);
+  } catch {
+    return formatLine({ time: entry.time, level: entry.level, event: 'log line that cannot be formatted' });
+  }
+}
+
+const ignore = (): void => undefined;
+
+function writeToStandardError(batch: string): Promise<void> {
+  // Without a listener, a reader that is gone would end the process.
+  if (!process.stderr.listeners('error').includes(ignore)) process.stderr.on('error', ignore);
+  return new Promise((resolve, reject) => {
+    process.stderr.write(batch, (error) => (error ? reject(error) : resolve()));
+  });
+}
