@@ -15,7 +15,7 @@ import { readPublicKey } from '#core/x509/public-key.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
 /** A place where keys are kept. */
-export interface KeyPlace {
+interface KeyPlace {
   /** The same keys each time; two may be open at once. */
   open(): Promise<KeyStore>;
   /** Removes all that the place takes up. */

@@ -14,7 +14,7 @@ interface Envelope {
 }
 
 /** What is written to the file, and read back from it. */
-export interface KeyRecord {
+interface KeyRecord {
   readonly id: string;
   readonly label: string;
   /** DER. */

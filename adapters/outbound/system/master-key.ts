@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createFile, readPrivateFile } from './durable-file.ts';
 
 /** The secret that all others at rest depend on. It stays in here; each purpose has a key of its own. */
-export interface MasterKey {
+interface MasterKey {
   /** 32 octets. */
   subKey(purpose: 'postern vault' | 'postern key files'): Uint8Array;
 }
