@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { peerOf, SocketPeer, TrustedProxies } from '#adapters/inbound/http/evidence.ts';
+import { Fault } from '#core/fault.ts';
+import { runs } from '#tests/property.ts';
+
+const proxies = new TrustedProxies(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
+const proxy = new SocketPeer('10.1.2.3');
+const stranger = new SocketPeer('198.51.100.1');
+
+const item = (...octets: number[]): string => `:${Buffer.from(octets).toString('base64')}:`;
+const chainOf = (count: number): string => Array.from({ length: count }, () => item(1)).join(',');
+const bytes = (count: number): string => `:${Buffer.alloc(count, 1).toString('base64')}:`;
+
+describe('an address range holds what it says', () => {
+  test.each([
+    ['10.0.0.0/8', '10.255.0.1', true],
+    ['10.0.0.0/8', '11.0.0.1', false],
+    ['10.1.2.3', '10.1.2.3', true],
+    ['10.1.2.3', '10.1.2.4', false],
+    ['0.0.0.0/0', '203.0.113.9', true],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['fd00::/8', 'fdab::1', true],
+    ['fd00::/8', 'fe80::1', false],
+    ['::1', '::1', true],
+  ])('%s and %s: %p', (range, address, inside) => {
+    expect(new TrustedProxies([range]).has(address)).toBe(inside);
+  });
+
+  test.each(['', 'proxy', '10.0.0.0/33', 'fd00::/129', '10.0.0/8', '10.0.0.1/', '10.0.0.1/-1', ' 10.0.0.1'])(
+    '%p is none',
+    (range) => {
+      expect(() => new TrustedProxies([range])).toThrow(Fault);
+    },
+  );
+});
+
+describe('the address of a socket has one spelling', () => {
+  test.each([
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::FFFF:c000:0201', '192.0.2.1'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:DB8:0:0:0::1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    [undefined, ''],
+  ])('%p is %p', (socket, address) => {
+    expect(new SocketPeer(socket).address).toBe(address);
+  });
+});
+
+describe('X-Forwarded-For from a trusted proxy gives the right-most address that is no proxy', () => {
+  test.each([
+    ['198.51.100.9', '198.51.100.9'],
+    ['203.0.113.1, 198.51.100.9', '198.51.100.9'],
+    ['198.51.100.9, 10.0.0.1,192.0.2.7', '198.51.100.9'],
+    ['198.51.100.9, fd00::5', '198.51.100.9'],
+    ['::ffff:198.51.100.9', '198.51.100.9'],
+    ['2001:DB8::1', '2001:db8::1'],
+    ['10.0.0.9, 10.0.0.1', '10.0.0.9'],
+  ])('%s: %s', (via, address) => {
+    expect(peerOf(proxy, { 'x-forwarded-for': via }, proxies).address).toBe(address);
+  });
+
+  test.each(['', 'unknown', '198.51.100.9:80', '198.51.100.9,', '[2001:db8::1]', '1.2.3'])(
+    '%p is refused',
+    (via) => {
+      expect(() => peerOf(proxy, { 'x-forwarded-for': via }, proxies)).toThrow(Fault);
+    },
+  );
+});
+
+describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
+  test('are the chain, leaf first', () => {
+    const headers = { 'client-cert': item(1), 'client-cert-chain': `${item(2, 2)}, ${item(3)}` };
+    expect(peerOf(proxy, headers, proxies).certificates.map((der) => [...der])).toEqual([[1], [2, 2], [3]]);
+  });
+
+  test('may be the leaf alone', () => {
+    expect(peerOf(proxy, { 'client-cert': item(1, 2) }, proxies).certificates).toHaveLength(1);
+  });
+
+  test('may be missing: then there is no certificate, whatever the proxy itself has shown', () => {
+    expect(peerOf(proxy, {}, proxies).certificates).toEqual([]);
+  });
+
+  test('may hold ten certificates', () => {
+    const chain = chainOf(9);
+    expect(
+      peerOf(proxy, { 'client-cert': item(1), 'client-cert-chain': chain }, proxies).certificates,
+    ).toHaveLength(10);
+  });
+
+  test.each<[what: string, headers: Record<string, string | undefined>]>([
+    ['empty', { 'client-cert': '' }],
+    ['an empty byte sequence', { 'client-cert': '::' }],
+    ['without colons', { 'client-cert': 'AQID' }],
+    ['cut off', { 'client-cert': ':AQID' }],
+    ['two items', { 'client-cert': `${item(1)}, ${item(2)}` }],
+    ['with parameters', { 'client-cert': `${item(1)};a=1` }],
+    ['base64url', { 'client-cert': ':-_-_:' }],
+    ['with bits left over', { 'client-cert': ':AR==:' }],
+    ['without padding', { 'client-cert': ':AQ:' }],
+    ['with too much padding', { 'client-cert': ':AQID====:' }],
+    ['with a space inside', { 'client-cert': ':AQ ID:' }],
+    ['a chain without its leaf', { 'client-cert-chain': item(1) }],
+    ['an empty chain', { 'client-cert': item(1), 'client-cert-chain': '' }],
+    ['a chain with a gap', { 'client-cert': item(1), 'client-cert-chain': `${item(2)},,${item(3)}` }],
+    ['eleven certificates', { 'client-cert': item(1), 'client-cert-chain': chainOf(10) }],
+    ['more than 16 KiB', { 'client-cert': bytes(8_192), 'client-cert-chain': bytes(8_193) }],
+  ])('are refused when they are %s', (_what, headers) => {
+    expect(() => peerOf(proxy, headers, proxies)).toThrow(Fault);
+  });
+
+  test('give a peer or a Fault malformed, whatever they hold', () => {
+    const characters = fc.constantFrom(...':ABab01+/=, ;');
+    const field = fc.option(fc.string({ unit: characters, maxLength: 40 }), { nil: undefined });
+    fc.assert(
+      fc.property(field, field, field, (leaf, chain, via) => {
+        try {
+          peerOf(proxy, { 'client-cert': leaf, 'client-cert-chain': chain, 'x-forwarded-for': via }, proxies);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Fault);
+          expect((error as Fault).code).toBe('malformed');
+        }
+      }),
+      runs(500),
+    );
+  });
+});
+
+describe('from anyone else', () => {
+  const headers = (): Record<string, string | undefined> => ({
+    'client-cert': item(1),
+    'client-cert-chain': 'rubbish',
+    'x-forwarded-for': '203.0.113.1',
+    accept: '*/*',
+  });
+
+  test.each([
+    ['a stranger', proxies],
+    ['a peer where no proxy is trusted', new TrustedProxies([])],
+  ])('these fields are nothing: %s', (_who, trusted) => {
+    expect(peerOf(stranger, headers(), trusted)).toBe(stranger);
+  });
+
+  test.each([stranger, proxy])('and nobody behind us sees them, from a proxy neither', (socket) => {
+    const seen = { ...headers(), 'client-cert-chain': item(2) };
+    peerOf(socket, seen, proxies);
+    expect(Object.keys(seen)).toEqual(['accept']);
+  });
+});
