@@ -40,8 +40,9 @@ export function decodePem(text: string): PemBlock[] {
 }
 
 function readLabel(text: string, start: number): string {
-  const label = text.slice(start, text.indexOf(dashes, start)).slice(0, longestLabel + 1);
-  if (label.length > longestLabel || !labelForm.test(label)) throw new Fault('malformed', 'PEM: bad label');
+  const end = text.indexOf(dashes, start);
+  const label = end - start > longestLabel ? '' : text.slice(start, Math.max(start, end));
+  if (!labelForm.test(label)) throw new Fault('malformed', 'PEM: bad label');
   return label;
 }
 
