@@ -10,7 +10,8 @@ import { certsOnly, refusal, renderFault, renderOutcome } from './response.ts';
 const prefix = '/.well-known/est';
 const bodyLimit = 64 * 1024;
 
-type Operation = (gateway: Gateway, request: HttpRequest, path: EstPath) => Promise<HttpResponse>;
+type EstGateway = Pick<Gateway, 'admit' | 'enrol' | 'caCertificates'>;
+type Operation = (gateway: EstGateway, request: HttpRequest, path: EstPath) => Promise<HttpResponse>;
 
 /** RFC 7030 §3.2.2. csrattrs and fullcmc are not offered, which §4.5.2 and §4.3.2 let a server say with 404. */
 const operations = new Map<
@@ -23,7 +24,7 @@ const operations = new Map<
 ]);
 
 /** Enrollment over Secure Transport (RFC 7030), over TLS alone. */
-export function createEst(gateway: Gateway): Mount {
+export function createEst(gateway: EstGateway): Mount {
   return {
     prefix,
     plainHttp: false,
@@ -46,7 +47,7 @@ export function createEst(gateway: Gateway): Mount {
 }
 
 /** RFC 7030 §4.1. The profile that a path may name has no say: the certificates are the domain's. */
-async function caCerts(gateway: Gateway, _: HttpRequest, { domain }: EstPath): Promise<HttpResponse> {
+async function caCerts(gateway: EstGateway, _: HttpRequest, { domain }: EstPath): Promise<HttpResponse> {
   return certsOnly(await gateway.caCertificates(domain));
 }
 

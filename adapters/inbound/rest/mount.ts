@@ -11,8 +11,10 @@ import { refusal, renderFault, renderOutcome } from './response.ts';
 const prefix = '/rest';
 const bodyLimit = 64 * 1024;
 
+type RestGateway = Pick<Gateway, 'admit' | 'enrol'>;
+
 /** The JSON enrolment API, over TLS alone. */
-export function createRest(gateway: Gateway): Mount {
+export function createRest(gateway: RestGateway): Mount {
   return {
     prefix,
     plainHttp: false,
@@ -36,7 +38,7 @@ export function createRest(gateway: Gateway): Mount {
 }
 
 /** Who asks is settled before the body is looked at. */
-async function enrol(gateway: Gateway, request: HttpRequest, path: RestPath): Promise<HttpResponse> {
+async function enrol(gateway: RestGateway, request: HttpRequest, path: RestPath): Promise<HttpResponse> {
   const { operation, domain, profile } = path;
   const evidence = enrolmentEvidence(request, operation);
   const requester = await gateway.admit(evidence, { protocol: 'rest', domain, profile });
@@ -44,8 +46,9 @@ async function enrol(gateway: Gateway, request: HttpRequest, path: RestPath): Pr
   try {
     return renderOutcome(await gateway.enrol(requester, { operation, request: { kind: 'pkcs10', der } }));
   } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'malformed') throw error;
     // What the gateway finds malformed is the CSR: the JSON around it has been read.
-    const malformed = error instanceof Fault && error.code === 'malformed';
-    throw malformed ? new Fault('badCsr', error.detail, { cause: error }) : error;
+    const { detail, hint } = error;
+    throw new Fault('badCsr', detail, hint === undefined ? { cause: error } : { hint, cause: error });
   }
 }
