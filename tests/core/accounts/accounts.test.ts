@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test';
+import { adminPassword, installation } from '#tests/fixtures/installation.ts';
+
+const address = '192.0.2.1';
+const minute = 60_000;
+
+test('an unknown name and a wrong password are answered alike', async () => {
+  await using site = await installation();
+  const messages = await Promise.all(
+    ['admin', 'nobody'].map((name) =>
+      site.gateway.accounts
+        .signIn(name, 'not the password', address)
+        .catch(({ code, detail }) => [code, detail]),
+    ),
+  );
+  expect(messages[0]).toEqual(messages[1]!);
+  expect(messages[0]).toEqual(['unauthenticated', 'wrong user name or password']);
+});
+
+test('a refresh token is good once; used again, it ends the session for everybody', async () => {
+  await using site = await installation();
+  const { accounts } = site.gateway;
+  const first = await accounts.signIn('admin', adminPassword, address);
+  const second = await accounts.refresh(first.session, first.generation, address);
+  expect(second.generation).toBe(1);
+  expect((await accounts.principal(first.user, first.session, address)).actor.name).toBe('admin');
+  expect(accounts.refresh(first.session, first.generation, address)).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  expect(accounts.refresh(second.session, second.generation, address)).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  expect(accounts.principal(first.user, first.session, address)).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  await Bun.sleep(0);
+  expect(await site.audit('account.sessionRevoked')).toHaveLength(1);
+});
+
+test('a session ends a day after its last refresh', async () => {
+  await using site = await installation();
+  const { accounts } = site.gateway;
+  const first = await accounts.signIn('admin', adminPassword, address);
+  site.clock.advance(23 * 60 * minute);
+  const second = await accounts.refresh(first.session, first.generation, address);
+  expect(second.refreshUntil - site.clock.now()).toBe(24 * 60 * minute);
+  site.clock.advance(25 * 60 * minute);
+  expect(accounts.refresh(second.session, second.generation, address)).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+});
+
+test('five failures for one name lock it for a while that grows, from every address', async () => {
+  await using site = await installation();
+  const { accounts } = site.gateway;
+  const attempt = (password: string, from: string): Promise<string> =>
+    accounts.signIn('admin', password, from).then(
+      () => 'in',
+      ({ code }) => code,
+    );
+  for (let n = 0; n < 5; n++) expect(await attempt('wrong password', `192.0.2.${n}`)).toBe('unauthenticated');
+  expect(await attempt(adminPassword, '198.51.100.1')).toBe('tooManyRequests');
+  site.clock.advance(31_000);
+  expect(await attempt('wrong password', '192.0.2.6')).toBe('unauthenticated');
+  site.clock.advance(31_000);
+  expect(await attempt(adminPassword, '198.51.100.1')).toBe('tooManyRequests');
+  site.clock.advance(6 * minute);
+  expect(await attempt(adminPassword, '198.51.100.1')).toBe('in');
+});
+
+test('fifty failures from one address lock the address, not the names', async () => {
+  await using site = await installation();
+  const { device, password } = await site.device('pump');
+  const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+  const attempt = (username: string, secret: string, from: string) =>
+    site.gateway.admit({ kind: 'password', username, password: secret, address: from }, target).then(
+      ({ device }) => device?.id,
+      ({ code }) => code,
+    );
+  for (let n = 0; n < 50; n++)
+    expect(await attempt(`guess-${n}`, 'x', '203.0.113.5')).toBe('unauthenticated');
+  expect(await attempt('pump', password, '203.0.113.5')).toBe('tooManyRequests');
+  expect(await attempt('pump', password, '203.0.113.6')).toBe(device.id);
+});
+
+test('a failure at one instance counts at the others within a second', async () => {
+  await using one = await installation();
+  await using two = await installation({ store: one.store, clock: one.clock });
+  for (let n = 0; n < 5; n++)
+    await one.gateway.accounts.signIn('admin', 'wrong password', address).catch(() => {});
+  one.clock.advance(1001);
+  await two.gateway.accounts.signIn('somebody', 'wrong password', address).catch(() => {});
+  expect(two.gateway.accounts.signIn('admin', adminPassword, address)).rejects.toMatchObject({
+    code: 'tooManyRequests',
+  });
+});
+
+test('a new password ends all sessions', async () => {
+  await using site = await installation();
+  const { accounts } = site.gateway;
+  const grant = await accounts.signIn('admin', adminPassword, address);
+  await accounts.setPassword('admin', 'another long password', site.admin.actor);
+  expect(accounts.principal(grant.user, grant.session, address)).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  expect(accounts.signIn('admin', adminPassword, address)).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect((await accounts.signIn('admin', 'another long password', address)).generation).toBe(0);
+});

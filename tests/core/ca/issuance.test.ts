@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
+import { installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+const key = testKey('p-256', 'issuance');
+
+/** A key store that is out of process, and whose signing can be tampered with once the first start is over. */
+function remoteKeys() {
+  let sign: KeyStore['sign'] | undefined;
+  return {
+    signWith(replacement: KeyStore['sign']) {
+      sign = replacement;
+    },
+    wrap: (keys: KeyStore): KeyStore => ({
+      ...keys,
+      inProcess: false,
+      sign: (...args) => (sign ?? keys.sign)(...args),
+    }),
+  };
+}
+
+describe('a key outside the process', () => {
+  test('finds the intent durably recorded when it is asked to sign', async () => {
+    const remote = remoteKeys();
+    await using site = await installation({ wrapKeys: remote.wrap });
+    const { password: secret } = await site.device('pump');
+    let seen: unknown;
+    remote.signWith(async () => {
+      const { records } = await site.store.list('certificate', { limit: 1 });
+      seen = records[0];
+      throw new Fault('unavailable', 'the token is gone');
+    });
+    const attempt = site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+    expect(attempt).rejects.toMatchObject({ code: 'unavailable' });
+    await attempt.catch(() => {});
+    expect(seen).toMatchObject({ status: 'intended', commonName: 'pump', fingerprint: '' });
+    const { records } = await site.store.list('certificate', { limit: 1 });
+    expect(records[0]).toMatchObject({ status: 'failed' });
+    expect((await site.audit('certificate.issue')).at(-1)).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('issues, and the record turns from intended to good', async () => {
+    await using site = await installation({ wrapKeys: remoteKeys().wrap });
+    const { password: secret } = await site.device('pump');
+    const certificate = await site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+    const { records } = await site.store.list('certificate', { limit: 1 });
+    expect(records[0]).toMatchObject({ status: 'good' });
+    expect(Buffer.compare(records[0]!.der, certificate)).toBe(0);
+  });
+
+  test('a signature that does not hold is noticed before anybody sees the certificate', async () => {
+    const remote = remoteKeys();
+    await using site = await installation({ wrapKeys: remote.wrap });
+    const { password: secret } = await site.device('pump');
+    remote.signWith(() => testKey('p-256', 'impostor').sign('ecdsa-sha256', new Uint8Array(3)));
+    const attempt = site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+    expect(attempt).rejects.toMatchObject({ code: 'internal' });
+    await attempt.catch(() => {});
+    const { records } = await site.store.list('certificate', { limit: 1 });
+    expect(records[0]).toMatchObject({ status: 'failed' });
+  });
+
+  test('an intent that a crash left behind is settled by maintenance, and not before its time', async () => {
+    const remote = remoteKeys();
+    await using site = await installation({ wrapKeys: remote.wrap });
+    const { password: secret } = await site.device('pump');
+    // The process is killed while the token signs: nothing after this point happens.
+    remote.signWith(() => new Promise(() => {}));
+    void site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+    await Bun.sleep(50);
+    const newest = async () => (await site.store.list('certificate', { limit: 1 })).records[0]!;
+    remote.signWith(
+      (await Promise.resolve(() => Promise.reject(new Fault('unavailable', 'gone')))) as KeyStore['sign'],
+    );
+    await site.gateway.maintain('one');
+    expect((await newest()).status).toBe('intended');
+    site.clock.advance(11 * 60_000);
+    await site.gateway.maintain('one');
+    expect((await newest()).status).toBe('failed');
+    expect(await site.audit('certificate.settle')).toHaveLength(1);
+  });
+});
+
+test('serial numbers are positive, at most 20 octets, all different, with 80 random bits', async () => {
+  await using site = await installation();
+  const { password: secret } = await site.device('pump');
+  const der = request(key, 'CN=pump');
+  await Promise.all(Array.from({ length: 100 }, () => site.enrol(password('pump', secret), {}, der)));
+  const { records } = await site.store.list('certificate', { limit: 1000 });
+  const serials = records.map(({ serialNumber }) => serialNumber);
+  expect(new Set(serials).size).toBe(serials.length);
+  for (const serial of serials) expect(serial).toMatch(/^[0-7][0-9A-F]{31}$/);
+  expect(new Set(serials.map((serial) => serial.slice(12))).size).toBe(serials.length);
+});
+
+test('validity never outlives the CA, and begins an hour back', async () => {
+  await using site = await installation();
+  const { password: secret } = await site.device('pump');
+  site.clock.advance(9.5 * 365.25 * 24 * 3_600_000);
+  await site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+  const { records } = await site.store.list('certificate', { limit: 1 });
+  const issuing = await site.store.find('certificate', {
+    commonName: (await site.store.get('issuingCa', 2))!.commonName,
+  });
+  expect(records[0]!.notValidAfter).toBe(issuing!.notValidAfter);
+  expect(records[0]!.notValidBefore).toBe(site.clock.now() - 3_600_000);
+});

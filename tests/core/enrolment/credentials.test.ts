@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Evidence } from '#core/enrolment/evidence.ts';
+import { Fault, type FaultCode } from '#core/fault.ts';
+import { holder, type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+let site: Installation;
+let pump: { password: string };
+const key = testKey('p-256', 'pump');
+const evidence: Record<string, Evidence> = { none: { kind: 'none', address: '192.0.2.7' } };
+
+beforeAll(async () => {
+  site = await installation();
+  pump = await site.device('pump-1');
+  evidence.password = password('pump-1', pump.password);
+  const domainCredential = await site.enrol(evidence.password, {}, request(key, 'CN=pump-1'));
+  evidence.domainCredential = holder(domainCredential);
+  evidence.tlsClient = holder(
+    await site.enrol(evidence.domainCredential, { profile: 'tls_client' }, request(key, 'CN=pump-1')),
+  );
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+async function verdict(run: () => Promise<unknown>): Promise<FaultCode | 'issued'> {
+  try {
+    await run();
+    return 'issued';
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+}
+
+describe('what each credential entitles to', () => {
+  const rows: [
+    credential: string,
+    operation: 'enrol' | 'renew',
+    profile: string | undefined,
+    FaultCode | 'issued',
+  ][] = [
+    ['none', 'enrol', undefined, 'unauthenticated'],
+    ['none', 'renew', undefined, 'unauthenticated'],
+    ['password', 'enrol', undefined, 'issued'],
+    ['password', 'enrol', 'domain_credential', 'issued'],
+    ['password', 'enrol', 'tls_client', 'issued'],
+    ['password', 'enrol', 'code_signing', 'forbidden'],
+    ['password', 'enrol', 'no_such_profile', 'notFound'],
+    ['password', 'renew', undefined, 'forbidden'],
+    ['domainCredential', 'enrol', 'tls_client', 'issued'],
+    ['domainCredential', 'enrol', undefined, 'issued'],
+    ['domainCredential', 'enrol', 'code_signing', 'forbidden'],
+    ['domainCredential', 'renew', undefined, 'issued'],
+    ['domainCredential', 'renew', 'domain_credential', 'issued'],
+    ['domainCredential', 'renew', 'tls_client', 'forbidden'],
+    ['tlsClient', 'renew', undefined, 'issued'],
+    ['tlsClient', 'renew', 'tls_client', 'issued'],
+    ['tlsClient', 'renew', 'domain_credential', 'forbidden'],
+    ['tlsClient', 'enrol', 'tls_client', 'forbidden'],
+    ['tlsClient', 'enrol', undefined, 'forbidden'],
+  ];
+  test.each(rows)('%s, %s, profile %s: %s', async (credential, operation, profile, expected) => {
+    const der = request(key, 'CN=pump-1');
+    expect(await verdict(() => site.enrol(evidence[credential]!, { profile }, der, operation))).toBe(
+      expected,
+    );
+  });
+});
+
+describe('who is admitted', () => {
+  const cases: [what: string, run: () => Promise<unknown>, FaultCode][] = [
+    [
+      'a wrong password',
+      () => site.enrol(password('pump-1', 'x'.repeat(43)), {}, new Uint8Array()),
+      'unauthenticated',
+    ],
+    [
+      'an unknown name',
+      () => site.enrol(password('nobody', pump.password), {}, new Uint8Array()),
+      'unauthenticated',
+    ],
+    [
+      'an unknown domain',
+      () => site.enrol(evidence.password!, { domain: 'mars' }, new Uint8Array()),
+      'notFound',
+    ],
+    [
+      'bytes that are no certificate',
+      () => site.enrol(holder(Uint8Array.of(1, 2)), {}, new Uint8Array()),
+      'unauthenticated',
+    ],
+  ];
+  test.each(cases)('%s is refused', async (_what, run, code) => {
+    expect(await verdict(run)).toBe(code);
+  });
+
+  test('a device may be named by its id', async () => {
+    const { device, password: secret } = await site.device('named-by-id');
+    const certificate = await site.enrol(
+      password(String(device.id), secret),
+      {},
+      request(key, 'CN=named-by-id'),
+    );
+    expect(certificate.length).toBeGreaterThan(300);
+  });
+
+  test('a device of another domain is forbidden, by password and by certificate', async () => {
+    const domain = await site.gateway.domains.create(site.admin, { uniqueName: 'elsewhere' });
+    const { password: secret } = await site.device('stranger', domain.id);
+    const der = request(key, 'CN=stranger');
+    expect(await verdict(() => site.enrol(password('stranger', secret), {}, der))).toBe('forbidden');
+    const own = await site.enrol(password('stranger', secret), { domain: 'elsewhere' }, der);
+    expect(await verdict(() => site.enrol(holder(own), {}, der, 'renew'))).toBe('forbidden');
+  });
+
+  test('a protocol that the configuration does not name is refused', async () => {
+    const { device, password: secret } = await site.device('cmp-only');
+    await site.gateway.noOnboardingConfigs.update(site.admin, device.noOnboardingConfig!, {
+      protocols: ['cmp'],
+    });
+    expect(await verdict(() => site.enrol(password('cmp-only', secret), {}, new Uint8Array()))).toBe(
+      'unauthenticated',
+    );
+  });
+
+  test('a certificate that was revoked, or put on hold, is refused; released, it is good again', async () => {
+    const der = request(key, 'CN=pump-1');
+    const certificate = await site.enrol(evidence.password!, {}, der);
+    const renew = () => verdict(() => site.enrol(holder(certificate), {}, der, 'renew'));
+    const { records } = await site.gateway.certificates.list(site.admin, { limit: 1 });
+    const { id } = records[0]!;
+    const revoke = (reason: 'certificateHold' | 'removeFromCRL' | 'keyCompromise') =>
+      site.gateway.certificates.revoke(site.admin, id, { reason });
+    expect(await renew()).toBe('issued');
+    await revoke('certificateHold');
+    expect(await renew()).toBe('unauthenticated');
+    await revoke('removeFromCRL');
+    expect(await renew()).toBe('issued');
+    await revoke('keyCompromise');
+    expect(await renew()).toBe('unauthenticated');
+  });
+
+  test('an altered copy of our certificate is refused', async () => {
+    const certificate = (evidence.domainCredential as Extract<Evidence, { kind: 'certificate' }>)
+      .certificates[0]!;
+    const altered = Uint8Array.from(certificate);
+    altered[altered.length - 1]! ^= 1;
+    expect(await verdict(() => site.enrol(holder(altered), {}, new Uint8Array(), 'renew'))).toBe(
+      'unauthenticated',
+    );
+  });
+});
+
+describe('the names of a renewal', () => {
+  const names = ['DNS:pump-1.plant.example', 'IP:192.0.2.9'];
+  const rows: [what: string, subject: string, sans: string[], FaultCode | 'issued'][] = [
+    ['the same', 'CN=pump-1', names, 'issued'],
+    ['the same in another order', 'CN=pump-1', [...names].reverse(), 'issued'],
+    ['another subject', 'CN=pump-2', names, 'badCsr'],
+    ['no subjectAltName', 'CN=pump-1', [], 'badCsr'],
+    ['one name less', 'CN=pump-1', [names[0]!], 'badCsr'],
+    ['one name more', 'CN=pump-1', [...names, 'DNS:other.example'], 'badCsr'],
+  ];
+  test.each(rows)('%s', async (_what, subject, sans, expected) => {
+    const first = await site.enrol(
+      evidence.password!,
+      { profile: 'tls_server' },
+      request(key, 'CN=pump-1', names),
+    );
+    const der = request(testKey('p-256', 'new'), subject, sans);
+    expect(await verdict(() => site.enrol(holder(first), {}, der, 'renew'))).toBe(expected);
+  });
+});
+
+test('an expired certificate renews nothing', async () => {
+  await using other = await installation();
+  const { password: secret } = await other.device('late');
+  const der = request(key, 'CN=late');
+  const certificate = await other.enrol(password('late', secret), {}, der);
+  other.clock.advance(30 * 365 * 24 * 3_600_000);
+  expect(await verdict(() => other.enrol(holder(certificate), {}, der, 'renew'))).toBe('unauthenticated');
+});
+
+test('every refusal and every issuance is in the audit trail', async () => {
+  await using other = await installation();
+  const { password: secret } = await other.device('pump-9');
+  const good = password('pump-9', secret);
+  await verdict(() => other.enrol(password('pump-9', 'wrong'), {}, new Uint8Array()));
+  await verdict(() => other.enrol(good, {}, Uint8Array.of(0x30, 0)));
+  await verdict(() => other.enrol(good, { profile: 'code_signing' }, request(key, 'CN=pump-9')));
+  await other.enrol(good, {}, request(key, 'CN=pump-9'));
+  expect(
+    (await other.audit('enrolment.admit')).map(({ outcome, actor }) => [outcome, actor.kind, actor.name]),
+  ).toEqual([['refused', 'unknown', 'pump-9']]);
+  expect((await other.audit('enrolment.enrol')).map(({ outcome, detail }) => [outcome, detail.code])).toEqual(
+    [
+      ['refused', 'malformed'],
+      ['refused', 'forbidden'],
+    ],
+  );
+  const issued = (await other.audit('certificate.issue')).filter(({ actor }) => actor.kind === 'device');
+  expect(issued.map(({ outcome, actor, detail }) => [outcome, actor.name, detail.profile])).toEqual([
+    ['success', 'pump-9', 'domain_credential'],
+  ]);
+  expect(JSON.stringify(await other.audit())).not.toContain(secret);
+});
