@@ -4,40 +4,36 @@ const bad = (text: string): Fault => new Fault('malformed', `not an IP address: 
 
 /** Dotted decimal (4 octets) or RFC 4291 §2.2 text (16 octets). Faults: malformed. */
 export function parseIpAddress(text: string): Uint8Array {
-  if (!text.includes(':')) return Uint8Array.from(parseV4(text, text));
-  const halves = text.split('::');
-  if (halves.length > 2 || text.length > 45) throw bad(text);
-  const [head, tail] = halves.map((half) => parseGroups(half, text)) as [number[], number[] | undefined];
-  if (!tail) {
-    if (head.length !== 16) throw bad(text);
-    return Uint8Array.from(head);
-  }
-  const missing = 16 - head.length - tail.length;
-  if (missing < 2) throw bad(text);
-  return Uint8Array.from([...head, ...new Array<number>(missing).fill(0), ...tail]);
+  if (text.length > 45) throw bad(text);
+  const last = text.lastIndexOf(':') + 1;
+  if (last === 0) return Uint8Array.from(parseV4(text));
+  const tail = text.slice(last).includes('.') ? parseV4(text.slice(last)) : undefined;
+  const groups = tail ? `${text.slice(0, last)}${group(tail, 0)}:${group(tail, 2)}` : text;
+  const [before, after, ...more] = groups.split('::').map(parseGroups) as [number[], number[]?];
+  if (more.length > 0) throw bad(text);
+  const missing = 16 - before.length - (after?.length ?? 0);
+  if (after ? missing < 2 : missing !== 0) throw bad(text);
+  return Uint8Array.from([...before, ...new Array<number>(missing).fill(0), ...(after ?? [])]);
 }
 
-function parseGroups(half: string, whole: string): number[] {
-  if (half === '') return [];
-  const octets: number[] = [];
-  const groups = half.split(':');
-  groups.forEach((group, i) => {
-    if (i === groups.length - 1 && group.includes('.') && whole.endsWith(group)) {
-      octets.push(...parseV4(group, whole));
-      return;
-    }
-    if (!/^[0-9a-f]{1,4}$/i.test(group)) throw bad(whole);
-    const value = Number.parseInt(group, 16);
-    octets.push(value >> 8, value & 0xff);
+const group = (octets: readonly number[], at: number): string =>
+  ((octets[at]! << 8) | octets[at + 1]!).toString(16);
+
+/** Groups with single colons between them, as octets. */
+function parseGroups(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((digits) => {
+    if (!/^[0-9a-f]{1,4}$/i.test(digits)) throw bad(text);
+    const value = Number.parseInt(digits, 16);
+    return [value >> 8, value & 0xff];
   });
-  return octets;
 }
 
-function parseV4(text: string, whole: string): number[] {
+function parseV4(text: string): number[] {
   const parts = text.split('.');
   // No leading zeros: some take them for octal.
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {
-    throw bad(whole);
+    throw bad(text);
   }
   return parts.map(Number);
 }

@@ -22,6 +22,21 @@ describe('IP addresses', () => {
     expect(formatIpAddress(parseIpAddress(text))).toBe(canonical);
   });
 
+  test.each([
+    '',
+    '1.2.3',
+    '1.2.3.4.5',
+    '01.2.3.4',
+    '1.2.3.256',
+    ':::',
+    '1::2::3',
+    '1.2.3.4::1.2.3.4',
+    '1:2:3:4:5:6:7:8::',
+    'fe80::1%eth0',
+  ])('not %s', (text) => {
+    expect(() => parseIpAddress(text)).toThrow(Fault);
+  });
+
   test('come back from their text, which the system understands too', () => {
     const zeros = fc.constantFrom(0, 0, 1, 255);
     const v6 = fc.array(zeros, { minLength: 16, maxLength: 16 });
