@@ -1,7 +1,7 @@
 import { Fault } from '#core/fault.ts';
 import { decodeBase64, encodeBase64Lines } from './base64.ts';
 
-export interface PemBlock {
+interface PemBlock {
   /** 'CERTIFICATE', 'CERTIFICATE REQUEST', … */
   readonly label: string;
   readonly der: Uint8Array;

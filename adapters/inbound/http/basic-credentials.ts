@@ -1,6 +1,6 @@
 import { Fault } from '#core/fault.ts';
 
-export interface BasicCredentials {
+interface BasicCredentials {
   readonly username: string;
   readonly password: string;
 }
