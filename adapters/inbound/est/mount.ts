@@ -13,7 +13,7 @@ const bodyLimit = 64 * 1024;
 type EstGateway = Pick<Gateway, 'admit' | 'enrol' | 'caCertificates'>;
 type Operation = (gateway: EstGateway, request: HttpRequest, path: EstPath) => Promise<HttpResponse>;
 
-/** RFC 7030 §3.2.2. csrattrs and fullcmc are not offered, which §4.5.2 and §4.3.2 let a server say with 404. */
+/** RFC 7030 §3.2.2. csrattrs (404: §4.5.2) and fullcmc are not offered. */
 const operations = new Map<
   string,
   { readonly method: string; readonly allow: string; readonly run: Operation }
