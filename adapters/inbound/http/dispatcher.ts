@@ -26,14 +26,12 @@ interface Refused {
 /** From a request of node:http to the mount that answers it, and back. */
 export class Dispatcher {
   readonly #mounts: readonly Mount[];
-  readonly #plainMounts: readonly Mount[];
   readonly #proxies: TrustedProxies;
   readonly #onError: (error: unknown) => void;
 
   /** `mounts` as `orderMounts` leaves them. */
   constructor(mounts: readonly Mount[], proxies: TrustedProxies, onError: (error: unknown) => void) {
     this.#mounts = mounts;
-    this.#plainMounts = mounts.filter((mount) => mount.plainHttp);
     this.#proxies = proxies;
     this.#onError = onError;
   }
@@ -66,7 +64,8 @@ export class Dispatcher {
 
   #announced(connection: Connection, req: IncomingMessage): Announced | Refused {
     const target = parseTarget(req.url ?? '');
-    const mount = target && findMount(connection.peer.secure ? this.#mounts : this.#plainMounts, target.path);
+    const found = target && findMount(this.#mounts, target.path);
+    const mount = connection.peer.secure || found?.plainHttp ? found : undefined;
     const refused = (status: number, detail: string): Refused => ({ mount, status, detail });
 
     if (req.rawHeaders.length > 2 * connection.limits.headerFields)

@@ -6,8 +6,6 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { SocketPeer } from './evidence.ts';
 import type { Limits } from './limits.ts';
 
-const lingerMs = 2_000;
-
 /** HTTP/1.1 on sockets that someone else has accepted. */
 export class Engine {
   readonly #dispatcher: Dispatcher;
@@ -30,7 +28,7 @@ export class Engine {
     this.#parser.on('checkContinue', (req, res) => this.#dispatch(req, res, true));
     this.#parser.on('connect', (_req, socket) => socket.end(refusal('405 Method Not Allowed')));
     this.#parser.on('clientError', (error, socket) => this.#unreadable(error, socket));
-    const shortest = Math.min(limits.headerMs, limits.bodyMs, limits.idleMs);
+    const shortest = Math.min(limits.headerMs, limits.bodyMs, limits.idleMs, limits.lingerMs);
     this.#ticking = setInterval(() => this.#tick(), Math.min(1_000, Math.ceil(shortest / 4)));
   }
 
@@ -73,17 +71,18 @@ export class Engine {
   /** The parser gave up on this connection, or the connection on us. */
   #unreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     const connection = this.#connections.get(socket);
-    if (!connection || !error.code?.startsWith('HPE_')) {
+    const answerable = error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE';
+    if (!connection || !answerable) {
       socket.destroy();
-    } else if (!connection.closed && !connection.refuse(400, 'this is not HTTP/1.1')) {
-      if (connection.busy) {
-        connection.finish(); // what came before the rubbish is still answered
-      } else {
-        connection.closed = true;
-        const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
-        socket.write(refusal(tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'));
-        connection.expect(lingerMs, () => socket.destroy());
-      }
+    } else if (connection.closed || connection.refuse(400, 'this is not HTTP/1.1')) {
+      // it has, or gets, its last answer
+    } else if (connection.busy) {
+      connection.finish(); // what came before the rubbish is still answered
+    } else {
+      connection.closed = true;
+      const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
+      socket.write(refusal(tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'));
+      connection.expect(this.#limits.lingerMs, () => socket.destroy());
     }
   }
 

@@ -10,6 +10,8 @@ export interface Limits {
   readonly bodyMs: number;
   /** Without a request, or without the peer taking anything of a response. */
   readonly idleMs: number;
+  /** From the refusal of a request that is still coming in until its connection is cut. */
+  readonly lingerMs: number;
   /** Octets of the request line and header together. */
   readonly headerOctets: number;
   readonly headerFields: number;
@@ -23,6 +25,7 @@ export const defaultLimits: Limits = {
   headerMs: 15_000,
   bodyMs: 30_000,
   idleMs: 60_000,
+  lingerMs: 2_000,
   headerOctets: 16 * 1024,
   headerFields: 100,
   pipelined: 16,

@@ -2,8 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { HttpResponse } from './exchange.ts';
 
-const lingerMs = 2_000;
-
 const everywhere = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 const overTls = { ...everywhere, 'strict-transport-security': 'max-age=31536000' };
 
@@ -90,7 +88,7 @@ export function respondAndClose(
   connection.closing = true;
   writeHead(connection, res, response, octets.length);
   res.write(octets);
-  connection.expect(lingerMs, () => connection.socket.destroy());
+  connection.expect(connection.limits.lingerMs, () => connection.socket.destroy());
   req.on('end', () => res.end());
   req.resume();
 }

@@ -1,0 +1,339 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { HttpResponse } from '#adapters/inbound/http/exchange.ts';
+import type { Listener } from '#adapters/inbound/http/listener.ts';
+import {
+  bodyOf,
+  connectPlain,
+  connectSecure,
+  mount,
+  open,
+  request,
+  statusOf,
+  talk,
+  text,
+  until,
+} from './fixture.ts';
+
+const errors: unknown[] = [];
+let listener: Listener;
+let proxied: Listener;
+
+const failures: Readonly<Record<string, () => HttpResponse>> = {
+  '/fail/throw': () => {
+    throw new Error('thrown');
+  },
+  '/fail/value': () => ({
+    status: 200,
+    headers: { 'x-a': 'b\r\nx-injected: c', 'x-leftover': '1' },
+    body: 'secret',
+  }),
+  '/fail/status': () => ({ status: 99, headers: {}, body: '' }),
+  '/fail/stream': () => ({ status: 200, headers: {}, body: failing() }),
+};
+
+async function* failing(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('begun');
+  await Bun.sleep(5);
+  throw new Error('midway');
+}
+
+beforeAll(async () => {
+  const limits = { lingerMs: 100 };
+  const mounts = [
+    mount('/', (r) => {
+      const { certificates, ...peer } = r.peer;
+      const seen = {
+        ...r,
+        body: Buffer.from(r.body).toString('latin1'),
+        peer,
+        certificates: certificates.length,
+      };
+      return text(JSON.stringify(seen));
+    }),
+    mount('/tls-only', () => text('here'), { plainHttp: false }),
+    mount('/fail', (r) => (failures[r.path] ?? (() => text('')))()),
+    mount('/fail/refuse', () => text('')),
+    mount('/sized', (r) => text(`${r.body.length}`), {
+      bodyLimit: (path) => (path === '/sized/small' ? 3 : 300_000),
+    }),
+    mount('/slow', async (r) => {
+      await Bun.sleep(Number(r.query));
+      return text(`slow ${r.query}\n`);
+    }),
+  ];
+  mounts[3] = {
+    ...mounts[3]!,
+    refuse: () => {
+      throw new Error('refused to refuse');
+    },
+  };
+  listener = await open(mounts, { errors, limits });
+  proxied = await open(mounts, { errors, limits, trustedProxies: ['127.0.0.0/8'] });
+});
+afterAll(async () => {
+  await listener.close(0);
+  await proxied.close(0);
+});
+
+const ask = (octets: string | Uint8Array): Promise<string> => talk(connectSecure(listener.httpsPort), octets);
+const askPlain = (octets: string | Uint8Array): Promise<string> =>
+  talk(connectPlain(listener.httpPort!), octets);
+const seenIn = (response: string): Record<string, unknown> => JSON.parse(bodyOf(response));
+
+describe('a request', () => {
+  test('reaches its mount as it was sent', async () => {
+    const response = await ask(
+      request('POST /a/%2e./b?c=d', ['X-Twice: 1', 'x-twice: 2', 'Content-Length: 4'], 'body'),
+    );
+    expect(statusOf(response)).toBe(200);
+    expect(seenIn(response)).toEqual({
+      method: 'POST',
+      path: '/a/%2e./b',
+      query: 'c=d',
+      headers: { host: 'pki', connection: 'close', 'x-twice': '1, 2', 'content-length': '4' },
+      body: 'body',
+      peer: { address: '127.0.0.1', secure: true },
+      certificates: 0,
+    });
+  });
+
+  test('on the plain listener is not secure', async () => {
+    expect(seenIn(await askPlain(request('GET /'))).peer).toEqual({ address: '127.0.0.1', secure: false });
+  });
+
+  test('on the plain listener does not reach a mount that is not for it, nor falls through to a shorter prefix', async () => {
+    expect(bodyOf(await ask(request('GET /tls-only')))).toBe('here');
+    const response = await askPlain(request('GET /tls-only'));
+    expect(statusOf(response)).toBe(404);
+    expect(response).toMatch(/^content-type: text\/plain/im);
+  });
+
+  test('with HEAD is answered as GET, without the body', async () => {
+    const head = await ask(request('HEAD /a'));
+    const get = await ask(request('GET /a'));
+    expect(bodyOf(head)).toBe('');
+    expect(head.slice(0, 15)).toBe(get.slice(0, 15));
+    expect(/^content-length: .*$/im.exec(head)?.[0]).toBe(/^content-length: .*$/im.exec(get)![0]);
+  });
+
+  test('of HTTP/1.0 needs no Host', async () => {
+    expect(statusOf(await ask('GET / HTTP/1.0\r\n\r\n'))).toBe(200);
+  });
+
+  test('asking for an upgrade is answered without one', async () => {
+    expect(statusOf(await ask(request('GET /', ['Upgrade: h2c'])))).toBe(200);
+  });
+
+  test('with a body in many small pieces is put together', async () => {
+    const socket = connectPlain(listener.httpPort!);
+    const answer = talk(socket);
+    for (const piece of [request('POST /', ['Content-Length: 6']), 'a', 'bc', 'def']) {
+      socket.write(piece);
+      await Bun.sleep(5);
+    }
+    expect(seenIn(await answer).body).toBe('abcdef');
+  });
+
+  test('with a chunked body is put together', async () => {
+    const body = '3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTrailer: 1\r\n\r\n';
+    const response = await ask(request('POST /', ['Transfer-Encoding: chunked'], body));
+    expect(seenIn(response).body).toBe('abcdefg');
+  });
+
+  test('with Expect: 100-continue is told to go on before it is answered', async () => {
+    const socket = connectSecure(listener.httpsPort);
+    socket.write(request('POST /', ['Expect: 100-continue', 'Content-Length: 3']));
+    expect(await until(socket, '\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    expect(seenIn(await talk(socket, 'abc')).body).toBe('abc');
+  });
+
+  test('from a client that nobody here wrote, above 1 MiB for the one that then waits for 100', async () => {
+    const url = `https://127.0.0.1:${listener.httpsPort}/sized`;
+    const curl = Bun.spawn(['curl', '-sk', '-H', 'Expect: 100-continue', '--data-binary', '@-', url], {
+      stdin: Buffer.alloc(200_000, 'a'),
+    });
+    expect(await new Response(curl.stdout).text()).toBe('200000');
+  });
+});
+
+describe('what cannot be framed or routed for sure is refused with 400', () => {
+  test.each([
+    [
+      'Content-Length and Transfer-Encoding',
+      request('POST /', ['Content-Length: 3', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+    ],
+    ['two Content-Lengths', request('POST /', ['Content-Length: 3', 'Content-Length: 4'], 'abc')],
+    ['a list of Content-Lengths', request('POST /', ['Content-Length: 3, 3'], 'abc')],
+    ['a signed Content-Length', request('POST /', ['Content-Length: +3'], 'abc')],
+    ['a coding before chunked', request('POST /', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n')],
+    [
+      'chunked twice',
+      request('POST /', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+    ],
+    ['an unknown coding', request('POST /', ['Transfer-Encoding: xchunked'], '0\r\n\r\n')],
+    ['chunked in HTTP/1.0', 'POST / HTTP/1.0\r\nHost: pki\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a chunk size that is none', request('POST /', ['Transfer-Encoding: chunked'], 'x\r\n\r\n')],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['two Hosts', request('GET /', ['host: other'])],
+    ['an absolute target', request('GET https://pki/')],
+    ['an asterisk', request('OPTIONS *')],
+    ['a fragment', request('GET /a#b')],
+    ['a backslash', request('GET /a\\b')],
+    ['an encoded NUL', request('GET /a%00')],
+    ['a NUL in the target', request('GET /a\0b')],
+    ['a NUL in a field', request('GET /', ['X: a\0b'])],
+    ['a space before the colon', request('GET /', ['X : a'])],
+    ['a folded field', request('GET /', ['X: a', ' b'])],
+    ['bare line feeds', 'GET / HTTP/1.1\nHost: pki\n\n'],
+    ['another version', 'GET / HTTP/3.0\r\nHost: pki\r\n\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello hello\r\n\r\n'],
+  ])('%s', async (_what, octets) => {
+    const response = await askPlain(Buffer.from(octets, 'latin1'));
+    expect(statusOf(response)).toBe(400);
+    expect(response).toMatch(/^Connection: close/im);
+    expect(response.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
+  });
+
+  test('in the form of the mount, once it is known which', async () => {
+    const response = await talk(
+      connectSecure(proxied.httpsPort),
+      request('GET /sized', ['Client-Cert: rubbish']),
+    );
+    expect(statusOf(response)).toBe(400);
+    expect(response).toMatch(/^x-form: \/sized/im);
+  });
+
+  test('and CONNECT with 405', async () => {
+    expect(statusOf(await ask('CONNECT pki:443 HTTP/1.1\r\nHost: pki:443\r\n\r\n'))).toBe(405);
+  });
+});
+
+describe('behind a proxy', () => {
+  const fields = [
+    'Client-Cert: :AQ==:',
+    'Client-Cert-Chain: :AQ==:, :AQ==:',
+    'X-Forwarded-For: 198.51.100.1, 203.0.113.7',
+  ];
+
+  test('that is trusted, the client is who the proxy says', async () => {
+    const seen = seenIn(await talk(connectSecure(proxied.httpsPort), request('GET /', fields)));
+    expect(seen).toMatchObject({ peer: { address: '203.0.113.7', secure: true }, certificates: 3 });
+    expect(Object.keys(seen.headers as object)).toEqual(['host', 'connection']);
+  });
+
+  test('that is not trusted, it is the proxy', async () => {
+    const seen = seenIn(await ask(request('GET /', fields)));
+    expect(seen).toMatchObject({ peer: { address: '127.0.0.1', secure: true }, certificates: 0 });
+    expect(Object.keys(seen.headers as object)).toEqual(['host', 'connection']);
+  });
+});
+
+describe('a body beyond the limit is refused with 413 in the form of its mount', () => {
+  test.each([
+    ['announced', '/sized/small', ['Content-Length: 4'], 'abcd'],
+    ['announced and never sent', '/sized/small', ['Content-Length: 4'], ''],
+    ['chunked', '/sized/small', ['Transfer-Encoding: chunked'], '2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n'],
+    ['far beyond, and sent all the same', '/sized/small', ['Content-Length: 1000000'], 'a'.repeat(1_000_000)],
+    ['under the limit of another path', '/sized/large', ['Content-Length: 300001'], ''],
+    ['beyond what can be counted', '/sized/large', ['Content-Length: 18446744073709551615'], ''],
+  ])('%s', async (_what, path, fields, body) => {
+    const response = await ask(request(`POST ${path}`, fields, body));
+    expect(statusOf(response)).toBe(413);
+    expect(response).toMatch(/^x-form: \/sized/im);
+    expect(response).toMatch(/^Connection: close/im);
+  });
+
+  test('without asking for it, when it waits for 100', async () => {
+    const response = await ask(request('POST /sized/small', ['Expect: 100-continue', 'Content-Length: 4']));
+    expect(statusOf(response)).toBe(413);
+  });
+
+  test('and up to the limit it is taken', async () => {
+    expect(bodyOf(await ask(request('POST /sized/small', ['Content-Length: 3'], 'abc')))).toBe('3');
+    const chunked = request('POST /sized/small', ['Transfer-Encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n');
+    expect(bodyOf(await ask(chunked))).toBe('3');
+  });
+});
+
+describe('a header beyond the limit is refused with 431', () => {
+  test('in octets', async () => {
+    expect(statusOf(await ask(request('GET /', [`X: ${'a'.repeat(17_000)}`])))).toBe(431);
+    expect(statusOf(await ask(request(`GET /${'a'.repeat(17_000)}`)))).toBe(431);
+  });
+
+  test('in fields', async () => {
+    const fields = (count: number): string[] => Array.from({ length: count }, (_, i) => `X-${i}: 1`);
+    expect(statusOf(await ask(request('GET /', fields(98))))).toBe(200);
+    expect(statusOf(await ask(request('GET /', fields(99))))).toBe(431);
+    expect(statusOf(await ask(request('GET /', fields(1_000))))).toBe(431);
+  });
+});
+
+describe('a mount that fails is answered for with 500 in its form, and the cause is reported', () => {
+  test.each([
+    ['it throws', '/fail/throw', 'thrown'],
+    ['a field of its response would be two', '/fail/value', 'x-a'],
+    ['its status is none', '/fail/status', '99'],
+  ])('%s', async (_what, path, cause) => {
+    errors.length = 0;
+    const response = await ask(request(`GET ${path}`));
+    expect(statusOf(response)).toBe(500);
+    expect(response).toMatch(/^x-form: \/fail/im);
+    expect(bodyOf(response)).toBe('refused 500 internal error');
+    expect(response).not.toMatch(/secret|injected|leftover/i);
+    expect(errors).toHaveLength(1);
+    expect(String(errors[0])).toContain(cause);
+  });
+
+  test('it cannot even refuse: then in ours', async () => {
+    errors.length = 0;
+    const response = await ask(request('POST /fail/refuse', ['Content-Length: 1001']));
+    expect(statusOf(response)).toBe(413);
+    expect(response).toMatch(/^content-type: text\/plain/im);
+    expect(String(errors[0])).toContain('refused to refuse');
+  });
+
+  test('its stream breaks: then the response is cut, so that nobody takes it for whole', async () => {
+    errors.length = 0;
+    const response = await ask(request('GET /fail/stream'));
+    expect(bodyOf(response)).toContain('begun');
+    expect(bodyOf(response)).not.toContain('\r\n0\r\n');
+    expect(String(errors[0])).toContain('midway');
+  });
+});
+
+describe('requests sent ahead on one connection', () => {
+  const first = (line: string): string => `${line} HTTP/1.1\r\nHost: pki\r\n\r\n`;
+
+  test('are answered in order, however long each takes', async () => {
+    const response = await ask(first('GET /slow?30') + first('GET /slow?1') + request('GET /slow?0'));
+    expect(response.match(/^slow \d+$/gm)).toEqual(['slow 30', 'slow 1', 'slow 0']);
+  });
+
+  test('reach their mounts one at a time', async () => {
+    const started = performance.now();
+    await ask(first('GET /slow?40') + first('GET /slow?40') + request('GET /slow?40'));
+    expect(performance.now() - started).toBeGreaterThan(115);
+  });
+
+  test('are answered as far as they can be read', async () => {
+    const response = await ask(`${first('GET /slow?20')}rubbish\r\n\r\n`);
+    expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200']);
+    expect(response).toMatch(/^slow 20$/m);
+  });
+
+  test('with bodies keep their bodies apart', async () => {
+    const body = (b: string): string =>
+      `POST /sized HTTP/1.1\r\nHost: pki\r\nContent-Length: ${b.length}\r\n\r\n${b}`;
+    const response = await ask(
+      body('a') + body('GET / HTTP/1.1\r\n\r\n') + request('POST /sized', ['Content-Length: 2'], 'ab'),
+    );
+    expect([...response.matchAll(/\r\n\r\n(\d+)/g)].map((match) => match[1])).toEqual(['1', '18', '2']);
+  });
+
+  test('are refused when they are too many', async () => {
+    const response = await ask(first('GET /slow?50').repeat(100));
+    expect(response).toBe('');
+  });
+});
