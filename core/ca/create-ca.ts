@@ -51,12 +51,14 @@ export async function createCa(context: Context, ca: NewCa, actor: Actor): Promi
   const subjectKey = readPublicKey(key.spki);
   const { parent } = ca;
   const now = context.clock.now();
+  // X.509 knows whole seconds only.
+  const second = Math.floor(now / 1000) * 1000;
   const prepared = prepare({
     outcome: {
       subject: ca.subject,
       extensions: caExtensions(context, ca, subjectKey),
-      notBefore: Math.max(now - hour, parent?.certificate.notBefore ?? 0),
-      notAfter: Math.min(now + ca.lifetime, parent?.certificate.notAfter ?? Number.POSITIVE_INFINITY),
+      notBefore: Math.max(second - hour, parent?.certificate.notBefore ?? 0),
+      notAfter: Math.min(second + ca.lifetime, parent?.certificate.notAfter ?? Number.POSITIVE_INFINITY),
     },
     subjectKey,
     request: undefined,

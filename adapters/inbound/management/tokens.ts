@@ -1,6 +1,7 @@
 import { jwt } from '@elysiajs/jwt';
 import type { SessionGrant } from '#core/accounts/accounts.ts';
 import type { Principal } from '#core/accounts/principal.ts';
+import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 import { TokenError } from './errors.ts';
@@ -64,7 +65,12 @@ export class Tokens {
     const match = /^Bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '');
     if (!match) throw new TokenError(headers.authorization !== undefined);
     const { sub, session } = await this.verify(match[1]!, 'access');
-    return this.#gateway.accounts.principal(Number(sub), session, peer.address);
+    try {
+      return await this.#gateway.accounts.principal(Number(sub), session, peer.address);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'unauthenticated') throw new TokenError(true);
+      throw error;
+    }
   }
 
   #open(): Promise<Signer> {
