@@ -7,7 +7,7 @@ import { type Extension, readExtensions } from './extension.ts';
 import { type Name, readName } from './name.ts';
 
 /** The fields of a CertTemplate that a requester may fill in (RFC 4211 §5); others are not read. */
-export interface CertTemplate {
+interface CertTemplate {
   /** Contents octets of the INTEGER; only in requests that name a certificate that exists. */
   readonly serial: Uint8Array | undefined;
   readonly issuer: Name | undefined;
@@ -18,7 +18,7 @@ export interface CertTemplate {
 }
 
 /** RFC 4211 §4. */
-export type ProofOfPossession =
+type ProofOfPossession =
   | { readonly kind: 'none' | 'raVerified' | 'keyEncipherment' | 'keyAgreement' | 'signatureOverInput' }
   | { readonly kind: 'signature'; readonly algorithm: SignatureAlgorithm; readonly signature: Uint8Array };
 

@@ -139,7 +139,7 @@ export function sameName(a: Name, b: Name): boolean {
 }
 
 /** An RDN is a set: order does not count. */
-export function sameRdn(a: Rdn, b: Rdn): boolean {
+function sameRdn(a: Rdn, b: Rdn): boolean {
   if (a.length !== b.length) return false;
   if (a.length === 1) return sameAttribute(a[0]!, b[0]!);
   const left = [...b];
