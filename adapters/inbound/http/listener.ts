@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Fault } from '#core/fault.ts';
@@ -80,6 +80,8 @@ function tlsContext({
   privateKey,
 }: Credential): typeof tlsOptions & { cert: string; key: string } {
   const key = typeof privateKey === 'string' ? createPrivateKey(privateKey) : privateKey;
+  // node:tls takes a key without a certificate and lets every handshake fail.
+  if (!new X509Certificate(certificateChain).checkPrivateKey(key)) throw new Error('the key is another');
   return {
     ...tlsOptions,
     cert: certificateChain,

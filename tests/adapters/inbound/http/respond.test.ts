@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { HttpResponse } from '#adapters/inbound/http/exchange.ts';
+import type { Listener } from '#adapters/inbound/http/listener.ts';
+import {
+  bodyOf,
+  connectPlain,
+  connectSecure,
+  mount,
+  open,
+  request,
+  statusOf,
+  talk,
+  text,
+} from './fixture.ts';
+
+const chunk = Buffer.alloc(64 * 1024, 'a');
+let produced = 0;
+let stopped = 0;
+
+async function* blocks(count: number): AsyncGenerator<Uint8Array> {
+  try {
+    for (let i = 0; i < count; i += 1) {
+      produced += 1;
+      yield chunk;
+    }
+  } finally {
+    stopped += 1;
+  }
+}
+
+const responses: Readonly<Record<string, () => HttpResponse>> = {
+  '/text': () => text('grüße'),
+  '/octets': () => ({
+    status: 201,
+    headers: { 'Content-Type': 'application/pkix-crl' },
+    body: Uint8Array.of(0, 255, 13, 10),
+  }),
+  '/cacheable': () => ({ status: 200, headers: { 'Cache-Control': 'max-age=60' }, body: '' }),
+  '/none': () => ({ status: 204, headers: {}, body: '' }),
+  '/unmodified': () => ({ status: 304, headers: { etag: '"1"' }, body: '' }),
+  '/stream': () => ({ status: 200, headers: {}, body: blocks(3) }),
+  '/measured': () => ({
+    status: 200,
+    headers: { 'content-length': String(3 * chunk.length) },
+    body: blocks(3),
+  }),
+  '/endless': () => ({ status: 200, headers: {}, body: blocks(10_000) }),
+};
+
+const errors: unknown[] = [];
+let listener: Listener;
+beforeAll(async () => {
+  listener = await open([mount('/', ({ path }) => responses[path]!())], { errors, limits: { idleMs: 400 } });
+});
+afterAll(async () => {
+  await listener.close(0);
+  expect(errors).toEqual([]);
+});
+
+const get = (path: string, method = 'GET'): Promise<string> =>
+  talk(connectSecure(listener.httpsPort), request(`${method} ${path}`));
+const headOf = (response: string): Record<string, string> =>
+  Object.fromEntries(
+    response
+      .slice(0, response.indexOf('\r\n\r\n'))
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.toLowerCase().split(': ') as [string, string]),
+  );
+
+test('a response carries the fields that protect it, and does not say what serves it', async () => {
+  const fields = headOf(await get('/text'));
+  expect(fields).toMatchObject({
+    'strict-transport-security': 'max-age=31536000',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  });
+  expect(Math.abs(Date.parse(fields.date!) - Date.now())).toBeLessThan(3_000);
+  expect(fields).not.toContainKeys(['server', 'x-powered-by']);
+});
+
+test('Strict-Transport-Security is for HTTPS alone (RFC 6797 §7.2)', async () => {
+  const fields = headOf(await talk(connectPlain(listener.httpPort!), request('GET /text')));
+  expect(fields).not.toContainKey('strict-transport-security');
+  expect(fields['x-content-type-options']).toBe('nosniff');
+});
+
+test('a mount that says what may be cached is not overruled', async () => {
+  const response = await get('/cacheable');
+  expect(response.match(/^cache-control: .*$/gim)).toEqual([expect.stringMatching(/: max-age=60$/)]);
+});
+
+describe('a body goes out', () => {
+  test('as text in UTF-8', async () => {
+    const response = await get('/text');
+    expect(Buffer.from(bodyOf(response), 'latin1').toString()).toBe('grüße');
+    expect(headOf(response)['content-length']).toBe('7');
+  });
+
+  test('as octets', async () => {
+    const response = await get('/octets');
+    expect(statusOf(response)).toBe(201);
+    expect(bodyOf(response)).toBe('\0\xff\r\n');
+  });
+
+  test('as a stream of unknown length, in chunks', async () => {
+    const response = await get('/stream');
+    expect(headOf(response)['transfer-encoding']).toBe('chunked');
+    expect(bodyOf(response).match(/a+/g)?.join('')).toHaveLength(3 * chunk.length);
+    expect(bodyOf(response)).toEndWith('\r\n0\r\n\r\n');
+  });
+
+  test('as a stream of a length that is known', async () => {
+    const response = await get('/measured');
+    expect(headOf(response)).not.toContainKey('transfer-encoding');
+    expect(bodyOf(response)).toHaveLength(3 * chunk.length);
+  });
+
+  test.each(['/none', '/unmodified'])('not at all, nor its length: %s', async (path) => {
+    const response = await get(path);
+    expect(bodyOf(response)).toBe('');
+    expect(headOf(response)).not.toContainKeys(['content-length', 'transfer-encoding']);
+  });
+});
+
+describe('a stream is not produced', () => {
+  const quiet = async (): Promise<void> => {
+    for (let before = -1; before !== produced; await Bun.sleep(50)) before = produced;
+  };
+
+  test('for HEAD', async () => {
+    [produced, stopped] = [0, 0];
+    expect(bodyOf(await get('/endless', 'HEAD'))).toBe('');
+    expect(produced).toBeLessThan(2);
+    expect(stopped).toBe(produced);
+  });
+
+  test('faster than it is read, and ends when the client goes away', async () => {
+    [produced, stopped] = [0, 0];
+    const socket = connectPlain(listener.httpPort!);
+    socket.pause();
+    socket.write(request('GET /endless'));
+    await quiet();
+    expect(produced).toBeGreaterThan(0);
+    expect(produced).toBeLessThan(1_000);
+    socket.destroy();
+    await Bun.sleep(100);
+    expect(stopped).toBe(1);
+  });
+
+  test('for a client that stops reading it longer than the idle limit', async () => {
+    [produced, stopped] = [0, 0];
+    const socket = connectSecure(listener.httpsPort);
+    socket.pause();
+    socket.write(request('GET /endless'));
+    await Bun.sleep(900);
+    expect(stopped).toBe(1);
+    expect(produced).toBeLessThan(1_000);
+    socket.destroy();
+  });
+});
