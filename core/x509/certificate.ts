@@ -64,13 +64,21 @@ export function parseCertificate(der: Uint8Array): Certificate {
   });
 }
 
-function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Certificate, 'der' | 'tbs' | 'signature'> {
+/** What a certificate says, signed or not. */
+export type TbsCertificate = Omit<Certificate, 'der' | 'signature'>;
+
+/** A TBSCertificate in DER, of a certificate that is yet to be signed. Faults: malformed. */
+export function parseTbsCertificate(tbs: Uint8Array): TbsCertificate {
+  return { tbs, ...readDer(tbs, (reader) => readTbs(reader.sequence())) };
+}
+
+function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertificate, 'tbs'> {
   const version = readVersion(tbs);
   const serial = tbs.integerBytes();
   if (serial.length > longestSerial) throw new Fault('malformed', 'certificate serial number too long');
   const algorithm = tbs.element(tag.sequence);
   // RFC 5280 §4.1.1.2: both must be the same; only the inner one is signed.
-  if (!sameBytes(algorithm, outerAlgorithm)) {
+  if (outerAlgorithm && !sameBytes(algorithm, outerAlgorithm)) {
     throw new Fault('malformed', 'certificate names two signature algorithms');
   }
   const issuer = readName(tbs);

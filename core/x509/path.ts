@@ -1,8 +1,8 @@
 import type { Certificate } from './certificate.ts';
+import { factsOf } from './facts.ts';
 import { Budget } from './path/budget.ts';
 import { PathBuilder } from './path/build.ts';
-import { factsOf } from './path/facts.ts';
-import { type PathFailure, Refusal } from './path/failure.ts';
+import { type PathFailure, Refusal, toRefusal } from './path/failure.ts';
 import { type Conditions, validate } from './path/validate.ts';
 
 export interface PathOptions extends Conditions {
@@ -34,9 +34,9 @@ export type PathResult =
 export function validatePath(leaf: Certificate, options: PathOptions): PathResult {
   const budget = new Budget();
   const builder = new PathBuilder(options.anchors, options.intermediates, options.time, budget);
-  let failure: Refusal | undefined;
+  let failure = unreadable(leaf);
+  if (failure) return refused(failure);
   try {
-    factsOf(leaf);
     for (const chain of builder.pathsFrom([leaf])) {
       try {
         return { ok: true, chain, policies: validate(chain, options, budget) };
@@ -47,8 +47,18 @@ export function validatePath(leaf: Certificate, options: PathOptions): PathResul
     }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { ok: false, reason: error.reason, detail: error.message };
+    return refused(error);
   }
-  const { reason, message } = failure ?? builder.failure!;
-  return { ok: false, reason, detail: message };
+  return refused(failure ?? builder.failure!);
 }
+
+function unreadable(leaf: Certificate): Refusal | undefined {
+  try {
+    factsOf(leaf);
+    return undefined;
+  } catch (error) {
+    return toRefusal(error, leaf);
+  }
+}
+
+const refused = ({ reason, message }: Refusal): PathResult => ({ ok: false, reason, detail: message });

@@ -2,11 +2,11 @@ import { sameBytes } from '../../der/bytes.ts';
 import { Fault } from '../../fault.ts';
 import type { SignatureAlgorithm } from '../algorithm.ts';
 import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } from '../certificate.ts';
+import { factsOf } from '../facts.ts';
 import type { Name } from '../name.ts';
 import { type PublicKey, verifySignature } from '../public-key.ts';
 import { type Budget, cost, longestPath } from './budget.ts';
-import { factsOf } from './facts.ts';
-import { describe, Refusal } from './failure.ts';
+import { describe, Refusal, toRefusal } from './failure.ts';
 import { foldName } from './folded-name.ts';
 
 interface Candidate {
@@ -155,8 +155,7 @@ function keyOf(certificate: Certificate): PublicKey | Refusal {
   try {
     return factsOf(certificate).key;
   } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
+    return toRefusal(error, certificate);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Certificate } from '../certificate.ts';
 import type { NameConstraints } from '../extensions/name-constraints.ts';
+import { type Facts, factsOf } from '../facts.ts';
 import { oid } from '../oids.ts';
 import { type Budget, cost } from './budget.ts';
-import { type Facts, factsOf } from './facts.ts';
 import { describe, type PathFailure, Refusal } from './failure.ts';
 import { checkNames } from './name-constraints.ts';
 import { anyPolicyValid, assertPolicies, authorisedPolicies, mapPolicies } from './policies.ts';

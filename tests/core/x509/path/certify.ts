@@ -87,6 +87,9 @@ export interface Order {
     readonly extensions?: readonly Extension[];
     /** Behind the others, doublets and all. */
     readonly more?: readonly Extension[];
+    /** DER of what stands in the place of Validity, and of what stands before the extensions. */
+    readonly validity?: Uint8Array;
+    readonly uniqueIdentifiers?: Uint8Array;
   };
 }
 
@@ -124,8 +127,10 @@ export function certify(subject: Party, issuer: Party, order: Order = {}): Uint8
       if (raw.serial) s.add(0x02, raw.serial);
       else s.unsigned(template.serial);
       s.raw(algorithm).raw(template.issuer.der);
-      s.sequence((validity) => validity.time(template.notBefore).time(template.notAfter));
+      if (raw.validity) s.raw(raw.validity);
+      else s.sequence((validity) => validity.time(template.notBefore).time(template.notAfter));
       s.raw(template.subject.der).raw(template.spki);
+      if (raw.uniqueIdentifiers) s.raw(raw.uniqueIdentifiers);
       const extensions = [...(raw.extensions ?? template.extensions), ...(raw.more ?? [])];
       if (extensions.length > 0) s.explicit(3, (e) => addExtensions(e, extensions));
     }),

@@ -1,12 +1,12 @@
 import {
   basicConstraintsOf,
-  type Certificate,
   extendedKeyUsageOf,
   extension,
   keyUsageOf,
   subjectAltNamesOf,
-} from '../certificate.ts';
-import { decodeNameConstraints, type NameConstraints } from '../extensions/name-constraints.ts';
+  type TbsCertificate,
+} from './certificate.ts';
+import { decodeNameConstraints, type NameConstraints } from './extensions/name-constraints.ts';
 import {
   decodeCertificatePolicies,
   decodeInhibitAnyPolicy,
@@ -14,21 +14,21 @@ import {
   decodePolicyMappings,
   type PolicyConstraints,
   type PolicyMapping,
-} from '../extensions/policies.ts';
-import type { BasicConstraints, KeyUsage } from '../extensions/usage.ts';
-import type { GeneralName } from '../general-name.ts';
-import { type Name, sameName } from '../name.ts';
-import { oid } from '../oids.ts';
-import { type PublicKey, readPublicKey } from '../public-key.ts';
-import { toRefusal } from './failure.ts';
+} from './extensions/policies.ts';
+import type { BasicConstraints, KeyUsage } from './extensions/usage.ts';
+import type { GeneralName } from './general-name.ts';
+import { type Name, sameName } from './name.ts';
+import { oid } from './oids.ts';
+import { type PublicKey, readPublicKey } from './public-key.ts';
 
-/** What validation asks of a certificate, decoded. */
+/** What a certificate says to path validation and lint, decoded. */
 export interface Facts {
   readonly key: PublicKey;
   readonly selfIssued: boolean;
   readonly basicConstraints: BasicConstraints | undefined;
   readonly keyUsage: readonly KeyUsage[] | undefined;
   readonly purposes: readonly string[] | undefined;
+  readonly altNames: readonly GeneralName[];
   /** All names that name constraints bear on: of the subject and alternative ones. */
   readonly names: readonly GeneralName[];
   readonly nameConstraints: NameConstraints | undefined;
@@ -55,23 +55,21 @@ const processed: ReadonlySet<string> = new Set([
   oid.crlDistributionPoints,
 ]);
 
-const known = new WeakMap<Certificate, Facts>();
+const known = new WeakMap<TbsCertificate, Facts>();
 
-/** Throws a Refusal when an extension cannot be read, or the key is not of an accepted kind. */
-export function factsOf(certificate: Certificate): Facts {
+/** `readFacts`, once for each certificate. */
+export function factsOf(certificate: TbsCertificate): Facts {
   let facts = known.get(certificate);
   if (!facts) {
-    try {
-      facts = gather(certificate);
-    } catch (error) {
-      throw toRefusal(error, certificate);
-    }
+    facts = readFacts(certificate);
     known.set(certificate, facts);
   }
   return facts;
 }
 
-function gather(certificate: Certificate): Facts {
+/** Faults: malformed when an extension cannot be read; malformed and badAlgorithm of `readPublicKey`. */
+export function readFacts(certificate: TbsCertificate): Facts {
+  const altNames = subjectAltNamesOf(certificate);
   const decode = <T>(which: string, decoder: (value: Uint8Array) => T): T | undefined => {
     const found = extension(certificate, which);
     return found && decoder(found.value);
@@ -82,7 +80,8 @@ function gather(certificate: Certificate): Facts {
     basicConstraints: basicConstraintsOf(certificate),
     keyUsage: keyUsageOf(certificate),
     purposes: extendedKeyUsageOf(certificate),
-    names: [...namesOfSubject(certificate.subject), ...subjectAltNamesOf(certificate)],
+    altNames,
+    names: [...namesOfSubject(certificate.subject), ...altNames],
     nameConstraints: decode(oid.nameConstraints, decodeNameConstraints),
     policies: decode(oid.certificatePolicies, decodeCertificatePolicies)?.map((policy) => policy.oid),
     policyMappings: decode(oid.policyMappings, decodePolicyMappings) ?? [],

@@ -1,0 +1,99 @@
+import { DerReader } from '../../der/reader.ts';
+import { context, tag } from '../../der/tag.ts';
+import {
+  authorityKeyIdentifierOf,
+  type Certificate,
+  extension,
+  parseTbsCertificate,
+  subjectKeyIdentifierOf,
+  type TbsCertificate,
+} from '../certificate.ts';
+import type { AuthorityKeyIdentifier } from '../extensions/identity.ts';
+import {
+  type AuthorityInfoAccess,
+  decodeAuthorityInfoAccess,
+  decodeCrlDistributionPoints,
+} from '../extensions/locations.ts';
+import type { KeyUsage } from '../extensions/usage.ts';
+import { type Facts, factsOf, readFacts } from '../facts.ts';
+import { oid } from '../oids.ts';
+
+/** A certificate to be and its issuer, decoded once for all rules. */
+export interface Draft {
+  readonly tbs: TbsCertificate;
+  readonly facts: Facts;
+  readonly ca: boolean;
+  readonly keyUsage: readonly KeyUsage[];
+  readonly purposes: readonly string[];
+  readonly subjectKeyIdentifier: Uint8Array | undefined;
+  readonly authorityKeyIdentifier: AuthorityKeyIdentifier | undefined;
+  /** URIs; undefined when the extension is missing. */
+  readonly crlDistributionPoints: readonly string[] | undefined;
+  readonly authorityInfoAccess: AuthorityInfoAccess | undefined;
+  /** How notBefore and notAfter are encoded: identifier octets. */
+  readonly timeTags: readonly number[];
+  readonly hasUniqueIdentifiers: boolean;
+  /** Undefined for a certificate that is to sign itself. */
+  readonly issuer: Issuer | undefined;
+}
+
+interface Issuer {
+  readonly certificate: Certificate;
+  readonly facts: Facts;
+  readonly subjectKeyIdentifier: Uint8Array | undefined;
+}
+
+/** A rule, and the section that states it. */
+export interface Rule {
+  readonly section: string;
+  /** What is wrong, if it is broken. */
+  readonly finding: (draft: Draft) => string | false | undefined;
+}
+
+/** Faults: malformed for what cannot be read, badAlgorithm for a key that is not accepted. */
+export function readDraft(der: Uint8Array, issuer: Certificate | undefined): Draft {
+  const tbs = parseTbsCertificate(der);
+  const facts = readFacts(tbs);
+  const crlDistributionPoints = extension(tbs, oid.crlDistributionPoints);
+  const authorityInfoAccess = extension(tbs, oid.authorityInfoAccess);
+  return {
+    tbs,
+    facts,
+    ca: facts.basicConstraints?.ca ?? false,
+    keyUsage: facts.keyUsage ?? [],
+    purposes: facts.purposes ?? [],
+    subjectKeyIdentifier: subjectKeyIdentifierOf(tbs),
+    authorityKeyIdentifier: authorityKeyIdentifierOf(tbs),
+    crlDistributionPoints: crlDistributionPoints && decodeCrlDistributionPoints(crlDistributionPoints.value),
+    authorityInfoAccess: authorityInfoAccess && decodeAuthorityInfoAccess(authorityInfoAccess.value),
+    ...readShape(der),
+    issuer: issuer && readIssuer(issuer),
+  };
+}
+
+/** What the parser of certificates does not keep. */
+function readShape(der: Uint8Array): Pick<Draft, 'timeTags' | 'hasUniqueIdentifiers'> {
+  const fields = new DerReader(der).sequence();
+  // Version, serial number, signature algorithm, issuer.
+  while (fields.peek() !== tag.integer) fields.element();
+  for (let i = 0; i < 3; i++) fields.element();
+  const validity = fields.sequence();
+  const notBefore = validity.peek();
+  validity.element();
+  const timeTags = [notBefore, validity.peek()];
+  // Subject and key.
+  for (let i = 0; i < 2; i++) fields.element();
+  return { timeTags, hasUniqueIdentifiers: fields.peek() === context(1) || fields.peek() === context(2) };
+}
+
+const issuers = new WeakMap<Certificate, Issuer>();
+
+function readIssuer(certificate: Certificate): Issuer {
+  let issuer = issuers.get(certificate);
+  if (!issuer) {
+    const subjectKeyIdentifier = subjectKeyIdentifierOf(certificate);
+    issuer = { certificate, facts: factsOf(certificate), subjectKeyIdentifier };
+    issuers.set(certificate, issuer);
+  }
+  return issuer;
+}

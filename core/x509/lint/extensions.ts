@@ -1,0 +1,98 @@
+import { sameBytes } from '../../der/bytes.ts';
+import { extension } from '../certificate.ts';
+import { oid } from '../oids.ts';
+import type { Draft, Rule } from './draft.ts';
+
+type Name = keyof typeof oid;
+
+const present = ({ tbs }: Draft, name: Name) => extension(tbs, oid[name]);
+
+const critical = (name: Name, section: string): Rule => ({
+  section,
+  finding: (draft) => present(draft, name)?.critical === false && `${name} is not critical`,
+});
+
+const notCritical = (name: Name, section: string): Rule => ({
+  section,
+  finding: (draft) => present(draft, name)?.critical && `${name} is critical`,
+});
+
+const ofCasOnly = (name: Name, section: string): Rule => ({
+  section,
+  finding: (draft) => !draft.ca && present(draft, name) && `${name} in a certificate that is none of a CA`,
+});
+
+/** RFC 5280 §4.2.1.13: others than these make whoever looks for a CRL look for another certificate first. */
+const fetchable = /^(?:http|ldap):\/\/[^/]/i;
+
+/** Which extensions are there, and whether critical; key identifiers and addresses. */
+export const extensionRules: readonly Rule[] = [
+  critical('keyUsage', 'RFC 5280 §4.2.1.3'),
+  critical('policyMappings', 'RFC 5280 §4.2.1.5'),
+  {
+    section: 'RFC 5280 §4.2.1.9',
+    finding: (draft) =>
+      draft.ca && !present(draft, 'basicConstraints')?.critical && 'basicConstraints of a CA is not critical',
+  },
+  critical('nameConstraints', 'RFC 5280 §4.2.1.10'),
+  critical('policyConstraints', 'RFC 5280 §4.2.1.11'),
+  critical('inhibitAnyPolicy', 'RFC 5280 §4.2.1.14'),
+  notCritical('authorityKeyIdentifier', 'RFC 5280 §4.2.1.1'),
+  notCritical('subjectKeyIdentifier', 'RFC 5280 §4.2.1.2'),
+  notCritical('crlDistributionPoints', 'RFC 5280 §4.2.1.13'),
+  notCritical('freshestCrl', 'RFC 5280 §4.2.1.15'),
+  notCritical('authorityInfoAccess', 'RFC 5280 §4.2.2.1'),
+  notCritical('subjectInfoAccess', 'RFC 5280 §4.2.2.2'),
+  ofCasOnly('policyMappings', 'RFC 5280 §4.2.1.5'),
+  ofCasOnly('nameConstraints', 'RFC 5280 §4.2.1.10'),
+  ofCasOnly('policyConstraints', 'RFC 5280 §4.2.1.11'),
+  ofCasOnly('inhibitAnyPolicy', 'RFC 5280 §4.2.1.14'),
+  {
+    section: 'RFC 5280 §4.2.1.1',
+    finding: ({ authorityKeyIdentifier, issuer }) =>
+      issuer &&
+      !authorityKeyIdentifier?.keyIdentifier &&
+      'authorityKeyIdentifier with a key identifier is missing',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.1',
+    finding: ({ authorityKeyIdentifier, subjectKeyIdentifier, issuer }) => {
+      const named = authorityKeyIdentifier?.keyIdentifier;
+      const own = issuer ? issuer.subjectKeyIdentifier : subjectKeyIdentifier;
+      return (
+        named && own && !sameBytes(named, own) && "authorityKeyIdentifier is not the issuer's key identifier"
+      );
+    },
+  },
+  {
+    section: 'RFC 5280 §4.2.1.2',
+    finding: ({ ca, subjectKeyIdentifier }) =>
+      ca && !subjectKeyIdentifier && 'a CA has no subjectKeyIdentifier',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.2',
+    finding: ({ subjectKeyIdentifier }) =>
+      subjectKeyIdentifier?.length === 0 && 'subjectKeyIdentifier is empty',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.13',
+    finding: ({ crlDistributionPoints: uris }) =>
+      uris &&
+      (uris.length === 0 || !uris.every((uri) => fetchable.test(uri))) &&
+      'crlDistributionPoints has something else than http and ldap URIs',
+  },
+  {
+    section: 'RFC 5280 §4.2.2.1',
+    finding: ({ authorityInfoAccess: access }) =>
+      access &&
+      !access.caIssuers.every((uri) => fetchable.test(uri)) &&
+      'authorityInfoAccess has a caIssuers location that is no http or ldap URI',
+  },
+  {
+    section: 'RFC 6960 §A.1',
+    finding: ({ authorityInfoAccess: access }) =>
+      access &&
+      !access.ocsp.every((uri) => /^http:\/\/[^/]/i.test(uri)) &&
+      'authorityInfoAccess has an OCSP location that is no http URI',
+  },
+];

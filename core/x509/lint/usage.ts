@@ -1,0 +1,110 @@
+import type { KeyType } from '../algorithm.ts';
+import { extension } from '../certificate.ts';
+import type { KeyUsage } from '../extensions/usage.ts';
+import { oid } from '../oids.ts';
+import type { Rule } from './draft.ts';
+
+/** What no key of the kind can do. */
+function unusable(key: KeyType): { readonly section: string; readonly usages: readonly KeyUsage[] } {
+  if (key.startsWith('rsa-')) return rsa;
+  return key.startsWith('p-') ? elliptic : signaturesOnly;
+}
+
+const rsa = { section: 'RFC 3279 §2.3.1', usages: ['keyAgreement', 'encipherOnly', 'decipherOnly'] } as const;
+const elliptic = { section: 'RFC 8813 §3', usages: ['keyEncipherment', 'dataEncipherment'] } as const;
+const signaturesOnly = {
+  section: 'RFC 8410 §5, RFC 9881 §5',
+  usages: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
+} as const;
+
+/** RFC 5280 §4.2.1.12: of which usages a purpose needs one. */
+const usagesOfPurpose: Readonly<Record<string, readonly KeyUsage[]>> = {
+  [oid.serverAuth]: ['digitalSignature', 'keyEncipherment', 'keyAgreement'],
+  [oid.clientAuth]: ['digitalSignature', 'keyAgreement'],
+  [oid.codeSigning]: ['digitalSignature'],
+  [oid.emailProtection]: ['digitalSignature', 'nonRepudiation', 'keyEncipherment', 'keyAgreement'],
+  [oid.timeStamping]: ['digitalSignature', 'nonRepudiation'],
+  [oid.ocspSigning]: ['digitalSignature', 'nonRepudiation'],
+};
+
+/** What the certificate is for: CA or not, path length, key usage, purposes; and whether its issuer may issue it. */
+export const usageRules: readonly Rule[] = [
+  {
+    section: 'RFC 5280 §4.2.1.3',
+    finding: ({ facts }) => facts.keyUsage?.length === 0 && 'keyUsage names no usage',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.3',
+    finding: ({ ca, keyUsage }) =>
+      ca && !keyUsage.includes('keyCertSign') && 'a CA lacks the usage keyCertSign',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.9',
+    finding: ({ ca, keyUsage }) =>
+      !ca && keyUsage.includes('keyCertSign') && 'the usage keyCertSign belongs to CAs',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.3',
+    finding: ({ keyUsage }) =>
+      (keyUsage.includes('encipherOnly') || keyUsage.includes('decipherOnly')) &&
+      !keyUsage.includes('keyAgreement') &&
+      'encipherOnly and decipherOnly mean nothing without keyAgreement',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.3',
+    finding: ({ keyUsage, facts }) => {
+      const { section, usages } = unusable(facts.key.type);
+      const unfit = keyUsage.find((usage) => (usages as readonly KeyUsage[]).includes(usage));
+      return unfit && `${facts.key.type} keys do not serve for ${unfit}: ${section}`;
+    },
+  },
+  {
+    section: 'RFC 5280 §4.2.1.9',
+    finding: ({ ca, facts }) =>
+      !ca && facts.basicConstraints?.pathLength !== undefined && 'a path length belongs to CAs',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.12',
+    finding: ({ facts, keyUsage, purposes }) => {
+      if (!facts.keyUsage) return undefined;
+      const unfit = purposes.find((one) => usagesOfPurpose[one]?.every((usage) => !keyUsage.includes(usage)));
+      return unfit && `no key usage goes with the purpose ${unfit}`;
+    },
+  },
+  {
+    section: 'RFC 5280 §4.2.1.12',
+    finding: ({ tbs, purposes }) =>
+      purposes.includes(oid.anyExtendedKeyUsage) &&
+      extension(tbs, oid.extendedKeyUsage)?.critical &&
+      'anyExtendedKeyUsage in a critical extension',
+  },
+  {
+    section: 'RFC 5280 §6.1.4 (k)',
+    finding: ({ issuer }) => issuer && !issuer.facts.basicConstraints?.ca && 'the issuer is no CA',
+  },
+  {
+    section: 'RFC 5280 §6.1.4 (n)',
+    finding: ({ issuer }) =>
+      issuer?.facts.keyUsage &&
+      !issuer.facts.keyUsage.includes('keyCertSign') &&
+      'the key of the issuer may not sign certificates',
+  },
+  {
+    section: 'RFC 5280 §6.1.4 (l)',
+    finding: ({ ca, facts, issuer }) =>
+      ca &&
+      !facts.selfIssued &&
+      issuer?.facts.basicConstraints?.pathLength === 0 &&
+      'the path length of the issuer allows no CA below it',
+  },
+  {
+    // As path validation here and elsewhere has it.
+    section: 'RFC 5280 §4.2.1.12',
+    finding: ({ purposes, issuer }) => {
+      const allowed = issuer?.facts.purposes;
+      if (!allowed || allowed.includes(oid.anyExtendedKeyUsage)) return undefined;
+      const beyond = purposes.find((one) => !allowed.includes(one));
+      return beyond && `the issuer may not issue for the purpose ${beyond}`;
+    },
+  },
+];
