@@ -33,7 +33,8 @@ export class Connection {
   closing = false;
   /** The last response has begun: whatever else comes in is dropped. */
   closed = false;
-  #deadline: number;
+  #deadline: number; // for the peer to send something
+  #stalled = Number.POSITIVE_INFINITY; // for the peer to take something
   #refuse: Refuse | undefined; // while octets of a request are awaited after its header
   #running = false;
   #waiting: (() => Promise<void>)[] = [];
@@ -64,9 +65,14 @@ export class Connection {
     this.#deadline = Number.POSITIVE_INFINITY;
   }
 
-  /** The peer has to take some of a response. */
+  /** The peer has to take some of a response before there can be more of it. */
   stall(): void {
-    this.#deadline = this.clock.now + this.limits.idleMs;
+    this.#stalled = this.clock.now + this.limits.idleMs;
+  }
+
+  /** It has. */
+  flow(): void {
+    this.#stalled = Number.POSITIVE_INFINITY;
   }
 
   /** Refuses the request of which octets are awaited; false when there is none. */
@@ -101,6 +107,7 @@ export class Connection {
       this.#headBegun = true;
       this.#deadline = Math.min(this.#deadline, now + this.limits.headerMs);
     }
+    if (now >= this.#stalled) this.socket.destroy();
     if (now < this.#deadline) return;
     if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
   }

@@ -41,8 +41,10 @@ export class Dispatcher {
     if (connection.closed) return;
     const announced = this.#announced(connection, req);
     const { mount } = announced;
-    const refuse = (status: number, detail: string): void =>
-      respondAndClose(connection, req, res, this.#refusal(mount, status, detail));
+    const refuse = (status: number, detail: string): void => {
+      req.resume(); // the parser knows no back-pressure: what nobody reads would be kept
+      connection.run(() => this.#refuse(connection, req, res, this.#refusal(mount, status, detail)));
+    };
     if ('status' in announced) {
       refuse(announced.status, announced.detail);
       return;
@@ -117,6 +119,20 @@ export class Dispatcher {
         for (const name of res.getHeaderNames()) res.removeHeader(name);
         await respond(connection, res, this.#refusal(mount, 500, 'internal error'));
       }
+    } catch (error) {
+      this.#onError(error);
+      connection.socket.destroy();
+    }
+  }
+
+  async #refuse(
+    connection: Connection,
+    req: IncomingMessage,
+    res: ServerResponse,
+    response: HttpResponse,
+  ): Promise<void> {
+    try {
+      respondAndClose(connection, req, res, response);
     } catch (error) {
       this.#onError(error);
       connection.socket.destroy();

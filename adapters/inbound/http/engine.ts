@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { Clock, Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { SocketPeer } from './evidence.ts';
@@ -12,7 +11,7 @@ export class Engine {
   readonly #limits: Limits;
   readonly #onError: (error: unknown) => void;
   readonly #clock = new Clock();
-  readonly #connections = new Map<Duplex, Connection>();
+  readonly #connections = new Map<Socket, Connection>();
   readonly #parser: Server;
   readonly #ticking: NodeJS.Timeout;
   #gone: (() => void) | undefined;
@@ -27,7 +26,7 @@ export class Engine {
     this.#parser.on('request', (req, res) => this.#dispatch(req, res, false));
     this.#parser.on('checkContinue', (req, res) => this.#dispatch(req, res, true));
     this.#parser.on('connect', (_req, socket) => socket.end(refusal('405 Method Not Allowed')));
-    this.#parser.on('clientError', (error, socket) => this.#unreadable(error, socket));
+    this.#parser.on('clientError', (error, socket) => this.#unreadable(error, socket as Socket));
     const shortest = Math.min(limits.headerMs, limits.bodyMs, limits.idleMs, limits.lingerMs);
     this.#ticking = setInterval(() => this.#tick(), Math.min(1_000, Math.ceil(shortest / 4)));
   }
@@ -69,7 +68,7 @@ export class Engine {
   }
 
   /** The parser gave up on this connection, or the connection on us. */
-  #unreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  #unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     const connection = this.#connections.get(socket);
     const answerable = error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE';
     if (!connection || !answerable) {

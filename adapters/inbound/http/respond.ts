@@ -64,7 +64,7 @@ function drained(connection: Connection, res: ServerResponse): Promise<void> {
     const done = (): void => {
       res.off('drain', done);
       connection.socket.off('close', done);
-      connection.rest();
+      connection.flow();
       resolve();
     };
     res.on('drain', done);
@@ -87,6 +87,10 @@ export function respondAndClose(
     typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : Buffer.alloc(0);
   connection.closing = true;
   writeHead(connection, res, response, octets.length);
+  if (req.readableEnded) {
+    res.end(octets);
+    return;
+  }
   res.write(octets);
   connection.expect(connection.limits.lingerMs, () => connection.socket.destroy());
   req.on('end', () => res.end());

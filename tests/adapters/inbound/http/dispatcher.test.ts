@@ -52,7 +52,16 @@ beforeAll(async () => {
     }),
     mount('/tls-only', () => text('here'), { plainHttp: false }),
     mount('/fail', (r) => (failures[r.path] ?? (() => text('')))()),
-    mount('/fail/refuse', () => text('')),
+    {
+      ...mount('/fail/refuse', () => text('')),
+      refuse: () => {
+        throw new Error('refused to refuse');
+      },
+    },
+    {
+      ...mount('/fail/badly', () => text('')),
+      refuse: () => ({ status: 413, headers: { 'x-a': 'b\r\n' }, body: '' }),
+    },
     mount('/sized', (r) => text(`${r.body.length}`), {
       bodyLimit: (path) => (path === '/sized/small' ? 3 : 300_000),
     }),
@@ -61,12 +70,6 @@ beforeAll(async () => {
       return text(`slow ${r.query}\n`);
     }),
   ];
-  mounts[3] = {
-    ...mounts[3]!,
-    refuse: () => {
-      throw new Error('refused to refuse');
-    },
-  };
   listener = await open(mounts, { errors, limits });
   proxied = await open(mounts, { errors, limits, trustedProxies: ['127.0.0.0/8'] });
 });
@@ -294,6 +297,12 @@ describe('a mount that fails is answered for with 500 in its form, and the cause
     expect(String(errors[0])).toContain('refused to refuse');
   });
 
+  test('its refusal cannot be sent: then the connection is cut', async () => {
+    errors.length = 0;
+    expect(await ask(request('POST /fail/badly', ['Content-Length: 1001']))).toBe('');
+    expect(String(errors[0])).toContain('x-a');
+  });
+
   test('its stream breaks: then the response is cut, so that nobody takes it for whole', async () => {
     errors.length = 0;
     const response = await ask(request('GET /fail/stream'));
@@ -330,6 +339,17 @@ describe('requests sent ahead on one connection', () => {
       body('a') + body('GET / HTTP/1.1\r\n\r\n') + request('POST /sized', ['Content-Length: 2'], 'ab'),
     );
     expect([...response.matchAll(/\r\n\r\n(\d+)/g)].map((match) => match[1])).toEqual(['1', '18', '2']);
+  });
+
+  test.each([
+    ['with a body that does not come', request('POST /sized/small', ['Content-Length: 9'], 'abc'), 413],
+    ['without one', request('GET /a#b'), 400],
+  ])('do not suffer from one that is refused after them: %s', async (_what, refused, status) => {
+    const started = performance.now();
+    const response = await ask(first('GET /slow?400') + refused);
+    expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`]);
+    expect(response).toMatch(/^slow 400$/m);
+    expect(performance.now() - started).toBeLessThan(1_500);
   });
 
   test('are refused when they are too many', async () => {
