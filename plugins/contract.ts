@@ -44,6 +44,7 @@ export interface Surroundings {
   readonly log: Log;
   readonly clock: Clock;
   readonly entropy: Entropy;
+  /** For what the plugin keeps at rest itself. Key stores have one under a key of their own. */
   readonly vault: Vault;
 }
 
@@ -60,8 +61,13 @@ export interface Plugin<S extends Slot = Slot, C extends TObject = TObject> {
   readonly name: string;
   /** One sentence for `postern plugin list`. */
   readonly summary: string;
-  /** The members of its table in the configuration, `plugin` and `module` aside. Unknown ones are refused. */
+  /**
+   * The members of its table in the configuration, `plugin` and `module` aside. Unknown ones are refused. Text marked
+   * `pathname: true` arrives as an absolute path; `title` says in errors what is wanted ("a URL like …").
+   */
   readonly config: C;
+  /** Of a store: several serving processes on one machine only get in each other's way. */
+  readonly oneProcess?: boolean;
   open(
     config: Static<C>,
     surroundings: S extends 'inbound' ? InboundSurroundings : Surroundings,

@@ -45,7 +45,7 @@ const outbound = {
   types: ['core/'],
 } as const;
 
-const frame = ['plugins/(contract|schema|config|registry|service|main|workers).ts'] as const;
+const frame = ['plugins/(contract|schema|config|config-file|registry|service|main|workers).ts'] as const;
 
 /** DESIGN.md, section 1, line by line. */
 const importTable: readonly Row[] = [
@@ -69,10 +69,20 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/inbound/management/',
     ...inbound,
+    // It shows what is in certificates, and the enumerations of the records.
+    may: [
+      ...inbound.may,
+      'core/x509/',
+      'core/devices/device.ts',
+      'core/ca/credential.ts',
+      'core/ca/issuing-ca.ts',
+    ],
     packages: {
       elysia: 'all',
+      '@elysiajs/jwt': 'all',
       '@elysiajs/swagger': 'all',
       '@sinclair/typebox': 'all',
+      '@sinclair/typebox/value': 'all',
       jose: 'all',
       'node:crypto': 'all',
     },
@@ -106,21 +116,33 @@ const importTable: readonly Row[] = [
   { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },
   { of: 'plugins/catalog.ts', may: ['plugins/*.ts'] },
   {
-    of: 'plugins/(schema|config|registry).ts',
-    may: ['plugins/(schema|config|contract).ts', 'core/fault.ts'],
+    of: 'plugins/(schema|config|config-file|registry).ts',
+    may: [
+      'plugins/(schema|config|registry|contract).ts',
+      'core/fault.ts',
+      'adapters/inbound/http/evidence.ts',
+    ],
     types: ['core/'],
     packages: { ...files, '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
     loads: true,
   },
   {
     of: 'plugins/(service|main|workers|cli).ts',
-    may: [...frame, 'plugins/commands/', 'core/', 'adapters/outbound/system/', 'adapters/inbound/http/'],
-    packages: { ...files, 'node:net': 'all', 'node:os': 'all', 'node:util': 'all' },
+    may: [
+      ...frame,
+      'plugins/catalog.ts',
+      'plugins/commands/',
+      'core/',
+      'adapters/outbound/system/',
+      'adapters/inbound/http/',
+      'adapters/wire/',
+    ],
+    packages: { ...files, bun: 'types', 'node:net': 'all', 'node:os': 'all', 'node:util': 'all' },
   },
   {
     of: 'plugins/commands/',
     may: ['self', ...frame, 'core/', 'adapters/wire/'],
-    packages: { ...files, 'node:util': 'all', 'node:readline': 'all' },
+    packages: { ...files, 'node:util': 'all', 'node:readline/promises': 'all', 'node:stream': 'all' },
   },
   // A plugin: its contract and its adapter, never another plugin.
   {

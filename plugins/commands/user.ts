@@ -1,0 +1,86 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { Actor } from '#core/audit/event.ts';
+import {
+  type Command,
+  configOption,
+  dataOption,
+  exit,
+  operatorName,
+  UsageError,
+  withGateway,
+} from './command.ts';
+
+const where = { data: dataOption, config: configOption };
+const details = `The password is asked for on a terminal; else it is the first line of standard input or, where that is
+empty, POSTERN_ADMIN_PASSWORD. It never stands on the command line.`;
+
+const actor = (): Actor => ({ kind: 'system', id: null, name: operatorName(), address: '' });
+
+export const userCommands: readonly Command[] = [
+  {
+    name: 'user create',
+    positionals: ['NAME'],
+    summary: 'Create a user.',
+    details,
+    options: {
+      role: {
+        type: 'string',
+        value: 'R',
+        help: 'Its role: Admin, Operator, Auditor, Default or one of your own',
+      },
+      ...where,
+    },
+    async run(invocation) {
+      const [name] = invocation.positionals;
+      const { role } = invocation.options;
+      if (typeof role !== 'string') throw new UsageError('--role is missing');
+      const password = await readPassword();
+      await withGateway(invocation, ({ gateway }) =>
+        gateway.accounts.createUser(name!, password, role, actor()),
+      );
+      console.log(`The user ${name} has been created, with the role ${role}.`);
+      return exit.success;
+    },
+  },
+  {
+    name: 'user password',
+    positionals: ['NAME'],
+    summary: "Set a user's password and end the user's sessions.",
+    details,
+    options: where,
+    async run(invocation) {
+      const [name] = invocation.positionals;
+      const password = await readPassword();
+      await withGateway(invocation, ({ gateway }) => gateway.accounts.setPassword(name!, password, actor()));
+      console.log(`The password of ${name} has been set.`);
+      return exit.success;
+    },
+  },
+];
+
+async function readPassword(): Promise<string> {
+  if (process.stdin.isTTY) {
+    const password = await ask('Password: ');
+    if ((await ask('Again: ')) !== password) throw new UsageError('the two are not the same');
+    return password;
+  }
+  const [line = ''] = (await Bun.stdin.text()).split(/\r?\n/, 1);
+  const password = line || process.env.POSTERN_ADMIN_PASSWORD;
+  if (!password) throw new UsageError('no password: neither on standard input nor in POSTERN_ADMIN_PASSWORD');
+  return password;
+}
+
+/** Asks on the terminal, without showing what is typed. */
+async function ask(prompt: string): Promise<string> {
+  process.stderr.write(prompt);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  terminal.on('SIGINT', () => process.exit(130));
+  try {
+    return await terminal.question('');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { Type } from '@sinclair/typebox';
+import { openKeyFiles } from '#adapters/outbound/keyfile/key-files.ts';
+import { definePlugin } from './contract.ts';
+
+export const keyfile = definePlugin({
+  slot: 'keys',
+  name: 'keyfile',
+  summary: 'Keeps private keys in encrypted files in the data directory.',
+  config: Type.Object({
+    /** Default: `keys` in the data directory. */
+    directory: Type.Optional(Type.String({ minLength: 1, pathname: true })),
+  }),
+  open: ({ directory }, { dataDirectory, vault }) =>
+    openKeyFiles({ directory: directory ?? join(dataDirectory, 'keys'), vault }),
+});

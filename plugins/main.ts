@@ -1,0 +1,232 @@
+import { createServer } from 'node:net';
+import { availableParallelism, networkInterfaces } from 'node:os';
+import type { Limits } from '#adapters/inbound/http/limits.ts';
+import { type Listener, openListener } from '#adapters/inbound/http/listener.ts';
+import { encodePem } from '#adapters/wire/pem.ts';
+import type { Gateway, TlsCredential } from '#core/gateway.ts';
+import type { Log } from '#core/ports/logs.ts';
+import type { Configuration } from './config.ts';
+import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
+import type { Plugin } from './contract.ts';
+import { type Addresses, addresses, openService, rememberAddresses, type Service } from './service.ts';
+import { isWorker, runWorkers, tellReady } from './workers.ts';
+
+/** Milliseconds: requests under way get the first, everything together the second. */
+const grace = 7000;
+const patience = 9500;
+
+/**
+ * Serves until SIGTERM or SIGINT, then answers the exit status. In the process that the operator started, the first start
+ * is made and `postern ready <base URL>` printed; with several workers they do the serving.
+ */
+export async function serve(
+  place: Place,
+  catalog: readonly Plugin[],
+  argv: readonly string[],
+): Promise<number> {
+  const loaded = await loadConfiguration(place, catalog);
+  if (isWorker()) return serveHere(loaded, fixedPorts(loaded.configuration), tellReady);
+
+  const ports = await choosePorts(loaded.configuration);
+  const ready = (where: Addresses): void => {
+    rememberAddresses(loaded.dataDirectory, where);
+    console.log(`postern ready ${where.baseUrl}`);
+  };
+  const workers = numberOfWorkers(loaded.configuration);
+  if (workers === 1) return serveHere(loaded, ports, ready);
+
+  const where = addresses(loaded.configuration, ports);
+  await using stack = new AsyncDisposableStack();
+  const service = await openService(loaded, where, { logToStderr: true }, stack);
+  await firstStart(service);
+  await stack.disposeAsync();
+  return runWorkers({
+    count: workers,
+    command: [...argv, '--https-port', String(ports.https), '--http-port', String(ports.http)],
+    ready: () => ready(where),
+    patience,
+  });
+}
+
+interface PortNumbers {
+  readonly https: number;
+  readonly http: number;
+}
+
+/** With `ready` called once connections are accepted. A worker leaves the first start to the process that started it. */
+async function serveHere(
+  loaded: LoadedConfiguration,
+  ports: PortNumbers,
+  ready: (where: Addresses) => void,
+): Promise<number> {
+  const { configuration } = loaded;
+  const stopped = stopSignal();
+  const where = addresses(configuration, ports);
+  await using stack = new AsyncDisposableStack();
+  const service = await openService(loaded, where, { logToStderr: true }, stack);
+  const { gateway, log } = service;
+  if (!isWorker()) await firstStart(service);
+  const inbound = await service.openInbound();
+
+  let served = await gateway.tlsCredential();
+  const host = configuration.server.host ?? everywhere();
+  const reusePort = isWorker();
+  const listener = await openListener({
+    mounts: inbound.flatMap(({ mounts }) => mounts),
+    https: { port: ports.https, host, reusePort, credential: pem(served) },
+    http: { port: ports.http, host, reusePort },
+    trustedProxies: configuration.server.trusted_proxies,
+    limits: limits(configuration),
+    onError: (error) => log.error('request failed', error),
+  });
+  stack.defer(() => listener.close(grace));
+
+  const holder = crypto.randomUUID();
+  repeat(stack, log, 'the TLS credential cannot be renewed', 1000, async () => {
+    served = await renewCredential(gateway, listener, served, log);
+  });
+  repeat(stack, log, 'maintenance failed', 30_000, () => gateway.maintain(holder));
+  log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
+  ready(where);
+
+  const signal = await stopped;
+  log.info('stopping', { signal });
+  // Whatever hangs, an operator who asked for the end gets it.
+  setTimeout(() => process.exit(0), patience).unref();
+  return 0;
+}
+
+/** Makes what is not there yet, and tells the operator of the administrator that it made. */
+async function firstStart({ gateway, log }: Service): Promise<void> {
+  const given = process.env.POSTERN_ADMIN_PASSWORD || undefined;
+  const adminPassword = given ?? randomPassword();
+  const pause = () => Bun.sleep(200);
+  const { adminCreated } = await gateway.bootstrap({ adminPassword, holder: crypto.randomUUID() }, pause);
+  if (!adminCreated) return;
+  log.info('first start: the PKI and the user admin were made');
+  console.log(
+    given === undefined
+      ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
+      : 'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
+  );
+}
+
+/** 120 bits, without characters that look alike. */
+function randomPassword(): string {
+  const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
+  const picked = [...crypto.getRandomValues(new Uint8Array(24))].map(
+    (octet) => letters[octet % letters.length],
+  );
+  return picked.join('').replace(/.{6}(?=.)/g, '$&-');
+}
+
+async function renewCredential(
+  gateway: Gateway,
+  listener: Listener,
+  served: TlsCredential,
+  log: Log,
+): Promise<TlsCredential> {
+  const current = await gateway.tlsCredential();
+  if (current.id !== served.id) {
+    listener.setCredential(pem(current));
+    log.info('serving another TLS credential', { credential: current.id });
+  }
+  return current;
+}
+
+const pem = ({ certificate, chain, privateKey }: TlsCredential) => ({
+  certificateChain: [certificate, ...chain].map((der) => encodePem('CERTIFICATE', der)).join(''),
+  privateKey: encodePem('PRIVATE KEY', privateKey),
+});
+
+/** Runs `task` again and again until `stack` is disposed of, which waits for the run under way. */
+function repeat(
+  stack: AsyncDisposableStack,
+  log: Log,
+  failure: string,
+  every: number,
+  task: () => Promise<void>,
+): void {
+  const stop = Promise.withResolvers<'stop'>();
+  const run = async (): Promise<void> => {
+    let failed = false;
+    do {
+      try {
+        await task();
+        failed = false;
+      } catch (error) {
+        // An outage is told of once, not every second.
+        if (!failed) log.error(failure, error);
+        failed = true;
+      }
+    } while ((await Promise.race([stop.promise, Bun.sleep(every)])) !== 'stop');
+  };
+  const running = run();
+  stack.defer(() => {
+    stop.resolve('stop');
+    return running;
+  });
+}
+
+/** The first SIGTERM or SIGINT. The second ends the process there and then. */
+function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let first: number | undefined;
+  const stop = (signal: string): void => {
+    // Ctrl-C reaches the whole process group, and npm passes it on once more.
+    if (first !== undefined && performance.now() - first > 500) process.exit(1);
+    first ??= performance.now();
+    resolve(signal);
+  };
+  process.on('SIGTERM', stop);
+  // A worker hears from the process that started it, also when that process is gone.
+  process.on('SIGINT', isWorker() ? () => {} : stop);
+  if (isWorker()) process.on('disconnect', () => stop('disconnect'));
+  return promise;
+}
+
+function limits({ limits }: Configuration): Partial<Limits> {
+  const { header_octets: headerOctets, header_fields: headerFields, connections, pipelined } = limits;
+  const milliseconds = {
+    handshakeMs: limits.handshake_seconds,
+    headerMs: limits.header_seconds,
+    bodyMs: limits.body_seconds,
+    idleMs: limits.idle_seconds,
+  };
+  const given = [
+    ...Object.entries({ connections, headerOctets, headerFields, pipelined }),
+    ...Object.entries(milliseconds).map(([name, seconds]) => [name, seconds && seconds * 1000] as const),
+  ];
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/** SQLite has one writer; everything else gains by a process for each core. */
+function numberOfWorkers({ server, store }: Configuration): number {
+  return server.workers ?? (store[0]?.plugin.oneProcess ? 1 : availableParallelism());
+}
+
+/** Every address, IPv6 and IPv4 alike; IPv4 alone where the machine has no IPv6. */
+function everywhere(): string {
+  const known = Object.values(networkInterfaces()).flat();
+  return known.some((address) => address?.family === 'IPv6') ? '::' : '0.0.0.0';
+}
+
+const fixedPorts = ({ server }: Configuration): PortNumbers => ({
+  https: server.https_port,
+  http: server.http_port,
+});
+
+/** The base URL and several workers need a number before anything listens: 0 becomes one that is free now. */
+async function choosePorts({ server }: Configuration): Promise<PortNumbers> {
+  const host = server.host ?? everywhere();
+  const https = server.https_port || (await freePort(host));
+  return { https, http: server.http_port || (await freePort(host)) };
+}
+
+async function freePort(host: string): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}

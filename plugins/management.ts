@@ -1,0 +1,11 @@
+import { Type } from '@sinclair/typebox';
+import { createManagement } from '#adapters/inbound/management/mount.ts';
+import { definePlugin } from './contract.ts';
+
+export const management = definePlugin({
+  slot: 'inbound',
+  name: 'management',
+  summary: 'The Management API at /api.',
+  config: Type.Object({}),
+  open: async (_, { gateway, log }) => ({ mounts: [createManagement(gateway, log)] }),
+});

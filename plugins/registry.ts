@@ -1,0 +1,110 @@
+import { KindGuard, type TSchema, Type } from '@sinclair/typebox';
+import { Fault } from '#core/fault.ts';
+import type { Chosen } from './config.ts';
+import {
+  contractVersion,
+  definePlugin,
+  type InboundSurroundings,
+  type Plugin,
+  type Ports,
+  type Slot,
+  type Surroundings,
+  slots,
+} from './contract.ts';
+
+/** A plugin could not be opened. The message is for the operator. */
+export class OpenError extends Error {
+  override readonly name = 'OpenError';
+}
+
+/**
+ * Opens the plugins of one slot in their order. `stack` closes them, in reverse; when one fails, the
+ * caller disposes of it, and those that were opened are closed. Throws an OpenError.
+ */
+export async function openSlot<S extends Slot>(
+  slot: S,
+  chosen: readonly Chosen<S>[],
+  surroundings: Omit<S extends 'inbound' ? InboundSurroundings : Surroundings, 'name'>,
+  stack: AsyncDisposableStack,
+): Promise<Map<string, Ports[S]>> {
+  const opened = new Map<string, Ports[S]>();
+  for (const { name, plugin, config } of chosen) {
+    const path = slots[slot].most === 1 ? slot : `${slot}.${name}`;
+    const { log } = surroundings;
+    try {
+      const port = await plugin.open(config, { ...surroundings, name } as Parameters<typeof plugin.open>[1]);
+      opened.set(name, port);
+      stack.defer(async () => {
+        try {
+          await (port as { close?(): Promise<void> }).close?.();
+        } catch (error) {
+          log.error('a plugin could not be closed', error, { plugin: path });
+        }
+      });
+    } catch (error) {
+      log.error('a plugin could not be opened', error, { plugin: path });
+      throw new OpenError(`${path}: ${reason(error)}`, { cause: error });
+    }
+  }
+  return opened;
+}
+
+function reason(error: unknown): string {
+  if (error instanceof Fault && error.code !== 'internal') return error.detail;
+  return error instanceof Error ? error.message : 'cannot be opened';
+}
+
+/**
+ * What a module from outside can import as `postern`, wherever it lies and with nothing installed beside it.
+ * TypeBox comes with it: the schema of a plugin's table is made with it.
+ */
+function offerContract(): void {
+  Bun.plugin({
+    name: 'postern',
+    setup(build) {
+      build.module('postern', () => ({
+        exports: { contractVersion, definePlugin, Fault, Type },
+        loader: 'object',
+      }));
+    },
+  });
+}
+
+/**
+ * Loads a plugin from outside: its default export, or the export `plugin`. `specifier` is a path or the name of a package,
+ * relative to `directory`. Throws an Error that says what is wrong with it.
+ */
+export async function loadPlugin(specifier: string, directory: string): Promise<Plugin> {
+  offerContract();
+  let module: { readonly default?: unknown; readonly plugin?: unknown };
+  try {
+    module = await import(Bun.resolveSync(specifier, directory));
+  } catch (error) {
+    throw new Error(`cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const plugin = module.default ?? module.plugin;
+  if (!isPlugin(plugin)) {
+    throw new Error(
+      'exports no plugin: its default export has to be what definePlugin({ slot, name, … }) gives',
+    );
+  }
+  if (plugin.contract !== contractVersion) {
+    throw new Error(
+      `the plugin follows version ${plugin.contract} of the contract, this is ${contractVersion}`,
+    );
+  }
+  return plugin;
+}
+
+function isPlugin(value: unknown): value is Plugin {
+  if (typeof value !== 'object' || value === null) return false;
+  const { contract, slot, name, config, open } = value as Record<string, unknown>;
+  return (
+    Number.isInteger(contract) &&
+    typeof slot === 'string' &&
+    Object.hasOwn(slots, slot) &&
+    typeof name === 'string' &&
+    KindGuard.IsObject(config as TSchema) &&
+    typeof open === 'function'
+  );
+}

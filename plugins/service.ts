@@ -1,0 +1,141 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { openLogFile } from '#adapters/outbound/system/log-file.ts';
+import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
+import { passwords } from '#adapters/outbound/system/passwords.ts';
+import { patterns } from '#adapters/outbound/system/patterns.ts';
+import { createVault } from '#adapters/outbound/system/vault.ts';
+import { createGateway, type Gateway } from '#core/gateway.ts';
+import type { Log } from '#core/ports/logs.ts';
+import { defaultLoginLimits } from '#core/settings.ts';
+import type { Configuration } from './config.ts';
+import type { LoadedConfiguration } from './config-file.ts';
+import type { Inbound } from './contract.ts';
+import { openSlot } from './registry.ts';
+
+/** How the service is reached: `https://host:port` and `http://host:port`, without a trailing slash. */
+export interface Addresses {
+  readonly baseUrl: string;
+  readonly publicUrl: string;
+}
+
+/** Everything behind the listener, open. */
+export interface Service extends Addresses {
+  readonly gateway: Gateway;
+  readonly log: Log;
+  /** Opens the inbound plugins too. Throws an OpenError. */
+  openInbound(): Promise<readonly Inbound[]>;
+}
+
+/** As configured, or else on this machine, at these ports. */
+export function addresses(
+  { server }: Configuration,
+  ports: { readonly https: number; readonly http: number },
+): Addresses {
+  const baseUrl = server.base_url?.replace(/\/$/, '') ?? `https://localhost:${ports.https}`;
+  const publicUrl =
+    server.public_url?.replace(/\/$/, '') ?? `http://${new URL(baseUrl).hostname}:${ports.http}`;
+  return { baseUrl, publicUrl };
+}
+
+const lastAddresses = 'addresses.json';
+
+/** For commands beside the server: it may have been given ports that they are not told of. */
+export function rememberAddresses(dataDirectory: string, addresses: Addresses): void {
+  const path = join(dataDirectory, lastAddresses);
+  writeFileSync(`${path}.new`, `${JSON.stringify(addresses)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+export function rememberedAddresses({ configuration, dataDirectory }: LoadedConfiguration): Addresses {
+  const { https_port: https, http_port: http } = configuration.server;
+  try {
+    const { baseUrl, publicUrl } = JSON.parse(readFileSync(join(dataDirectory, lastAddresses), 'utf8'));
+    if (typeof baseUrl === 'string' && typeof publicUrl === 'string') return { baseUrl, publicUrl };
+  } catch {}
+  return addresses(configuration, { https, http });
+}
+
+/**
+ * Opens what the configuration names, in the order of the slots, and the gateway over it. `stack` closes it, in reverse; the
+ * caller disposes of it, also when this fails. Throws an OpenError, or an Error with a message for the operator.
+ */
+export async function openService(
+  { configuration, dataDirectory }: LoadedConfiguration,
+  { baseUrl, publicUrl }: Addresses,
+  options: { readonly logToStderr: boolean },
+  stack: AsyncDisposableStack,
+): Promise<Service> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const log = await openLog(configuration, dataDirectory, options.logToStderr, stack);
+  const { key_file: file, passphrase } = configuration.secrets;
+  const masterKey = await openMasterKey({
+    dataDirectory,
+    ...(file !== undefined && { file }),
+    ...(passphrase !== undefined && { passphrase }),
+  });
+  const vault = createVault(masterKey.subKey('postern vault'));
+  const surroundings = { dataDirectory, log, clock: systemClock, entropy: systemEntropy, vault };
+  const keyVault = createVault(masterKey.subKey('postern key files'));
+
+  const stores = await openSlot('store', configuration.store, surroundings, stack);
+  const keyStores = await openSlot('keys', configuration.keys, { ...surroundings, vault: keyVault }, stack);
+  const issuers = await openSlot('issuers', configuration.issuers, surroundings, stack);
+  const [store] = stores.values();
+  const ports = { ...surroundings, store: store!, keyStores, issuers, passwords, patterns };
+  const gateway = createGateway(ports, {
+    defaultDomain: configuration.domains.default,
+    publicUrl,
+    serverNames: serverNames(configuration, baseUrl, publicUrl),
+    loginLimits: loginLimits(configuration),
+  });
+  return {
+    gateway,
+    log,
+    baseUrl,
+    publicUrl,
+    async openInbound() {
+      const inbound = { ...surroundings, gateway, baseUrl };
+      return [...(await openSlot('inbound', configuration.inbound, inbound, stack)).values()];
+    },
+  };
+}
+
+async function openLog(
+  { log }: Configuration,
+  dataDirectory: string,
+  stderr: boolean,
+  stack: AsyncDisposableStack,
+): Promise<Log> {
+  const file = await openLogFile({
+    directory: log.directory ?? join(dataDirectory, 'logs'),
+    level: log.level,
+    stderr,
+    ...(log.max_bytes !== undefined && { maxBytes: log.max_bytes }),
+    ...(log.max_files !== undefined && { maxFiles: log.max_files }),
+  });
+  stack.defer(() => file.close());
+  return file;
+}
+
+/** What people and devices may call this machine. */
+function serverNames({ server }: Configuration, ...urls: readonly string[]): readonly string[] {
+  if (server.names) return server.names;
+  const reached = urls.map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ''));
+  const machine = hostname().toLowerCase();
+  const own = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(machine) ? [machine] : [];
+  return [...new Set([...reached, 'localhost', ...own, '127.0.0.1', '::1'])];
+}
+
+function loginLimits({ limits }: Configuration) {
+  const { login_window_seconds: seconds } = limits;
+  return {
+    perName: limits.login_failures_per_name ?? defaultLoginLimits.perName,
+    perAddress: limits.login_failures_per_address ?? defaultLoginLimits.perAddress,
+    window: seconds === undefined ? defaultLoginLimits.window : seconds * 1000,
+  };
+}

@@ -1,0 +1,85 @@
+import type { Subprocess } from 'bun';
+
+const marker = 'POSTERN_WORKER';
+
+/** Whether this process is one of several that another Postern process started. */
+export const isWorker = (): boolean => process.env[marker] !== undefined;
+
+/** A worker says that it accepts connections. */
+export const tellReady = (): void => {
+  process.send?.('ready');
+};
+
+interface WorkerOptions {
+  readonly count: number;
+  /** The arguments of `serve`, as this process would understand them. */
+  readonly command: readonly string[];
+  /** Called once, when every worker accepts connections. */
+  readonly ready: () => void;
+  /** Milliseconds that workers have to end once told to. */
+  readonly patience: number;
+}
+
+/** Of the pause before a worker that died is started again, in milliseconds; it doubles. */
+const firstPause = 100;
+const longestPause = 30_000;
+/** A worker that lived this long starts the count anew. */
+const settled = 60_000;
+
+/**
+ * Starts workers that listen on the same ports, starts again what dies, and ends them all on SIGTERM or SIGINT. Answers the
+ * exit status: 0 when it was told to stop, that of the worker when one cannot even start.
+ */
+export async function runWorkers({ count, command, ready, patience }: WorkerOptions): Promise<number> {
+  const running = new Set<Subprocess>();
+  const end = Promise.withResolvers<number>();
+  let waitingFor = count;
+  let stopping = false;
+
+  const start = (failures: number): void => {
+    const startedAt = performance.now();
+    let isReady = false;
+    const worker = Bun.spawn([process.execPath, ...process.execArgv, ...command], {
+      env: { ...process.env, [marker]: '1' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ipc() {
+        isReady = true;
+        if (failures === 0 && waitingFor > 0 && --waitingFor === 0) ready();
+      },
+    });
+    running.add(worker);
+    void worker.exited.then(async (status) => {
+      running.delete(worker);
+      if (stopping) return;
+      // Before everything has been up once, a worker that fails is a start that fails.
+      if (!isReady && waitingFor > 0) return end.resolve(status || 1);
+      const next = performance.now() - startedAt > settled ? 1 : failures + 1;
+      await Bun.sleep(Math.min(longestPause, firstPause * 2 ** (next - 1)));
+      if (!stopping) start(next);
+    });
+  };
+
+  let first: number | undefined;
+  const stop = (): void => {
+    if (first !== undefined && performance.now() - first > 500) {
+      for (const worker of running) worker.kill('SIGKILL');
+      process.exit(1);
+    }
+    first ??= performance.now();
+    end.resolve(0);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
+  for (let n = 0; n < count; n++) start(0);
+  const status = await end.promise;
+  stopping = true;
+  const leaving = [...running];
+  for (const worker of leaving) worker.kill('SIGTERM');
+  const late = setTimeout(() => {
+    for (const worker of leaving) worker.kill('SIGKILL');
+  }, patience);
+  await Promise.all(leaving.map((worker) => worker.exited));
+  clearTimeout(late);
+  return status;
+}
