@@ -78,9 +78,12 @@ export class PathBuilder {
       const valid = issuer.notBefore <= this.#time && this.#time <= issuer.notAfter;
       return { issuer, keyMatches, rank: 4 * keyRank + (valid ? 0 : 2) + inPool };
     };
+    const anchors = this.#anchors.withSubject(certificate.issuer);
+    const intermediates = this.#intermediates.withSubject(certificate.issuer);
+    this.#budget.steps(anchors.length + intermediates.length);
     return [
-      ...this.#anchors.withSubject(certificate.issuer).map((issuer) => candidate(issuer, 0)),
-      ...this.#intermediates.withSubject(certificate.issuer).map((issuer) => candidate(issuer, 1)),
+      ...anchors.map((issuer) => candidate(issuer, 0)),
+      ...intermediates.map((issuer) => candidate(issuer, 1)),
     ]
       .filter(({ issuer }) => !path.some((other) => isSameEntity(issuer, other)))
       .sort((a, b) => a.rank - b.rank);
