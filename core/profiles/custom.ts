@@ -1,9 +1,10 @@
 import { der } from '../der/builder.ts';
 import { fromHex, hex } from '../der/bytes.ts';
-import { DerReader, readDer } from '../der/reader.ts';
+import { readDer } from '../der/reader.ts';
 import { Fault } from '../fault.ts';
 import { readString, stringTags } from '../x509/directory-string.ts';
 import type { Extension } from '../x509/extension.ts';
+import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import { constantTemplate, type Fields, noFields, type Template } from './template.ts';
@@ -25,10 +26,12 @@ const longestValue = 4096;
 /** Values are DER; the rules see them as hexadecimal. */
 export function compileCustom(oid: string, written: Written, tools: Tools): CustomRules {
   const { critical = false, ...rest } = written;
+  const field = `extensions.custom.${oid}`;
+  if (!isOid(oid)) tools.problems.add(field, 'is not an OID');
   const rule = compileValues<WrittenValue>(
     rest,
     {
-      field: `extensions.custom.${oid}`,
+      field,
       ofRequest: true,
       most: 1,
       fits,
@@ -93,24 +96,16 @@ function fits(value: string): string | undefined {
 /** Why these octets are no value of an extension. */
 export function whatIsWrong(value: Uint8Array): string | undefined {
   if (value.length > longestValue) return `has more than ${longestValue} octets`;
-  return attempt(() => readDer(value, (r) => r.element())) ? undefined : 'is not one DER element';
+  const element = attempt(() => readDer(value, (r) => r.element()));
+  return element instanceof Fault ? 'is not one DER element' : undefined;
 }
 
 function textOf(value: string): string | undefined {
   const encoded = fromHex(value)!;
   const identifier = encoded[0] ?? 0;
-  return stringTags.has(identifier)
-    ? attempt(() => readString(new DerReader(encoded), identifier))
-    : undefined;
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
+  if (!stringTags.has(identifier)) return undefined;
+  const text = attempt(() => readDer(encoded, (r) => readString(r, identifier)));
+  return text instanceof Fault ? undefined : text;
 }
 
 const show = (value: string): string => textOf(value) ?? `#${value.toLowerCase()}`;

@@ -10,6 +10,7 @@ import { basicConstraintsExtension, decodeBasicConstraints } from '../x509/exten
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
+import { isOid } from './attempt.ts';
 import { type CustomRules, compileCustom, whatIsWrong } from './custom.ts';
 import type { ProfileRules } from './language.ts';
 import { compileAuthorityInfoAccess, compileCrlDistributionPoints, type Urls } from './locations.ts';
@@ -147,9 +148,11 @@ function compilePolicies(written: Written['certificatePolicies'], { problems }: 
   const oids = written.policies.map((policy) => policy.oid);
   // RFC 5280 §4.2.1.4
   if (new Set(oids).size < oids.length) problems.add(`${field}.policies`, 'a policy stands twice');
-  for (const { cps } of written.policies) {
+  for (const { oid: policy, cps } of written.policies) {
+    if (!isOid(policy)) problems.add(`${field}.policies`, `${policy} is not an OID`);
     if (cps !== undefined && !isUri(cps)) problems.add(`${field}.policies`, 'cps is not a URI');
   }
+  if (!oids.every(isOid)) return undefined;
   const encoded = certificatePoliciesExtension(
     written.policies.map((policy) => ({ oid: policy.oid, ...(policy.cps && { cps: [policy.cps] }) })),
     written.critical,

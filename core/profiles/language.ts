@@ -13,7 +13,7 @@ const closed = { additionalProperties: false };
 const optional = Type.Optional;
 const describe = <T extends TSchema>(description: string, schema: T): T => ({ ...schema, description });
 
-const oid = Type.String({ pattern: '^[0-2](\\.(0|[1-9]\\d{0,14})){1,20}$' });
+const oid = Type.String({ pattern: '^[0-2](\\.(0|[1-9]\\d{0,14})){1,30}$' });
 const uri = Type.String({ minLength: 1, maxLength: 1024 });
 
 const template = Type.String({
@@ -22,7 +22,7 @@ const template = Type.String({
   description: 'Text with fields such as {device.common_name}; literal braces are doubled',
 });
 const oneOrMore = Type.Union([template, Type.Array(template, { minItems: 1, maxItems: 16 })], {
-  description: 'a template or a list of 1 to 16 templates',
+  title: 'a template or a list of 1 to 16 templates',
 });
 
 const unfit = describe(
@@ -129,7 +129,7 @@ export const profileRulesSchema = Type.Object(
       describe(
         'Rules by attribute type: a name such as CN, or an OID. At most one value unless a rule says otherwise',
         Type.Record(
-          Type.String({ pattern: '^([A-Za-z]{1,40}|[0-2](\\.(0|[1-9]\\d{0,14})){1,20})$' }),
+          Type.String({ pattern: '^([A-Za-z]{1,40}|[0-2](\\.(0|[1-9]\\d{0,14})){1,30})$' }),
           Type.Object(valueRule, closed),
           { ...closed, maxProperties: 40 },
         ),
@@ -280,9 +280,7 @@ function whatIsWrong({ type, message, schema }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing';
   if (type === ValueErrorType.Union) {
     const choices = (schema.anyOf as readonly TSchema[]).map((choice) => choice.const as unknown);
-    return choices[0] === undefined
-      ? `must be ${schema.description}`
-      : `must be one of ${choices.join(', ')}`;
+    return choices[0] === undefined ? `must be ${schema.title}` : `must be one of ${choices.join(', ')}`;
   }
   return message[0]!.toLowerCase() + message.slice(1);
 }

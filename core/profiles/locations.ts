@@ -27,7 +27,7 @@ export function compileCrlDistributionPoints(
 ): LocationRules | undefined {
   if (!written) return undefined;
   const field = 'extensions.crlDistributionPoints';
-  const extra = checked(written.urls, `${field}.urls`, tools);
+  const extra = checked(written.urls, `${field}.urls`, fetchable, tools);
   if (!written.service && extra.length === 0) tools.problems.add(field, 'has no URL');
   const uris = (urls: Urls): string[] => [...(written.service && urls.crl ? [urls.crl] : []), ...extra];
   return explained(field, uris, (urls) => crlDistributionPointsExtension(uris(urls)));
@@ -39,8 +39,8 @@ export function compileAuthorityInfoAccess(
 ): LocationRules | undefined {
   if (!written) return undefined;
   const field = 'extensions.authorityInfoAccess';
-  const moreIssuers = checked(written.caIssuers, `${field}.caIssuers`, tools);
-  const moreOcsp = checked(written.ocsp, `${field}.ocsp`, tools);
+  const moreIssuers = checked(written.caIssuers, `${field}.caIssuers`, fetchable, tools);
+  const moreOcsp = checked(written.ocsp, `${field}.ocsp`, overHttp, tools);
   if (!written.service && moreIssuers.length + moreOcsp.length === 0) tools.problems.add(field, 'has no URL');
   const access = (urls: Urls) => ({
     ocsp: [...(written.service && urls.ocsp ? [urls.ocsp] : []), ...moreOcsp],
@@ -50,9 +50,20 @@ export function compileAuthorityInfoAccess(
   return explained(field, uris, (urls) => authorityInfoAccessExtension(access(urls)));
 }
 
-function checked(urls: readonly string[] | undefined, path: string, { problems }: Tools): readonly string[] {
-  const wrong = urls?.find((url) => !isUri(url));
-  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is not a URI`);
+/**
+ * RFC 5280 §4.2.1.13, §4.2.2.1, RFC 6960 §A.1. Never https: whoever checks a certificate would have to check another one first.
+ */
+const fetchable = [/^(?:http|ldap):\/\//i, 'http or ldap'] as const;
+const overHttp = [/^http:\/\//i, 'http'] as const;
+
+function checked(
+  urls: readonly string[] | undefined,
+  path: string,
+  [schemes, names]: readonly [RegExp, string],
+  { problems }: Tools,
+): readonly string[] {
+  const wrong = urls?.find((url) => !isUri(url) || !schemes.test(url));
+  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is no URI of ${names}`);
   return urls ?? [];
 }
 

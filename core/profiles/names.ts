@@ -6,6 +6,7 @@ import { formatGeneralName, type GeneralName } from '../x509/general-name.ts';
 import { formatIpAddress, parseIpAddress } from '../x509/ip-address.ts';
 import { oid } from '../x509/oids.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
+import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import type { Others } from './subject.ts';
@@ -61,6 +62,9 @@ export function compileNames(
         tools,
       ),
     );
+  }
+  if (written?.otherName?.types.some((type) => !isOid(type))) {
+    tools.problems.add('subjectAltName.otherName.types', 'has what is not an OID');
   }
   const atLeastOneOf = written?.atLeastOneOf;
   for (const kind of atLeastOneOf ?? []) {
@@ -163,14 +167,14 @@ const titles: Readonly<Record<NameKind, string>> = {
   otherName: 'other name',
 };
 
-/** RFC 1034 §3.5 as RFC 1123 §2.1 has it, which is all that RFC 5280 §4.2.1.6 allows; a last label of digits is an address. */
+/** RFC 1034 §3.5 as RFC 1123 §2.1 has it, which is all that RFC 5280 §4.2.1.6 allows; a last label of digits is for addresses. */
 const hostForm =
-  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** RFC 3986 §2, with the scheme that RFC 5280 §4.2.1.6 demands. */
-const uriForm = /^[a-z][a-z0-9+.-]*:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/i;
+  /^(?=.{1,253}$)(?!(?:.*\.)?\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+/** RFC 3986 §2, with the scheme, and the host where there is a place for one, that RFC 5280 §4.2.1.6 demands. */
+const uriForm = /^[a-z][a-z0-9+.-]*:(?!\/\/(?:[/?#]|$))[a-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/i;
 const longestUri = 1024;
 /** RFC 5321 §4.1.2 without quoting. */
-const localPartForm = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/i;
+const localForm = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/i;
 
 const not = (kind: NameKind): string => `is not a valid ${titles[kind]}`;
 
@@ -181,10 +185,10 @@ const forms: Readonly<Record<NameKind, (text: string) => string | undefined>> = 
   email: (text) => {
     const at = text.lastIndexOf('@');
     const fits =
-      text.length <= 254 && localPartForm.test(text.slice(0, at)) && hostForm.test(text.slice(at + 1));
+      at > 0 && text.length <= 254 && localForm.test(text.slice(0, at)) && hostForm.test(text.slice(at + 1));
     return fits ? undefined : not('email');
   },
-  directory: (text) => (hasHidden(text) ? not('directory') : undefined),
+  directory: (text) => (text === '' || hasHidden(text) ? not('directory') : undefined),
   registeredId: () => undefined,
   otherName: () => undefined,
 };
@@ -207,12 +211,8 @@ const fitsTypes =
 
 /** The one text of an address, or undefined for what is none. */
 function ipText(text: string): string | undefined {
-  try {
-    return formatIpAddress(parseIpAddress(text));
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
+  const octets = attempt(() => parseIpAddress(text));
+  return octets instanceof Fault ? undefined : formatIpAddress(octets);
 }
 
 const folds = {

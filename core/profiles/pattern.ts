@@ -1,4 +1,5 @@
 import { Fault } from '../fault.ts';
+import { attempt } from './attempt.ts';
 import {
   type Fields,
   fieldValue,
@@ -33,14 +34,14 @@ export function compilePattern(
     problems.add(path, 'rules of the subject cannot take values from the request');
   }
   const sample = attempt(() => patterns.compile(pattern.replace(fieldForm, 'x')));
-  if (typeof sample === 'string') problems.add(path, sample);
+  if (sample instanceof Fault) problems.add(path, sample.detail);
   const mismatch = `does not match the pattern ${quote(pattern)}`;
   if (fields.length === 0) {
-    const fits: Fits = (text) => (typeof sample === 'function' && sample(text) ? undefined : mismatch);
+    const fits: Fits = (text) => (sample instanceof Fault || !sample(text) ? mismatch : undefined);
     return { fits, constant: true };
   }
-  const compiled = new Map<string, Matcher | string>();
-  const compile = (source: string): Matcher | string => {
+  const compiled = new Map<string, Matcher | Fault>();
+  const compile = (source: string): Matcher | Fault => {
     let matcher = compiled.get(source);
     if (matcher === undefined) {
       if (compiled.size >= mostCached) compiled.clear();
@@ -53,7 +54,7 @@ export function compilePattern(
     const missing = known.find((field) => !fieldValue(field, from));
     if (missing) return `does not match the pattern ${quote(pattern)}: ${missingField(missing)}`;
     const matcher = compile(pattern.replace(fieldForm, (_, field) => literal(field, from)));
-    return typeof matcher === 'function' && matcher(text) ? undefined : mismatch;
+    return matcher instanceof Fault || !matcher(text) ? mismatch : undefined;
   };
   return { fits, constant: false };
 }
@@ -61,12 +62,3 @@ export function compilePattern(
 /** RE2 takes a backslash before any ASCII punctuation for the character itself. */
 const literal = (field: TemplateField, from: Fields): string =>
   fieldValue(field, from)!.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&');
-
-function attempt(compile: () => Matcher): Matcher | string {
-  try {
-    return compile();
-  } catch (error) {
-    if (error instanceof Fault) return error.detail;
-    throw error;
-  }
-}

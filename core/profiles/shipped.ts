@@ -77,7 +77,7 @@ const tlsServer: ProfileRules = {
     ...organisation,
   },
   subjectAltName: {
-    dns: { default: '{request.common_name}', most: 32, wildcards: false },
+    dns: { default: '{request.common_name}', most: 32 },
     ip: { most: 32 },
     atLeastOneOf: ['dns', 'ip'],
   },

@@ -3,6 +3,7 @@ import { Fault } from '../fault.ts';
 import { attributeTypeNamed, attributeTypeOf } from '../x509/attribute-type.ts';
 import { stringTags } from '../x509/directory-string.ts';
 import { attribute, buildName, type Name, type NameAttribute, type Rdn } from '../x509/name.ts';
+import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import type { Fields } from './template.ts';
@@ -20,7 +21,7 @@ export function compileSubject(written: ProfileRules['subject'], others: Others,
   for (const [name, rule] of Object.entries(written ?? {})) {
     const field = `subject.${name}`;
     const type = attributeTypeNamed(name)?.oid ?? name;
-    if (!/^\d/.test(type)) tools.problems.add(field, 'unknown attribute type; write its OID');
+    if (!isOid(type)) tools.problems.add(field, 'unknown attribute type; write its OID');
     else if (rules.has(type)) tools.problems.add(field, 'this attribute type stands twice');
     else
       rules.set(
@@ -31,18 +32,18 @@ export function compileSubject(written: ProfileRules['subject'], others: Others,
   return (requested, from, trace) => applySubject(rules, others, requested, from, trace);
 }
 
-/** The limits of RFC 5280 §A.1, and no characters that show as others. */
+const countries: ReadonlySet<string> = new Set(
+  ['C', 'jurisdictionCountryName'].map((name) => attributeTypeNamed(name)!.oid),
+);
+
+/** The limits of RFC 5280 §A.1, the countries of ISO 3166-1, and no characters that show as others. */
 const fitsAttribute =
   (type: string) =>
   (value: string): string | undefined => {
     if (hasHidden(value)) return 'has control characters';
-    try {
-      attribute(type, value);
-      return undefined;
-    } catch (error) {
-      if (error instanceof Fault) return `does not fit: ${error.detail}`;
-      throw error;
-    }
+    if (countries.has(type) && !/^[a-z]{2}$/i.test(value)) return 'is no country of two letters';
+    const made = attempt(() => attribute(type, value));
+    return made instanceof Fault ? `does not fit: ${made.detail}` : undefined;
   };
 
 function applySubject(
@@ -57,9 +58,13 @@ function applySubject(
   for (const rdn of requested.rdns) {
     for (const one of rdn) {
       const rule = rules.get(one.type);
-      if (rule && !isText(one, rule.field, rule.drop)) dropped.add(one);
-      else if (!rule && !keepOther(one, others, trace)) dropped.add(one);
-      else if (rule) byRule.set(one.type, [...(byRule.get(one.type) ?? []), one]);
+      if (!rule) {
+        if (!keepOther(one, others, trace)) dropped.add(one);
+      } else if (isText(one, rule.field, rule.drop, trace)) {
+        byRule.set(one.type, [...(byRule.get(one.type) ?? []), one]);
+      } else {
+        dropped.add(one);
+      }
     }
   }
   const added: Rdn[] = [];
@@ -79,10 +84,11 @@ function applySubject(
   return rebuild(requested, dropped, added);
 }
 
-function isText(one: NameAttribute, field: string, drop: boolean): boolean {
+function isText(one: NameAttribute, field: string, drop: boolean, trace?: Trace): boolean {
   if (stringTags.has(one.tag)) return true;
-  if (drop) return false;
-  throw new Fault('badCsr', `${field}: the value is not a text`);
+  if (!drop) throw new Fault('badCsr', `${field}: the value is not a text`);
+  trace?.(field, '', 'a value that is not a text is left out');
+  return false;
 }
 
 function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined): boolean {

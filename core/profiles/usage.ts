@@ -1,4 +1,3 @@
-import { encodeOid } from '../der/oid.ts';
 import { Fault } from '../fault.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import type { Extension } from '../x509/extension.ts';
@@ -10,6 +9,7 @@ import {
   keyUsageExtension,
 } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
+import { isOid } from './attempt.ts';
 import type { ProfileRules } from './language.ts';
 import { compilePurposes, decidePurposes } from './purposes.ts';
 import type { Tools, Trace } from './values.ts';
@@ -139,14 +139,4 @@ export function compileExtendedKeyUsage(
     encoded ??= encode(chosen);
     return encoded;
   };
-}
-
-function isOid(text: string): boolean {
-  try {
-    encodeOid(text);
-    return true;
-  } catch (error) {
-    if (error instanceof Fault) return false;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@ import { tag } from '../der/tag.ts';
 import { parseTime } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { attempt } from './attempt.ts';
 import { addDuration, parseDuration } from './duration.ts';
 import type { ProfileRules } from './language.ts';
 import type { Tools, Trace } from './values.ts';
@@ -66,10 +67,6 @@ const isoTime = (milliseconds: number): string => `${new Date(milliseconds).toIS
 
 function parseUntil(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return undefined;
-  try {
-    return parseTime(tag.generalizedTime, text.replace(/[-:T]/g, ''));
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
+  const time = attempt(() => parseTime(tag.generalizedTime, text.replace(/[-:T]/g, '')));
+  return time instanceof Fault ? undefined : time;
 }

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import { keyUsageExtension } from '#core/x509/extensions/usage.ts';
+import { apply, surroundings } from './rehearsal.ts';
+
+test('an outcome says for each field what came out and why', () => {
+  const rules = {
+    keys: { allowed: ['p-256'] },
+    validity: { until: '9999-12-31T23:59:59Z' },
+    subject: {
+      CN: { fixed: '{device.common_name}', unfit: 'drop' },
+      O: { default: '{domain.unique_name}' },
+      C: { default: '{domain.unique_name}' },
+      OU: {},
+    },
+    subjectAltName: { dns: { default: '{request.common_name}' } },
+    extensions: {
+      basicConstraints: { ca: false },
+      keyUsage: { fixed: ['digitalSignature', 'keyEncipherment'], unfit: 'drop' },
+      extendedKeyUsage: { default: ['clientAuth'] },
+      crlDistributionPoints: { service: true },
+      custom: { '1.2.3.4': { fixed: { text: 'hello' } } },
+    },
+    others: { subject: 'drop', subjectAltName: 'drop', extensions: 'drop' },
+  };
+  const outcome = apply(rules, {
+    subject: 'UID=7,OU=West,CN=gate',
+    names: ['IP:10.0.0.1'],
+    extensions: [
+      keyUsageExtension(['keyAgreement']),
+      { oid: '1.2.3.9', critical: false, value: Uint8Array.of(5, 0) },
+    ],
+  });
+  const lines = outcome.explain().map(({ field, value, because }) => `${field} = ${value} | ${because}`);
+  expect(lines).toEqual([
+    'keys = p-256 | allowed by the profile',
+    'subject.UID =  | "7" is left out: the profile has no place for it',
+    'subject.CN =  | "gate" is left out: it does not fit: the profile fixes "pump-1"',
+    'subject.CN = pump-1 | fixed by the profile',
+    'subject.O = plant | default of the profile',
+    'subject.C =  | the default {domain.unique_name} gives none: "plant" is no country of two letters',
+    'subject.OU = West | requested',
+    'subjectAltName.ip =  | "10.0.0.1" is left out: the profile has no place for it',
+    'subjectAltName.dns = pump-1 | default of the profile',
+    'extensions.1.2.3.9 =  | left out: the profile has no place for it',
+    'extensions.basicConstraints = no CA | fixed by the profile',
+    'extensions.keyUsage =  | keyAgreement is left out: not allowed',
+    'extensions.keyUsage = digitalSignature, keyEncipherment | fixed by the profile',
+    'extensions.keyUsage =  | keyEncipherment is left out: not with p-256',
+    'extensions.extendedKeyUsage = clientAuth | default of the profile',
+    'extensions.crlDistributionPoints = http://pki.example/crl/1.crl | the profile asks for it',
+    'extensions.custom.1.2.3.4 = hello | fixed by the profile',
+    'notBefore = 2026-05-17T11:30:15Z | an hour back, for clocks that run late',
+    'notAfter = 2060-01-01T00:00:00Z | the CA certificate ends then; the profile says 9999-12-31T23:59:59Z',
+  ]);
+});
+
+test('a young CA, and a profile for every key, are explained too', () => {
+  const issuer = { ...surroundings.issuer, notBefore: surroundings.now - 1000 };
+  const outcome = apply(
+    { validity: { duration: 'P1M' }, subject: { CN: {} } },
+    { subject: 'CN=x' },
+    { issuer },
+  );
+  expect(outcome.explain()).toEqual([
+    { field: 'keys', value: 'p-256', because: 'the profile allows every kind of key' },
+    { field: 'subject.CN', value: 'x', because: 'requested' },
+    { field: 'notBefore', value: '2026-05-17T12:30:14Z', because: 'the CA certificate is not valid before' },
+    { field: 'notAfter', value: '2026-06-17T12:30:15Z', because: 'P1M' },
+  ]);
+});

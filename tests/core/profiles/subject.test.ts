@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'bun:test';
+import { tag } from '#core/der/tag.ts';
+import { attribute, buildName, type Name, parseDistinguishedName } from '#core/x509/name.ts';
+import { apply, plain, refusal, requestFor, subjectOf } from './rehearsal.ts';
+
+const { validity } = plain;
+
+/** Rules for the subject alone; what is not named is dropped from the rest of the request. */
+const rules = (subject: object, others = 'refuse') => ({ validity, subject, others: { subject: others } });
+
+describe('a rule that is obeyed', () => {
+  const rows: readonly [rule: object, requested: string, subject: string][] = [
+    // fixed
+    [{ CN: { fixed: 'gate' } }, '', 'CN=gate'],
+    [{ CN: { fixed: 'gate' } }, 'CN=gate', 'CN=gate'],
+    [{ CN: { fixed: '{device.common_name}' } }, 'CN=pump-1', 'CN=pump-1'],
+    [{ CN: { fixed: 'gate', unfit: 'drop' } }, 'CN=door', 'CN=gate'],
+    [{ CN: { fixed: 'gate', unfit: 'drop' } }, 'CN=door,CN=gate', 'CN=gate'],
+    [{ OU: { fixed: ['a', 'b'] } }, 'OU=b', 'OU=a,OU=b'],
+    [{ OU: { fixed: ['a', 'b'] } }, '', 'OU=b,OU=a'],
+    [{ OU: { fixed: ['a', 'b'] } }, 'OU=a,OU=b', 'OU=a,OU=b'],
+    [{ O: { fixed: '{domain.unique_name} {{{device.id}}}' } }, '', 'O=plant {7}'],
+    // default
+    [{ CN: { default: '{device.common_name}' } }, '', 'CN=pump-1'],
+    [{ CN: { default: '{device.common_name}' } }, 'CN=other', 'CN=other'],
+    [{ CN: {}, OU: { default: ['a', 'b'] } }, 'CN=x', 'OU=b,OU=a,CN=x'],
+    [{ CN: {}, C: { default: '{domain.unique_name}' } }, 'CN=x', 'CN=x'],
+    [{ CN: {}, O: { default: '{device.serial_number}', pattern: '[a-z]+' } }, 'CN=x', 'CN=x'],
+    // required
+    [{ CN: { required: true } }, 'CN=x', 'CN=x'],
+    [{ CN: { required: true, default: 'y' } }, '', 'CN=y'],
+    // allowed
+    [{ CN: { allowed: ['a', 'b'] } }, 'CN=b', 'CN=b'],
+    [
+      { CN: {}, serialNumber: { allowed: ['{device.serial_number}'] } },
+      'serialNumber=SN-0001,CN=x',
+      'serialNumber=SN-0001,CN=x',
+    ],
+    [{ CN: {}, O: { allowed: ['a'], unfit: 'drop' } }, 'CN=x,O=b', 'CN=x'],
+    // forbidden
+    [{ CN: {}, O: { forbidden: true } }, 'CN=x', 'CN=x'],
+    [{ CN: {}, O: { forbidden: true, unfit: 'drop' } }, 'O=x,CN=x', 'CN=x'],
+    // pattern
+    [{ CN: { pattern: 'pump-\\d+' } }, 'CN=pump-44', 'CN=pump-44'],
+    [{ CN: { pattern: '.*@{device.common_name}' } }, 'CN=app@pump-1', 'CN=app@pump-1'],
+    [{ CN: {}, O: { pattern: 'a|b', unfit: 'drop' } }, 'CN=x,O=ab', 'CN=x'],
+    // most
+    [{ OU: { most: 2 } }, 'OU=a,OU=b', 'OU=a,OU=b'],
+    [{ OU: { most: 2, unfit: 'drop' } }, 'OU=c,OU=b,OU=a', 'OU=b,OU=a'],
+    // others
+    [{ CN: {} }, 'CN=x', 'CN=x'],
+    // by OID, and by another name
+    [{ '2.5.4.3': { fixed: 'x' } }, '', 'CN=x'],
+    [{ commonName: { fixed: 'x' } }, '', 'CN=x'],
+    [{ '1.2.3.4': { fixed: 'x' } }, '', '1.2.3.4=#0c0178'],
+  ];
+  for (const [rule, requested, subject] of rows) {
+    test(`${JSON.stringify(rule)}: ${requested || 'nothing'} → ${subject}`, () => {
+      expect(subjectOf(apply(rules(rule), { subject: requested }))).toBe(subject);
+    });
+  }
+
+  test('others: keep', () => {
+    const outcome = apply(rules({ CN: {} }, 'keep'), { subject: 'UID=7,CN=x,1.2.3=#0c0161' });
+    expect(subjectOf(outcome)).toBe('UID=7,CN=x,1.2.3=#0c0161');
+  });
+
+  test('others: drop', () => {
+    const outcome = apply(rules({ CN: {} }, 'drop'), { subject: 'UID=7,CN=x+O=y' });
+    expect(subjectOf(outcome)).toBe('CN=x');
+  });
+});
+
+describe('a rule that is broken is named in the refusal', () => {
+  const rows: readonly [rule: object, requested: string, detail: string][] = [
+    [
+      { CN: { fixed: '{device.common_name}' } },
+      'CN=pump-2',
+      'subject.CN: "pump-2" does not fit: the profile fixes "pump-1"',
+    ],
+    [{ CN: { fixed: 'gate' } }, 'CN=Gate', 'subject.CN: "Gate" does not fit: the profile fixes "gate"'],
+    [
+      { CN: { fixed: 'gate' } },
+      'CN=gate,CN=gate',
+      'subject.CN: "gate" does not fit: the profile fixes "gate"',
+    ],
+    [{ CN: { fixed: 'gate' } }, 'CN=gate,CN=admin', 'subject.CN: "admin" does not fit'],
+    [{ CN: { required: true } }, '', 'subject.CN: the request has to name one'],
+    [
+      { C: { required: true, default: '{domain.unique_name}' } },
+      '',
+      'subject.C: the request has to name one; the default {domain.unique_name} gives none: "plant" is no country of two letters',
+    ],
+    [{ CN: { allowed: ['a', 'b'] } }, 'CN=c', 'subject.CN: "c" is not allowed; allowed: "a", "b"'],
+    [
+      { CN: { allowed: ['1', '2', '3', '4', '5', '6'] } },
+      'CN=c',
+      'subject.CN: "c" is not allowed; allowed: "1", "2", "3", "4", "5", …',
+    ],
+    [{ O: { forbidden: true } }, 'O=x', 'subject.O: "x" is forbidden by the profile'],
+    [
+      { CN: { pattern: 'pump-\\d+' } },
+      'CN=pump-',
+      'subject.CN: "pump-" does not match the pattern "pump-\\d+"',
+    ],
+    [{ CN: { pattern: 'pump' } }, 'CN=pump-1', 'subject.CN: "pump-1" does not match the pattern "pump"'],
+    [
+      { CN: { pattern: '.*@{device.common_name}' } },
+      'CN=app@pump-2',
+      'subject.CN: "app@pump-2" does not match the pattern ".*@{device.common_name}"',
+    ],
+    [{ CN: {} }, 'CN=a,CN=b', 'subject.CN: "a" is one too many: the profile allows 1'],
+    [{ CN: {} }, 'UID=7,CN=x', 'subject.UID: the profile has no place for this attribute'],
+    [{ CN: {} }, '1.2.3=#0c0161', 'subject.1.2.3: the profile has no place for this attribute'],
+    [{ CN: {} }, '', 'subject: the certificate would name nobody'],
+  ];
+  for (const [rule, requested, detail] of rows) {
+    test(`${JSON.stringify(rule)}: ${requested || 'nothing'}`, () => {
+      expect(refusal(() => apply(rules(rule), { subject: requested }))).toStartWith(`badCsr: ${detail}`);
+    });
+  }
+});
+
+describe('a template without its value', () => {
+  const around = { device: undefined };
+  test('fixed: is refused', () => {
+    expect(
+      refusal(() => apply(rules({ CN: { fixed: '{device.common_name}' } }), { subject: 'CN=x' }, around)),
+    ).toBe(
+      'badCsr: subject.CN: the profile fixes {device.common_name}, but there is no device with a common name behind the request',
+    );
+  });
+
+  test('default: there is none', () => {
+    const outcome = apply(
+      rules({ CN: {}, O: { default: '{device.common_name}' } }),
+      { subject: 'CN=x' },
+      around,
+    );
+    expect(subjectOf(outcome)).toBe('CN=x');
+  });
+
+  test('allowed: nothing is', () => {
+    const rule = { CN: { allowed: ['{device.serial_number}'] } };
+    const device = { id: 7, commonName: 'pump-1', serialNumber: '' };
+    expect(refusal(() => apply(rules(rule), { subject: 'CN=x' }, { device }))).toBe(
+      'badCsr: subject.CN: "x" is not allowed: there is no device with a serial number behind the request',
+    );
+  });
+
+  test('pattern: nothing matches', () => {
+    const rule = { CN: { pattern: '{device.common_name}?' } };
+    expect(refusal(() => apply(rules(rule), { subject: 'CN=pump-' }, around))).toStartWith(
+      'badCsr: subject.CN: "pump-" does not match the pattern "{device.common_name}?": there is no device',
+    );
+  });
+});
+
+describe('values of others are values and nothing else', () => {
+  const hostile = [
+    'a,CN=b',
+    'a+CN=b',
+    'CN=admin',
+    '#0c0161',
+    '\\,"<>;=',
+    ' leading',
+    '{device.id}',
+    '.*',
+    '(?i)x',
+    '\\E.*\\Q',
+  ];
+  for (const commonName of hostile) {
+    const device = { id: 7, commonName, serialNumber: '1' };
+    test(`a device called ${commonName} gets just that name`, () => {
+      const { subject } = apply(rules({ CN: { fixed: '{device.common_name}' } }), {}, { device });
+      expect(subject.rdns).toEqual([[attribute('CN', commonName)]]);
+    });
+
+    test(`a pattern with the device called ${commonName} matches that name alone`, () => {
+      const rule = { CN: { pattern: '{device.common_name}' } };
+      const named = (value: string) => buildName([[attribute('CN', value)]]);
+      expect(apply(rules(rule), { subject: named(commonName) }, { device }).subject).toEqual(
+        named(commonName),
+      );
+      expect(refusal(() => apply(rules(rule), { subject: named(`${commonName}x`) }, { device }))).toStartWith(
+        'badCsr: subject.CN: ',
+      );
+    });
+  }
+
+  const unfit: readonly [value: string, why: string][] = [
+    ['a\nb', 'has control characters'],
+    ['a\x00b', 'has control characters'],
+    ['a\x7fb', 'has control characters'],
+    ['a\u0085b', 'has control characters'],
+    ['user\u202egnp.exe', 'has control characters'],
+    ['a\u2028b', 'has control characters'],
+    ['x'.repeat(65), 'does not fit: name: CN needs 1 to 64 characters, it has 65'],
+  ];
+  for (const [value, why] of unfit) {
+    test(`${JSON.stringify(value).slice(0, 30)} is refused from a template`, () => {
+      const device = { id: 7, commonName: value, serialNumber: '1' };
+      expect(
+        refusal(() => apply(rules({ CN: { fixed: '{device.common_name}' } }), {}, { device })),
+      ).toEndWith(why);
+    });
+    // Requests with NUL are refused before a profile sees them.
+    if (value.includes('\x00')) continue;
+    test(`${JSON.stringify(value).slice(0, 30)} is refused from a request`, () => {
+      const subject = buildName([[{ type: '2.5.4.3', value, tag: tag.utf8String }]]);
+      for (const others of ['refuse', 'keep']) {
+        const named = others === 'refuse' ? { CN: {} } : { O: {} };
+        const text = refusal(() => apply(rules(named, others), { subject }));
+        expect(text).toStartWith('badCsr: subject.CN: ');
+        expect(text).toEndWith(why);
+        expect(text).not.toMatch(/\p{Cc}|\u202e/u);
+      }
+    });
+  }
+});
+
+describe('the encoding of names', () => {
+  const withTag = (value: string, identifier: number, type = '2.5.4.3'): Name =>
+    buildName([[{ type, value, tag: identifier }]]);
+
+  test('a subject that is kept stays as it was requested, byte for byte', () => {
+    const request = requestFor({ subject: withTag('pump-1', tag.printableString) });
+    const outcome = apply(plain, {}, { request });
+    expect(outcome.subject).toBe(request.subject);
+  });
+
+  test('string types that RFC 5280 §4.1.2.4 has given up become UTF8String', () => {
+    for (const old of [tag.teletexString, tag.bmpString, tag.universalString]) {
+      const { subject } = apply(plain, { subject: withTag('Pümpe', old) });
+      expect(subject).toEqual(buildName([[attribute('CN', 'Pümpe')]]));
+    }
+  });
+
+  test('a country in UTF8String becomes a PrintableString', () => {
+    const { subject } = apply(rules({ C: {} }), { subject: withTag('DE', tag.utf8String, '2.5.4.6') });
+    expect(subject.rdns[0]?.[0]?.tag).toBe(tag.printableString);
+  });
+
+  test('a value that is no string is refused, or left out where the profile says so', () => {
+    const subject = buildName([
+      [{ type: '2.5.4.3', value: '#030200ff', tag: tag.bitString }],
+      [attribute('O', 'x')],
+    ]);
+    const both = { CN: {}, O: {} };
+    expect(refusal(() => apply(rules(both), { subject }))).toBe(
+      'badCsr: subject.CN: the value is not a text',
+    );
+    expect(refusal(() => apply(rules({ O: {} }, 'keep'), { subject }))).toBe(
+      'badCsr: subject.CN: the value is not a text',
+    );
+    expect(subjectOf(apply(rules({ ...both, CN: { unfit: 'drop' } }), { subject }))).toBe('O=x');
+  });
+
+  test('a multi-valued RDN stays one', () => {
+    const subject = parseDistinguishedName('CN=x+O=y,C=DE');
+    expect(
+      subjectOf(apply(rules({ CN: {}, O: {}, C: { unfit: 'drop', allowed: ['FR'] } }), { subject })),
+    ).toBe('CN=x+O=y');
+  });
+});
