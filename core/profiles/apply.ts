@@ -30,7 +30,7 @@ export interface ProfileContext {
 }
 
 /** One line of the answer to: what came out, and why. An empty value: it was left out. */
-export interface Explanation {
+interface Explanation {
   readonly field: string;
   readonly value: string;
   readonly because: string;

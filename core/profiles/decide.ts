@@ -3,7 +3,7 @@ import type { Fields } from './template.ts';
 import type { Trace, ValueRule } from './values.ts';
 import { quote } from './visible.ts';
 
-export interface Decision {
+interface Decision {
   /** For each requested value, whether the certificate has it. */
   readonly keep: readonly boolean[];
   /** What the certificate has on top. */

@@ -1,5 +1,5 @@
 /** An ISO 8601 duration. Years and months are calendar terms, the rest is a fixed time. */
-export interface Duration {
+interface Duration {
   readonly months: number;
   readonly milliseconds: number;
 }

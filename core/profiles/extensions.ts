@@ -31,7 +31,7 @@ interface Input {
 }
 
 /** All extensions of a certificate, in a fixed order. Faults: badCsr, badAlgorithm, malformed (a requested extension). */
-export type ExtensionRules = (input: Input, trace?: Trace) => readonly Extension[];
+type ExtensionRules = (input: Input, trace?: Trace) => readonly Extension[];
 
 /** Always made here, whatever is requested. */
 const always: ReadonlySet<string> = new Set([

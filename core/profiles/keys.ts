@@ -4,7 +4,7 @@ import type { ProfileRules } from './language.ts';
 import type { Tools, Trace } from './values.ts';
 
 /** Faults: badAlgorithm for a key that the profile does not allow. */
-export type KeyRules = (key: KeyType, trace?: Trace) => void;
+type KeyRules = (key: KeyType, trace?: Trace) => void;
 
 const leastRsaBits = 2048;
 

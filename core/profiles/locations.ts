@@ -19,7 +19,7 @@ export interface Urls {
 type Written = NonNullable<ProfileRules['extensions']>;
 
 /** An extension that says where something is; undefined where it has nothing to say. */
-export type LocationRules = (urls: Urls, trace?: Trace) => Extension | undefined;
+type LocationRules = (urls: Urls, trace?: Trace) => Extension | undefined;
 
 export function compileCrlDistributionPoints(
   written: Written['crlDistributionPoints'],

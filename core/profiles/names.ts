@@ -20,7 +20,7 @@ type NameKind = Exclude<GeneralName['kind'], 'other'>;
  * Decides about the subject's alternative names; undefined for none. `critical`: the subject is empty (RFC 5280 §4.2.1.6).
  * Faults: badCsr.
  */
-export type NameRules = (
+type NameRules = (
   request: VerifiedRequest,
   critical: boolean,
   from: Fields,

@@ -3,7 +3,7 @@ import type { Trace } from './values.ts';
 import { visible } from './visible.ts';
 
 /** A rule about an extension that is a list of purposes: key usage and extended key usage. */
-export interface PurposeRule<P extends string> {
+interface PurposeRule<P extends string> {
   readonly field: string;
   readonly fixed: readonly P[] | undefined;
   readonly default: readonly P[];

@@ -13,7 +13,7 @@ import { hasHidden, quote } from './visible.ts';
 export type Others = 'refuse' | 'drop' | 'keep';
 
 /** Decides about the subject of a certificate. Faults: badCsr. */
-export type SubjectRules = (requested: Name, from: Fields, trace?: Trace) => Name;
+type SubjectRules = (requested: Name, from: Fields, trace?: Trace) => Name;
 
 export function compileSubject(written: ProfileRules['subject'], others: Others, tools: Tools): SubjectRules {
   const rules = new Map<string, ValueRule>();

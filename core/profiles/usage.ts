@@ -17,11 +17,7 @@ import type { Tools, Trace } from './values.ts';
 type Written = NonNullable<ProfileRules['extensions']>;
 
 /** Decides about an extension; undefined when the certificate has none. `requested`: its value in the request. */
-export type UsageRules = (
-  requested: Uint8Array | undefined,
-  key: KeyType,
-  trace?: Trace,
-) => Extension | undefined;
+type UsageRules = (requested: Uint8Array | undefined, key: KeyType, trace?: Trace) => Extension | undefined;
 
 /** What no key of the kind can do: RFC 4055 §1.2 (RSA), RFC 5480 §3 (EC), RFC 8410 §5 and RFC 9881 §5 (signatures only). */
 const unusable: Readonly<Record<'rsa' | 'ec' | 'signature', readonly KeyUsage[]>> = {

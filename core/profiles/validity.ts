@@ -7,14 +7,14 @@ import { addDuration, parseDuration } from './duration.ts';
 import type { ProfileRules } from './language.ts';
 import type { Tools, Trace } from './values.ts';
 
-export interface Validity {
+interface Validity {
   /** Milliseconds since 1970, whole seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
 /** Faults: conflict when no certificate of the profile could be valid now. */
-export type ValidityRules = (now: number, issuer: Certificate, trace?: Trace) => Validity;
+type ValidityRules = (now: number, issuer: Certificate, trace?: Trace) => Validity;
 
 /** The clocks of devices run late. */
 const backdating = 3_600_000;
