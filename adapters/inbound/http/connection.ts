@@ -127,6 +127,7 @@ export class Connection {
     this.#headBegun = false;
     this.#octetsBefore = this.socket.bytesRead;
     this.#deadline = this.clock.now + this.limits.idleMs;
-    if (this.closing) this.socket.destroySoon();
+    // A response that said so closes the connection itself; this one had begun before it was to be the last.
+    if (this.closing && !this.closed) this.socket.destroySoon();
   };
 }

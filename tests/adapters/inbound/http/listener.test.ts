@@ -19,11 +19,18 @@ import {
 } from './fixture.ts';
 
 const hello = mount('/', () => text('hello'));
-const slow = mount('/', async ({ query }) => {
+const slow = mount('/', async ({ path, query }) => {
+  if (path === '/stream') return { status: 200, headers: {}, body: drip(Number(query)) };
   await Bun.sleep(Number(query));
   return text('done');
 });
 const keepAlive = (query: number): string => `GET /?${query} HTTP/1.1\r\nHost: pki\r\n\r\n`;
+
+async function* drip(ms: number): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('begun');
+  await Bun.sleep(ms);
+  yield Buffer.from('ended');
+}
 
 /** What a handshake ends with: the version, the cipher, the name on the certificate. Or the error. */
 function handshake(
@@ -202,6 +209,14 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     expect(await timed(listener.close(5_000))).toBeLessThan(500);
     expect(await answer).toMatch(/^connection: close\r$/im);
     expect(await answer).toEndWith('done');
+  });
+
+  test('lets a response that has begun end', async () => {
+    const { listener, connect } = await start();
+    const answer = talk(connect(), 'GET /stream?200 HTTP/1.1\r\nHost: pki\r\n\r\n');
+    await Bun.sleep(100);
+    expect(await timed(listener.close(5_000))).toBeLessThan(500);
+    expect(await answer).toEndWith('ended\r\n0\r\n\r\n');
   });
 
   test('lets a request whose body is still coming in end', async () => {
