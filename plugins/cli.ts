@@ -93,7 +93,8 @@ function report(command: Command, error: unknown): number {
   const fault = toFault(error);
   const known = fault === error;
   // What is no Fault has a message for the operator, or is a defect of ours; the stack tells us which.
-  console.error(`postern: ${printable(known ? fault.detail : (error as Error).message)}`);
+  const field = fault.field === undefined ? '' : `${fault.field}: `;
+  console.error(`postern: ${printable(known ? `${field}${fault.detail}` : (error as Error).message)}`);
   if (fault.hint) console.error(`  ${fault.hint}`);
   return exit.failure;
 }

@@ -171,7 +171,9 @@ async function choose(
     given === undefined
       ? input.catalog
           .filter((plugin) => plugin.slot === slot && usual[slot](plugin))
-          .map(({ name }) => [name, most === 1 ? slot : `${slot}.${name}`, { plugin: name }])
+          .map(({ name }) =>
+            most === 1 ? [slot, slot, { plugin: name }] : [name, `${slot}.${name}`, { plugin: name }],
+          )
       : most === 1
         ? [[slot, slot, given]]
         : Object.entries(given).map(([name, table]) => [name, `${slot}.${name.slice(0, 100)}`, table]);

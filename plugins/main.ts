@@ -8,7 +8,14 @@ import type { Log } from '#core/ports/logs.ts';
 import type { Configuration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
 import type { Plugin } from './contract.ts';
-import { type Addresses, addresses, openService, rememberAddresses, type Service } from './service.ts';
+import {
+  type Addresses,
+  addresses,
+  openLog,
+  openService,
+  rememberAddresses,
+  type Service,
+} from './service.ts';
 import { isWorker, runWorkers, tellReady } from './workers.ts';
 
 /** Milliseconds: requests under way get the first, everything together the second. */
@@ -36,11 +43,13 @@ export async function serve(
   if (workers === 1) return serveHere(loaded, ports, ready);
 
   const where = addresses(loaded.configuration, ports);
+  {
+    await using stack = new AsyncDisposableStack();
+    await firstStart(await openService(loaded, where, { logToStderr: true }, stack));
+  }
   await using stack = new AsyncDisposableStack();
-  const service = await openService(loaded, where, { logToStderr: true }, stack);
-  await firstStart(service);
-  await stack.disposeAsync();
-  return runWorkers({
+  return await runWorkers({
+    log: await openLog(loaded, { logToStderr: true }, stack),
     count: workers,
     command: [...argv, '--https-port', String(ports.https), '--http-port', String(ports.http)],
     ready: () => ready(where),
@@ -78,6 +87,8 @@ async function serveHere(
     trustedProxies: configuration.server.trusted_proxies,
     limits: limits(configuration),
     onError: (error) => log.error('request failed', error),
+  }).catch((error) => {
+    throw listening(error, ports);
   });
   stack.defer(() => listener.close(grace));
 
@@ -94,6 +105,17 @@ async function serveHere(
   // Whatever hangs, an operator who asked for the end gets it.
   setTimeout(() => process.exit(0), patience).unref();
   return 0;
+}
+
+/** The operator's version of what the system says when a port cannot be had. */
+function listening(error: NodeJS.ErrnoException & { readonly port?: number }, ports: PortNumbers): Error {
+  const port = error.port ?? `${ports.https} or ${ports.http}`;
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} is taken by another process`,
+    EACCES: `port ${port} may not be used by this account`,
+    EADDRNOTAVAIL: 'server.host is no address of this machine',
+  };
+  return new Error(why[error.code ?? ''] ?? error.message, { cause: error });
 }
 
 /** Makes what is not there yet, and tells the operator of the administrator that it made. */

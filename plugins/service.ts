@@ -65,13 +65,13 @@ export function rememberedAddresses({ configuration, dataDirectory }: LoadedConf
  * caller disposes of it, also when this fails. Throws an OpenError, or an Error with a message for the operator.
  */
 export async function openService(
-  { configuration, dataDirectory }: LoadedConfiguration,
+  loaded: LoadedConfiguration,
   { baseUrl, publicUrl }: Addresses,
   options: { readonly logToStderr: boolean },
   stack: AsyncDisposableStack,
 ): Promise<Service> {
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  const log = await openLog(configuration, dataDirectory, options.logToStderr, stack);
+  const { configuration, dataDirectory } = loaded;
+  const log = await openLog(loaded, options, stack);
   const { key_file: file, passphrase } = configuration.secrets;
   const masterKey = await openMasterKey({
     dataDirectory,
@@ -105,18 +105,20 @@ export async function openService(
   };
 }
 
-async function openLog(
-  { log }: Configuration,
-  dataDirectory: string,
-  stderr: boolean,
+/** The log in the data directory, which is made if it is missing; `stack` closes it. */
+export async function openLog(
+  { configuration, dataDirectory }: LoadedConfiguration,
+  options: { readonly logToStderr: boolean },
   stack: AsyncDisposableStack,
 ): Promise<Log> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const { directory, level, max_bytes: maxBytes, max_files: maxFiles } = configuration.log;
   const file = await openLogFile({
-    directory: log.directory ?? join(dataDirectory, 'logs'),
-    level: log.level,
-    stderr,
-    ...(log.max_bytes !== undefined && { maxBytes: log.max_bytes }),
-    ...(log.max_files !== undefined && { maxFiles: log.max_files }),
+    directory: directory ?? join(dataDirectory, 'logs'),
+    level,
+    stderr: options.logToStderr,
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(maxFiles !== undefined && { maxFiles }),
   });
   stack.defer(() => file.close());
   return file;

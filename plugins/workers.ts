@@ -1,4 +1,5 @@
 import type { Subprocess } from 'bun';
+import type { Log } from '#core/ports/logs.ts';
 
 const marker = 'POSTERN_WORKER';
 
@@ -11,6 +12,7 @@ export const tellReady = (): void => {
 };
 
 interface WorkerOptions {
+  readonly log: Log;
   readonly count: number;
   /** The arguments of `serve`, as this process would understand them. */
   readonly command: readonly string[];
@@ -30,7 +32,7 @@ const settled = 60_000;
  * Starts workers that listen on the same ports, starts again what dies, and ends them all on SIGTERM or SIGINT. Answers the
  * exit status: 0 when it was told to stop, that of the worker when one cannot even start.
  */
-export async function runWorkers({ count, command, ready, patience }: WorkerOptions): Promise<number> {
+export async function runWorkers({ log, count, command, ready, patience }: WorkerOptions): Promise<number> {
   const running = new Set<Subprocess>();
   const end = Promise.withResolvers<number>();
   let waitingFor = count;
@@ -54,6 +56,11 @@ export async function runWorkers({ count, command, ready, patience }: WorkerOpti
       // Before everything has been up once, a worker that fails is a start that fails.
       if (!isReady && waitingFor > 0) return end.resolve(status || 1);
       const next = performance.now() - startedAt > settled ? 1 : failures + 1;
+      log.warn('a worker ended and is started again', {
+        worker: worker.pid,
+        status,
+        signal: worker.signalCode,
+      });
       await Bun.sleep(Math.min(longestPause, firstPause * 2 ** (next - 1)));
       if (!stopping) start(next);
     });

@@ -13,6 +13,7 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
+import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
 
 export const deviceCommands: readonly Command[] = [
   {
@@ -53,7 +54,7 @@ interface AddedDevice {
   readonly password: string | null;
   readonly cmp_reference: string;
   readonly cmp_shared_secret: string | null;
-  /** Lines for a shell: the key and the request, the CA certificate, then one enrolment for each protocol that is open. */
+  /** See `enrolmentLines`. */
   readonly commands: Readonly<Record<string, string>>;
 }
 
@@ -77,7 +78,18 @@ async function addDevice(opened: Opened, commonName: string, wanted: unknown): P
     cmp_reference: device.commonName,
     cmp_shared_secret: secrets?.cmpSharedSecret ?? null,
   };
-  return { ...added, commands: enrolmentLines(opened, added) };
+  return {
+    ...added,
+    commands: enrolmentLines({
+      commonName: added.common_name,
+      domain: added.domain,
+      password: added.password,
+      sharedSecret: added.cmp_shared_secret,
+      baseUrl: opened.baseUrl,
+      publicUrl: opened.publicUrl,
+      protocols: new Set(loaded.configuration.inbound.map(({ plugin }) => plugin.name)),
+    }),
+  };
 }
 
 async function domainNamed({ gateway }: Opened, principal: Principal, uniqueName: string): Promise<Domain> {
@@ -90,49 +102,10 @@ async function domainNamed({ gateway }: Opened, principal: Principal, uniqueName
   return domain;
 }
 
-const quote = (text: string): string =>
-  /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
-function enrolmentLines(
-  { baseUrl, publicUrl, loaded }: Opened,
-  device: Omit<AddedDevice, 'commands'>,
-): Readonly<Record<string, string>> {
-  const { common_name: name, domain, password, cmp_shared_secret: secret } = device;
-  const file = name.replace(/[^\w.-]/g, '_').replace(/^[.-]/, '_');
-  // openssl takes / and = in a name for the start of the next part, unless escaped.
-  const subject = quote(`/CN=${name.replace(/[\\/+=]/g, '\\$&')}`);
-  const path = encodeURIComponent(domain);
-  const curl = `curl --fail --silent --show-error --cacert ca.pem --user ${quote(`${name}:${password}`)}`;
-  const p10 = `openssl req -in ${file}.csr -outform DER | openssl base64 -A`;
-  const open = new Set(loaded.configuration.inbound.map(({ plugin }) => plugin.name));
-  const { host } = new URL(publicUrl);
-  return {
-    key: `openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${file}.key -out ${file}.csr -subj ${subject}`,
-    // Fetched unchecked: whoever needs to be sure compares it with the output of `postern ca export`.
-    ca: `curl --fail --silent --show-error --insecure ${baseUrl}/.well-known/est/${path}/cacerts | openssl base64 -d | openssl pkcs7 -inform DER -print_certs -out ca.pem`,
-    ...(open.has('est') && {
-      est: `${p10} | ${curl} --header 'Content-Type: application/pkcs10' --data-binary @- ${baseUrl}/.well-known/est/${path}/simpleenroll | openssl base64 -d | openssl pkcs7 -inform DER -print_certs -out ${file}.pem`,
-    }),
-    ...(open.has('rest') && {
-      rest: `printf '{"csr":"%s"}' "$(${p10})" | ${curl} --header 'Content-Type: application/json' --data-binary @- ${baseUrl}/rest/${path}/enroll`,
-    }),
-    ...(open.has('cmp') && {
-      cmp: `openssl cmp -cmd ir -server ${host} -path .well-known/cmp/p/${path} -ref ${quote(name)} -secret pass:${secret} -newkey ${file}.key -subject ${subject} -certout ${file}.pem`,
-    }),
-  };
-}
-
-const titles: Readonly<Record<string, string>> = {
-  key: 'A key and a request for a certificate',
-  ca: 'The CA certificates',
-  est: 'The certificate, over EST',
-  rest: 'The certificate, over REST',
-  cmp: 'The certificate, over CMP',
-};
-
 function printDevice({ commands, ...device }: AddedDevice): void {
   for (const [name, value] of Object.entries(device)) {
     if (value !== null) console.log(`${name.replaceAll('_', ' ').padEnd(18)} ${value}`);
   }
-  for (const [name, line] of Object.entries(commands)) console.log(`\n# ${titles[name] ?? name}\n${line}`);
+  for (const [name, line] of Object.entries(commands))
+    console.log(`\n# ${lineTitles[name] ?? name}\n${line}`);
 }
