@@ -3,10 +3,11 @@ import { publicUrls } from '../ca/urls.ts';
 import type { Configuration, LoadedProfile } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { type GeneralName, sameGeneralName } from '../x509/general-name.ts';
 import { sameName } from '../x509/name.ts';
-import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
+import { verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
 import type { Ask, Outcome } from './outcome.ts';
 import type { CredentialKind, Requester } from './requester.ts';
@@ -43,7 +44,6 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
   const request = verifyPkcs10(ask.request.der);
-  if (entitlement === 'renewal') demandSameNames(requester, request);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
   const outcome = profile.compiled.apply({
@@ -54,6 +54,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     issuer: ca.certificate,
     urls: publicUrls(settings, ca.record.id),
   });
+  if (entitlement === 'renewal') demandSameNames(requester, outcome);
   return issue(context, {
     ca,
     outcome,
@@ -102,14 +103,17 @@ const entitlements: Record<
 const isOwnProfile = ({ presented }: Requester, profile: LoadedProfile): boolean =>
   presented?.record.profile === profile.record.id;
 
-/** RFC 7030 §4.2.2: subject and subjectAltName of a renewal are those of the certificate that it renews. */
-function demandSameNames({ presented }: Requester, request: VerifiedRequest): void {
+/**
+ * RFC 7030 §4.2.2: subject and subjectAltName of a renewal are those of the certificate that it renews. What is compared is
+ * what would be issued: a profile may add a name that the request leaves out, and adds it again.
+ */
+function demandSameNames({ presented }: Requester, outcome: ProfileOutcome): void {
   if (!presented) throw new Fault('forbidden', 'a renewal needs the certificate that it renews');
   const { certificate } = presented;
-  if (!sameName(certificate.subject, request.subject)) {
+  if (!sameName(certificate.subject, outcome.subject)) {
     throw new Fault('badCsr', 'the subject is not that of the certificate to be renewed');
   }
-  if (!sameNames(subjectAltNamesOf(certificate), request.subjectAltNames)) {
+  if (!sameNames(subjectAltNamesOf(certificate), subjectAltNamesOf(outcome))) {
     throw new Fault('badCsr', 'the subjectAltName is not that of the certificate to be renewed');
   }
 }

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
-import { compileProfile } from './apply.ts';
 import { parseProfileRules } from './language.ts';
 import type { CertificateProfile } from './record.ts';
 import { shippedProfiles } from './shipped.ts';
@@ -13,11 +12,7 @@ export interface ProfileInput {
 }
 
 export function profiles(context: Context): Resource<'profile', ProfileInput, CertificateProfile> {
-  const checked = (rules: unknown): unknown => {
-    const parsed = parseProfileRules(rules, context.patterns);
-    compileProfile(parsed, context.patterns);
-    return parsed;
-  };
+  const checked = (rules: unknown): unknown => parseProfileRules(rules, context.patterns);
   return resource<'profile', ProfileInput, CertificateProfile>(context, {
     kind: 'profile',
     noun: 'profile',
