@@ -6,8 +6,15 @@ import { readSignatureAlgorithm, type SignatureAlgorithm } from './algorithm.ts'
 import { type Extension, readExtensions } from './extension.ts';
 import { type Name, readName } from './name.ts';
 
-/** The fields of a CertTemplate that a requester may fill in (RFC 4211 §5); others are not read. */
-interface CertTemplate {
+/** RFC 4211 §5; the unique identifiers that nobody uses are passed over. */
+export interface CertTemplate {
+  readonly der: Uint8Array;
+  /** AlgorithmIdentifier in DER. */
+  readonly signingAlg: Uint8Array | undefined;
+  /** Milliseconds since 1970. */
+  readonly validity:
+    | { readonly notBefore: number | undefined; readonly notAfter: number | undefined }
+    | undefined;
   /** Contents octets of the INTEGER; only in requests that name a certificate that exists. */
   readonly serial: Uint8Array | undefined;
   readonly issuer: Name | undefined;
@@ -51,7 +58,7 @@ export function parseCertReqMsg(der: Uint8Array): CertReqMsg {
 
 function readCertRequest(request: DerReader): Pick<CertReqMsg, 'certReqId' | 'template' | 'controls'> {
   const certReqId = request.smallInteger(2 ** 31 - 1);
-  const template = readTemplate(request.sequence());
+  const template = parseCertTemplate(request.element(tag.sequence));
   const controls: { type: string; value: Uint8Array }[] = [];
   const list = request.optional(tag.sequence);
   while (list && !list.empty) {
@@ -65,20 +72,49 @@ function readCertRequest(request: DerReader): Pick<CertReqMsg, 'certReqId' | 'te
   return { certReqId, template, controls };
 }
 
-/** Tags are implicit, save those of the names, as Name is a CHOICE. */
-function readTemplate(reader: DerReader): CertTemplate {
+/** One CertTemplate in DER (RFC 4211 §5). Faults: malformed. */
+export function parseCertTemplate(template: Uint8Array): CertTemplate {
+  return readDer(template, (reader) => ({ der: template, ...readTemplate(reader.sequence()) }));
+}
+
+/** Tags are implicit, save those of the names and times, as Name and Time are a CHOICE. */
+function readTemplate(reader: DerReader): Omit<CertTemplate, 'der'> {
   skip(reader, context(0)); // version
   const serial = reader.peek() === context(1) ? reader.integerBytes(context(1)) : undefined;
-  skip(reader, contextConstructed(2)); // signingAlg
+  const signingAlg = retagged(reader, 2);
   const issuer = readExplicitName(reader, 3);
-  skip(reader, contextConstructed(4)); // validity
+  const optionalValidity = reader.optional(contextConstructed(4));
+  const validity = optionalValidity && readValidity(optionalValidity);
   const subject = readExplicitName(reader, 5);
   const spki = retagged(reader, 6);
   skip(reader, context(7)); // issuerUID
   skip(reader, context(8)); // subjectUID
   const extensions = retagged(reader, 9);
   reader.finish();
-  return { serial, issuer, subject, spki, extensions: extensions ? readDer(extensions, readExtensions) : [] };
+  return {
+    serial,
+    signingAlg,
+    issuer,
+    validity,
+    subject,
+    spki,
+    extensions: extensions ? readDer(extensions, readExtensions) : [],
+  };
+}
+
+/** OptionalValidity. */
+function readValidity(reader: DerReader): CertTemplate['validity'] {
+  const notBefore = readExplicitTime(reader, 0);
+  const notAfter = readExplicitTime(reader, 1);
+  reader.finish();
+  return { notBefore, notAfter };
+}
+
+function readExplicitTime(reader: DerReader, n: number): number | undefined {
+  const explicit = reader.optional(contextConstructed(n));
+  const time = explicit?.time();
+  explicit?.finish();
+  return time;
 }
 
 function skip(reader: DerReader, identifier: number): void {

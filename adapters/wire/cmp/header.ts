@@ -1,0 +1,90 @@
+import type { DerBuilder } from '#core/der/builder.ts';
+import type { DerReader } from '#core/der/reader.ts';
+import { contextConstructed, tag } from '#core/der/tag.ts';
+import { Fault } from '#core/fault.ts';
+import { addGeneralName, type GeneralName, readGeneralName } from '#core/x509/general-name.ts';
+import { addInfo, type InfoTypeAndValue, mostInfos, readInfo } from './info.ts';
+import { addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
+import { addFreeText, readFreeText } from './status.ts';
+
+/** PKIHeader (RFC 9810 §5.1.1). */
+export interface PkiHeader {
+  /** 2 (cmp2000) or 3 (cmp2021); whatever else was sent is for the reader to refuse. */
+  readonly pvno: number;
+  readonly sender: GeneralName;
+  readonly recipient: GeneralName;
+  /** Milliseconds since 1970. */
+  readonly messageTime?: number | undefined;
+  /** AlgorithmIdentifier in DER. */
+  readonly protectionAlg?: Uint8Array | undefined;
+  readonly senderKID?: Uint8Array | undefined;
+  readonly recipKID?: Uint8Array | undefined;
+  readonly transactionID?: Uint8Array | undefined;
+  readonly senderNonce?: Uint8Array | undefined;
+  readonly recipNonce?: Uint8Array | undefined;
+  readonly freeText?: readonly string[] | undefined;
+  readonly generalInfo: readonly InfoTypeAndValue[];
+}
+
+/** Far above what any client sends: a nonce and a transactionID have 16 octets, a reference value is a short name. */
+const longestIdentifier = 512;
+/** An original message that an RA sends along (origPKIMessage) fits. */
+const longestGeneralInfo = 64 * 1024;
+
+/** Consumes a PKIHeader. Faults: malformed. */
+export function readHeader(reader: DerReader): PkiHeader {
+  const header = reader.sequence();
+  const pvno = header.smallInteger(255);
+  const sender = readGeneralName(header);
+  const recipient = readGeneralName(header);
+  const at = <T>(n: number, read: (inner: DerReader) => T): T | undefined =>
+    readExplicit(header, contextConstructed(n), read);
+  const fields = {
+    messageTime: at(0, (r) => r.generalizedTime()),
+    protectionAlg: at(1, readEncoded),
+    senderKID: at(2, readIdentifier),
+    recipKID: at(3, readIdentifier),
+    transactionID: at(4, readIdentifier),
+    senderNonce: at(5, readIdentifier),
+    recipNonce: at(6, readIdentifier),
+    freeText: at(7, readFreeText),
+    generalInfo: at(8, readGeneralInfo) ?? [],
+  };
+  header.finish();
+  return { pvno, sender, recipient, ...fields };
+}
+
+function readIdentifier(reader: DerReader): Uint8Array {
+  const octets = reader.octetString();
+  if (octets.length > longestIdentifier) throw new Fault('malformed', 'CMP: nonce or identifier too long');
+  return octets;
+}
+
+function readGeneralInfo(reader: DerReader): InfoTypeAndValue[] {
+  if (reader.rest().length > longestGeneralInfo) throw new Fault('malformed', 'CMP: generalInfo too long');
+  return readSequenceOf(reader, { least: 1, most: mostInfos }, readInfo);
+}
+
+/** Adds a PKIHeader in canonical DER. */
+export function addHeader(builder: DerBuilder, header: PkiHeader): void {
+  builder.sequence((s) => {
+    s.integer(header.pvno);
+    addGeneralName(s, header.sender);
+    addGeneralName(s, header.recipient);
+    const { messageTime, protectionAlg, freeText, generalInfo } = header;
+    if (messageTime !== undefined) s.explicit(0, (b) => b.generalizedTime(messageTime));
+    if (protectionAlg) s.explicit(1, protectionAlg);
+    const identifiers = [
+      header.senderKID,
+      header.recipKID,
+      header.transactionID,
+      header.senderNonce,
+      header.recipNonce,
+    ];
+    identifiers.forEach((octets, i) => {
+      if (octets) s.explicit(2 + i, (b) => b.add(tag.octetString, octets));
+    });
+    if (freeText?.length) s.explicit(7, (b) => addFreeText(b, freeText));
+    if (generalInfo.length > 0) s.explicit(8, (b) => addSequenceOf(b, generalInfo, addInfo));
+  });
+}

@@ -1,0 +1,85 @@
+import { der } from '#core/der/builder.ts';
+import { type DerReader, readDer } from '#core/der/reader.ts';
+import { contextConstructed } from '#core/der/tag.ts';
+import { Fault } from '#core/fault.ts';
+import { type BodyType, bodyTypeOf, buildPkiBody, type PkiBody, parsePkiBody } from './body.ts';
+import { addHeader, type PkiHeader, readHeader } from './header.ts';
+import { addEncoded, addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
+
+/** A PKIMessage whose body has not been looked into: enough to check its protection, or to answer that its body is bad. */
+export interface SealedPkiMessage {
+  readonly der: Uint8Array;
+  readonly headerDer: Uint8Array;
+  readonly bodyDer: Uint8Array;
+  readonly header: PkiHeader;
+  readonly bodyType: BodyType;
+  /** Contents of PKIProtection. */
+  readonly protection?: Uint8Array | undefined;
+  /** In their order, each a SEQUENCE in DER, not looked into. */
+  readonly extraCerts: readonly Uint8Array[];
+  /** DER of ProtectedPart (RFC 9810 §5.1.3) over header and body as they came. */
+  protectedPart(): Uint8Array;
+}
+
+/** PKIMessage (RFC 9810 §5.1). */
+export interface PkiMessage extends SealedPkiMessage {
+  readonly body: PkiBody;
+}
+
+/** Makes the protection of a message that is being built. */
+export interface Protector {
+  /** AlgorithmIdentifier in DER: the header's protectionAlg. */
+  readonly algorithm: Uint8Array;
+  /** ProtectedPart in DER → contents of PKIProtection. */
+  protect(protectedPart: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+const mostExtraCerts = 32;
+
+/** Header, protection and extraCerts of a PKIMessage in DER; of its body the kind. Faults: malformed. */
+export function openPkiMessage(message: Uint8Array): SealedPkiMessage {
+  return readDer(message, (reader) => {
+    const fields = reader.sequence();
+    const headerDer = readEncoded(fields);
+    const bodyDer = fields.element();
+    const protection = readExplicit(fields, contextConstructed(0), (r) => r.bitStringBytes());
+    const extraCerts = readExplicit(fields, contextConstructed(1), readExtraCerts) ?? [];
+    fields.finish();
+    const header = readDer(headerDer, readHeader);
+    if ((protection === undefined) !== (header.protectionAlg === undefined)) {
+      throw new Fault('malformed', 'CMP: protectionAlg and protection go together');
+    }
+    const bodyType = bodyTypeOf(bodyDer);
+    const protectedPart = (): Uint8Array => der((b) => b.sequence((s) => s.raw(headerDer).raw(bodyDer)));
+    return { der: message, headerDer, bodyDer, header, bodyType, protection, extraCerts, protectedPart };
+  });
+}
+
+const readExtraCerts = (reader: DerReader): Uint8Array[] =>
+  readSequenceOf(reader, { least: 1, most: mostExtraCerts }, readEncoded);
+
+/** One PKIMessage in DER (RFC 9810 §5.1); its protection is not checked. Faults: malformed. */
+export function parsePkiMessage(message: Uint8Array): PkiMessage {
+  const opened = openPkiMessage(message);
+  return { ...opened, body: parsePkiBody(opened.bodyDer) };
+}
+
+/** A PKIMessage in DER; the protectionAlg of its header is the protector's. */
+export async function buildPkiMessage(
+  header: Omit<PkiHeader, 'protectionAlg'>,
+  body: PkiBody,
+  options: { readonly protector?: Protector | undefined; readonly extraCerts?: readonly Uint8Array[] } = {},
+): Promise<Uint8Array> {
+  const { protector, extraCerts = [] } = options;
+  const headerDer = der((b) => addHeader(b, { ...header, protectionAlg: protector?.algorithm }));
+  const bodyDer = buildPkiBody(body);
+  const protectedPart = der((b) => b.sequence((s) => s.raw(headerDer).raw(bodyDer)));
+  const protection = await protector?.protect(protectedPart);
+  return der((b) =>
+    b.sequence((message) => {
+      message.raw(headerDer).raw(bodyDer);
+      if (protection) message.explicit(0, (p) => p.bitString(protection));
+      if (extraCerts.length > 0) message.explicit(1, (list) => addSequenceOf(list, extraCerts, addEncoded));
+    }),
+  );
+}
