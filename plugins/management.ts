@@ -5,7 +5,7 @@ import { definePlugin } from './contract.ts';
 export const management = definePlugin({
   slot: 'inbound',
   name: 'management',
-  summary: 'The Management API at /api.',
+  summary: 'The Management API at /api, and its OpenAPI document at /schema.',
   config: Type.Object({}),
-  open: async (_, { gateway, log }) => ({ mounts: [createManagement(gateway, log)] }),
+  open: async (_, { gateway, log }) => ({ mounts: createManagement(gateway, log) }),
 });

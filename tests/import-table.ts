@@ -80,11 +80,11 @@ const importTable: readonly Row[] = [
     packages: {
       elysia: 'all',
       '@elysiajs/jwt': 'all',
-      '@elysiajs/swagger': 'all',
       '@sinclair/typebox': 'all',
       '@sinclair/typebox/value': 'all',
       jose: 'all',
       'node:crypto': 'all',
+      yaml: 'all',
     },
   },
   { of: 'adapters/inbound/*/', ...inbound, packages: { elysia: 'all' } },

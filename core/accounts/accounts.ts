@@ -3,7 +3,7 @@ import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { secretContext } from '../devices/secrets.ts';
 import { Fault } from '../fault.ts';
 import type { Role, Session, User } from './account.ts';
-import { permissions } from './permissions.ts';
+import { type Permission, permissions } from './permissions.ts';
 import type { Principal } from './principal.ts';
 
 /** Milliseconds. */
@@ -28,6 +28,8 @@ export interface Accounts {
   refresh(session: number, generation: number, address: string): Promise<SessionGrant>;
   /** The holder of a good access token. Faults: unauthenticated when user or session is gone. */
   principal(user: number, session: number, address: string): Promise<Principal>;
+  /** Faults: forbidden, which is audited. */
+  authorize(principal: Principal, permission: Permission): Promise<void>;
   /** 32 octets that sign tokens, the same at every instance. */
   tokenKey(): Promise<Uint8Array>;
   /** For the command line. Faults: conflict with `field`, notFound (the role), malformed (the password). */
@@ -155,6 +157,18 @@ export function accounts(context: Context): Accounts {
         throw new Fault('unauthenticated', 'the token is not valid');
       }
       return mint({ kind: 'user', id: user.id, name: user.username, address }, role.permissions);
+    },
+
+    async authorize({ actor, permissions }, permission) {
+      if (permissions.has(permission)) return;
+      const event = {
+        action: 'account.authorize',
+        object: '',
+        outcome: 'refused',
+        detail: { permission },
+      } as const;
+      await recordRefusal(context, audit(context, actor, event));
+      throw new Fault('forbidden', `this needs the permission ${permission}`);
     },
 
     tokenKey() {

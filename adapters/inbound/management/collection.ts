@@ -1,38 +1,29 @@
-import type { Principal } from '#core/accounts/principal.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Kind } from '#core/ports/store.ts';
-import type { HttpRequest } from '../http/exchange.ts';
 import { readBody } from './body.ts';
+import { collectionOperations } from './collection-operations.ts';
 import type { Description } from './description.ts';
 import { HttpError, json } from './errors.ts';
 import { readInput } from './input.ts';
 import { readListQuery } from './list-query.ts';
-
-/** One route: a method on a path, for whoever has a token. */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:id` where a record is named; without a trailing slash. */
-  readonly path: string;
-  readonly handle: (
-    principal: Principal,
-    request: HttpRequest,
-    parameters: Readonly<Record<string, string>>,
-  ) => Promise<Response>;
-}
+import type { Route } from './route.ts';
 
 /** The routes of a described resource. */
 export function collectionRoutes<K extends Kind, Input, View>(
   gateway: Gateway,
   description: Description<K, Input, View>,
 ): readonly Route[] {
-  const { path, fields, toJson } = description;
+  const { path, fields, toJson, permissions } = description;
   const { list, read, create, update, remove } = description.operations(gateway);
+  const operations = collectionOperations(description);
   const one = `${path}/:id`;
+  const { read: reads, write: writes = reads } = permissions;
   const routes: Route[] = [
     {
       method: 'GET',
       path,
+      operation: { ...operations.list, permission: reads },
       handle: async (principal, request) => {
         const parameters = new URLSearchParams(request.query);
         const page = await list(principal, readListQuery(description, parameters));
@@ -51,6 +42,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
     {
       method: 'GET',
       path: one,
+      operation: { ...operations.read, permission: reads },
       handle: async (principal, _request, { id }) =>
         json(200, toJson(await read(principal, recordId(id)), true)),
     },
@@ -59,6 +51,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
     routes.push({
       method: 'POST',
       path,
+      operation: { ...operations.create, permission: permissions.create ?? writes },
       handle: async (principal, request) => {
         const input = readInput(fields, await readBody(request), 'create');
         return json(201, toJson(await create(principal, input as Input), true));
@@ -73,6 +66,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
       routes.push({
         method,
         path: one,
+        operation: { ...operations[mode], permission: writes },
         handle: async (principal, request, { id }) => {
           const changes = readInput(fields, await readBody(request), mode);
           return json(200, toJson(await update(principal, recordId(id), changes as Partial<Input>), true));
@@ -84,6 +78,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
     routes.push({
       method: 'DELETE',
       path: one,
+      operation: { ...operations.remove, permission: writes },
       handle: async (principal, _request, { id }) => {
         await remove(principal, recordId(id));
         return new Response(null, { status: 204 });

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
+import type { Permission } from '#core/accounts/permissions.ts';
 import type { Principal } from '#core/accounts/principal.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Condition, Kind, Page, Query } from '#core/ports/store.ts';
@@ -12,8 +13,12 @@ export type Filter<K extends Kind> = {
 /** One member of a resource's JSON. */
 export interface FieldDescription {
   readonly schema: TSchema;
+  /** What is shown, where that is not what is written. */
+  readonly shown?: TSchema;
   /** Shown but not written; sent back by a client it is ignored. */
   readonly readOnly?: boolean;
+  /** Written but not shown. */
+  readonly writeOnly?: boolean;
   /** Must be there on create and PUT. */
   readonly required?: boolean;
   /** What PUT takes for a member that is left out; without one the member is left out of the input too. */
@@ -35,10 +40,20 @@ export interface Description<K extends Kind, Input, View> {
   /** Singular, as operations and schemas call it. */
   readonly noun: string;
   readonly kind: K;
+  /** What its operations need; `create` where that is not `write`. */
+  readonly permissions: {
+    readonly read: Permission;
+    readonly write?: Permission;
+    readonly create?: Permission;
+  };
   readonly fields: Readonly<Record<string, FieldDescription>>;
   readonly filters?: Readonly<Record<string, Filter<K>>>;
   /** A view's JSON, member by member; `detail` false in lists. */
   readonly toJson: (view: View, detail: boolean) => Readonly<Record<string, unknown>>;
+  /** For the OpenAPI document: a record as it is shown, and the write-only members as they are sent. */
+  readonly example: Readonly<Record<string, unknown>>;
+  /** When an operation is answered with 409. */
+  readonly conflicts?: { readonly create?: string; readonly update?: string; readonly remove?: string };
   readonly operations: (gateway: Gateway) => Operations<K, Input, View>;
 }
 

@@ -33,7 +33,18 @@ export const integerEnum = (meanings: Readonly<Record<number, string>>) =>
       .join('; '),
   });
 
-export const dateTime = (description: string) => Type.String({ format: 'date-time', description });
+const moment = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}';
+
+/** As `timestamp` writes it. The format `date-time` (RFC 3339) would demand a zone. */
+export const dateTime = (description: string) =>
+  Type.String({
+    pattern: `^${moment}$`,
+    description: `${description}; ISO 8601, UTC, without a zone suffix`,
+  });
+
+/** As `timestamp` writes it, and `Z`. */
+export const zonedDateTime = (description: string) =>
+  Type.String({ format: 'date-time', description: `${description}; ISO 8601, UTC` });
 
 /**
  * A JSON value as the record has it (text trimmed), or why not. Messages name members below the field by their path.

@@ -3,22 +3,24 @@ import type { Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
 import { originalOf, toHttpResponse, toWebRequest } from './bridge.ts';
-import { methodNotAllowed, type Route } from './collection.ts';
+import { methodNotAllowed } from './collection.ts';
 import { snakeCase } from './description.ts';
-import { HttpError, json, render } from './errors.ts';
+import { HttpError, render } from './errors.ts';
+import { healthRoute } from './health-route.ts';
 import { resourceRoutes } from './resources/catalog.ts';
-import { refresh, signIn } from './token-routes.ts';
+import type { PublicRoute, Route } from './route.ts';
+import { schemaRoutes } from './schema-routes.ts';
+import { swaggerUi } from './swagger-ui.ts';
+import { tokenRoutes } from './token-routes.ts';
 import { Tokens } from './tokens.ts';
 
 const bodyLimit = 1024 * 1024;
 
-/** The Management API (`/api`). */
-export function createManagement(gateway: Gateway, log: Log): Mount {
+/** The Management API (`/api`), and its description at `/schema`: a mount for each. */
+export function createManagement(gateway: Gateway, log: Log): readonly [api: Mount, schema: Mount] {
   const tokens = new Tokens(gateway);
   const report = (cause: unknown): void => log.error('management request failed', cause);
-  const open = (
-    handle: (request: HttpRequest, parameters: Readonly<Record<string, string>>) => Promise<Response>,
-  ) => {
+  const open = (handle: PublicRoute['handle']) => {
     return async ({
       request,
       params,
@@ -33,25 +35,24 @@ export function createManagement(gateway: Gateway, log: Log): Mount {
       }
     };
   };
-  const authenticated = ({ handle }: Route) =>
-    open(async (request, parameters) => handle(await tokens.principal(request), request, parameters));
+  const authenticated = ({ handle, operation }: Route) =>
+    open(async (request, parameters) => {
+      const principal = await tokens.principal(request);
+      await gateway.accounts.authorize(principal, operation.permission);
+      return handle(principal, request, parameters);
+    });
 
+  const documented = [
+    ...resourceRoutes(gateway),
+    ...tokenRoutes(gateway, tokens),
+    healthRoute(gateway),
+    swaggerUi.page,
+  ];
   // `onParse` keeps the framework away from bodies: they are read by what describes them.
   const app = new Elysia().onParse(() => null);
-  app.get(
-    '/api/health',
-    open(() => health(gateway)),
-  );
-  app.post(
-    '/api/token',
-    open((request) => signIn(gateway, tokens, request)),
-  );
-  app.post(
-    '/api/token/refresh',
-    open((request) => refresh(gateway, tokens, request)),
-  );
-  const routes = resourceRoutes(gateway);
-  for (const route of routes) app.route(route.method, route.path, authenticated(route));
+  for (const route of [...documented, ...schemaRoutes(documented), ...swaggerUi.files]) {
+    app.route(route.method, route.path, isPublic(route) ? open(route.handle) : authenticated(route));
+  }
   // What is known by path only answers 405; Elysia prefers the exact method to `all`.
   const known = Map.groupBy(app.routes, ({ path }) => path);
   for (const [path, ofPath] of known) {
@@ -66,20 +67,13 @@ export function createManagement(gateway: Gateway, log: Log): Mount {
   );
   app.onError(({ error }) => render(error, snakeCase, report));
 
-  return {
-    prefix: '/api',
-    plainHttp: false,
-    bodyLimit,
-    handle: async (request) => toHttpResponse(await app.handle(toWebRequest(request))),
-    refuse,
-  };
+  const handle = async (request: HttpRequest): Promise<HttpResponse> =>
+    toHttpResponse(await app.handle(toWebRequest(request)));
+  const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
+  return [mount('/api'), mount('/schema')];
 }
 
-async function health(gateway: Gateway): Promise<Response> {
-  const checks = await gateway.health();
-  const ok = Object.values(checks).every((check) => check.ok);
-  return json(ok ? 200 : 503, { status: ok ? 'ok' : 'unavailable', checks });
-}
+const isPublic = (route: Route | PublicRoute): route is PublicRoute => !('permission' in route.operation);
 
 const refuse = (status: number, detail: string): HttpResponse => ({
   status,

@@ -1,5 +1,6 @@
 import type { Gateway } from '#core/gateway.ts';
-import { collectionRoutes, type Route } from '../collection.ts';
+import { collectionRoutes } from '../collection.ts';
+import type { Route } from '../route.ts';
 import { certProfiles } from './cert-profiles.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';

@@ -11,6 +11,7 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
   tag: 'cert-profiles',
   noun: 'certificate profile',
   kind: 'profile',
+  permissions: { read: 'profiles.read', write: 'profiles.write' },
   fields: {
     id: idField,
     unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
@@ -29,5 +30,12 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
     created_at: timestamp(createdAt),
     profile,
   }),
+  example: {
+    id: 12,
+    unique_name: 'pump_tls',
+    created_at: '2026-03-02T08:15:30.000',
+    profile: { validity: { days: 90 } },
+  },
+  conflicts: { remove: 'Domains or certificates still refer to it.' },
   operations: (gateway) => gateway.profiles,
 };

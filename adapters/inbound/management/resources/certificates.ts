@@ -18,6 +18,7 @@ export const certificates: Description<'certificate', CertificateInput, StoredCe
   tag: 'certificates',
   noun: 'certificate',
   kind: 'certificate',
+  permissions: { read: 'certificates.read', write: 'certificates.write', create: 'certificates.issue' },
   fields: {
     id: idField,
     common_name: {
@@ -69,6 +70,27 @@ export const certificates: Description<'certificate', CertificateInput, StoredCe
     protocol: record.protocol,
     ...(detail && contents(record.der)),
   }),
+  example: {
+    id: 31,
+    common_name: 'pump-7',
+    created_at: '2026-03-02T08:15:30.000',
+    serial_number: '4C6F9D0E1B7A3358A1D2C4E60789BB21',
+    subject: 'CN=pump-7',
+    not_valid_before: '2026-03-02T07:15:30.000',
+    not_valid_after: '2027-03-02T08:15:30.000',
+    fingerprint: '9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08',
+    status: 'good',
+    revoked_at: null,
+    revocation_reason: null,
+    issuing_ca: 2,
+    device: 7,
+    domain: 1,
+    cert_profile: 1,
+    protocol: 'est',
+    issuer: 'CN=Postern Issuing CA 5F0C2A91,O=Postern',
+    subject_alternative_names: ['DNS:pump-7.plant.example'],
+    pem: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n',
+  },
   operations: ({ certificates: { list, read, update, remove } }) => ({ list, read, update, remove }),
 };
 

@@ -44,13 +44,26 @@ const secretsJson = (config: NoOnboardingView): Readonly<Record<string, unknown>
   cmp_shared_secret: config.cmpSharedSecret,
 });
 
+const permissions = { read: 'devices.read', write: 'devices.write' } as const;
+const conflicts = { remove: 'A device still refers to it.' } as const;
+const secretsExample = {
+  id: 7,
+  created_at: '2026-03-02T08:15:30.000',
+  protocols: ['cmp', 'est', 'rest'],
+  est_password: 'xJ0uZ0Y5hKc3nGm5Rj8Q2wVt1bYl7aSd9eFf4oPp6iI',
+  cmp_shared_secret: 'b7mQw2Xc9vKz5nLp3rTy8sHd1fGj6aUe4oIi0BtWqZk',
+} as const;
+
 export const noOnboardingConfigs: Description<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> = {
   path: '/api/no-onboarding-configs',
   tag: 'devices',
   noun: 'no-onboarding configuration',
   kind: 'noOnboardingConfig',
+  permissions,
   fields: { id: idField, created_at: createdAtField, ...secrets },
   toJson: secretsJson,
+  example: secretsExample,
+  conflicts,
   operations: (gateway) => gateway.noOnboardingConfigs,
 };
 
@@ -59,6 +72,7 @@ export const onboardingConfigs: Description<'onboardingConfig', OnboardingInput,
   tag: 'devices',
   noun: 'onboarding configuration',
   kind: 'onboardingConfig',
+  permissions,
   fields: {
     id: idField,
     created_at: createdAtField,
@@ -82,5 +96,7 @@ export const onboardingConfigs: Description<'onboardingConfig', OnboardingInput,
     onboarding_protocol: config.onboardingProtocol,
     idevid_truststore: config.idevidTruststore,
   }),
+  example: { ...secretsExample, onboarding_status: 1, onboarding_protocol: null, idevid_truststore: null },
+  conflicts,
   operations: (gateway) => gateway.onboardingConfigs,
 };

@@ -9,6 +9,7 @@ export const devices: Description<'device', DeviceInput, Device> = {
   tag: 'devices',
   noun: 'device',
   kind: 'device',
+  permissions: { read: 'devices.read', write: 'devices.write' },
   fields: {
     id: idField,
     common_name: { schema: text(100, { least: 1 }), required: true, orderable: true },
@@ -40,5 +41,15 @@ export const devices: Description<'device', DeviceInput, Device> = {
     onboarding_config: device.onboardingConfig,
     no_onboarding_config: device.noOnboardingConfig,
   }),
+  example: {
+    id: 7,
+    common_name: 'pump-7',
+    serial_number: 'SN-0007',
+    device_type: 0,
+    created_at: '2026-03-02T08:15:30.000',
+    domain: 1,
+    onboarding_config: null,
+    no_onboarding_config: 7,
+  },
   operations: (gateway) => gateway.devices,
 };

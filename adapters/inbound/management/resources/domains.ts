@@ -16,6 +16,7 @@ export const domains: Description<'domain', DomainInput, Domain> = {
   tag: 'domains',
   noun: 'domain',
   kind: 'domain',
+  permissions: { read: 'domains.read', write: 'domains.write' },
   fields: {
     id: idField,
     unique_name: { schema: text(100, { least: 1 }), required: true, orderable: true },
@@ -43,5 +44,16 @@ export const domains: Description<'domain', DomainInput, Domain> = {
     issuing_ca: issuingCa,
     profiles,
   }),
+  example: {
+    id: 2,
+    unique_name: 'plant-7',
+    created_at: '2026-03-02T08:15:30.000',
+    issuing_ca: 2,
+    profiles: [{ profile: 1, alias: null }],
+  },
+  conflicts: {
+    update: 'The default domain keeps its name.',
+    remove: 'It is the default domain, or devices or certificates still refer to it.',
+  },
   operations: (gateway) => gateway.domains,
 };

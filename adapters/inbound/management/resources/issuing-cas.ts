@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { type IssuingCa, issuingCaType } from '#core/ca/issuing-ca.ts';
 import { type Description, timestamp } from '../description.ts';
-import { dateTime, integerEnum, nullable } from '../fields.ts';
+import { dateTime, integerEnum, nullable, zonedDateTime } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
 
@@ -21,6 +21,7 @@ export const issuingCas: Description<'issuingCa', never, IssuingCa> = {
   tag: 'issuing-cas',
   noun: 'issuing CA',
   kind: 'issuingCa',
+  permissions: { read: 'cas.read' },
   fields: {
     id: idField,
     unique_name: { schema: Type.String(), ...ordered },
@@ -30,7 +31,7 @@ export const issuingCas: Description<'issuingCa', never, IssuingCa> = {
     is_active: { schema: Type.Boolean(), ...ordered },
     created_at: createdAtField,
     updated_at: { schema: dateTime('when it was last changed'), ...ordered },
-    last_crl_issued_at: { schema: nullable(dateTime('thisUpdate of its newest CRL')), ...ordered },
+    last_crl_issued_at: { schema: nullable(zonedDateTime('thisUpdate of its newest CRL')), ...ordered },
     has_crl: { schema: Type.Boolean(), readOnly: true },
   },
   filters: {
@@ -50,5 +51,17 @@ export const issuingCas: Description<'issuingCa', never, IssuingCa> = {
     last_crl_issued_at: ca.lastCrlIssuedAt === null ? null : `${timestamp(ca.lastCrlIssuedAt)}Z`,
     has_crl: ca.lastCrlIssuedAt !== null,
   }),
+  example: {
+    id: 2,
+    unique_name: 'issuing',
+    common_name: 'Postern Issuing CA 5F0C2A91',
+    issuing_ca_type: 1,
+    issuing_ca_type_display: 'Auto-Generated',
+    is_active: true,
+    created_at: '2026-03-02T08:15:30.000',
+    updated_at: '2026-03-02T08:15:30.000',
+    last_crl_issued_at: '2026-03-02T08:15:31.000Z',
+    has_crl: true,
+  },
   operations: (gateway) => gateway.issuingCas,
 };

@@ -1,0 +1,128 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { Kind } from '#core/ports/store.ts';
+import type { Description, FieldDescription } from './description.ts';
+import { jsonResponse, type Operation } from './route.ts';
+
+type Fields = Readonly<Record<string, FieldDescription>>;
+type Example = Readonly<Record<string, unknown>>;
+
+/** `issuing CA` → `IssuingCa`. */
+const pascalCase = (words: string): string =>
+  words.replace(/(?:^|[^a-z0-9]+)([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+
+/** What the OpenAPI document says of each operation of a described resource. */
+export function collectionOperations<K extends Kind, Input, View>(
+  description: Description<K, Input, View>,
+): Record<'list' | 'read' | 'create' | 'replace' | 'change' | 'remove', Operation> {
+  const { path, tag, noun, fields, filters = {}, conflicts = {}, example } = description;
+  const name = pascalCase(noun);
+  const many = path.slice(path.lastIndexOf('/') + 1);
+  const record = recordSchema(fields, true, name);
+  const hasMore = Object.values(fields).some(({ detailOnly }) => detailOnly);
+  const listed = hasMore ? recordSchema(fields, false, `${name}Summary`) : record;
+  const a = /^[aeiou]/i.test(noun) ? 'an' : 'a';
+  const shown = pick(example, fields, ({ writeOnly }) => !writeOnly);
+  const written = pick(example, fields, ({ readOnly }) => !readOnly);
+  const changed = Object.fromEntries(Object.entries(written).slice(0, 1));
+  const failure = (why: string | undefined) => (why === undefined ? {} : { failures: { 409: why } });
+  return {
+    list: {
+      id: `list${pascalCase(many)}`,
+      tag,
+      summary: `List ${many.replaceAll('-', ' ')}`,
+      query: {
+        ...Object.fromEntries(Object.entries(filters).map(([field, { schema }]) => [field, schema])),
+        ...listQuery(fields),
+      },
+      failures: { 400: 'A query parameter is not what it should be.' },
+      responses: {
+        200: {
+          ...jsonResponse(
+            'A page of them, newest first unless `ordering` says otherwise.',
+            Type.Array(listed),
+            [pick(shown, fields, ({ detailOnly }) => !detailOnly)],
+          ),
+          headers: { Link: '`<…>; rel="next"` names the next page, where there is one.' },
+        },
+      },
+    },
+    read: {
+      id: `read${name}`,
+      tag,
+      summary: `Read ${a} ${noun}`,
+      responses: { 200: jsonResponse(`The ${noun}.`, record, shown) },
+    },
+    create: {
+      id: `create${name}`,
+      tag,
+      summary: `Create ${a} ${noun}`,
+      body: { schema: inputSchema(fields, true, `${name}Input`), example: written },
+      responses: { 201: jsonResponse(`The ${noun} as it was created.`, record, shown) },
+      ...failure(conflicts.create),
+    },
+    replace: {
+      id: `replace${name}`,
+      tag,
+      summary: `Replace every writable field of ${a} ${noun}`,
+      body: { schema: inputSchema(fields, true, `${name}Input`), example: written },
+      responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
+      ...failure(conflicts.update),
+    },
+    change: {
+      id: `change${name}`,
+      tag,
+      summary: `Change those fields of ${a} ${noun} that are sent`,
+      body: { schema: inputSchema(fields, false, `${name}Changes`), example: changed },
+      responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
+      ...failure(conflicts.update),
+    },
+    remove: {
+      id: `delete${name}`,
+      tag,
+      summary: `Delete ${a} ${noun}`,
+      responses: { 204: { description: 'It is gone.' } },
+      ...failure(conflicts.remove),
+    },
+  };
+}
+
+const listQuery = (fields: Fields): Readonly<Record<string, TSchema>> => ({
+  ordering: Type.String({
+    description: `The field to order by; with \`-\` before it, descending. One of: ${Object.entries(fields)
+      .filter(([, { orderable }]) => orderable)
+      .map(([name]) => name)
+      .join(', ')}`,
+  }),
+  search: Type.String({
+    description: 'Words of which each must be in a record, in whatever case; at most 10',
+  }),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, description: 'The most records of a page; default 1000' }),
+  cursor: Type.String({ description: 'Where a page starts: from the `Link` header of the page before' }),
+});
+
+/** `$id` is the name under which the OpenAPI document has a schema once. */
+export function recordSchema(fields: Fields, detail: boolean, $id: string): TSchema {
+  const shown = Object.entries(fields).filter(
+    ([, { writeOnly, detailOnly }]) => !writeOnly && (detail || !detailOnly),
+  );
+  const properties = shown.map(
+    ([name, { schema, shown = schema, readOnly }]) =>
+      [name, readOnly ? { ...shown, readOnly } : shown] as const,
+  );
+  return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
+}
+
+function inputSchema(fields: Fields, complete: boolean, $id: string): TSchema {
+  const written = Object.entries(fields).filter(([, { readOnly }]) => !readOnly);
+  const properties = written.map(([name, { schema, required, writeOnly }]) => {
+    const property = writeOnly ? { ...schema, writeOnly } : schema;
+    return [name, complete && required ? property : Type.Optional(property)] as const;
+  });
+  return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
+}
+
+function pick(example: Example, fields: Fields, wanted: (field: FieldDescription) => boolean): Example {
+  return Object.fromEntries(
+    Object.entries(example).filter(([name]) => fields[name] !== undefined && wanted(fields[name])),
+  );
+}

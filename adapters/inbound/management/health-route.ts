@@ -1,0 +1,42 @@
+import { Type } from '@sinclair/typebox';
+import type { Gateway } from '#core/gateway.ts';
+import { json } from './errors.ts';
+import { jsonResponse, type PublicRoute } from './route.ts';
+
+const schema = Type.Object(
+  {
+    status: Type.String({ enum: ['ok', 'unavailable'] }),
+    checks: Type.Record(
+      Type.String(),
+      Type.Object(
+        { ok: Type.Boolean(), detail: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
+      { description: 'by name: `store`, `keys.<name>`, `issuers.<name>`' },
+    ),
+  },
+  { $id: 'Health', additionalProperties: false },
+);
+
+/** `GET /api/health`. */
+export const healthRoute = (gateway: Gateway): PublicRoute => ({
+  method: 'GET',
+  path: '/api/health',
+  operation: {
+    id: 'readHealth',
+    tag: 'health',
+    summary: 'Whether everything that the service depends on is in reach',
+    responses: {
+      200: jsonResponse('All of it.', schema, { status: 'ok', checks: { store: { ok: true } } }),
+      503: jsonResponse('Not all of it.', schema, {
+        status: 'unavailable',
+        checks: { store: { ok: false, detail: 'the database cannot be read' } },
+      }),
+    },
+  },
+  async handle() {
+    const checks = await gateway.health();
+    const ok = Object.values(checks).every((check) => check.ok);
+    return json(ok ? 200 : 503, { status: ok ? 'ok' : 'unavailable', checks });
+  },
+});

@@ -1,0 +1,262 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { BodyDocumentation, Operation, PublicRoute, ResponseDocumentation, Route } from './route.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const detail = Type.Object(
+  {
+    detail: Type.String({ description: 'what is wrong' }),
+    hint: Type.Optional(Type.String({ description: 'what can be done about it' })),
+    code: Type.Optional(Type.Literal('token_not_valid')),
+  },
+  { $id: 'Detail', additionalProperties: false },
+);
+const fieldErrors = Type.Unsafe({
+  $id: 'FieldErrors',
+  type: 'object',
+  description: 'messages by field; `non_field_errors` where no field is at fault',
+  additionalProperties: { type: 'array', items: { type: 'string' } },
+});
+
+interface Failure {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: TSchema;
+  readonly example: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const retryAfter = { 'Retry-After': 'Seconds after which another try makes sense.' };
+
+/** The failures that every operation renders alike, see `errors.ts`. */
+const failures: Readonly<Record<number, Failure>> = {
+  400: {
+    name: 'BadRequest',
+    description: 'The body or a query parameter is not what it should be.',
+    schema: fieldErrors,
+    example: { unique_name: ['this field is required'] },
+  },
+  401: {
+    name: 'Unauthenticated',
+    description: 'The access token is missing, wrong or has expired.',
+    schema: detail,
+    example: { detail: 'the token is not valid or has expired', code: 'token_not_valid' },
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  403: {
+    name: 'Forbidden',
+    description: 'The account lacks the permission.',
+    schema: detail,
+    example: { detail: 'this needs the permission devices.write' },
+  },
+  404: {
+    name: 'NotFound',
+    description: 'There is no such record.',
+    schema: detail,
+    example: { detail: 'there is no such device' },
+  },
+  409: {
+    name: 'Conflict',
+    description: 'The state of the record does not allow it.',
+    schema: detail,
+    example: { detail: 'still used by 2 devices' },
+  },
+  413: {
+    name: 'TooLarge',
+    description: 'The body is longer than 1 MiB.',
+    schema: detail,
+    example: { detail: 'the body is too long' },
+  },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body is neither JSON nor a form.',
+    schema: detail,
+    example: { detail: 'the media type "text/plain" is not supported' },
+  },
+  429: {
+    name: 'TooManyRequests',
+    description: 'Too many failed logins.',
+    schema: detail,
+    example: { detail: 'too many failed logins' },
+    headers: retryAfter,
+  },
+  500: {
+    name: 'InternalError',
+    description: 'A defect of the service; the log has the cause.',
+    schema: detail,
+    example: { detail: 'internal error' },
+  },
+  503: {
+    name: 'Unavailable',
+    description: 'The database, a key or an upstream is out of reach.',
+    schema: detail,
+    example: { detail: 'the database is out of reach' },
+    headers: retryAfter,
+  },
+};
+
+/** The statuses of the usual failures that an operation can be answered with, `operation.failures` aside. */
+export function usualFailures({
+  path,
+  operation,
+}: Pick<Route | PublicRoute, 'path' | 'operation'>): number[] {
+  return [
+    ...('permission' in operation ? [401, 403] : []),
+    ...(path.includes(':') ? [404] : []),
+    ...(operation.body ? [400, 413, 415] : []),
+    500,
+    503,
+  ];
+}
+
+/** The OpenAPI 3.1 document of `routes`. */
+export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json {
+  const components = new Components();
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = `${route.path.replace(/:(\w+)/g, '{$1}')}/`.replace(/\/\/$/, '/');
+    paths[path] ??= {};
+    paths[path][route.method.toLowerCase()] = components.operation(route);
+  }
+  const tags = [...new Set(routes.map(({ operation }) => operation.tag))].sort();
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Postern Management API',
+      version: '1',
+      description:
+        'Administers certificate authorities, domains, certificate profiles, devices, certificates and accounts. ' +
+        'Every path works with and without its trailing slash.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      responses: components.responses,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'The access token of `POST /api/token/`: with user name and password, or for a service account with the ' +
+            'client credentials grant (RFC 6749 §4.4).',
+        },
+      },
+    },
+  };
+}
+
+/** Collects what the document has once and refers to from many places. */
+class Components {
+  readonly schemas: Record<string, Json> = {};
+  readonly responses: Record<string, Json> = {};
+
+  operation({ path, operation, ...route }: Route | PublicRoute): Json {
+    const permission = 'permission' in operation ? operation.permission : undefined;
+    const { id, summary, tag, description, body } = operation;
+    const notes = [description, permission && `Needs the permission \`${permission}\`.`].filter(Boolean);
+    const parameters = [...this.#pathParameters(path, operation), ...this.#queryParameters(operation)];
+    return {
+      operationId: id,
+      summary,
+      tags: [tag],
+      ...(notes.length > 0 && { description: notes.join('\n\n') }),
+      ...(permission && { 'x-permission': permission }),
+      security: permission ? [{ bearer: [] }] : [],
+      ...(parameters.length > 0 && { parameters }),
+      ...(body && { requestBody: this.#requestBody(body) }),
+      responses: this.#responses({ ...route, path, operation } as Route | PublicRoute),
+    };
+  }
+
+  #pathParameters(path: string, operation: Operation): Json[] {
+    return [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+      const given = operation.path?.[name!];
+      const schema = given ?? Type.Integer({ minimum: 1, description: 'names the record' });
+      return this.#parameter(name!, 'path', schema);
+    });
+  }
+
+  #queryParameters({ query = {} }: Operation): Json[] {
+    return Object.entries(query).map(([name, schema]) => this.#parameter(name, 'query', schema));
+  }
+
+  #parameter(name: string, where: 'path' | 'query', schema: TSchema): Json {
+    const { description, ...rest } = this.#schema(schema);
+    return {
+      name,
+      in: where,
+      required: where === 'path',
+      ...(description ? { description } : {}),
+      schema: rest,
+    };
+  }
+
+  #requestBody({ schema, example, optional }: BodyDocumentation): Json {
+    const form = { schema: this.#schema(schema) };
+    return {
+      required: optional !== true,
+      content: {
+        'application/json': { ...form, example },
+        'application/x-www-form-urlencoded': form,
+        'multipart/form-data': form,
+      },
+    };
+  }
+
+  #responses(route: Route | PublicRoute): Json {
+    const { responses, failures: further = {} } = route.operation;
+    const answers: Record<number, Json> = {};
+    for (const status of usualFailures(route)) answers[status] = this.#failure(status);
+    for (const [status, why] of Object.entries(further))
+      answers[Number(status)] = this.#failure(Number(status), why);
+    for (const [status, response] of Object.entries(responses))
+      answers[Number(status)] = this.#response(response);
+    return answers;
+  }
+
+  #failure(status: number, why?: string): Json {
+    const { name, description, schema, example, headers } = failures[status]!;
+    const content = { 'application/json': { schema, example } };
+    const response = { description: why ?? description, content, ...(headers && { headers }) };
+    if (why !== undefined) return this.#response(response);
+    this.responses[name] ??= this.#response(response);
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  #response({ description, content, headers }: ResponseDocumentation): Json {
+    const header = (says: string) => ({ description: says, schema: { type: 'string' } });
+    return {
+      description,
+      ...(headers && {
+        headers: Object.fromEntries(Object.entries(headers).map(([name, says]) => [name, header(says)])),
+      }),
+      ...(content && {
+        content: Object.fromEntries(
+          Object.entries(content).map(([type, { schema, example }]) => [
+            type,
+            { schema: this.#schema(schema), example },
+          ]),
+        ),
+      }),
+    };
+  }
+
+  /** As JSON Schema; what has an `$id` becomes a component, or is the one that is there already. */
+  #schema(schema: TSchema): Json {
+    const { $id, verbatim, ...rest } = schema;
+    const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.#value(value)]));
+    if (verbatim === true) own.format = 'password';
+    if ($id === undefined) return own;
+    this.schemas[$id] ??= own;
+    return { $ref: `#/components/schemas/${$id}` };
+  }
+
+  #value(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((member) => this.#value(member));
+    return typeof value === 'object' && value !== null ? this.#schema(value as TSchema) : value;
+  }
+}

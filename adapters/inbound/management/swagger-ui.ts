@@ -1,0 +1,85 @@
+import { Type } from '@sinclair/typebox';
+import type { PublicRoute } from './route.ts';
+
+const path = '/api/schema/swagger-ui';
+
+const html = `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Postern Management API</title>
+    <link rel="stylesheet" href="${path}/swagger-ui.css">
+    <link rel="icon" type="image/png" href="${path}/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="${path}/swagger-ui-bundle.js"></script>
+    <script src="${path}/start.js"></script>
+  </body>
+</html>
+`;
+
+/** Without `validatorUrl: null` the page would have its document checked by a server elsewhere. */
+const start = `SwaggerUIBundle({
+  url: '/api/schema/?format=json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+});
+`;
+
+/** Nothing from elsewhere, no inline script, and no other page may frame it. */
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+};
+
+const answer = (contentType: string, body: string | Uint8Array<ArrayBuffer>): Response =>
+  new Response(body, { headers: { ...headers, 'content-type': contentType } });
+
+const page: PublicRoute = {
+  method: 'GET',
+  path,
+  operation: {
+    id: 'readSwaggerUi',
+    tag: 'schema',
+    summary: 'The API browser',
+    description: 'It loads nothing from anywhere else. Tokens of service accounts are refused to browsers.',
+    responses: {
+      200: {
+        description: 'The page.',
+        content: { 'text/html': { schema: Type.String(), example: '<!DOCTYPE html>' } },
+      },
+    },
+  },
+  handle: () => answer('text/html; charset=utf-8', html),
+};
+
+/** From the package swagger-ui-dist, as it is installed here. */
+const packaged = (name: string, contentType: string): PublicRoute =>
+  file(name, async () => {
+    const url = import.meta.resolve(`swagger-ui-dist/${name}`);
+    return answer(contentType, await Bun.file(new URL(url)).bytes());
+  });
+
+const file = (name: string, handle: PublicRoute['handle']): PublicRoute => ({
+  method: 'GET',
+  path: `${path}/${name}`,
+  operation: { id: name, tag: 'schema', summary: name, responses: {} },
+  handle,
+});
+
+/** The page is in the OpenAPI document, the files that it loads are not. */
+export const swaggerUi: { readonly page: PublicRoute; readonly files: readonly PublicRoute[] } = {
+  page,
+  files: [
+    packaged('swagger-ui.css', 'text/css; charset=utf-8'),
+    packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
+    packaged('favicon-32x32.png', 'image/png'),
+    file('start.js', () => answer('text/javascript; charset=utf-8', start)),
+  ],
+};

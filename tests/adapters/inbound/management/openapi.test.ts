@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { parse } from 'yaml';
+import { apiOf } from '#tests/fixtures/api.ts';
+import { installation } from '#tests/fixtures/installation.ts';
+
+const yaml = 'application/vnd.oai.openapi';
+const json = 'application/vnd.oai.openapi+json';
+
+test('the document satisfies two validators that share no code, examples included', async () => {
+  await using site = await installation();
+  const { body, text } = await (await apiOf(site)).anonymous.get('/api/schema/?format=json');
+  expect(body.openapi).toBe('3.1.0');
+  expect(await new Validator().validate(body)).toEqual({ valid: true });
+  const config = await createConfig({
+    rules: {
+      struct: 'error',
+      spec: 'error',
+      'no-unresolved-refs': 'error',
+      'no-identical-paths': 'error',
+      'no-ambiguous-paths': 'error',
+      'path-parameters-defined': 'error',
+      'operation-operationId': 'error',
+      'operation-operationId-unique': 'error',
+      'operation-summary': 'error',
+      'operation-parameters-unique': 'error',
+      'operation-2xx-response': 'error',
+      'security-defined': 'error',
+      'no-invalid-schema-examples': 'error',
+      'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: false },
+      'no-unused-components': 'error',
+    },
+  });
+  const problems = await lintFromString({ source: text, config });
+  expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
+});
+
+test.each([
+  ['/schema/', {}, yaml],
+  ['/schema', {}, yaml],
+  ['/api/schema/', { accept: '*/*' }, yaml],
+  ['/schema/?format=json', {}, json],
+  ['/schema/?format=yaml&lang=de', { accept: 'application/json' }, yaml],
+  ['/schema/', { accept: 'application/json' }, json],
+  ['/schema/', { accept: json }, json],
+  ['/schema/', { accept: 'text/html, application/json;q=0.5, application/vnd.oai.openapi' }, yaml],
+  ['/schema/', { accept: 'application/*;q=0.1, application/json;q=0.5' }, json],
+])('%s with %j is %s', async (path, headers, contentType) => {
+  await using site = await installation();
+  const answer = await (await apiOf(site)).anonymous.get(path, headers);
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, contentType]);
+  const document = contentType === json ? answer.body : parse(answer.text);
+  expect(Object.keys(document.paths)).toContain('/api/devices/{id}/');
+});
+
+test('a format that there is not is refused', async () => {
+  await using site = await installation();
+  const { status, body } = await (await apiOf(site)).anonymous.get('/schema/?format=xml');
+  expect([status, body]).toEqual([400, { format: ['one of yaml, json is expected'] }]);
+});
+
+test('the page and all it loads come from here, and nothing else may be loaded', async () => {
+  await using site = await installation();
+  const { anonymous } = await apiOf(site);
+  const page = await anonymous.get('/api/schema/swagger-ui/');
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+  expect(page.text).not.toMatch(/https?:|<script>/);
+  for (const [, path] of page.text.matchAll(/(?:src|href)="([^"]*)"/g)) {
+    const { status, bytes } = await anonymous.get(path!);
+    expect([path, status, bytes.length > 50]).toEqual([path, 200, true]);
+  }
+  expect((await anonymous.get('/api/schema/swagger-ui/package.json')).status).toBe(404);
+});
