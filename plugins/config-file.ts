@@ -83,7 +83,9 @@ function readSecret(path: string): string {
     throw new Error(`the file ${why(error)}`);
   }
   try {
-    const { mode, size } = fstatSync(descriptor);
+    const file = fstatSync(descriptor);
+    const { mode, size } = file;
+    if (file.isDirectory()) throw new Error('the file is a directory');
     if ((mode & 0o077) !== 0) throw new Error('the file is open to other accounts: chmod 600');
     if (size > mostSecretOctets) throw new Error('the file is too long for a secret');
     return readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');

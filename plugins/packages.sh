@@ -37,6 +37,12 @@ find_node_headers() {
 
 install_packages() {
   cd "$root" || return
+  if [ -L node_modules ]; then
+    echo "postern: the packages in $root/node_modules are not those of package-lock.json, and it is a link: they are left alone"
+    return 1
+  fi
+  # Where somebody develops, what that takes stays.
+  ! grep -qs '"dev": true' node_modules/.package-lock.json || set -- development
   if command -v npm >/dev/null; then
     find_node_headers
     case $1 in production) dev=--omit=dev ;; *) dev=--include=dev ;; esac

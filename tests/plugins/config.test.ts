@@ -1,0 +1,251 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Type } from '@sinclair/typebox';
+import { catalog } from '#plugins/catalog.ts';
+import { type Configuration, ConfigurationError } from '#plugins/config.ts';
+import { loadConfiguration } from '#plugins/config-file.ts';
+import { definePlugin, type Plugin } from '#plugins/contract.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'postern-config-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** As an HSM's plugin might be. It is never opened here. */
+const hsm = definePlugin({
+  slot: 'keys',
+  name: 'hsm',
+  summary: 'For tests.',
+  config: Type.Object({
+    library: Type.String({ minLength: 1, pathname: true }),
+    pin: Type.String({ minLength: 1 }),
+    slot: Type.Integer({ minimum: 0, maximum: 100, default: 7 }),
+    mode: Type.Optional(Type.Union([Type.Literal('sync'), Type.Literal('async')])),
+    labels: Type.Optional(Type.Array(Type.String())),
+    nested: Type.Optional(Type.Object({ timeout: Type.Integer({ minimum: 1, maximum: 9 }) })),
+  }),
+  open: () => Promise.reject(new Error('never opened')),
+});
+const plugins: readonly Plugin[] = [...catalog, hsm];
+
+function read(toml: string): Promise<Configuration> {
+  const config = join(directory, 'postern.toml');
+  writeFileSync(config, toml);
+  return loadConfiguration({ config, data: join(directory, 'data') }, plugins).then(
+    ({ configuration }) => configuration,
+  );
+}
+
+async function problems(toml: string): Promise<readonly string[]> {
+  try {
+    await read(toml);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const good = '[keys.hsm]\nlibrary = "lib.so"\npin = "1234"\n';
+const secret = 'hunter2-hunter2';
+
+describe('what is wrong is said by its path', () => {
+  const rows: readonly [toml: string, problem: string][] = [
+    ['[sever]', 'sever: unknown table (did you mean "server"?)'],
+    ['[zebra]', 'zebra: unknown table'],
+    ['server = 5', 'server: must be a table'],
+    ['[server]\nhttps_prot = 1', 'server.https_prot: unknown key (did you mean "https_port"?)'],
+    ['[server]\n"strange key" = 1', 'server."strange key": unknown key'],
+    ['[server]\n"__proto__" = 1', 'server.__proto__: unknown key'],
+    ['[server]\nhttps_port = 65536', 'server.https_port: must be a whole number from 0 to 65535'],
+    ['[server]\nhttps_port = 84.43', 'server.https_port: must be a whole number from 0 to 65535'],
+    ['[server]\nhttps_port = "8443"', 'server.https_port: must be a whole number from 0 to 65535'],
+    ['[server]\nhttps_port = 2020-01-01', 'server.https_port: must be a whole number from 0 to 65535'],
+    ['[server]\nhttp_port = 8443', 'server.http_port: is the https_port too'],
+    ['[server]\nworkers = 0', 'server.workers: must be a whole number from 1 to 256'],
+    [
+      '[server]\nbase_url = "http://pki.example"',
+      'server.base_url: must be a URL like https://pki.example:8443, without a path',
+    ],
+    ['[server]\nnames = ["ok", "not ok"]', 'server.names.1: must be a DNS name or an IP address'],
+    ['[server]\ntrusted_proxies = "10.0.0.1"', 'server.trusted_proxies: must be a list'],
+    [
+      '[server]\ntrusted_proxies = ["10.0.0.0/8", "10.0.0.0/33"]',
+      'server.trusted_proxies.1: must be an address, or a range like 10.0.0.0/8',
+    ],
+    ['[log]\nlevel = "loud"', 'log.level: must be "debug" or "info" or "warn" or "error"'],
+    ['[domains]\ndefault = ""', 'domains.default: must be text, and not empty'],
+    [
+      '[limits]\nlogin_failures_per_nam = 3',
+      'limits.login_failures_per_nam: unknown key (did you mean "login_failures_per_name"?)',
+    ],
+    [
+      '[secrets]\nkey_file = "k"\npassphrase = "p"',
+      'secrets: has both key_file and passphrase: one says it all',
+    ],
+    [
+      `[secrets]\npassphrase = "\${NOT_THERE}"`,
+      'secrets.passphrase: the environment variable NOT_THERE is not set',
+    ],
+    [
+      `[secrets]\npassphrase = "\${no name}"`,
+      'secrets.passphrase: what stands between the braces is no name of an environment variable',
+    ],
+    ['[secrets]\npassphrase = { file = "nowhere" }', 'secrets.passphrase: the file does not exist'],
+    [
+      '[secrets]\npassphrase = { file = "open" }',
+      'secrets.passphrase: the file is open to other accounts: chmod 600',
+    ],
+    ['[secrets]\npassphrase = { file = "folder" }', 'secrets.passphrase: the file is a directory'],
+    ['[secrets]\npassphrase = { file = "empty" }', 'secrets.passphrase: must be text, and not empty'],
+    ['[secrets]\npassphrase = { path = "x" }', 'secrets.passphrase: must be text, and not empty'],
+    ['store = "sqlite"', 'store: must be a table'],
+    ['[store]\nplugin = "sqllite"', 'store.plugin: no such plugin (did you mean "sqlite"?)'],
+    ['[store]\npath = "x.db"', 'store: says neither plugin nor module'],
+    ['[store]\nplugin = 5', 'store.plugin: must be text, and not empty'],
+    ['[store]\nplugin = "sqlite"\npth = "x.db"', 'store.pth: unknown key (did you mean "path"?)'],
+    ['[keys]', 'keys: needs a plugin'],
+    ['[keys.hsm]\nlibary = "x"\npin = "1"', 'keys.hsm.libary: unknown key (did you mean "library"?)'],
+    ['[keys.hsm]\npin = "1"', 'keys.hsm.library: is missing'],
+    [`${good}slot = 101`, 'keys.hsm.slot: must be a whole number from 0 to 100'],
+    [`${good}mode = "both"`, 'keys.hsm.mode: must be "sync" or "async"'],
+    [`${good}labels = ["a", 2]`, 'keys.hsm.labels.1: must be text'],
+    [`${good}nested = { tiemout = 2 }`, 'keys.hsm.nested.tiemout: unknown key (did you mean "timeout"?)'],
+    [`${good}nested = { timeout = 10 }`, 'keys.hsm.nested.timeout: must be a whole number from 1 to 9'],
+    ['keys = { hsm = 1 }', 'keys.hsm: must be a table'],
+    ['[keys."a b"]\nplugin = "hsm"', 'keys.a b: a name has letters, digits, - and _ only, at most 64'],
+    ['[keys.a]\nplugin = "est"', 'keys.a.plugin: no such plugin'],
+    ['[keys.a]\nplugin = "hsm"\nmodule = "./x.ts"', 'keys.a: has both plugin and module: one says it all'],
+    ['[keys.a]\nmodule = "./not-there.ts"', 'keys.a.module: cannot be loaded: '],
+    ['[inbound.est]\nport = 1', 'inbound.est.port: unknown key'],
+    ['[inbound]', 'inbound: needs a plugin'],
+    ['[issuers.plant]\nplugin = "smoke"', 'issuers.plant.plugin: no such plugin'],
+  ];
+  for (const [name, mode, text] of [
+    ['open', 0o644, secret],
+    ['empty', 0o600, '\n'],
+  ] as const) {
+    writeFileSync(join(directory, name), text);
+    chmodSync(join(directory, name), mode);
+  }
+  mkdirSync(join(directory, 'folder'), { mode: 0o700 });
+
+  for (const [toml, problem] of rows) {
+    test(toml.replaceAll('\n', ' ⏎ '), async () => {
+      expect((await problems(toml)).filter((line) => line.startsWith(problem))).toHaveLength(1);
+    });
+  }
+
+  test('all of it at once', async () => {
+    const toml =
+      '[server]\nhttps_port = -1\nworker = 2\n[keys.hsm]\nlibary = "x"\n[store]\nplugin = "oracle"\n';
+    expect(await problems(toml)).toEqual([
+      'server.worker: unknown key (did you mean "workers"?)',
+      'server.https_port: must be a whole number from 0 to 65535',
+      `store.plugin: no such plugin; built in for store: ${namesOf('store')}`,
+      'keys.hsm.libary: unknown key (did you mean "library"?)',
+      'keys.hsm.library: is missing',
+      'keys.hsm.pin: is missing',
+    ]);
+  });
+});
+
+const namesOf = (slot: string): string =>
+  plugins
+    .filter((plugin) => plugin.slot === slot)
+    .map(({ name }) => name)
+    .join(', ');
+
+describe('no value is ever said', () => {
+  process.env.POSTERN_TEST_SECRET = secret;
+  const rows: readonly string[] = [
+    `[secrets]\npassphrase = ${secret}`,
+    `[secrets]\npassphrase = "${secret}`,
+    `[secrets]\npassphrase = "\\${secret}"`,
+    `[secrets]\npassphrase = ["${secret}"]`,
+    '[secrets]\npassphrase = { file = "open" }',
+    `[secrets]\npassphrase = { file = "/tmp/${secret}" }`,
+    `[secrets]\npassphrase = "\${${secret}}"`,
+    `[secrets]\nkey_file = "${secret}"\npassphrase = "${secret}"`,
+    `[log]\nlevel = "\${POSTERN_TEST_SECRET}"`,
+    `[server]\nhttps_port = "\${POSTERN_TEST_SECRET}"`,
+    `[store]\nplugin = "${secret}"`,
+    `${good}mode = "${secret}"`,
+    `[keys.hsm]\npin = { ${secret} = 1 }\nlibrary = 1`.replace(secret, 'file'),
+  ];
+  for (const toml of rows) {
+    test(toml.replaceAll('\n', ' ⏎ '), async () => {
+      const said = await problems(toml);
+      expect(said).not.toBeEmpty();
+      expect(said.join('\n')).not.toContain(secret);
+    });
+  }
+});
+
+describe('what is not TOML', () => {
+  const rows: readonly [toml: string, line: number, message: string][] = [
+    ['[server]\nhttps_port = 1\n\nworkers = \n[log]\n', 4, ''],
+    ['[server]\nhttps_port = 1\nhttps_port = 2\n', 3, "Cannot redefine key 'https_port'"],
+    ['= 1', 1, ''],
+  ];
+  for (const [toml, line, message] of rows) {
+    test(`${toml.replaceAll('\n', ' ⏎ ')} is refused with its line`, async () => {
+      expect(await problems(toml)).toEqual([
+        expect.stringContaining(`${join(directory, 'postern.toml')}, near line ${line}: ${message}`),
+      ]);
+    });
+  }
+});
+
+describe('what is right', () => {
+  test('no file at all: SQLite, key files, every inbound plugin', async () => {
+    const data = join(directory, 'fresh');
+    const { configuration, file, dataDirectory } = await loadConfiguration({ data }, catalog);
+    expect(file).toBeUndefined();
+    expect(dataDirectory).toBe(data);
+    expect(configuration.store.map(({ plugin }) => plugin.name)).toEqual(['sqlite']);
+    expect(configuration.keys.map(({ name }) => name)).toEqual(['keyfile']);
+    expect(configuration.issuers).toEqual([]);
+    const inbound = catalog.filter(({ slot }) => slot === 'inbound').map(({ name }) => name);
+    expect(configuration.inbound.map(({ name }) => name)).toEqual(inbound);
+    expect(inbound).toContain('est');
+    const { https_port, http_port, trusted_proxies } = configuration.server;
+    expect([https_port, http_port, trusted_proxies]).toEqual([8443, 8080, []]);
+    expect(configuration.log.level).toBe('info');
+    expect(configuration.domains.default).toBe('default');
+  });
+
+  test('postern.toml in the data directory is found, and the command line wins over it', async () => {
+    const data = join(directory, 'with-file');
+    mkdirSync(data);
+    writeFileSync(join(data, 'postern.toml'), '[server]\nhttps_port = 1000\nhttp_port = 1001\n');
+    const { configuration, file } = await loadConfiguration({ data, httpPort: 2000 }, catalog);
+    expect(file).toBe(join(data, 'postern.toml'));
+    expect([configuration.server.https_port, configuration.server.http_port]).toEqual([1000, 2000]);
+  });
+
+  test('a table is its plugin when it is called so; another name needs plugin', async () => {
+    const { keys } = await read(`${good}[keys.second]\nplugin = "keyfile"\n`);
+    expect(keys.map(({ name, plugin }) => [name, plugin.name])).toEqual([
+      ['hsm', 'hsm'],
+      ['second', 'keyfile'],
+    ]);
+    expect(keys[0]!.config).toEqual({ library: join(directory, 'lib.so'), pin: '1234', slot: 7 });
+  });
+
+  test('a secret in a file, relative to the configuration, loses its line feed and nothing else', async () => {
+    const path = join(directory, 'pin');
+    writeFileSync(path, ` \${12}34 \n`, { mode: 0o600 });
+    const { keys } = await read('[keys.hsm]\nlibrary = "/opt/lib.so"\npin = { file = "pin" }\n');
+    expect(keys[0]!.config).toMatchObject({ library: '/opt/lib.so', pin: ` \${12}34 ` });
+  });
+
+  test(`environment variables stand for text, numbers and a part of either; $\${ is a plain \${`, async () => {
+    Object.assign(process.env, { POSTERN_TEST_PORT: '844', POSTERN_TEST_PIN: '0042' });
+    const { server, keys } = await read(
+      `[server]\nhttps_port = "\${POSTERN_TEST_PORT}3"\n[keys.hsm]\nlibrary = "/l"\npin = "\${POSTERN_TEST_PIN}-$\${X}"\n`,
+    );
+    expect(server.https_port).toBe(8443);
+    expect(keys[0]!.config).toMatchObject({ pin: `0042-\${X}` });
+  });
+});

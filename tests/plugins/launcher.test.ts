@@ -1,0 +1,214 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dir, '../..');
+
+/** A clone with a package `x` and a Bun that says what it was called with; `npm` installs just that, and says so. */
+let clone: string;
+let bin: string;
+
+const lock = (version: string, extra = ''): string =>
+  `{\n  "packages": {\n    "node_modules/x": {\n      "version": "${version}",\n      "license": "MIT"\n    }${extra}\n  }\n}\n`;
+const optional = `,\n    "node_modules/y": {\n      "version": "1.0.0",\n      "optional": true\n    }`;
+const forDevelopment = `,\n    "node_modules/z": {\n      "version": "1.0.0",\n      "dev": true\n    }`;
+
+beforeEach(() => {
+  clone = mkdtempSync(join(tmpdir(), 'postern-launcher-'));
+  bin = join(clone, 'bin');
+  mkdirSync(bin);
+  cpSync(join(root, 'postern'), join(clone, 'postern'));
+  mkdirSync(join(clone, 'plugins'));
+  cpSync(join(root, 'plugins/packages.sh'), join(clone, 'plugins/packages.sh'));
+  writeFileSync(join(clone, 'package-lock.json'), lock('1.0.0'));
+  script('bin/bun.template', 'shift 2; echo "bun $PWD $*"; case "$*" in *wait*) exec sleep 30 ;; esac');
+  script(
+    'bin/npm',
+    `[ "$1" = config ] && exit
+     echo "$*" >> npm.log
+     sleep 0.3
+     rm -rf node_modules
+     mkdir -p node_modules/bun/bin
+     cp bin/bun.template node_modules/bun/bin/bun.exe
+     cp package-lock.json node_modules/.package-lock.json`,
+  );
+});
+afterEach(() => rmSync(clone, { recursive: true, force: true }));
+
+function script(path: string, text: string): void {
+  writeFileSync(join(clone, path), `#!/bin/sh\n${text}\n`);
+  chmodSync(join(clone, path), 0o755);
+}
+
+function installed(text: string): void {
+  mkdirSync(join(clone, 'node_modules/bun/bin'), { recursive: true });
+  cpSync(join(bin, 'bun.template'), join(clone, 'node_modules/bun/bin/bun.exe'));
+  writeFileSync(join(clone, 'node_modules/.package-lock.json'), text);
+}
+
+const npmCalls = (): string[] => {
+  const log = join(clone, 'npm.log');
+  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+};
+
+function start(launcher = join(clone, 'postern'), args = ['serve', 'a b'], cwd = '/') {
+  return Bun.spawn([launcher, ...args], {
+    cwd,
+    env: { PATH: `${bin}:/usr/bin:/bin` },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+async function output(started: ReturnType<typeof start>) {
+  const [stdout, stderr] = await Promise.all([started.stdout.text(), started.stderr.text()]);
+  return { status: await started.exited, stdout, stderr };
+}
+
+const called = () => `bun / ${clone}/plugins/cli.ts serve a b\n`;
+
+describe('a clone whose packages are in step with the lock file', () => {
+  const rows: readonly [what: string, wanted: string, there: string][] = [
+    ['the same', lock('1.0.0'), lock('1.0.0')],
+    ['an optional package left out', lock('1.0.0', optional), lock('1.0.0')],
+    ['a package for development left out', lock('1.0.0', forDevelopment), lock('1.0.0')],
+  ];
+  test.each(rows)('%s: nothing is installed', async (_, wanted, there) => {
+    writeFileSync(join(clone, 'package-lock.json'), wanted);
+    installed(there);
+    expect(await output(start())).toEqual({ status: 0, stdout: called(), stderr: '' });
+    expect(npmCalls()).toEqual([]);
+  });
+
+  test('it is found through links, from anywhere', async () => {
+    installed(lock('1.0.0'));
+    mkdirSync(join(clone, 'usr/bin'), { recursive: true });
+    symlinkSync('../postern', join(clone, 'usr/postern'));
+    symlinkSync('../postern', join(clone, 'usr/bin/postern'));
+    expect((await output(start(join(clone, 'usr/bin/postern')))).stdout).toBe(called());
+  });
+
+  test('it may be read-only', async () => {
+    installed(lock('1.0.0'));
+    // Root writes where it may not, too: what counts is that nothing is there afterwards.
+    const before = Bun.spawnSync(['find', clone]).stdout.toString();
+    chmodSync(clone, 0o555);
+    expect((await output(start())).stdout).toBe(called());
+    chmodSync(clone, 0o755);
+    expect(Bun.spawnSync(['find', clone]).stdout.toString()).toBe(before);
+  });
+
+  test('where install scripts were off, the binary of the platform package is used', async () => {
+    installed(lock('1.0.0'));
+    rmSync(join(clone, 'node_modules/bun'), { recursive: true });
+    mkdirSync(join(clone, 'node_modules/@oven/bun-linux-x64/bin'), { recursive: true });
+    cpSync(join(bin, 'bun.template'), join(clone, 'node_modules/@oven/bun-linux-x64/bin/bun'));
+    expect((await output(start())).stdout).toBe(called());
+    expect(npmCalls()).toEqual([]);
+  });
+
+  test('a signal reaches Bun itself', async () => {
+    installed(lock('1.0.0'));
+    const started = start(undefined, ['wait']);
+    const reader = started.stdout.getReader();
+    await reader.read();
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(143);
+  });
+});
+
+describe('a clone whose packages are not', () => {
+  const rows: readonly [what: string, wanted: string, there: string | undefined, call: string][] = [
+    ['none', lock('1.0.0'), undefined, 'ci --omit=dev --no-audit --no-fund'],
+    ['another version', lock('2.0.0'), lock('1.0.0'), 'ci --omit=dev --no-audit --no-fund'],
+    [
+      'one is missing',
+      lock('1.0.0', optional.replace('optional', 'peer')),
+      lock('1.0.0'),
+      'ci --omit=dev --no-audit --no-fund',
+    ],
+    [
+      'another version where somebody develops',
+      lock('2.0.0'),
+      lock('1.0.0', forDevelopment),
+      'ci --include=dev --no-audit --no-fund',
+    ],
+  ];
+  test.each(rows)('%s: npm installs what the lock file says', async (_, wanted, there, call) => {
+    writeFileSync(join(clone, 'package-lock.json'), wanted);
+    if (there !== undefined) installed(there);
+    expect(await output(start())).toEqual({
+      status: 0,
+      stdout: called(),
+      stderr: 'postern: installing packages\n',
+    });
+    expect(npmCalls()).toEqual([call]);
+    expect(existsSync(join(clone, '.installing'))).toBe(false);
+    expect((await output(start())).stderr).toBe('');
+  });
+
+  test('of several that start at once, one installs and the others wait', async () => {
+    const results = await Promise.all([start(), start(), start()].map(output));
+    expect(results.map(({ status, stdout }) => [status, stdout])).toEqual(Array(3).fill([0, called()]));
+    expect(npmCalls()).toHaveLength(1);
+  });
+
+  test('the lock of a start that died is broken', async () => {
+    mkdirSync(join(clone, '.installing'));
+    const gone = Bun.spawnSync(['true']).pid;
+    writeFileSync(join(clone, '.installing/pid'), `${gone}\n`);
+    expect(await output(start())).toMatchObject({ status: 0, stdout: called() });
+  });
+
+  test('a failure of npm ends it, and frees the lock', async () => {
+    script('bin/npm', '[ "$1" = config ] || { echo "npm error no network" >&2; exit 3; }');
+    const { status, stdout, stderr } = await output(start());
+    expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
+    expect(stderr).toContain('npm error no network');
+    expect(existsSync(join(clone, '.installing'))).toBe(false);
+  });
+
+  test('linked packages belong to somebody else, and stay', async () => {
+    installed(lock('0.9.0'));
+    Bun.spawnSync(['mv', 'node_modules', 'shared'], { cwd: clone });
+    symlinkSync('shared', join(clone, 'node_modules'));
+    const { status, stderr } = await output(start());
+    expect(status).toBe(1);
+    expect(stderr).toContain('it is a link: they are left alone');
+    expect(existsSync(join(clone, 'shared/bun/bin/bun.exe'))).toBe(true);
+  });
+
+  test('without npm, a Bun on the machine installs', async () => {
+    rmSync(join(bin, 'npm'));
+    for (const tool of ['awk', 'cat', 'cp', 'dirname', 'grep', 'mkdir', 'readlink', 'rm', 'sh', 'sleep']) {
+      symlinkSync(Bun.which(tool)!, join(bin, tool));
+    }
+    script(
+      'bin/bun',
+      `[ "$*" = 'install --no-save --production' ] || exit 9
+       mkdir -p node_modules/bun/bin && cp bin/bun.template node_modules/bun/bin/bun.exe`,
+    );
+    const alone = () =>
+      Bun.spawnSync([join(clone, 'postern'), 'serve', 'a b'], { cwd: '/', env: { PATH: bin } });
+    expect(alone().stdout.toString()).toBe(called());
+    // The second time, it is in step.
+    expect(alone().stderr.toString()).toBe('');
+    rmSync(join(clone, 'node_modules'), { recursive: true });
+    rmSync(join(bin, 'bun'));
+    const { exitCode, stderr } = alone();
+    expect(exitCode).toBe(1);
+    expect(stderr.toString()).toContain('neither npm nor bun is on this machine');
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test';
+import { Type } from '@sinclair/typebox';
+import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { Fault } from '#core/fault.ts';
+import type { Issuer } from '#core/ports/issuer.ts';
+import type { Chosen } from '#plugins/config.ts';
+import { definePlugin, type Plugin } from '#plugins/contract.ts';
+import { openSlot } from '#plugins/registry.ts';
+import { recordingLog } from '#tests/fakes/log.ts';
+
+const surroundings = {
+  dataDirectory: '/nowhere',
+  log: recordingLog(),
+  clock: systemClock,
+  entropy: systemEntropy,
+  vault: { seal: (plain: Uint8Array) => plain, open: (sealed: Uint8Array) => sealed },
+};
+
+/** Issuers that write down what happens to them; `fails` names the one that does not open, and how. */
+function issuers(names: readonly string[], events: string[], fails: Record<string, unknown> = {}) {
+  return names.map(
+    (name): Chosen<'issuers'> => ({
+      name,
+      config: { of: name },
+      plugin: definePlugin({
+        slot: 'issuers',
+        name: 'upstream',
+        summary: 'For tests.',
+        config: Type.Object({ of: Type.String() }),
+        async open(config, given) {
+          events.push(`open ${given.name} ${config.of}`);
+          if (name in fails) throw fails[name];
+          const issuer: Issuer & { close(): Promise<void> } = {
+            chain: async () => [],
+            issue: () => Promise.reject(new Fault('unsupported', 'not here')),
+            health: async () => ({ ok: true }),
+            async close() {
+              events.push(`close ${name}`);
+              if (name === 'stubborn') throw new Error('will not');
+            },
+          };
+          return issuer;
+        },
+      }) as unknown as Plugin<'issuers'>,
+    }),
+  );
+}
+
+describe('the plugins of a slot', () => {
+  test('open in the order of the configuration and close in reverse', async () => {
+    const events: string[] = [];
+    {
+      await using stack = new AsyncDisposableStack();
+      const opened = await openSlot('issuers', issuers(['a', 'b'], events), surroundings, stack);
+      expect([...opened.keys()]).toEqual(['a', 'b']);
+      expect(await opened.get('b')!.health()).toEqual({ ok: true });
+    }
+    expect(events).toEqual(['open a a', 'open b b', 'close b', 'close a']);
+  });
+
+  test('are closed again when one of them does not open', async () => {
+    const events: string[] = [];
+    const chosen = issuers(['a', 'b', 'c'], events, { c: new Fault('unavailable', 'no answer') });
+    const opening = async () => {
+      await using stack = new AsyncDisposableStack();
+      await openSlot('issuers', chosen, surroundings, stack);
+    };
+    expect(opening()).rejects.toThrow('issuers.c: no answer');
+    await opening().catch(() => undefined);
+    expect(events.slice(-5)).toEqual(['open a a', 'open b b', 'open c c', 'close b', 'close a']);
+  });
+
+  test('close all the same when one of them fails to', async () => {
+    const events: string[] = [];
+    {
+      await using stack = new AsyncDisposableStack();
+      await openSlot('issuers', issuers(['a', 'stubborn'], events), surroundings, stack);
+    }
+    expect(events.slice(-2)).toEqual(['close stubborn', 'close a']);
+  });
+
+  test('tell of a defect by its message, and keep what is internal to the log', async () => {
+    await using stack = new AsyncDisposableStack();
+    const message = async (error: unknown) =>
+      openSlot('issuers', issuers(['x'], [], { x: error }), surroundings, stack).then(
+        () => 'opened',
+        (refused: Error) => refused.message,
+      );
+    expect(await message(new Error('chmod 700 /data/keys'))).toBe('issuers.x: chmod 700 /data/keys');
+    expect(await message('just text')).toBe('issuers.x: cannot be opened');
+  });
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import { connect } from 'node:tls';
+import { type Server, startServer } from '#tests/fixtures/server.ts';
+
+async function healthy(server: Server): Promise<boolean> {
+  const response = await fetch(`${server.baseUrl}/api/health/`, { tls: { rejectUnauthorized: false } });
+  return response.ok;
+}
+
+/** Process ids of a process's children. */
+const childrenOf = (pid: number): number[] =>
+  Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid)])
+    .stdout.toString()
+    .split('\n')
+    .map(Number)
+    .filter((child) => child > 0);
+
+test('SIGTERM lets a request that is under way end, then the exit status is 0', async () => {
+  await using server = await startServer();
+  const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
+  await new Promise<void>((resolve) => socket.once('secureConnect', resolve));
+  const body = '{"csr":"AA=="}';
+  const head = `POST /rest/default/enroll HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  socket.write(head + body.slice(0, 5));
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk.toString();
+  });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await Bun.sleep(200);
+  const stopped = server.stop();
+  await Bun.sleep(300);
+  socket.write(body.slice(5));
+  expect(await stopped).toBe(0);
+  await closed;
+  expect(answer).toStartWith('HTTP/1.1 401 ');
+}, 30_000);
+
+test('a request that never ends does not keep it from stopping within 10 seconds', async () => {
+  await using server = await startServer();
+  const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
+  socket.on('error', () => undefined);
+  await new Promise<void>((resolve) => socket.once('secureConnect', resolve));
+  socket.write('POST /rest/default/enroll HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{');
+  await Bun.sleep(200);
+  const begun = performance.now();
+  expect(await server.stop()).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(10_000);
+}, 30_000);
+
+test('a second signal ends it there and then', async () => {
+  await using server = await startServer();
+  const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
+  socket.on('error', () => undefined);
+  await new Promise<void>((resolve) => socket.once('secureConnect', resolve));
+  socket.write('POST /rest/default/enroll HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{');
+  await Bun.sleep(200);
+  const begun = performance.now();
+  const stopped = server.stop();
+  await Bun.sleep(700);
+  process.kill(server.pid, 'SIGINT');
+  expect(await stopped).toBe(1);
+  expect(performance.now() - begun).toBeLessThan(3000);
+}, 30_000);
+
+test('several workers serve one port; one that dies is replaced, and all go with the server', async () => {
+  await using server = await startServer({ config: '[server]\nworkers = 2\n' });
+  const { pid } = server;
+  const workers = childrenOf(pid);
+  expect(workers).toHaveLength(2);
+  expect(await healthy(server)).toBe(true);
+
+  process.kill(workers[0]!, 'SIGKILL');
+  const deadline = performance.now() + 10_000;
+  let now = childrenOf(pid);
+  while ((now.length < 2 || now.includes(workers[0]!)) && performance.now() < deadline) {
+    await Bun.sleep(50);
+    now = childrenOf(pid);
+  }
+  expect(now).toContain(workers[1]!);
+  expect(now).not.toContain(workers[0]!);
+  expect(server.log()).toContain('a worker ended and is started again');
+  expect(await healthy(server)).toBe(true);
+
+  expect(await server.stop()).toBe(0);
+  for (const worker of now) expect(() => process.kill(worker, 0)).toThrow();
+}, 40_000);
+
+test('workers do not outlive a server that was killed', async () => {
+  await using server = await startServer({ config: '[server]\nworkers = 2\n' });
+  const workers = childrenOf(server.pid);
+  process.kill(server.pid, 'SIGKILL');
+  const alive = (): number[] =>
+    workers.filter((worker) => {
+      try {
+        process.kill(worker, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  const deadline = performance.now() + 10_000;
+  while (alive().length > 0 && performance.now() < deadline) await Bun.sleep(50);
+  expect(alive()).toEqual([]);
+}, 40_000);
