@@ -1,0 +1,74 @@
+import { timingSafeEqual } from 'node:crypto';
+import { readDer } from '#core/der/reader.ts';
+import {
+  readSignatureAlgorithm,
+  type SignatureAlgorithm,
+  signatureAlgorithmIdentifier,
+} from '#core/x509/algorithm.ts';
+import { type PublicKey, verifySignature } from '#core/x509/public-key.ts';
+import { computeMac, type MacParameters, macAlgorithm, readMacAlgorithm } from './mac.ts';
+import type { Protector, SealedPkiMessage } from './message.ts';
+
+/** How a message says that it is protected. */
+export type Protection =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'mac';
+      readonly parameters: MacParameters;
+      /** Whether the holder of the secret made it; compared in constant time. */
+      verify(secret: Uint8Array): Promise<boolean>;
+    }
+  | {
+      readonly kind: 'signature';
+      readonly algorithm: SignatureAlgorithm;
+      /** Whether the holder of the key's private half made it. */
+      verify(key: PublicKey): boolean;
+    };
+
+/**
+ * The protection of a message by its protectionAlg (RFC 9810 §5.1.3); nothing has been computed yet. Faults: malformed;
+ * badAlgorithm for what is unknown or weak, and for a MAC that would cost too much.
+ */
+export function readProtection(message: SealedPkiMessage): Protection {
+  const { protection } = message;
+  const identifier = message.header.protectionAlg;
+  if (!protection || !identifier) return { kind: 'none' };
+  const parameters = readMacAlgorithm(identifier);
+  if (parameters) {
+    return {
+      kind: 'mac',
+      parameters,
+      verify: async (secret) =>
+        sameSecret(await computeMac(parameters, secret, message.protectedPart()), protection),
+    };
+  }
+  const algorithm = readDer(identifier, readSignatureAlgorithm);
+  return {
+    kind: 'signature',
+    algorithm,
+    verify: (key) => verifySignature(key, algorithm, message.protectedPart(), protection),
+  };
+}
+
+const sameSecret = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+/** Protects by a shared secret in the manner of `like`, with a salt of its own (RFC 9483 §3.2). */
+export function macProtection(
+  secret: Uint8Array,
+  like: MacParameters,
+  random: (octets: number) => Uint8Array,
+): Protector {
+  const parameters = { ...like, salt: random(16) };
+  return {
+    algorithm: macAlgorithm(parameters),
+    protect: (protectedPart) => computeMac(parameters, secret, protectedPart),
+  };
+}
+
+/** Protects by a signature. `sign` gives it as X.509 has it: ECDSA in DER. */
+export function signatureProtection(
+  algorithm: SignatureAlgorithm,
+  sign: (data: Uint8Array) => Uint8Array | Promise<Uint8Array>,
+): Protector {
+  return { algorithm: signatureAlgorithmIdentifier(algorithm), protect: sign };
+}
