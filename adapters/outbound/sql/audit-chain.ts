@@ -1,0 +1,28 @@
+import { chainHash, genesis } from '#core/audit/chain.ts';
+import type { AuditEvent, ChainedEvent } from '#core/audit/event.ts';
+
+/** The last event of a chain. */
+export interface Head {
+  readonly chain: string;
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
+const begin = (): Head => ({ chain: crypto.randomUUID(), sequence: 0, hash: genesis });
+
+/** The audit chain that this store instance writes. `head` moves only when the transaction has committed. */
+export class AuditChain {
+  head: Head = begin();
+
+  /** When nobody can tell whether a transaction committed, nobody knows the chain's last event: another one begins. */
+  restart(): void {
+    this.head = begin();
+  }
+}
+
+/** `event` as the successor of `head`; it becomes the new head. */
+export function link(head: Head, event: AuditEvent): Omit<ChainedEvent, 'id'> {
+  const { chain } = head;
+  const sequence = head.sequence + 1;
+  return { ...event, chain, sequence, hash: chainHash(head.hash, chain, sequence, event) };
+}

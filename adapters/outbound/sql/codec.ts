@@ -1,0 +1,94 @@
+import type { Actor } from '#core/audit/event.ts';
+import { Fault } from '#core/fault.ts';
+import type { Kind, Records } from '#core/ports/store.ts';
+import { type Column, type ColumnType, columnOf, tableOf } from './schema.ts';
+
+/** What both drivers take as a parameter. */
+export type SqlValue = number | string | boolean | Uint8Array | null;
+
+/** A row, by the names that the statement gave its columns. */
+export type Row = Record<string, unknown>;
+
+/**
+ * A value as its column holds it. Faults: malformed, with `field`, for what no column of its type can hold, whatever
+ * the database (PostgreSQL has no U+0000 in text, and neither has integers beyond 64 bits).
+ */
+export function encode(column: Column, field: string, value: unknown): SqlValue {
+  if (value === null && column.nullable) return null;
+  switch (column.type) {
+    case 'integer':
+      if (Number.isSafeInteger(value)) return value as number;
+      break;
+    case 'text':
+      if (typeof value === 'string' && !value.includes('\0')) return value;
+      break;
+    case 'boolean':
+      if (typeof value === 'boolean') return value;
+      break;
+    case 'bytes':
+      if (value instanceof Uint8Array) return value;
+      break;
+    case 'bytesList':
+      return JSON.stringify((value as readonly Uint8Array[]).map(toBase64));
+    case 'actor': {
+      const { kind, id, name, address } = value as Actor;
+      return JSON.stringify([kind, id, name, address]);
+    }
+    case 'json': {
+      const text: string | undefined = JSON.stringify(value);
+      if (text !== undefined) return text;
+    }
+  }
+  throw new Fault('malformed', 'a value that cannot be stored', { field });
+}
+
+const toBase64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+const decoders: { readonly [T in ColumnType]?: (stored: unknown) => unknown } = {
+  // SQLite has no booleans, only 0 and 1.
+  boolean: (stored) => stored === true || stored === 1,
+  bytesList: (stored) =>
+    (JSON.parse(stored as string) as string[]).map((base64) => Uint8Array.fromBase64(base64)),
+  json: (stored) => JSON.parse(stored as string),
+  actor: (stored) => {
+    const [kind, id, name, address] = JSON.parse(stored as string);
+    return { kind, id, name, address } satisfies Actor;
+  },
+};
+
+/** Fields whose stored form is not yet their value. */
+const toDecode = new Map<Kind, readonly (readonly [string, (stored: unknown) => unknown])[]>();
+
+function decodersOf(kind: Kind): readonly (readonly [string, (stored: unknown) => unknown])[] {
+  const known = toDecode.get(kind);
+  if (known) return known;
+  const found = Object.entries(tableOf(kind).fields).flatMap(([field, { type }]) => {
+    const decoder = decoders[type];
+    return decoder ? [[field, decoder] as const] : [];
+  });
+  toDecode.set(kind, found);
+  return found;
+}
+
+/** The record in a row that has all fields of its kind by their own names. The row becomes the record. */
+export function toRecord<K extends Kind>(kind: K, row: Row): Records[K] {
+  for (const [field, decoder] of decodersOf(kind)) {
+    const stored = row[field];
+    if (stored !== null) row[field] = decoder(stored);
+  }
+  return row as unknown as Records[K];
+}
+
+/** Encodes the value that a field is compared with; undefined where no record can have it. */
+export function encodeSought(kind: Kind, field: string, value: unknown): SqlValue | undefined {
+  const column = columnOf(kind, field);
+  if (!column) throw new Fault('malformed', 'there is no such field', { field });
+  if (value === null) return null;
+  try {
+    return encode(column, field, value);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}

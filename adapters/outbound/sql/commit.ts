@@ -1,0 +1,75 @@
+import { Fault, toFault } from '#core/fault.ts';
+import type { Write } from '#core/ports/store.ts';
+import { AuditChain } from './audit-chain.ts';
+import { type Driver, type Result, type Unit, unavailable } from './driver.ts';
+import { Refusal } from './refusal.ts';
+
+interface Waiting {
+  readonly unit: Unit;
+  resolve(ids: readonly number[]): void;
+  reject(fault: Fault): void;
+}
+
+const mostInGroup = 256;
+const mostWaiting = 10_000;
+
+/**
+ * Commits that wait together become one durable transaction: its price, a flush to the disk, is paid once for all of
+ * them. Groups follow one another, so commits take effect in the order of their calls.
+ */
+export class GroupCommit {
+  readonly #driver: Driver;
+  readonly #chain = new AuditChain();
+  #waiting: Waiting[] = [];
+  #flushing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  commit(writes: readonly Write[]): Promise<readonly number[]> {
+    if (this.#closed) return Promise.reject(unavailable());
+    if (this.#waiting.length >= mostWaiting) {
+      return Promise.reject(new Fault('unavailable', 'too many writes are waiting', { retryAfter: 1 }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ unit: writes, resolve, reject });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // A macrotask: whoever arrived in the same turn of the event loop, or during the last group, comes along.
+      await new Promise(setImmediate);
+      const group = this.#waiting.slice(0, mostInGroup);
+      this.#waiting = this.#waiting.slice(mostInGroup);
+      try {
+        const units = group.map(({ unit }) => unit);
+        const results = await this.#driver.transact(units, this.#chain);
+        group.forEach((waiting, i) => void this.#settle(waiting, results[i]!));
+      } catch (error) {
+        const fault = toFault(error);
+        for (const { reject } of group) reject(fault);
+      }
+    }
+    this.#flushing = undefined;
+  }
+
+  async #settle({ resolve, reject }: Waiting, result: Result): Promise<void> {
+    if (result instanceof Fault) return reject(result);
+    if (!(result instanceof Refusal)) return resolve(result);
+    try {
+      reject(await result.explain(this.#driver));
+    } catch (error) {
+      reject(toFault(error));
+    }
+  }
+
+  /** Takes no more, and waits for those that were taken. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#flushing;
+  }
+}

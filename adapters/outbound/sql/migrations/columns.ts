@@ -1,0 +1,51 @@
+import { type ColumnDataType, type CreateTableBuilder, type RawBuilder, sql } from 'kysely';
+import type { Builder, Dialect } from '../driver.ts';
+
+type DataType = ColumnDataType | RawBuilder<unknown>;
+
+/** How the column types of `schema.ts` are called by a database. */
+export interface DataTypes {
+  readonly integer: DataType;
+  readonly text: DataType;
+  readonly boolean: DataType;
+  readonly bytes: DataType;
+}
+
+// Collation "C" makes PostgreSQL compare text by its octets, as SQLite does, whatever the locale of the database.
+export const dataTypes: { readonly [D in Dialect]: DataTypes } = {
+  sqlite: { integer: 'integer', text: 'text', boolean: 'boolean', bytes: 'blob' },
+  postgres: { integer: 'bigint', text: sql`text collate "C"`, boolean: 'boolean', bytes: 'bytea' },
+};
+
+/**
+ * A table with its `id`. `neverReused`: an id that was deleted does not come back (on SQLite that costs a write, so
+ * tables from which nothing is deleted do without; PostgreSQL's sequences never go back).
+ */
+export function createTable(
+  builder: Builder,
+  dialect: Dialect,
+  name: string,
+  { neverReused }: { readonly neverReused: boolean },
+): CreateTableBuilder<string> {
+  const table = builder.schema.createTable(name);
+  if (dialect === 'postgres') {
+    return table.addColumn('id', 'bigint', (id) => id.primaryKey().generatedByDefaultAsIdentity());
+  }
+  return table.addColumn('id', 'integer', (id) =>
+    neverReused ? id.primaryKey().autoIncrement() : id.primaryKey(),
+  );
+}
+
+/** An index for a filter. Each of its entries is in order of id; SQLite adds that by itself. */
+export async function createIndex(
+  builder: Builder,
+  dialect: Dialect,
+  table: string,
+  ...columns: readonly string[]
+): Promise<void> {
+  await builder.schema
+    .createIndex(`${table}_${columns.join('_')}_index`)
+    .on(table)
+    .columns(dialect === 'postgres' ? [...columns, 'id'] : [...columns])
+    .execute();
+}

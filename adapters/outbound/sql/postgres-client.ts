@@ -1,0 +1,106 @@
+import postgres from 'postgres';
+import { Fault, toFault } from '#core/fault.ts';
+import type { Row, SqlValue } from './codec.ts';
+import { unavailable } from './driver.ts';
+import { isRefusal } from './refusal.ts';
+
+/** What parameters may be besides what postgres.js knows. */
+export type Types = { bigint: number; bytea: Uint8Array };
+export type Client = postgres.Sql<Types>;
+
+/** Bounds of everything that waits for the database, in milliseconds. */
+export interface Timeouts {
+  readonly connect: number;
+  /** The server gives up a statement after this; a second later, we give up the connection. */
+  readonly statement: number;
+}
+
+export function connect(
+  url: string,
+  timeouts: Timeouts,
+  { max, onclose }: { readonly max: number; readonly onclose?: () => void },
+): Client {
+  return postgres(url, {
+    max,
+    ...(onclose && { onclose }),
+    connect_timeout: Math.ceil(timeouts.connect / 1000),
+    max_lifetime: null,
+    // Between attempts to connect, in seconds.
+    backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
+    // Arrays are spelt here. Without it, `reserve` waits for ever where there is no connection yet: ask something first.
+    fetch_types: false,
+    onnotice: () => {},
+    types: {
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      bytea: {
+        to: 17,
+        from: [17],
+        serialize: (bytes: Uint8Array) => `\\x${toHex(bytes)}`,
+        parse: (text: string): Uint8Array => Uint8Array.fromHex(text.slice(2)),
+      },
+    },
+    connection: {
+      application_name: 'postern',
+      synchronous_commit: 'on',
+      statement_timeout: timeouts.statement,
+      // What a gateway that lost its power had locked is free again after this.
+      idle_in_transaction_session_timeout: timeouts.statement,
+    },
+  });
+}
+
+export const toHex = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+
+export interface Answer {
+  readonly rows: Row[];
+  /** How many rows were written. */
+  readonly count: number;
+}
+
+/** One statement on the connection of a transaction. */
+export type Send = (sql: string, parameters: readonly SqlValue[]) => Promise<Answer>;
+
+export async function ask(
+  sql: postgres.Sql<Types>,
+  text: string,
+  parameters: readonly SqlValue[],
+  reuse: boolean,
+): Promise<Answer> {
+  // A copy: the driver writes into the array.
+  const rows = await sql.unsafe<Row[]>(text, [...parameters], { prepare: reuse });
+  return { rows: Array.from(rows), count: rows.count };
+}
+
+/** `promise`, or Fault unavailable after `ms`, when `late` is called. */
+export async function within<T>(ms: number, promise: Promise<T>, late: () => void): Promise<T> {
+  let timer: Timer | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      late();
+      reject(unavailable(new Error(`no answer within ${ms} ms`)));
+    }, ms);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether it is the connection that failed, or may have, and not the statement. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof postgres.PostgresError) return /^(08|57P0|25P03)/.test(error.code);
+  return !isRefusal(error);
+}
+
+/** The database is away, overloaded, in recovery or will not let us in: all that may change without us. */
+const outside = /^(08|25006|25P03|28|3D000|40|53|55P03|57)/;
+
+export function asFault(error: unknown): Fault {
+  const isOutside =
+    error instanceof postgres.PostgresError
+      ? outside.test(error.code)
+      : error instanceof Error && 'code' in error && typeof error.code === 'string';
+  return error instanceof Fault ? error : isOutside ? unavailable(error) : toFault(error);
+}

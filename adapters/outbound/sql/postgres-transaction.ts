@@ -1,0 +1,233 @@
+import postgres from 'postgres';
+import { toFault } from '#core/fault.ts';
+import type { Kind, Write } from '#core/ports/store.ts';
+import { type Head, link } from './audit-chain.ts';
+import { encode, type SqlValue } from './codec.ts';
+import type { Result, Unit } from './driver.ts';
+import { type Answer, type Send, toHex } from './postgres-client.ts';
+import { isRefusal, Refusal } from './refusal.ts';
+import { type ColumnType, columnName, columnOf, columnsOf, tableOf } from './schema.ts';
+import { type Statements, sought } from './statements.ts';
+import { completeEvent, encodeFields, fieldsToSet, raisesCounter } from './unit.ts';
+
+type Change = Exclude<Write, { readonly op: 'audit' }>;
+type Insert = Extract<Write, { readonly op: 'insert' }>;
+
+/** Rows of one kind that one statement inserts: the id and the fields of each. */
+interface Rows {
+  readonly kind: Kind;
+  readonly writes: Insert[];
+  readonly rows: SqlValue[][];
+}
+
+/** An update or delete: one statement of its own. */
+interface Single {
+  readonly write: Exclude<Change, Insert>;
+  readonly sql: string;
+  readonly parameters: readonly SqlValue[];
+}
+
+type Step = Rows | Single;
+
+/** The head of the audit chain after a group, and what became of its units. */
+export interface Outcome {
+  readonly results: readonly Result[];
+  readonly head: Head;
+}
+
+/**
+ * Writes units in an open transaction with as few round trips as can be: one for all the ids, one for all the statements,
+ * each of which inserts all rows of a kind.
+ */
+export class PostgresTransaction {
+  readonly #send: Send;
+  readonly #statements: Statements;
+  #head: Head;
+
+  constructor(send: Send, statements: Statements, head: Head) {
+    this.#send = send;
+    this.#statements = statements;
+    this.#head = head;
+  }
+
+  /** All of them; throws when one is refused, without saying which. */
+  async together(units: readonly Unit[]): Promise<Outcome> {
+    const ids = await this.#ids(units);
+    await this.#write(units, ids);
+    return { results: ids, head: this.#head };
+  }
+
+  /** Those that are not refused, one after the other. */
+  async apart(units: readonly Unit[]): Promise<Outcome> {
+    const results: Result[] = [];
+    for (const unit of units) {
+      const head = this.#head;
+      await this.#send('savepoint unit', []);
+      try {
+        const [ids] = await this.#ids([unit]);
+        await this.#write([unit], [ids!]);
+        results.push(ids!);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        await this.#send('rollback to savepoint unit', []);
+        this.#head = head;
+        results.push(error);
+      }
+      await this.#send('release savepoint unit', []);
+    }
+    return { results, head: this.#head };
+  }
+
+  /** For each unit the ids of its writes; those of inserts come fresh from the sequences. */
+  async #ids(units: readonly Unit[]): Promise<number[][]> {
+    const wanted = new Map<Kind, number>();
+    for (const unit of units) {
+      for (const write of unit) {
+        if (write.op === 'insert') wanted.set(write.kind, (wanted.get(write.kind) ?? 0) + 1);
+      }
+    }
+    const fresh = new Map<Kind, Iterator<number>>();
+    await settle(
+      [...wanted].map(async ([kind, count]) => {
+        const { rows } = await this.#send(nextIds, [`${tableOf(kind).name}_id_seq`, count]);
+        fresh.set(kind, rows.map(({ id }) => Number(id)).values());
+      }),
+    );
+    const idOf = (write: Write): number => {
+      if (write.op === 'audit') return 0;
+      return write.op === 'insert' ? Number(fresh.get(write.kind)?.next().value) : write.id;
+    };
+    return units.map((unit) => unit.map(idOf));
+  }
+
+  async #write(units: readonly Unit[], ids: readonly (readonly number[])[]): Promise<void> {
+    const before = this.#head;
+    const steps: Step[] = [];
+    const events: SqlValue[][] = [];
+    units.forEach((unit, u) => {
+      unit.forEach((write, w) => {
+        const earlier = ids[u]!.slice(0, w);
+        if (write.op === 'audit') {
+          const event = link(this.#head, completeEvent(write, earlier));
+          this.#head = event;
+          events.push(encodeFields(columnsOf('auditEvent'), event, []));
+        } else if (write.op === 'insert') {
+          const { writes, rows } = stepFor(write.kind, steps);
+          writes.push(write);
+          rows.push([ids[u]![w]!, ...encodeFields(columnsOf(write.kind), write.values, earlier)]);
+        } else {
+          steps.push(this.#single(write, earlier));
+        }
+      });
+    });
+    const sent: Promise<unknown>[] = steps.map((step) => this.#step(step));
+    if (events.length > 0) sent.push(this.#insert('auditEvent', events, false));
+    if (units.some(raisesCounter)) sent.push(this.#send(this.#statements.raiseCounter(), []));
+    if (this.#head !== before) {
+      const { chain, sequence, hash } = this.#head;
+      sent.push(this.#send(this.#statements.auditHead(), [chain, sequence, hash]));
+    }
+    await settle(sent);
+  }
+
+  #single(write: Exclude<Change, Insert>, ids: readonly number[]): Single {
+    const { kind, id } = write;
+    const where = sought(kind, write.where ?? {});
+    if (!where) throw new Refusal([write], { kind: 'gone' });
+    const key = encode(columnOf(kind, 'id')!, 'id', id);
+    if (write.op === 'delete') {
+      return { write, sql: this.#statements.delete(kind, where), parameters: [key, ...where.parameters] };
+    }
+    const fields = fieldsToSet(kind, write.set);
+    const names = fields.map(([name]) => name);
+    const values = encodeFields(fields, write.set, ids);
+    const sql = this.#statements.update(kind, names, where);
+    return { write, sql, parameters: [...values, key, ...where.parameters] };
+  }
+
+  async #step(step: Step): Promise<void> {
+    const writes = 'rows' in step ? step.writes : [step.write];
+    try {
+      if ('rows' in step) {
+        await this.#insert(step.kind, step.rows, true);
+      } else {
+        const { count } = await this.#send(step.sql, step.parameters);
+        if (count === 0) throw new Refusal([step.write], { kind: 'gone' });
+      }
+    } catch (error) {
+      throw refusalOf(error, writes);
+    }
+  }
+
+  #insert(kind: Kind, rows: readonly (readonly SqlValue[])[], withId: boolean): Promise<Answer> {
+    const types = columnsOf(kind).map(([, { type }]) => type);
+    if (withId) types.unshift('integer');
+    const names = types.map((type) => arrayTypes[type]);
+    const parameters = types.map((type, column) => arrayLiteral(type, rows, column));
+    return this.#send(this.#statements.insertArrays(kind, names, withId), parameters);
+  }
+}
+
+const nextIds = 'select nextval($1::text::regclass) as id from generate_series(1, $2::integer)';
+
+/**
+ * The rows that the next insert of a kind joins. Inserts of other kinds do not mind that it comes before them, unless it
+ * refers to one; nothing is moved before an update or a delete.
+ */
+function stepFor(kind: Kind, steps: Step[]): Rows {
+  const referred = new Set(columnsOf(kind).map(([, { references }]) => references));
+  for (const step of steps.toReversed()) {
+    if (!('rows' in step)) break;
+    if (step.kind === kind) return step;
+    if (referred.has(step.kind)) break;
+  }
+  const step: Rows = { kind, writes: [], rows: [] };
+  steps.push(step);
+  return step;
+}
+
+/** Waits for all, so that nothing is under way any more, then throws what went wrong first: the rest follows from it. */
+async function settle(promises: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(promises)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+const arrayTypes: { readonly [T in ColumnType]: string } = {
+  integer: 'bigint[]',
+  text: 'text[]',
+  boolean: 'boolean[]',
+  bytes: 'bytea[]',
+  bytesList: 'text[]',
+  json: 'text[]',
+  actor: 'text[]',
+};
+
+/** One column of the rows as PostgreSQL spells an array. */
+function arrayLiteral(type: ColumnType, rows: readonly (readonly SqlValue[])[], column: number): string {
+  let text = '';
+  for (const row of rows) {
+    const value = row[column];
+    if (text !== '') text += ',';
+    if (value === null || value === undefined) text += 'NULL';
+    else if (value instanceof Uint8Array) text += `"\\\\x${toHex(value)}"`;
+    else if (typeof value === 'string') text += `"${value.replace(/["\\]/g, '\\$&')}"`;
+    else text += type === 'boolean' ? (value === true ? 't' : 'f') : value;
+  }
+  return `{${text}}`;
+}
+
+/** Data that a statement or a constraint refuses concerns one unit. */
+function refusalOf(error: unknown, writes: readonly Change[]): unknown {
+  if (!(error instanceof postgres.PostgresError)) return error;
+  if (error.code === '23503') return new Refusal(writes, { kind: 'reference' });
+  if (error.code === '23505') {
+    const [write] = writes;
+    const table = write && tableOf(write.kind);
+    // certificates_serial_number_ca_key
+    const columns = error.constraint_name?.slice((table?.name.length ?? 0) + 1);
+    const unique = table?.unique.find((fields) => columns === `${fields.map(columnName).join('_')}_key`);
+    return new Refusal(writes, { kind: 'taken', field: unique?.[0] ?? '' });
+  }
+  return /^(22|23|P0)/.test(error.code) ? toFault(error) : error;
+}

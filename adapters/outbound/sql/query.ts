@@ -1,0 +1,147 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { Fault } from '#core/fault.ts';
+import type { Condition, Kind, Page, Query, Records } from '#core/ports/store.ts';
+import { encode, encodeSought, toRecord } from './codec.ts';
+import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
+import type { Dialect, Driver } from './driver.ts';
+import { columnName, columnOf, tableOf } from './schema.ts';
+import { selection } from './statements.ts';
+
+const mostRecords = 1000;
+const mostWords = 10;
+const longestWord = 256;
+
+type Test = RawBuilder<SqlBool>;
+
+/** Faults: malformed, with `field`. */
+export async function list<K extends Kind>(
+  driver: Driver,
+  kind: K,
+  query: Query<K>,
+): Promise<Page<Records[K]>> {
+  const { limit } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
+    throw new Fault('malformed', `a page has 1 to ${mostRecords} records`, { field: 'limit' });
+  }
+  const order = orderOf(kind, query);
+  const tests = [
+    ...(query.where ?? []).map((condition) => conditionTest(kind, condition)),
+    ...searchTests(driver.dialect, kind, query.search ?? []),
+    ...(query.cursor === undefined ? [] : [afterTest(order, decodeCursor(order, query.cursor))]),
+  ];
+  let select = driver.builder.selectFrom(tableOf(kind).name).select(selection(kind));
+  for (const test of tests) select = select.where(test);
+  // One more than asked for tells whether there is a next page.
+  const ordered = select.orderBy(sql`${sql.join(ordering(order))}`).limit(sql.lit(limit + 1));
+  const { sql: text, parameters } = ordered.compile();
+  const rows = await driver.query(text, parameters as never, false);
+  const records = rows.slice(0, limit).map((row) => toRecord(kind, row));
+  const last = records.at(-1);
+  if (rows.length <= limit || !last) return { records };
+  return { records, next: encodeCursor(order, positionOf(order, last)) };
+}
+
+/** Faults: malformed, with `field`. */
+export async function count<K extends Kind>(
+  driver: Driver,
+  kind: K,
+  where: readonly Condition<K>[],
+  atMost: number,
+): Promise<number> {
+  if (!Number.isSafeInteger(atMost) || atMost < 0) {
+    throw new Fault('malformed', 'not a number of records', { field: 'atMost' });
+  }
+  let matching = driver.builder.selectFrom(tableOf(kind).name).select(sql.lit(1).as('one'));
+  for (const condition of where) matching = matching.where(conditionTest(kind, condition));
+  const limited = matching.limit(sql.lit(atMost)).as('matching');
+  const counting = driver.builder.selectFrom(limited).select((of) => of.fn.countAll().as('count'));
+  const { sql: text, parameters } = counting.compile();
+  const [row] = await driver.query(text, parameters as never, false);
+  return Number(row?.count);
+}
+
+function orderOf<K extends Kind>(kind: K, { order }: Query<K>): Order {
+  const { field, descending } = order ?? { field: 'id', descending: true };
+  const column = columnOf(kind, field);
+  if (column?.type !== 'integer' && column?.type !== 'text' && column?.type !== 'boolean') {
+    throw new Fault('malformed', 'there is no order by this field', { field: 'order' });
+  }
+  return { field, column, descending };
+}
+
+/** NULL comes before everything else, on both databases. Only where it can be: an index knows no such word. */
+function ordering({ field, column, descending }: Order): RawBuilder<unknown>[] {
+  const direction = sql.raw(descending ? 'desc' : 'asc');
+  if (field === 'id') return [sql`id ${direction}`];
+  const nulls = sql.raw(!column.nullable ? '' : descending ? ' nulls last' : ' nulls first');
+  return [sql`${columnRef(field)} ${direction}${nulls}`, sql`id ${direction}`];
+}
+
+/** What comes after a position. */
+function afterTest({ field, column, descending }: Order, { value, id }: Position): Test {
+  const beyond = sql.raw(descending ? '<' : '>');
+  if (field === 'id') return sql`id ${beyond} ${id}`;
+  const at = columnRef(field);
+  if (!column.nullable) return sql`(${at}, id) ${beyond} (${value}, ${id})`;
+  if (value === null) {
+    const sameNull = sql<SqlBool>`(${at} is null and id ${beyond} ${id})`;
+    return descending ? sameNull : sql`(${sameNull} or ${at} is not null)`;
+  }
+  const after = sql<SqlBool>`${at} ${beyond} ${value} or (${at} = ${value} and id ${beyond} ${id})`;
+  return descending ? sql`(${after} or ${at} is null)` : sql`(${after})`;
+}
+
+const positionOf = ({ field, column }: Order, record: { readonly id: number }): Position => ({
+  value: encode(column, field, Reflect.get(record, field)),
+  id: record.id,
+});
+
+const columnRef = (field: string): RawBuilder<unknown> => sql`${sql.ref(columnName(field))}`;
+
+const operators = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' } as const;
+const never: Test = sql`1 = 0`;
+
+function conditionTest<K extends Kind>(kind: K, { field, is, value }: Condition<K>): Test {
+  const values = Array.isArray(value) ? value : [value];
+  const encoded = values
+    .map((one: unknown) => encodeSought(kind, field, one))
+    .filter((one) => one !== undefined);
+  const [sought] = encoded;
+  const at = columnRef(field);
+  if (sought === undefined) return never;
+  if (is !== 'equal' && is !== 'oneOf') {
+    return sought === null ? never : sql`${at} ${sql.raw(operators[is])} ${sought}`;
+  }
+  if (sought === null) return sql`${at} is null`;
+  const test = sql<SqlBool>`${at} in (${sql.join(encoded)})`;
+  const usual = columnOf(kind, field)?.usual;
+  // Says the same twice: this is how the databases see that the index holds all that is asked for.
+  return usual === undefined || encoded.includes(usual) ? test : sql`${test} and ${at} <> ${sql.lit(usual)}`;
+}
+
+/** Each word must be in one of the searchable fields. */
+function searchTests(dialect: Dialect, kind: Kind, words: readonly string[]): Test[] {
+  const { searchable } = tableOf(kind);
+  const sought = words.filter((word) => word !== '');
+  if (sought.length > mostWords || sought.some((word) => word.length > longestWord)) {
+    const detail = `a search has at most ${mostWords} words of ${longestWord} characters`;
+    throw new Fault('malformed', detail, { field: 'search' });
+  }
+  // Both compare A to Z whatever their case; PostgreSQL no more than that under collation "C".
+  const like = sql.raw(dialect === 'sqlite' ? 'like' : 'ilike');
+  return sought.map((word) => {
+    if (word.includes('\0')) return never;
+    const found: Expression<SqlBool>[] = searchable.flatMap((field) =>
+      spellings(word).map(
+        (spelling) => sql<SqlBool>`${columnRef(field)} ${like} ${pattern(spelling)} escape '\\'`,
+      ),
+    );
+    return found.length === 0 ? never : sql`(${sql.join(found, sql` or `)})`;
+  });
+}
+
+const pattern = (word: string): string => `%${word.replace(/[\\%_]/g, '\\$&')}%`;
+
+/** The databases do not fold letters beyond A to Z: those are sought in each case. */
+const spellings = (word: string): string[] =>
+  /^\p{ASCII}*$/u.test(word) ? [word] : [...new Set([word, word.toLowerCase(), word.toUpperCase()])];

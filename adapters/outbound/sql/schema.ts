@@ -1,0 +1,326 @@
+import type { Actor } from '#core/audit/event.ts';
+import type { Kind, Records } from '#core/ports/store.ts';
+
+/**
+ * How a field is stored. `integer`: 64 bits. `bytesList`, `json` and `actor` are JSON text on both databases: DER as
+ * base64, and an actor as an array of its members, so that a search finds values and not the names of members.
+ */
+export type ColumnType = 'integer' | 'text' | 'boolean' | 'bytes' | 'bytesList' | 'json' | 'actor';
+
+export interface Column {
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+  /** The kind whose id it holds: a foreign key. */
+  readonly references?: Kind;
+  /** The record goes when the one it refers to goes; otherwise it keeps that one from being deleted. */
+  readonly cascade?: true;
+  /** The value that most records have. The field's index leaves them out: it would find too many to be of use. */
+  readonly usual?: string;
+}
+
+export interface Table {
+  readonly name: string;
+  /** One and many, as messages call them. */
+  readonly nouns: readonly [string, string];
+  readonly fields: Readonly<Record<string, Column>>;
+  /** Combinations of fields that no two records share; a conflict names the first. */
+  readonly unique: readonly (readonly string[])[];
+  readonly searchable: readonly string[];
+}
+
+type TypeOf<T> = [T] extends [boolean]
+  ? 'boolean'
+  : [T] extends [number]
+    ? 'integer'
+    : [T] extends [string]
+      ? 'text'
+      : [T] extends [Uint8Array]
+        ? 'bytes'
+        : [T] extends [readonly Uint8Array[]]
+          ? 'bytesList'
+          : [T] extends [Actor]
+            ? 'actor'
+            : 'json';
+
+/** The column that a field of type `T` must have. */
+interface ColumnOf<T> extends Column {
+  readonly type: TypeOf<Exclude<T, null>>;
+  readonly nullable: unknown extends T ? false : null extends T ? true : false;
+}
+
+/** A field of a record without a column, or a column without a field, does not compile. */
+interface TableOf<K extends Kind> extends Table {
+  readonly fields: { readonly [F in Exclude<keyof Records[K], 'id'>]: ColumnOf<Records[K][F]> };
+  readonly unique: readonly (readonly (keyof Records[K] & string)[])[];
+  readonly searchable: readonly (keyof Records[K] & string)[];
+}
+
+const integer = { type: 'integer', nullable: false } as const;
+const text = { type: 'text', nullable: false } as const;
+const boolean = { type: 'boolean', nullable: false } as const;
+const bytes = { type: 'bytes', nullable: false } as const;
+const bytesList = { type: 'bytesList', nullable: false } as const;
+const json = { type: 'json', nullable: false } as const;
+const actor = { type: 'actor', nullable: false } as const;
+const orNull = <C extends Column>(column: C) => ({ ...column, nullable: true }) as const;
+const to = <K extends Kind>(kind: K) => ({ ...integer, references: kind }) as const;
+const ownedBy = <K extends Kind>(kind: K) => ({ ...to(kind), cascade: true }) as const;
+
+const secrets = { protocols: json, estPassword: orNull(bytes), cmpSharedSecret: orNull(bytes) };
+
+const schema = {
+  domain: {
+    name: 'domains',
+    nouns: ['domain', 'domains'],
+    fields: {
+      createdAt: integer,
+      uniqueName: text,
+      issuingCa: orNull(to('issuingCa')),
+      profiles: json,
+    },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName'],
+  },
+  profile: {
+    name: 'profiles',
+    nouns: ['certificate profile', 'certificate profiles'],
+    fields: { createdAt: integer, uniqueName: text, profile: json },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName'],
+  },
+  issuingCa: {
+    name: 'issuing_cas',
+    nouns: ['issuing CA', 'issuing CAs'],
+    fields: {
+      createdAt: integer,
+      updatedAt: integer,
+      uniqueName: text,
+      commonName: text,
+      type: integer,
+      isActive: boolean,
+      certificate: bytes,
+      chain: bytesList,
+      key: orNull(json),
+      issuer: orNull(text),
+      crlNumber: integer,
+      lastCrlIssuedAt: orNull(integer),
+    },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName', 'commonName'],
+  },
+  crl: {
+    name: 'crls',
+    nouns: ['CRL', 'CRLs'],
+    fields: {
+      ca: ownedBy('issuingCa'),
+      number: integer,
+      thisUpdate: integer,
+      nextUpdate: integer,
+      crl: bytes,
+    },
+    unique: [['ca']],
+    searchable: [],
+  },
+  credential: {
+    name: 'credentials',
+    nouns: ['credential', 'credentials'],
+    fields: {
+      createdAt: integer,
+      updatedAt: integer,
+      uniqueName: text,
+      type: integer,
+      commonName: text,
+      notValidAfter: integer,
+      signatureSuite: text,
+      certificate: bytes,
+      chain: bytesList,
+      key: json,
+      isActive: boolean,
+      issuingCa: orNull(to('issuingCa')),
+    },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName', 'commonName'],
+  },
+  certificate: {
+    name: 'certificates',
+    nouns: ['certificate', 'certificates'],
+    fields: {
+      createdAt: integer,
+      commonName: text,
+      ca: to('issuingCa'),
+      serialNumber: text,
+      subject: text,
+      notValidBefore: integer,
+      notValidAfter: integer,
+      fingerprint: text,
+      der: bytes,
+      status: { ...text, usual: 'good' },
+      revokedAt: orNull(integer),
+      revocationReason: orNull(text),
+      invalidityDate: orNull(integer),
+      device: orNull(to('device')),
+      domain: orNull(to('domain')),
+      profile: orNull(to('profile')),
+      protocol: text,
+      hidden: boolean,
+    },
+    unique: [['serialNumber', 'ca']],
+    searchable: ['commonName', 'serialNumber', 'subject', 'fingerprint'],
+  },
+  certificateKey: {
+    name: 'certificate_keys',
+    nouns: ['private key', 'private keys'],
+    fields: { createdAt: integer, certificate: to('certificate'), key: json },
+    unique: [['certificate']],
+    searchable: [],
+  },
+  device: {
+    name: 'devices',
+    nouns: ['device', 'devices'],
+    fields: {
+      createdAt: integer,
+      commonName: text,
+      serialNumber: text,
+      deviceType: integer,
+      domain: orNull(to('domain')),
+      onboardingConfig: orNull(to('onboardingConfig')),
+      noOnboardingConfig: orNull(to('noOnboardingConfig')),
+    },
+    unique: [['commonName']],
+    searchable: ['commonName', 'serialNumber'],
+  },
+  onboardingConfig: {
+    name: 'onboarding_configs',
+    nouns: ['onboarding configuration', 'onboarding configurations'],
+    fields: {
+      createdAt: integer,
+      ...secrets,
+      onboardingStatus: integer,
+      onboardingProtocol: orNull(text),
+      idevidTruststore: orNull(to('truststore')),
+    },
+    unique: [],
+    searchable: [],
+  },
+  noOnboardingConfig: {
+    name: 'no_onboarding_configs',
+    nouns: ['no-onboarding configuration', 'no-onboarding configurations'],
+    fields: { createdAt: integer, ...secrets },
+    unique: [],
+    searchable: [],
+  },
+  truststore: {
+    name: 'truststores',
+    nouns: ['truststore', 'truststores'],
+    fields: { createdAt: integer, uniqueName: text, intendedUsage: integer, certificates: bytesList },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName'],
+  },
+  signedMessage: {
+    name: 'signed_messages',
+    nouns: ['signed message', 'signed messages'],
+    fields: {
+      createdAt: integer,
+      signer: ownedBy('credential'),
+      signerName: text,
+      hashValue: text,
+      signature: text,
+    },
+    unique: [],
+    searchable: ['signerName', 'hashValue', 'signature'],
+  },
+  role: {
+    name: 'roles',
+    nouns: ['role', 'roles'],
+    fields: { createdAt: integer, uniqueName: text, permissions: json, isProtected: boolean },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName'],
+  },
+  user: {
+    name: 'users',
+    nouns: ['user', 'users'],
+    fields: {
+      createdAt: integer,
+      username: text,
+      passwordHash: text,
+      role: to('role'),
+      isActive: boolean,
+    },
+    unique: [['username']],
+    searchable: ['username'],
+  },
+  session: {
+    name: 'sessions',
+    nouns: ['session', 'sessions'],
+    fields: {
+      createdAt: integer,
+      user: ownedBy('user'),
+      generation: integer,
+      expiresAt: integer,
+      isRevoked: boolean,
+    },
+    unique: [],
+    searchable: [],
+  },
+  setting: {
+    name: 'settings',
+    nouns: ['setting', 'settings'],
+    fields: { name: text, value: bytes },
+    unique: [['name']],
+    searchable: ['name'],
+  },
+  loginFailure: {
+    name: 'login_failures',
+    nouns: ['failed login', 'failed logins'],
+    fields: { at: integer, subject: text },
+    unique: [],
+    searchable: ['subject'],
+  },
+  auditEvent: {
+    name: 'audit_events',
+    nouns: ['audit event', 'audit events'],
+    fields: {
+      at: integer,
+      actor,
+      action: text,
+      object: text,
+      outcome: text,
+      detail: json,
+      chain: text,
+      sequence: integer,
+      hash: bytes,
+    },
+    unique: [['chain', 'sequence']],
+    searchable: ['actor', 'action', 'object', 'detail'],
+  },
+} as const satisfies { readonly [K in Kind]: TableOf<K> };
+
+export const kinds = Object.keys(schema) as readonly Kind[];
+
+export const tableOf = (kind: Kind): Table => schema[kind];
+
+/** `notValidBefore` → `not_valid_before`. */
+export const columnName = (field: string): string =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** `not_valid_before` → `notValidBefore`. */
+export const fieldName = (column: string): string =>
+  column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+type Columns = readonly (readonly [string, Column])[];
+
+const columns: ReadonlyMap<Kind, Columns> = new Map(
+  kinds.map((kind) => [kind, Object.entries(tableOf(kind).fields)]),
+);
+
+/** All fields of a kind but `id`, in the order of the schema. */
+export const columnsOf = (kind: Kind): Columns => columns.get(kind)!;
+
+const id: Column = integer;
+
+/** The column of a field of a kind, `id` included; undefined where there is no such field. */
+export function columnOf(kind: Kind, field: string): Column | undefined {
+  if (field === 'id') return id;
+  const { fields } = tableOf(kind);
+  return Object.hasOwn(fields, field) ? fields[field] : undefined;
+}

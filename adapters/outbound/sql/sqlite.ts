@@ -1,0 +1,188 @@
+import { Database, SQLiteError } from 'bun:sqlite';
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { toFault } from '#core/fault.ts';
+import type { Clock, Health } from '#core/ports/platform.ts';
+import type { Store } from '#core/ports/store.ts';
+import type { AuditChain } from './audit-chain.ts';
+import type { Row, SqlValue } from './codec.ts';
+import { type Builder, type Driver, type Result, type Tables, type Unit, unavailable } from './driver.ts';
+import { migrate } from './migrations/migrate.ts';
+import { isRefusal } from './refusal.ts';
+import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
+import { Statements } from './statements.ts';
+import { createStore } from './store.ts';
+
+export interface SqliteOptions {
+  /** The database file, made when it is not there; or `:memory:`. Its directory belongs to the service alone (0700). */
+  readonly path: string;
+  readonly clock: Clock;
+  /** How long to wait while other processes write, in milliseconds. Default 5000. */
+  readonly busyTimeout?: number;
+}
+
+/** Opens the store in a file, brings its tables up to date. Faults: unavailable, internal. */
+export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: SqliteOptions): Promise<Store> {
+  if (path !== ':memory:') {
+    // SQLite gives the files beside it (-wal, -shm) the permissions of this one.
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+  }
+  const db = new Database(path, { create: true, readwrite: true });
+  const driver = new SqliteDriver(db, busyTimeout);
+  try {
+    await driver.open();
+    return createStore(driver, clock);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const pragmas = [
+  // A commit is on the disk when it returns, whatever happens to the power. Readers do not wait for the writer.
+  'journal_mode = wal',
+  'synchronous = full',
+  'foreign_keys = on',
+  'trusted_schema = off',
+  // 32 MiB; the log is copied back every 16 MiB and kept at no more than 64.
+  'cache_size = -32768',
+  'wal_autocheckpoint = 4096',
+  'journal_size_limit = 67108864',
+  'temp_store = memory',
+];
+
+const mostPrepared = 200;
+
+class SqliteDriver implements Driver {
+  readonly dialect = 'sqlite';
+  readonly builder: Builder;
+  readonly #db: Database;
+  readonly #busyTimeout: number;
+  readonly #statements: Statements;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(db: Database, busyTimeout: number) {
+    this.#db = db;
+    this.#busyTimeout = busyTimeout;
+    this.builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) });
+    this.#statements = new Statements(this.builder);
+  }
+
+  async open(): Promise<void> {
+    await this.#whenFree(() => {
+      for (const pragma of pragmas) this.#db.run(`pragma ${pragma}`);
+    });
+    // Of processes that start at once, one makes the tables; the others then find them made.
+    await this.#whenFree(() => this.#db.run('begin immediate'));
+    await migrate(this.builder, this.dialect);
+    this.#db.run('commit');
+  }
+
+  query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
+    return this.#whenFree(() => {
+      if (reuse) return this.#prepare(sql).all(...parameters) as Row[];
+      using statement = this.#db.prepare<Row, SqlValue[]>(sql);
+      return statement.all(...parameters);
+    });
+  }
+
+  async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
+    try {
+      return await this.#whenFree(() => this.#transaction(chain, (open) => open.together(units)));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      if (units.length === 1) return [error];
+    }
+    return this.#whenFree(() => this.#transaction(chain, (open) => open.apart(units)));
+  }
+
+  /** Begun, written and committed without a pause: nothing else of this process uses the connection meanwhile. */
+  #transaction(chain: AuditChain, write: (open: SqliteTransaction) => Outcome): readonly Result[] {
+    this.#prepare('begin immediate').run();
+    let committing = false;
+    try {
+      const prepare = (sql: string) => this.#prepare(sql);
+      const { results, head } = write(new SqliteTransaction(this.#db, this.#statements, prepare, chain.head));
+      committing = true;
+      this.#prepare('commit').run();
+      chain.head = head;
+      return results;
+    } catch (error) {
+      if (committing) chain.restart();
+      // Some failures (a full disk) have ended it already.
+      if (this.#db.inTransaction) this.#db.run('rollback');
+      throw error;
+    }
+  }
+
+  /**
+   * Runs `action` as soon as no other process keeps it out. SQLite's own busy_timeout would put the whole process to
+   * sleep; this one goes on serving. `action` fails as busy only where it has not done anything yet.
+   */
+  async #whenFree<T>(action: () => T): Promise<T> {
+    const end = performance.now() + this.#busyTimeout;
+    for (;;) {
+      try {
+        return action();
+      } catch (error) {
+        if (!isCode(error, 'SQLITE_BUSY')) throw asFault(error);
+        if (performance.now() >= end) throw unavailable(error);
+      }
+      await Bun.sleep(1 + 4 * Math.random());
+    }
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    if (this.#prepared.size >= mostPrepared) {
+      const [oldest] = this.#prepared;
+      oldest?.[1].finalize();
+      this.#prepared.delete(oldest?.[0] ?? '');
+    }
+    const statement: Prepared = this.#db.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+
+  async health(): Promise<Health> {
+    try {
+      await this.query('select value from change_counter', [], true);
+      return { ok: true };
+    } catch {
+      return { ok: false, detail: 'the database cannot be read' };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#prepared.clear();
+    this.#db.close(true);
+  }
+}
+
+const isCode = (error: unknown, ...prefixes: readonly string[]): boolean =>
+  error instanceof SQLiteError && prefixes.some((prefix) => error.code?.startsWith(prefix) === true);
+
+/** A disk that is full or fails may be better later; a refusal stays one; the rest is a defect. */
+function asFault(error: unknown): unknown {
+  if (isRefusal(error)) return error;
+  const outside = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL'];
+  return isCode(error, ...outside) ? unavailable(error) : toFault(error);
+}
+
+/** Kysely runs only migrations through it; they need nothing but this. */
+function shim(db: Database): SqliteDatabase {
+  return {
+    close: () => db.close(),
+    prepare(sql) {
+      const statement: Prepared = db.prepare(sql);
+      return {
+        reader: statement.columnNames.length > 0,
+        all: (parameters) => statement.all(...(parameters as SqlValue[])),
+        run: (parameters) => statement.run(...(parameters as SqlValue[])),
+        iterate: (parameters) => statement.iterate(...(parameters as SqlValue[])),
+      };
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { type AliasedRawBuilder, type Selectable, sql } from 'kysely';
+import type { Kind } from '#core/ports/store.ts';
+import { encodeSought, type SqlValue } from './codec.ts';
+import type { Builder, Tables } from './driver.ts';
+import { columnName, columnsOf, tableOf } from './schema.ts';
+
+/** The fields that a record must have, and how a statement asks for them. */
+export interface Sought {
+  /** Equal for all that need the same statement. */
+  readonly shape: string;
+  readonly fields: readonly { readonly name: string; readonly isNull: boolean }[];
+  readonly parameters: readonly SqlValue[];
+}
+
+/** undefined where a value is asked for that no record can have. */
+export function sought(kind: Kind, where: object): Sought | undefined {
+  let shape = '';
+  const fields: { name: string; isNull: boolean }[] = [];
+  const parameters: SqlValue[] = [];
+  for (const [name, wanted] of Object.entries(where)) {
+    if (wanted === undefined) continue;
+    const value = encodeSought(kind, name, wanted);
+    if (value === undefined) return undefined;
+    const isNull = value === null;
+    fields.push({ name, isNull });
+    if (!isNull) parameters.push(value);
+    shape += isNull ? ` ${name}!` : ` ${name}`;
+  }
+  return { shape, fields, parameters };
+}
+
+/** `id` and all fields of a kind under their own names (after `prefix`), from the table or its alias `of`. */
+export const selection = (
+  kind: Kind,
+  of = tableOf(kind).name,
+  prefix = '',
+): AliasedRawBuilder<unknown, string>[] =>
+  ['id', ...Object.keys(tableOf(kind).fields)].map((field) =>
+    sql`${sql.ref(`${of}.${columnName(field)}`)}`.as(prefix + field),
+  );
+
+// Stands where a parameter will.
+const parameter = 0;
+// Shapes come from the code that calls the store, not from its callers' input, so they are few; a bound all the same.
+const mostShapes = 1000;
+
+/** The SQL text of the statements that come again and again, compiled once for each shape. */
+export class Statements {
+  readonly #builder: Builder;
+  readonly #texts = new Map<string, string>();
+
+  constructor(builder: Builder) {
+    this.#builder = builder;
+  }
+
+  #compiled(key: string, build: (builder: Builder) => { compile(): { readonly sql: string } }): string {
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known;
+    if (this.#texts.size >= mostShapes) this.#texts.clear();
+    const text = build(this.#builder).compile().sql;
+    this.#texts.set(key, text);
+    return text;
+  }
+
+  /** Parameters: those of `where`. The record with the lowest id. */
+  find(kind: Kind, where: Sought): string {
+    return this.#compiled(`find ${kind}${where.shape}`, (builder) =>
+      this.#where(builder.selectFrom(tableOf(kind).name).select(selection(kind)), where)
+        .orderBy('id')
+        .limit(sql.lit(1)),
+    );
+  }
+
+  /** Parameters: the fields in order. */
+  insert(kind: Kind): string {
+    const fields = Object.keys(tableOf(kind).fields);
+    return this.#compiled(`insert ${kind}`, (builder) =>
+      builder
+        .insertInto(tableOf(kind).name)
+        .values(Object.fromEntries(fields.map((field) => [columnName(field), parameter]))),
+    );
+  }
+
+  /** Parameters: PostgreSQL's array literals of `types`: the ids if `withId`, then of each field the values. */
+  insertArrays(kind: Kind, types: readonly string[], withId: boolean): string {
+    return this.#compiled(`insertArrays ${kind} ${withId}`, (builder) => {
+      const columns = columnsOf(kind).map(([field]) => columnName(field));
+      const arrays = types.map((type) => sql`${parameter}::${sql.raw(type)}`);
+      return builder
+        .insertInto(tableOf(kind).name)
+        .columns(withId ? ['id', ...columns] : columns)
+        .expression(sql`select * from unnest(${sql.join(arrays)})`);
+    });
+  }
+
+  /** Parameters: the new values in order of `set`, the id, those of `where`. */
+  update(kind: Kind, set: readonly string[], where: Sought): string {
+    return this.#compiled(`update ${kind} ${set.join(' ')} if${where.shape}`, (builder) => {
+      // Without a change it still demands that the record is there and as it should be.
+      const changes = set.length === 0 ? { id: sql.ref('id') } : fromFields(set);
+      return this.#where(
+        builder.updateTable(tableOf(kind).name).set(changes).where('id', '=', parameter),
+        where,
+      );
+    });
+  }
+
+  /** Parameters: the id, those of `where`. */
+  delete(kind: Kind, where: Sought): string {
+    return this.#compiled(`delete ${kind}${where.shape}`, (builder) =>
+      this.#where(builder.deleteFrom(tableOf(kind).name).where('id', '=', parameter), where),
+    );
+  }
+
+  /** Parameters: a common name, and for `orId` also an id. Columns: `d.`, `o.` and `n.` with a field's name. */
+  deviceLogin(orId: boolean): string {
+    return this.#compiled(`deviceLogin ${orId}`, (builder) => {
+      const joined = builder
+        .selectFrom('devices as d')
+        .leftJoin('onboarding_configs as o', 'o.id', 'd.onboarding_config')
+        .leftJoin('no_onboarding_configs as n', 'n.id', 'd.no_onboarding_config')
+        .select([
+          ...selection('device', 'd', 'd.'),
+          ...selection('onboardingConfig', 'o', 'o.'),
+          ...selection('noOnboardingConfig', 'n', 'n.'),
+        ]);
+      // Not `d.common_name = ?`: SQLite plans a join anew whenever a value is bound to it, which takes longer than it.
+      const named = builder.selectFrom('devices').select('id').where('common_name', '=', parameter);
+      return joined.where('d.id', '=', orId ? sql`coalesce(${named}, ${parameter})` : named);
+    });
+  }
+
+  /** Parameters: chain, sequence, hash. */
+  auditHead(): string {
+    return this.#compiled('auditHead', (builder) =>
+      builder
+        .insertInto('audit_heads')
+        .values({ chain: parameter, sequence: parameter, hash: parameter })
+        .onConflict((conflict) =>
+          conflict.column('chain').doUpdateSet({
+            sequence: sql.ref('excluded.sequence'),
+            hash: sql.ref('excluded.hash'),
+          }),
+        ),
+    );
+  }
+
+  auditHeadsAfter(): string {
+    return this.#compiled('auditHeadsAfter', (builder) =>
+      builder
+        .selectFrom('audit_heads')
+        .select(['chain', 'sequence', 'hash'])
+        .where('chain', '>', parameter)
+        .orderBy('chain')
+        .limit(sql.lit(1000)),
+    );
+  }
+
+  raiseCounter(): string {
+    return this.#compiled('raiseCounter', (builder) =>
+      builder.updateTable('change_counter').set({ value: sql`value + 1` }),
+    );
+  }
+
+  changeCounter(): string {
+    return this.#compiled('changeCounter', (builder) => builder.selectFrom('change_counter').select('value'));
+  }
+
+  /** Parameters: name, holder, when it runs out, now. A row when the lease is the holder's. */
+  lease(): string {
+    return this.#compiled('lease', (builder) =>
+      builder
+        .insertInto('leases')
+        .values({ name: parameter, holder: parameter, expires_at: parameter })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet({
+              holder: sql.ref('excluded.holder'),
+              expires_at: sql.ref('excluded.expires_at'),
+            })
+            .where((is) =>
+              is.or([
+                is(sql.ref('leases.holder'), '=', sql.ref('excluded.holder')),
+                is(sql.ref('leases.expires_at'), '<=', parameter),
+              ]),
+            ),
+        )
+        .returning('holder'),
+    );
+  }
+
+  #where<Q extends { where(column: string, operator: '=' | 'is', value: unknown): Q }>(
+    query: Q,
+    where: Sought,
+  ): Q {
+    let built = query;
+    for (const { name, isNull } of where.fields) {
+      built = isNull
+        ? built.where(columnName(name), 'is', null)
+        : built.where(columnName(name), '=', parameter);
+    }
+    return built;
+  }
+}
+
+const fromFields = (fields: readonly string[]): Selectable<Tables[string]> =>
+  Object.fromEntries(fields.map((field) => [columnName(field), parameter]));

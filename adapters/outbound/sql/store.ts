@@ -1,0 +1,81 @@
+import type { NoOnboardingConfig, OnboardingConfig } from '#core/devices/device.ts';
+import type { Clock } from '#core/ports/platform.ts';
+import type { AuditHead, DeviceLogin, Kind, Records, Store } from '#core/ports/store.ts';
+import { encodeSought, type Row, toRecord } from './codec.ts';
+import { GroupCommit } from './commit.ts';
+import type { Driver } from './driver.ts';
+import { count, list } from './query.ts';
+import { columnsOf } from './schema.ts';
+import { Statements, sought } from './statements.ts';
+
+/** The store over a database, whose tables are up to date. */
+export function createStore(driver: Driver, clock: Clock): Store {
+  const statements = new Statements(driver.builder);
+  const group = new GroupCommit(driver);
+
+  async function find<K extends Kind>(kind: K, where: object): Promise<Records[K] | undefined> {
+    const wanted = sought(kind, where);
+    if (!wanted) return undefined;
+    const [row] = await driver.query(statements.find(kind, wanted), wanted.parameters, true);
+    return row && toRecord(kind, row);
+  }
+
+  return {
+    get: (kind, id) => find(kind, { id }),
+    find,
+    list: (kind, query) => list(driver, kind, query),
+    count: (kind, where, atMost) => count(driver, kind, where, atMost),
+
+    async deviceLogin(name) {
+      const commonName = encodeSought('device', 'commonName', name);
+      if (typeof commonName !== 'string') return undefined;
+      const id = /^[1-9]\d{0,15}$/.test(name) ? encodeSought('device', 'id', Number(name)) : undefined;
+      const parameters = id === undefined ? [commonName] : [commonName, id];
+      const [row] = await driver.query(statements.deviceLogin(id !== undefined), parameters, true);
+      return row && toDeviceLogin(row);
+    },
+
+    commit: (writes) => group.commit(writes),
+
+    async changeCounter() {
+      const [row] = await driver.query(statements.changeCounter(), [], true);
+      return Number(row?.value);
+    },
+
+    async lease(name, holder, seconds) {
+      const now = clock.now();
+      const until = now + Math.ceil(seconds * 1000);
+      const rows = await driver.query(statements.lease(), [name, holder, until, now], true);
+      return rows.length > 0;
+    },
+
+    async auditHeads(after) {
+      const rows = await driver.query(statements.auditHeadsAfter(), [after], true);
+      return rows as unknown as AuditHead[];
+    },
+
+    health: () => driver.health(),
+
+    async close() {
+      await group.close();
+      await driver.close();
+    },
+  };
+}
+
+function toDeviceLogin(row: Row): DeviceLogin {
+  const device = take('device', 'd.', row);
+  const config: OnboardingConfig | NoOnboardingConfig | undefined =
+    row['o.id'] !== null
+      ? take('onboardingConfig', 'o.', row)
+      : row['n.id'] !== null
+        ? take('noOnboardingConfig', 'n.', row)
+        : undefined;
+  return { device, config };
+}
+
+function take<K extends Kind>(kind: K, prefix: string, row: Row): Records[K] {
+  const own: Row = { id: row[`${prefix}id`] };
+  for (const [field] of columnsOf(kind)) own[field] = row[prefix + field];
+  return toRecord(kind, own);
+}

@@ -1,0 +1,58 @@
+import type { AuditEvent } from '#core/audit/event.ts';
+import { Fault } from '#core/fault.ts';
+import { configurationKinds, type Kind, type Ref, type Write } from '#core/ports/store.ts';
+import { encode, type SqlValue } from './codec.ts';
+import type { Unit } from './driver.ts';
+import { type Column, tableOf } from './schema.ts';
+
+const configuration: ReadonlySet<Kind> = new Set(configurationKinds);
+
+/** Whether a unit raises the change counter. */
+export const raisesCounter = (unit: Unit): boolean =>
+  unit.some(
+    (write) =>
+      write.op !== 'audit' &&
+      configuration.has(write.kind) &&
+      !(write.op === 'update' && write.quiet === true),
+  );
+
+/** The event with the object that its `objectRef` names. `ids`: of the unit's writes before this one. */
+export function completeEvent(
+  { event, objectRef }: Extract<Write, { readonly op: 'audit' }>,
+  ids: readonly number[],
+): AuditEvent {
+  return objectRef === undefined ? event : { ...event, object: `${event.object}:${resolve(objectRef, ids)}` };
+}
+
+/** The parameters for fields of a kind. Faults: malformed with `field`. */
+export function encodeFields(
+  fields: readonly (readonly [string, Column])[],
+  values: object,
+  ids: readonly number[],
+): SqlValue[] {
+  const given = values as Readonly<Record<string, unknown>>;
+  return fields.map(([field, column]) => {
+    const value = given[field];
+    if (column.type === 'integer' && isRef(value)) return resolve(value, ids);
+    return encode(column, field, value);
+  });
+}
+
+const isRef = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'ref' in value;
+
+function resolve({ ref }: Ref, ids: readonly number[]): number {
+  const id = ids[ref];
+  if (!id) throw new Fault('internal', `write ${ref} of the commit makes no record`);
+  return id;
+}
+
+/** Those fields of `set` that are to be written. Faults: malformed for one that the kind has not. */
+export function fieldsToSet(kind: Kind, set: object): (readonly [string, Column])[] {
+  const { fields } = tableOf(kind);
+  return Object.entries(set).flatMap(([field, value]) => {
+    if (value === undefined) return [];
+    const column = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    if (!column) throw new Fault('malformed', 'there is no such field', { field });
+    return [[field, column] as const];
+  });
+}
