@@ -2,9 +2,21 @@ import type { Plugin } from './contract.ts';
 import { est } from './est.ts';
 import { keyfile } from './keyfile.ts';
 import { management } from './management.ts';
+import { postgres } from './postgres.ts';
 import { publication } from './publication.ts';
 import { rest } from './rest.ts';
 import { sqlite } from './sqlite.ts';
 
 /** Every plugin that comes with Postern. Inbound ones are open where the configuration names none. */
-export const catalog: readonly Plugin[] = [sqlite, keyfile, est, rest, management, publication];
+export const catalog: readonly Plugin[] = [
+  // store
+  sqlite,
+  postgres,
+  // keys
+  keyfile,
+  // inbound
+  est,
+  rest,
+  management,
+  publication,
+];

@@ -13,7 +13,7 @@ import {
 } from './contract.ts';
 
 /** A plugin could not be opened. The message is for the operator. */
-export class OpenError extends Error {
+class OpenError extends Error {
   override readonly name = 'OpenError';
 }
 

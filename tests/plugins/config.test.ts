@@ -101,6 +101,11 @@ describe('what is wrong is said by its path', () => {
     ['[secrets]\npassphrase = { path = "x" }', 'secrets.passphrase: must be text, and not empty'],
     ['store = "sqlite"', 'store: must be a table'],
     ['[store]\nplugin = "sqllite"', 'store.plugin: no such plugin (did you mean "sqlite"?)'],
+    ['[store]\nplugin = "postgres"', 'store.url: is missing'],
+    [
+      '[store]\nplugin = "postgres"\nurl = "mysql://x"',
+      'store.url: must be a URL like postgres://user:password@host:5432/database',
+    ],
     ['[store]\npath = "x.db"', 'store: says neither plugin nor module'],
     ['[store]\nplugin = 5', 'store.plugin: must be text, and not empty'],
     ['[store]\nplugin = "sqlite"\npth = "x.db"', 'store.pth: unknown key (did you mean "path"?)'],
