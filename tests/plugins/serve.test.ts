@@ -1,5 +1,7 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { hasPostgres, startPostgres } from '#tests/fixtures/postgres.ts';
 import { type Server, startServer } from '#tests/fixtures/server.ts';
 
 async function healthy(server: Server): Promise<boolean> {
@@ -103,3 +105,27 @@ test('workers do not outlive a server that was killed', async () => {
   while (alive().length > 0 && performance.now() < deadline) await Bun.sleep(50);
   expect(alive()).toEqual([]);
 }, 40_000);
+
+describe.if(hasPostgres)('with PostgreSQL', () => {
+  test('two gateways with workers share one database; a device of the one is known to the other', async () => {
+    const postgres = await startPostgres();
+    try {
+      const store = `[store]\nplugin = "postgres"\nurl = "${postgres.url}"\n`;
+      const config = `[server]\nworkers = 2\n${store}`;
+      await using one = await startServer({ config });
+      const keys = join(one.directory, 'data');
+      await using two = await startServer({
+        config: `${config}[secrets]\nkey_file = "${keys}/master.key"\n[keys.keyfile]\ndirectory = "${keys}/keys"\n`,
+      });
+      expect(one.output).toHaveLength(2);
+      expect(two.output).toEqual([`postern ready ${two.baseUrl}`]);
+      const names = (server: Server) => JSON.parse(server.cli('ca', 'list', '--json'));
+      expect(names(two)).toEqual(names(one));
+      one.device('pump-1');
+      expect(() => two.device('pump-1')).toThrow('another device has it already');
+      expect(await healthy(two)).toBe(true);
+    } finally {
+      await postgres.stop();
+    }
+  }, 60_000);
+});
