@@ -107,6 +107,7 @@ describe('what is allowed, or is no code at all, is not reported', () => {
     ['core/ca/serial.ts', `const text = \`the process is \${state} and console\`;`],
     ['core/ca/serial.ts', 'const quote = /[\'"`]/; const at = new Date(milliseconds);'],
     ['core/ca/serial.ts', 'const half = a / b; interface X { process: string; fetch?: number } x.process();'],
+    ['core/ca/serial.ts', 'await keys.import(pkcs8, label);'],
     ['core/profiles/language.ts', "import { Type } from '@sinclair/typebox';"],
     ['core/ports/keys.ts', "import type { KeyType } from '../x509/algorithm.ts';"],
     ['core/ports/keys.ts', "import { type KeyType } from '../x509/algorithm.ts';"],

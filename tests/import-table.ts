@@ -181,7 +181,7 @@ function importsOf({ code, withStrings }: ReturnType<typeof sourceText>): Import
     `(?<![\\w$.])(?:import|export)\\b(?<clause>[^'";]*?)\\bfrom\\s*${module}|(?<![\\w$.])import\\s*${module}`,
     'dg',
   );
-  const call = new RegExp(`(?<![\\w$])(?:import|require)\\s*\\(\\s*(?:${module}\\s*[,)])?`, 'dg');
+  const call = new RegExp(`(?<![\\w$.])(?:import|require)\\s*\\(\\s*(?:${module}\\s*[,)])?`, 'dg');
   const from = ({ indices }: RegExpExecArray): string | undefined =>
     indices?.groups?.module && withStrings.slice(...indices.groups.module);
   const found: Import[] = [];
