@@ -21,7 +21,6 @@ import {
   readPoll,
   readPollRequest,
 } from './confirmation.ts';
-import { addInfo, type InfoTypeAndValue, mostInfos, readInfo } from './info.ts';
 import {
   addCertId,
   addRevDetails,
@@ -38,6 +37,7 @@ import {
   readFreeText,
   readPkiStatusInfo,
 } from './status.ts';
+import { addTypedValue, readTypedValue, type TypedValue } from './typed-value.ts';
 
 /** The alternatives of PKIBody (RFC 9810 §5.1.2) in the order of their tags. */
 export const bodyTypes = [
@@ -105,7 +105,10 @@ export type PkiBody =
   | { readonly type: 'pkiConf' }
   /** PKIMessage each, for `parsePkiMessage`. */
   | { readonly type: 'nested'; readonly messages: readonly Uint8Array[] }
-  | { readonly type: 'genm' | 'genp'; readonly infos: readonly InfoTypeAndValue[] }
+  | {
+      readonly type: 'genm' | 'genp' /** For `findValue` with `infoTypes`. */;
+      readonly infos: readonly TypedValue[];
+    }
   | {
       readonly type: 'error';
       readonly status: PkiStatusInfo;
@@ -121,7 +124,7 @@ export type PkiBody =
 const few = { least: 1, most: 16 } as const;
 const fewOrNone = { least: 0, most: 16 } as const;
 const chain = { least: 1, most: 32 } as const;
-const infos = { least: 0, most: mostInfos } as const;
+const infos = { least: 0, most: 64 } as const;
 const mostNesting = 4;
 
 /** The alternative that an encoded PKIBody is, going by its tag alone. Faults: malformed. */
@@ -174,7 +177,7 @@ function readContent(type: BodyType, content: DerReader): PkiBody {
       return { type, messages: readNested(content, 1) };
     case 'genm':
     case 'genp':
-      return { type, infos: readSequenceOf(content, infos, readInfo) };
+      return { type, infos: readSequenceOf(content, infos, readTypedValue) };
     case 'error':
       return readError(content.sequence());
     case 'certConf':
@@ -308,7 +311,7 @@ function addContent(b: DerBuilder, body: PkiBody): void {
       break;
     case 'genm':
     case 'genp':
-      addSequenceOf(b, body.infos, addInfo);
+      addSequenceOf(b, body.infos, addTypedValue);
       break;
     case 'error':
       b.sequence((s) => {

@@ -1,16 +1,10 @@
 import type { DerBuilder } from '#core/der/builder.ts';
-import { der } from '#core/der/builder.ts';
-import { type DerReader, readDer } from '#core/der/reader.ts';
+import type { DerReader } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
+import { addEncryptedKey, type EncryptedKey, readEncryptedKey } from './encrypted-key.ts';
 import { readEncoded, readExplicit } from './sequence-of.ts';
 import { addPkiStatusInfo, type PkiStatusInfo, readPkiStatusInfo } from './status.ts';
-
-/** EncryptedKey (RFC 4211 §2.1 and RFC 9810 §5.2.2): EnvelopedData, or the EncryptedValue of old; each a SEQUENCE in DER. */
-export interface EncryptedKey {
-  readonly kind: 'envelopedData' | 'encryptedValue';
-  readonly der: Uint8Array;
-}
 
 /** CertifiedKeyPair (RFC 9810 §5.3.4). */
 export interface CertifiedKeyPair {
@@ -81,22 +75,4 @@ export function addCertifiedKeyPair(builder: DerBuilder, pair: CertifiedKeyPair)
     if (privateKey) s.explicit(0, (b) => addEncryptedKey(b, privateKey));
     if (publicationInfo) s.explicit(1, publicationInfo);
   });
-}
-
-/** The tag of EnvelopedData is implicit: RFC 4211 is a module of IMPLICIT TAGS. */
-const envelopedData = contextConstructed(0);
-
-function readEncryptedKey(reader: DerReader): EncryptedKey {
-  if (reader.peek() !== envelopedData) return { kind: 'encryptedValue', der: readEncoded(reader) };
-  const contents = reader.contents(envelopedData);
-  return { kind: 'envelopedData', der: der((b) => b.sequence(contents)) };
-}
-
-function addEncryptedKey(builder: DerBuilder, key: EncryptedKey): void {
-  if (key.kind === 'encryptedValue') builder.raw(key.der);
-  else
-    builder.add(
-      envelopedData,
-      readDer(key.der, (r) => r.contents(tag.sequence)),
-    );
 }

@@ -3,9 +3,9 @@ import type { DerReader } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 import { addGeneralName, type GeneralName, readGeneralName } from '#core/x509/general-name.ts';
-import { addInfo, type InfoTypeAndValue, mostInfos, readInfo } from './info.ts';
 import { addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
 import { addFreeText, readFreeText } from './status.ts';
+import { addTypedValue, readTypedValue, type TypedValue } from './typed-value.ts';
 
 /** PKIHeader (RFC 9810 §5.1.1). */
 export interface PkiHeader {
@@ -23,11 +23,13 @@ export interface PkiHeader {
   readonly senderNonce?: Uint8Array | undefined;
   readonly recipNonce?: Uint8Array | undefined;
   readonly freeText?: readonly string[] | undefined;
-  readonly generalInfo: readonly InfoTypeAndValue[];
+  /** For `findValue` with `infoTypes`. */
+  readonly generalInfo: readonly TypedValue[];
 }
 
 /** Far above what any client sends: a nonce and a transactionID have 16 octets, a reference value is a short name. */
 const longestIdentifier = 512;
+const mostInfos = 64;
 /** An original message that an RA sends along (origPKIMessage) fits. */
 const longestGeneralInfo = 64 * 1024;
 
@@ -60,9 +62,9 @@ function readIdentifier(reader: DerReader): Uint8Array {
   return octets;
 }
 
-function readGeneralInfo(reader: DerReader): InfoTypeAndValue[] {
+function readGeneralInfo(reader: DerReader): TypedValue[] {
   if (reader.rest().length > longestGeneralInfo) throw new Fault('malformed', 'CMP: generalInfo too long');
-  return readSequenceOf(reader, { least: 1, most: mostInfos }, readInfo);
+  return readSequenceOf(reader, { least: 1, most: mostInfos }, readTypedValue);
 }
 
 /** Adds a PKIHeader in canonical DER. */
@@ -85,6 +87,6 @@ export function addHeader(builder: DerBuilder, header: PkiHeader): void {
       if (octets) s.explicit(2 + i, (b) => b.add(tag.octetString, octets));
     });
     if (freeText?.length) s.explicit(7, (b) => addFreeText(b, freeText));
-    if (generalInfo.length > 0) s.explicit(8, (b) => addSequenceOf(b, generalInfo, addInfo));
+    if (generalInfo.length > 0) s.explicit(8, (b) => addSequenceOf(b, generalInfo, addTypedValue));
   });
 }

@@ -110,9 +110,10 @@ function readPbmac1(parameters: DerReader): MacParameters {
 }
 
 /** PBKDF2-params (RFC 8018 §A.2). */
-function readPbkdf2(
-  parameters: DerReader,
-): Omit<MacParameters & { kind: 'pbmac1' }, 'kind' | 'mac' | 'keyLength'> & {
+function readPbkdf2(parameters: DerReader): Omit<
+  MacParameters & { kind: 'pbmac1' },
+  'kind' | 'mac' | 'keyLength'
+> & {
   keyLength: number | undefined;
 } {
   const salt = readSalt(parameters);
