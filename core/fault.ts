@@ -54,3 +54,12 @@ export class Fault extends Error {
 export function toFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('internal', 'internal error', { cause: error });
 }
+
+const ofInput: ReadonlySet<FaultCode> = new Set(['malformed', 'badCsr', 'badProof', 'badAlgorithm']);
+
+/** `error` with the input field that it is about, when it is about the input and names none itself. */
+export function atField(error: unknown, field: string): unknown {
+  if (!(error instanceof Fault) || error.field !== undefined || !ofInput.has(error.code)) return error;
+  const { code, detail, hint } = error;
+  return new Fault(code, detail, { field, cause: error, ...(hint !== undefined && { hint }) });
+}

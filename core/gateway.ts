@@ -1,11 +1,18 @@
+import type { Role } from './accounts/account.ts';
 import { type Accounts, accounts } from './accounts/accounts.ts';
+import { type RoleInput, roles } from './accounts/roles.ts';
+import { type ServiceAccounts, serviceAccounts } from './accounts/service-accounts.ts';
+import { pruneSessions } from './accounts/sessions.ts';
 import { Throttle } from './accounts/throttle.ts';
+import { type UserInput, type UserView, users } from './accounts/users.ts';
 import { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts';
 import { type Certificates, certificates } from './ca/certificates.ts';
 import { credentialType } from './ca/credential.ts';
+import { type Credentials, credentials } from './ca/credentials.ts';
 import { Crls } from './ca/crls.ts';
 import { settleIntents } from './ca/issuance.ts';
 import { type IssuingCas, issuingCas } from './ca/issuing-cas.ts';
+import { renewTlsCredential } from './ca/tls-renewal.ts';
 import { ConfigurationCache } from './configuration.ts';
 import type { Context, GatewayPorts } from './context.ts';
 import {
@@ -32,6 +39,9 @@ import { type ProfileInput, profiles } from './profiles/profiles.ts';
 import type { CertificateProfile } from './profiles/record.ts';
 import type { Resource } from './resource.ts';
 import type { GatewaySettings } from './settings.ts';
+import { type Signers, signers } from './signers/signers.ts';
+import type { Truststore } from './truststores/truststore.ts';
+import { type TruststoreInput, truststores } from './truststores/truststores.ts';
 
 /** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
 export interface TlsCredential {
@@ -62,6 +72,9 @@ export interface Gateway {
   caCertificate(ca: number): Promise<Uint8Array>;
 
   readonly accounts: Accounts;
+  readonly users: Resource<'user', UserInput, UserView>;
+  readonly roles: Resource<'role', RoleInput, Role>;
+  readonly serviceAccounts: ServiceAccounts;
   readonly devices: Resource<'device', DeviceInput, Device>;
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
   readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
@@ -69,6 +82,9 @@ export interface Gateway {
   readonly profiles: Resource<'profile', ProfileInput, CertificateProfile>;
   readonly certificates: Certificates;
   readonly issuingCas: IssuingCas;
+  readonly credentials: Credentials;
+  readonly signers: Signers;
+  readonly truststores: Resource<'truststore', TruststoreInput, Truststore>;
 
   /** The state of everything that the service depends on, by name: `store`, `keys.<name>`, `issuers.<name>`. */
   health(): Promise<Readonly<Record<string, Health>>>;
@@ -87,7 +103,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     ...ports,
     settings,
     configuration: new ConfigurationCache(ports),
-    throttle: new Throttle(ports.store, ports.clock, settings.loginLimits),
+    throttle: new Throttle(ports, settings.loginLimits),
   };
   const { store, clock } = ports;
   const crls = new Crls(context);
@@ -109,13 +125,19 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     },
 
     accounts: signIn,
-    devices: devices(context),
+    users: users(context),
+    roles: roles(context),
+    serviceAccounts: serviceAccounts(context),
+    devices: devices(context, crls),
     onboardingConfigs: onboardingConfigs(context),
     noOnboardingConfigs: noOnboardingConfigs(context),
     domains: domains(context),
     profiles: profiles(context),
     certificates: certificates(context, crls),
-    issuingCas: issuingCas(context),
+    issuingCas: issuingCas(context, crls),
+    credentials: credentials(context),
+    signers: signers(context),
+    truststores: truststores(context),
 
     async health() {
       const parts: [string, { health(): Promise<Health> }][] = [
@@ -148,6 +170,9 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       if (!(await store.lease('maintenance', holder, 60))) return;
       await settleIntents(context, clock.now() - intentGrace);
       await crls.renewDue();
+      await renewTlsCredential(context);
+      await context.throttle.prune();
+      await pruneSessions(context);
     },
   };
 }

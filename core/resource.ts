@@ -37,10 +37,13 @@ export interface ResourceRules<K extends Kind, Input, View> {
   /** The same as a condition for lists. */
   readonly shown?: NonNullable<Query<K>['where']>;
   view(record: Records[K], principal: Principal): View;
-  /** Writes that make the record; the one at `at` (default 0) inserts it. */
-  create(input: Input, principal: Principal): Promise<{ writes: readonly Write[]; at?: number }>;
+  /** Writes that make the record; the one at `at` (default 0) inserts it. Absent where records come about in another way. */
+  create?(input: Input, principal: Principal): Promise<{ writes: readonly Write[]; at?: number }>;
   update(record: Records[K], changes: Partial<Input>, principal: Principal): Promise<readonly Write[]>;
-  remove(record: Records[K], principal: Principal): Promise<readonly Write[]>;
+  /** Absent where records go in another way. */
+  remove?(record: Records[K], principal: Principal): Promise<readonly Write[]>;
+  /** What is left to do once the record is gone. */
+  removed?(record: Records[K]): Promise<void>;
   /** Members of the audit event's detail. */
   summary(record: Records[K]): Readonly<Record<string, string | number | boolean | null>>;
 }
@@ -74,6 +77,7 @@ export function resource<K extends Kind, Input, View>(
     },
     async create(principal, input) {
       demand(principal, rules.writes);
+      if (!rules.create) throw new Fault('unsupported', `a ${noun} is not made like this`);
       const { writes, at = 0 } = await rules.create(input, principal);
       const event = audit(context, principal.actor, { action: `${noun}.create`, object: noun }, { ref: at });
       const ids = await commit([...writes, event]);
@@ -93,10 +97,12 @@ export function resource<K extends Kind, Input, View>(
     },
     async remove(principal, id) {
       demand(principal, rules.writes);
+      if (!rules.remove) throw new Fault('unsupported', `a ${noun} is not deleted like this`);
       const record = await find(id);
       const writes = await rules.remove(record, principal);
       const event = { action: `${noun}.delete`, object: `${noun}:${id}`, detail: rules.summary(record) };
       await commit([...writes, audit(context, principal.actor, event)]);
+      await rules.removed?.(record);
     },
   };
 }

@@ -2,54 +2,90 @@ import { demand, type Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { KeyType } from '../x509/algorithm.ts';
 import type { Crls } from './crls.ts';
-import { type Revocation, revocationWrites } from './revocation.ts';
+import { discardHeldKey, type TakenKey, takeHeldKey } from './held-key.ts';
+import { issueByName } from './issue-by-name.ts';
+import { deactivationWrites, type Revocation, revocationWrites } from './revocation.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
 
 export interface CertificateInput {
+  /** Of the certificate's subject when it is issued; from then on the inventory name. */
   readonly commonName: string;
+  /** Default: the default domain. */
+  readonly domain?: number;
+  /** Default: `tls_client`, where the domain offers it. */
+  readonly profile?: number;
+  /** A PKCS#10 request, DER. Without one the key is made here, and waits to be fetched. */
+  readonly csr?: Uint8Array;
+  /** Of a key that is made here; default: P-256. */
+  readonly keyType?: KeyType;
 }
 
-export interface Certificates
-  extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {
-  /** With a new CRL. Faults: notFound, conflict. */
+export interface Certificates extends Resource<'certificate', CertificateInput, StoredCertificate> {
+  /** With a new CRL. Faults: notFound, malformed with `field`, conflict. */
   revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
+  /** The key that was made here: once, then it is destroyed. Faults: notFound, conflict when there is none. */
+  takeKey(principal: Principal, id: number): Promise<TakenKey>;
 }
 
 const inLists = ['good', 'hold', 'revoked'] as const;
 
+const isVisible = ({ hidden, status }: StoredCertificate): boolean =>
+  !hidden && (inLists as readonly string[]).includes(status);
+
 export function certificates(context: Context, crls: Crls): Certificates {
+  const { store } = context;
+  const find = async (id: number): Promise<StoredCertificate> => {
+    const record = await store.get('certificate', id);
+    if (!record || !isVisible(record)) throw new Fault('notFound', 'there is no such certificate');
+    return record;
+  };
   const collection = resource<'certificate', CertificateInput, StoredCertificate>(context, {
     kind: 'certificate',
     noun: 'certificate',
     reads: 'certificates.read',
     writes: 'certificates.write',
-    visible: ({ hidden, status }) => !hidden && (inLists as readonly string[]).includes(status),
+    visible: isVisible,
     shown: [
       { field: 'hidden', is: 'equal', value: false },
       { field: 'status', is: 'oneOf', value: inLists },
     ],
     view: (record) => record,
     summary: ({ serialNumber, subject }) => ({ serialNumber, subject }),
-    create: async () => {
-      throw new Fault('unsupported', 'certificates are issued, not created');
-    },
-    update: async ({ id }, changes) => updateWrites('certificate', id, changes),
+    update: async ({ id }, { commonName }) =>
+      updateWrites('certificate', id, commonName === undefined ? {} : { commonName }),
     // A CRL must not forget: the record stays, out of sight.
     remove: async ({ id }) => [{ op: 'update', kind: 'certificate', id, set: { hidden: true } }],
+    removed: ({ id }) => discardHeldKey(context, id),
   });
   return {
     ...collection,
+    async create(principal, input) {
+      demand(principal, 'certificates.issue');
+      return find(await issueByName(context, input, principal.actor));
+    },
     async revoke(principal, id, revocation) {
       demand(principal, 'certificates.revoke');
-      const record = await context.store.get('certificate', id);
-      if (!record) throw new Fault('notFound', 'there is no such certificate');
-      await context.store.commit(revocationWrites(context, principal.actor, record, revocation));
-      // The revocation holds whether or not its CRL can be made at once: maintenance makes it up.
-      await crls.generate(record.ca, principal.actor).catch((error) => {
-        context.log.error('no CRL after a revocation', error, { certificate: id });
-      });
-      return (await context.store.get('certificate', id))!;
+      const record = await find(id);
+      if (revocation.invalidityDate !== undefined && revocation.invalidityDate > context.clock.now()) {
+        throw new Fault('malformed', 'this lies in the future', { field: 'invalidityDate' });
+      }
+      const { actor } = principal;
+      const configuration = await context.configuration.current();
+      await store.commit([
+        ...revocationWrites(context, actor, record, revocation),
+        ...(revocation.reason === 'removeFromCRL'
+          ? []
+          : deactivationWrites(context, configuration, actor, record)),
+      ]);
+      context.configuration.expire();
+      await crls.generateAfterRevocation([record.ca], actor);
+      return find(id);
+    },
+    async takeKey(principal, id) {
+      demand(principal, 'certificates.issue');
+      return takeHeldKey(context, await find(id), principal.actor);
     },
   };
 }

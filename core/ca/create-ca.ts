@@ -1,8 +1,9 @@
 import type { Actor } from '../audit/event.ts';
 import type { LoadedCa } from '../configuration.ts';
 import { audit, type Context } from '../context.ts';
-import { Fault } from '../fault.ts';
-import type { Write } from '../ports/store.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { KeyReference, StoredKey } from '../ports/keys.ts';
+import type { Ref, Write } from '../ports/store.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { fingerprint, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
@@ -17,6 +18,8 @@ import {
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
 import { commonName, formatDistinguishedName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
+import { type Commission, issue } from './issuance.ts';
+import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from './keys.ts';
 import { localIssuer } from './local-issuer.ts';
 import { prepare } from './prepared.ts';
 import { newSerial } from './serial.ts';
@@ -26,78 +29,116 @@ export interface NewCa {
   readonly uniqueName: string;
   /** One of `issuingCaType`. */
   readonly type: number;
+  readonly isActive?: boolean;
   readonly subject: Name;
-  /** The key store (its name in the configuration) and what kind of key to make there. */
+  /** The key store (its name in the configuration) and what kind of key to make there, or the id of one that is there. */
   readonly keyStore: string;
-  readonly keyType: KeyType;
+  readonly key: { readonly type: KeyType } | { readonly id: string };
   /** Milliseconds; cut to the parent's. */
   readonly lifetime: number;
   /** Absent: no limit on the CAs below. */
   readonly pathLength?: number;
   /** The CA that signs it; absent for a root. */
   readonly parent?: LoadedCa;
+  /** What has to happen in the transaction that records the CA; `next` is the first one's index there. */
+  readonly alongside?: (made: MadeCa, next: number) => readonly Write[];
+}
+
+export interface MadeCa {
+  readonly ca: Ref;
+  readonly certificate: Uint8Array;
+  readonly chain: readonly Uint8Array[];
+  readonly key: KeyReference;
 }
 
 const hour = 3_600_000;
 
 /**
- * Makes a key and a CA certificate for it, and records both. The key is made first: one without a record is harmless,
- * a record without its key is not. The new CA's id. Faults: conflict (the name), badAlgorithm, unavailable.
+ * Makes a CA certificate, for a key that is made first, and records both: a key without a record is harmless, a record
+ * without its key is not. The new CA's id. Faults: conflict (the name), malformed with `field`, unavailable.
  */
 export async function createCa(context: Context, ca: NewCa, actor: Actor): Promise<number> {
-  const keys = context.keyStores.get(ca.keyStore);
-  if (!keys) throw new Fault('unavailable', `no key store called ${ca.keyStore} is configured`);
-  const key = await keys.generate(ca.keyType, ca.uniqueName);
-  const subjectKey = readPublicKey(key.spki);
+  const keyStore = keyStoreNamed(context, ca.keyStore);
+  const certify = (key: StoredKey): Promise<number> =>
+    ca.parent
+      ? certifyBelow(context, { ...ca, parent: ca.parent }, keyStore, key, actor)
+      : certifyRoot(context, ca, keyStore, key, actor);
+  const id =
+    'id' in ca.key
+      ? await certify(await existingKey(keyStore, ca.key.id))
+      : await withNewKey(keyStore, await generateKey(keyStore, ca.key.type, ca.uniqueName), certify);
+  context.configuration.expire();
+  return id;
+}
+
+/** A key that is in the key store already. Faults: malformed with field `keyId`. */
+export async function existingKey({ keys, name }: NamedKeyStore, id: string): Promise<StoredKey> {
+  try {
+    return { id, spki: await keys.publicKey(id) };
+  } catch (error) {
+    if (toFault(error).code !== 'notFound') throw error;
+    throw new Fault('malformed', `there is no such key in the key store ${name}`, { field: 'keyId' });
+  }
+}
+
+/** It goes the way of every certificate that a CA of ours issues. */
+async function certifyBelow(
+  context: Context,
+  ca: NewCa & { readonly parent: LoadedCa },
+  keyStore: NamedKeyStore,
+  key: StoredKey,
+  actor: Actor,
+): Promise<number> {
   const { parent } = ca;
-  const now = context.clock.now();
-  // X.509 knows whole seconds only.
-  const second = Math.floor(now / 1000) * 1000;
+  const subjectKey = readPublicKey(key.spki);
+  const { alongside } = await issue(context, {
+    ca: parent,
+    outcome: outcomeOf(context, ca, subjectKey),
+    subjectKey,
+    request: undefined,
+    device: null,
+    domain: null,
+    profile: null,
+    profileName: '',
+    protocol: 'internal',
+    actor,
+    alongside: (certificate, next) =>
+      caWrites(context, ca, { certificate, chain: parent.chain }, reference(keyStore, key), actor, next),
+  });
+  return alongside[0]!;
+}
+
+/** It signs itself, so the certificate that is recorded refers to the CA that is recorded with it. */
+async function certifyRoot(
+  context: Context,
+  ca: NewCa,
+  keyStore: NamedKeyStore,
+  key: StoredKey,
+  actor: Actor,
+): Promise<number> {
+  const subjectKey = readPublicKey(key.spki);
   const prepared = prepare({
-    outcome: {
-      subject: ca.subject,
-      extensions: caExtensions(context, ca, subjectKey),
-      notBefore: Math.max(second - hour, parent?.certificate.notBefore ?? 0),
-      notAfter: Math.min(second + ca.lifetime, parent?.certificate.notAfter ?? Number.POSITIVE_INFINITY),
-    },
+    outcome: outcomeOf(context, ca, subjectKey),
     subjectKey,
     request: undefined,
     serial: newSerial(context.clock, context.entropy),
-    issuerName: parent ? parent.certificate.subject : ca.subject,
-    issuerKey: parent ? readPublicKey(parent.certificate.spki).type : subjectKey.type,
-    issuer: parent?.certificate,
+    issuerName: ca.subject,
+    issuerKey: subjectKey.type,
+    issuer: undefined,
   });
-  const issuer = parent ? parent.issuer : localIssuer(keys, key.id, []);
-  const answer = await issuer.issue(prepared);
+  const answer = await localIssuer(keyStore.keys, key.id, []).issue(prepared);
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
   const { certificate } = answer;
   const { template } = prepared;
-  const writes: Write[] = [
-    {
-      op: 'insert',
-      kind: 'issuingCa',
-      values: {
-        createdAt: now,
-        updatedAt: now,
-        uniqueName: ca.uniqueName,
-        commonName: commonName(ca.subject) ?? ca.uniqueName,
-        type: ca.type,
-        isActive: true,
-        certificate,
-        chain: parent?.chain ?? [],
-        key: { store: ca.keyStore, id: key.id },
-        issuer: null,
-        crlNumber: 0,
-        lastCrlIssuedAt: null,
-      },
-    },
+  const [id] = await context.store.commit([
+    ...caWrites(context, ca, { certificate, chain: [] }, reference(keyStore, key), actor, 0),
     {
       op: 'insert',
       kind: 'certificate',
       values: {
-        createdAt: now,
+        createdAt: context.clock.now(),
         commonName: commonName(ca.subject) ?? ca.uniqueName,
-        ca: parent ? parent.record.id : { ref: 0 },
+        ca: { ref: 0 },
         serialNumber: Buffer.from(template.serial).toString('hex').toUpperCase(),
         subject: formatDistinguishedName(ca.subject),
         notValidBefore: template.notBefore,
@@ -115,16 +156,67 @@ export async function createCa(context: Context, ca: NewCa, actor: Actor): Promi
         hidden: false,
       },
     },
+  ]);
+  return id!;
+}
+
+const reference = ({ name }: NamedKeyStore, { id }: StoredKey): KeyReference => ({ store: name, id });
+
+/** A CA's record and its audit event, as the writes of a commit from index `at` on. */
+export function caWrites(
+  context: Context,
+  ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'>,
+  { certificate, chain }: Pick<MadeCa, 'certificate' | 'chain'>,
+  key: KeyReference,
+  actor: Actor,
+  at: number,
+): readonly Write[] {
+  const now = context.clock.now();
+  const { uniqueName, type, isActive = true } = ca;
+  const made = { ca: { ref: at }, certificate, chain, key };
+  const writes: readonly Write[] = [
+    {
+      op: 'insert',
+      kind: 'issuingCa',
+      values: {
+        createdAt: now,
+        updatedAt: now,
+        uniqueName,
+        commonName: commonName(ca.subject) ?? uniqueName,
+        type,
+        isActive,
+        certificate,
+        chain,
+        key,
+        issuer: null,
+        crlNumber: 0,
+        lastCrlIssuedAt: null,
+      },
+    },
     audit(
       context,
       actor,
-      { action: 'issuingCa.create', object: 'issuingCa', detail: { uniqueName: ca.uniqueName } },
-      { ref: 0 },
+      {
+        action: 'issuingCa.create',
+        object: 'issuingCa',
+        detail: { uniqueName, type, fingerprint: fingerprint(certificate) },
+      },
+      made.ca,
     ),
   ];
-  const [id] = await context.store.commit(writes);
-  context.configuration.expire();
-  return id!;
+  return [...writes, ...(ca.alongside?.(made, at + writes.length) ?? [])];
+}
+
+function outcomeOf(context: Context, ca: NewCa, subjectKey: PublicKey): Commission['outcome'] {
+  const issuer = ca.parent?.certificate;
+  // X.509 knows whole seconds only.
+  const second = Math.floor(context.clock.now() / 1000) * 1000;
+  return {
+    subject: ca.subject,
+    extensions: caExtensions(context, ca, subjectKey),
+    notBefore: Math.max(second - hour, issuer?.notBefore ?? 0),
+    notAfter: Math.min(second + ca.lifetime, issuer?.notAfter ?? Number.POSITIVE_INFINITY),
+  };
 }
 
 /** RFC 5280 §4.2.1: what a CA certificate has to say. */

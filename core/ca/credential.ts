@@ -1,4 +1,5 @@
 import type { KeyReference } from '../ports/keys.ts';
+import type { SignatureAlgorithm } from '../x509/algorithm.ts';
 
 export const credentialType = {
   tlsServer: 0,
@@ -13,11 +14,20 @@ export const credentialType = {
 export interface Credential {
   readonly id: number;
   readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly uniqueName: string;
   readonly type: number;
+  /** Of the certificate's subject; empty when it has none. */
+  readonly commonName: string;
+  readonly notValidAfter: number;
+  /** What its key signs with by default. */
+  readonly signatureSuite: SignatureAlgorithm;
   readonly certificate: Uint8Array;
   /** Its issuer first, DER. */
   readonly chain: readonly Uint8Array[];
   readonly key: KeyReference;
   /** For type 0: the one that the listener serves. */
   readonly isActive: boolean;
+  /** For types 1 and 2: the CA that it is, and whose key it refers to. */
+  readonly issuingCa: number | null;
 }

@@ -1,9 +1,9 @@
 import type { Actor } from '../audit/event.ts';
-import type { LoadedCa } from '../configuration.ts';
 import { audit, type Context, systemActor } from '../context.ts';
 import { Fault } from '../fault.ts';
+import { retried } from '../retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
-import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { assembleCrl, buildTbsCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import type { StoredCrl } from './issuing-ca.ts';
@@ -11,8 +11,6 @@ import type { StoredCrl } from './issuing-ca.ts';
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
-
-const tries = 5;
 
 /** Makes, signs and publishes the CRLs of local CAs. */
 export class Crls {
@@ -52,28 +50,32 @@ export class Crls {
     return next;
   }
 
+  /** For what has just been revoked. The revocation holds whether or not its CRL can be made at once: maintenance makes it up. */
+  async generateAfterRevocation(cas: Iterable<number>, actor: Actor): Promise<void> {
+    for (const ca of new Set(cas)) {
+      await this.generate(ca, actor).catch((error) =>
+        this.#context.log.error('no CRL after a revocation', error, { ca }),
+      );
+    }
+  }
+
   /** Renews what would run out, and makes what is missing. To be called by one instance at a time. */
   async renewDue(): Promise<void> {
     const { store, clock, log } = this.#context;
     const { records } = await store.list('issuingCa', { limit: 1000 });
-    for (const { id, uniqueName, key, isActive, lastCrlIssuedAt } of records) {
+    for (const { id, uniqueName, key, certificate, lastCrlIssuedAt } of records) {
       const due = lastCrlIssuedAt === null || lastCrlIssuedAt + lifetime - renewBefore <= clock.now();
-      if (!key || !isActive || !due) continue;
+      // What a CA that is not active has issued is still in use; what one that has expired has issued is not.
+      if (!key || !due || parseCertificate(certificate).notAfter < clock.now()) continue;
       await this.generate(id, systemActor).catch((error) =>
         log.error('a CRL could not be made', error, { ca: uniqueName }),
       );
     }
   }
 
-  async #generate(id: number, actor: Actor): Promise<StoredCrl> {
-    for (let n = 0; ; n++) {
-      try {
-        return await this.#attempt(id, actor);
-      } catch (error) {
-        // Another instance took the number in between.
-        if (n >= tries || !(error instanceof Fault) || error.code !== 'conflict') throw error;
-      }
-    }
+  /** Another instance may take the number in between. */
+  #generate(id: number, actor: Actor): Promise<StoredCrl> {
+    return retried(() => this.#attempt(id, actor));
   }
 
   async #attempt(id: number, actor: Actor): Promise<StoredCrl> {
@@ -97,7 +99,7 @@ export class Crls {
       nextUpdate,
       number: BigInt(number),
       authorityKeyIdentifier: subjectKeyIdentifierOf(ca.certificate) ?? keyIdentifier(issuerKey),
-      revoked: this.#revoked(ca, record.lastCrlIssuedAt ?? 0),
+      revoked: this.#revoked(id, record.lastCrlIssuedAt ?? 0),
     });
     const signature = await keys.sign(record.key.id, signatureAlgorithm, tbs);
     if (!verifySignature(issuerKey, signatureAlgorithm, tbs, signature)) {
@@ -123,30 +125,16 @@ export class Crls {
     return { id: at!, ...values };
   }
 
-  /** Page by page. What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
-  async *#revoked(ca: LoadedCa, lastCrl: number): AsyncGenerator<RevokedEntry> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#context.store.list('certificate', {
-        where: [
-          { field: 'ca', is: 'equal', value: ca.record.id },
-          { field: 'status', is: 'oneOf', value: ['revoked', 'hold'] },
-          { field: 'notValidAfter', is: 'greaterOrEqual', value: lastCrl },
-        ],
-        order: { field: 'id', descending: false },
-        limit: 1000,
-        ...(cursor && { cursor }),
-      });
-      for (const { serialNumber, revokedAt, revocationReason, invalidityDate } of page.records) {
-        yield {
-          serial: Buffer.from(serialNumber, 'hex'),
-          revokedAt: revokedAt ?? 0,
-          ...(revocationReason && { reason: revocationReason }),
-          ...(invalidityDate !== null && { invalidityDate }),
-        };
-      }
-      cursor = page.next;
-    } while (cursor);
+  /** What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
+  async *#revoked(ca: number, lastCrl: number): AsyncGenerator<RevokedEntry> {
+    for await (const one of this.#context.store.revoked(ca, lastCrl)) {
+      yield {
+        serial: Buffer.from(one.serialNumber, 'hex'),
+        revokedAt: one.revokedAt,
+        ...(one.revocationReason && { reason: one.revocationReason }),
+        ...(one.invalidityDate !== null && { invalidityDate: one.invalidityDate }),
+      };
+    }
   }
 }
 

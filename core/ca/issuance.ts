@@ -3,19 +3,18 @@ import type { LoadedCa } from '../configuration.ts';
 import { audit, brief, type Context, systemActor } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
-import type { ProfileOutcome } from '../profiles/apply.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import { type PublicKey, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
-import { type Prepared, prepare } from './prepared.ts';
+import { type Preparation, type Prepared, prepare } from './prepared.ts';
 import { newSerial } from './serial.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
 
 /** For whom, by what rules and over which protocol a certificate is issued. */
 export interface Commission {
   readonly ca: LoadedCa;
-  readonly outcome: ProfileOutcome;
+  readonly outcome: Preparation['outcome'];
   readonly subjectKey: PublicKey;
   readonly request: VerifiedRequest | undefined;
   readonly device: number | null;
@@ -26,8 +25,8 @@ export interface Commission {
   readonly actor: Actor;
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string;
-  /** What has to happen in the transaction that records the certificate (DER). */
-  readonly alongside?: (certificate: Uint8Array) => readonly Write[];
+  /** What has to happen in the transaction that records the certificate (DER); `next` is the first one's index there. */
+  readonly alongside?: (certificate: Uint8Array, next: number) => readonly Write[];
 }
 
 export interface Issued {
@@ -198,7 +197,7 @@ function completion(
   certificate: Uint8Array,
   write: Write,
 ): Write[] {
-  return [
+  const writes = [
     write,
     audit(
       context,
@@ -216,6 +215,6 @@ function completion(
       },
       { ref: 0 },
     ),
-    ...(commission.alongside?.(certificate) ?? []),
   ];
+  return [...writes, ...(commission.alongside?.(certificate, writes.length) ?? [])];
 }

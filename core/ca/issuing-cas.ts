@@ -1,26 +1,108 @@
 import { demand, type Principal } from '../accounts/principal.ts';
-import type { Context } from '../context.ts';
+import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { Page, Query } from '../ports/store.ts';
-import type { IssuingCa } from './issuing-ca.ts';
+import type { Write } from '../ports/store.ts';
+import { type Resource, resource } from '../resource.ts';
+import { parseCertificate } from '../x509/certificate.ts';
+import type { Crls } from './crls.ts';
+import { findIssued } from './issued.ts';
+import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
+import { type CaInput, makeCa } from './make-ca.ts';
 
-export interface IssuingCas {
-  list(principal: Principal, query: Query<'issuingCa'>): Promise<Page<IssuingCa>>;
-  /** Faults: notFound. */
-  read(principal: Principal, id: number): Promise<IssuingCa>;
+export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
+  /** Lets it sign again. Faults: notFound, conflict when its certificate has expired or is revoked. */
+  activate(principal: Principal, id: number): Promise<IssuingCa>;
+  /** It signs no more certificates; its CRLs go on. Faults: notFound. */
+  deactivate(principal: Principal, id: number): Promise<IssuingCa>;
+  /** The newest CRL. Faults: notFound (no such CA); undefined when it has none yet. */
+  crl(principal: Principal, id: number): Promise<StoredCrl | undefined>;
+  /** See `Crls.generate`. */
+  generateCrl(principal: Principal, id: number): Promise<StoredCrl>;
 }
 
-export function issuingCas(context: Context): IssuingCas {
-  return {
-    async list(principal, query) {
-      demand(principal, 'cas.read');
-      return context.store.list('issuingCa', query);
+export function issuingCas(context: Context, crls: Crls): IssuingCas {
+  const { store, clock } = context;
+  const find = async (id: number): Promise<IssuingCa> => {
+    const record = await store.get('issuingCa', id);
+    if (!record) throw new Fault('notFound', 'there is no such issuing CA');
+    return record;
+  };
+  const collection = resource<'issuingCa', CaInput, IssuingCa>(context, {
+    kind: 'issuingCa',
+    noun: 'issuingCa',
+    reads: 'cas.read',
+    writes: 'cas.write',
+    view: (record) => record,
+    summary: ({ uniqueName, commonName, type }) => ({ uniqueName, commonName, type }),
+    async update(record, { type, commonName, uniqueName, isActive }) {
+      if (type !== undefined && type !== record.type)
+        throw new Fault('malformed', 'a CA stays of its type', { field: 'issuingCaType' });
+      if (commonName !== undefined && commonName !== record.commonName)
+        throw new Fault('malformed', 'a CA keeps its name', { field: 'commonName' });
+      if (isActive && !record.isActive) await demandSound(context, record);
+      const set = {
+        updatedAt: clock.now(),
+        ...(uniqueName !== undefined && { uniqueName }),
+        ...(isActive !== undefined && { isActive }),
+      };
+      return [{ op: 'update', kind: 'issuingCa', id: record.id, set }];
     },
-    async read(principal, id) {
-      demand(principal, 'cas.read');
-      const record = await context.store.get('issuingCa', id);
-      if (!record) throw new Fault('notFound', 'there is no such issuing CA');
-      return record;
+    remove: (record) => removal(context, record),
+    async removed({ key }) {
+      if (key) await context.keyStores.get(key.store)?.remove(key.id);
+    },
+  });
+
+  async function setActive(principal: Principal, id: number, isActive: boolean): Promise<IssuingCa> {
+    demand(principal, 'cas.write');
+    const record = await find(id);
+    if (isActive) await demandSound(context, record);
+    if (record.isActive !== isActive) {
+      const action = isActive ? 'issuingCa.activate' : 'issuingCa.deactivate';
+      await store.commit([
+        { op: 'update', kind: 'issuingCa', id, set: { isActive, updatedAt: clock.now() } },
+        audit(context, principal.actor, { action, object: `issuingCa:${id}` }),
+      ]);
+      context.configuration.expire();
+    }
+    return find(id);
+  }
+
+  return {
+    ...collection,
+    async create(principal, input) {
+      demand(principal, 'cas.write');
+      return find(await makeCa(context, input, principal.actor));
+    },
+    activate: (principal, id) => setActive(principal, id, true),
+    deactivate: (principal, id) => setActive(principal, id, false),
+    async crl(principal, id) {
+      demand(principal, 'crls.read');
+      await find(id);
+      return store.find('crl', { ca: id });
+    },
+    async generateCrl(principal, id) {
+      demand(principal, 'crls.generate');
+      return crls.generate(id, principal.actor);
     },
   };
+}
+
+/** What it signs has to be worth something. Faults: conflict. */
+async function demandSound(context: Context, { certificate }: IssuingCa): Promise<void> {
+  const parsed = parseCertificate(certificate);
+  if (parsed.notAfter <= context.clock.now())
+    throw new Fault('conflict', 'the certificate of this CA has expired');
+  const own = await findIssued(context.store, await context.configuration.current(), parsed);
+  if (own && own.status !== 'good') throw new Fault('conflict', 'the certificate of this CA is revoked');
+}
+
+/** With a root goes the record of its own certificate. That nothing else refers to the CA is for the store to say. */
+async function removal({ store }: Context, { id, certificate }: IssuingCa): Promise<readonly Write[]> {
+  const { serialNumber } = parseCertificate(certificate);
+  const own = await store.find('certificate', { ca: id, serialNumber });
+  return [
+    ...(own ? ([{ op: 'delete', kind: 'certificate', id: own.id }] as const) : []),
+    { op: 'delete', kind: 'issuingCa', id },
+  ];
 }

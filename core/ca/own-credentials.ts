@@ -1,20 +1,25 @@
 import type { Actor } from '../audit/event.ts';
-import type { Context } from '../context.ts';
+import { audit, type Context } from '../context.ts';
 import { resolveCa, resolveDomain } from '../enrolment/target.ts';
 import { Fault } from '../fault.ts';
-import type { KeyStore, StoredKey } from '../ports/keys.ts';
+import type { KeyReference, KeyStore, StoredKey } from '../ports/keys.ts';
+import type { Values, Write } from '../ports/store.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
+import { parseCertificate } from '../x509/certificate.ts';
 import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
 import type { GeneralName } from '../x509/general-name.ts';
-import { attribute, buildName } from '../x509/name.ts';
+import { attribute, buildName, commonName } from '../x509/name.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
+import { credentialType } from './credential.ts';
 import { issue } from './issuance.ts';
+import { generateKey, keyStoreNamed, keyStoreThat, type NamedKeyStore, withNewKey } from './keys.ts';
 import { publicUrls } from './urls.ts';
 
 export interface OwnCredential {
   readonly type: number;
+  readonly uniqueName: string;
   /** The shipped profile that it is issued by. */
   readonly profileName: string;
   readonly commonName: string;
@@ -38,65 +43,130 @@ export async function createOwnCredential(
   const ca = resolveCa(configuration, domain);
   const profile = configuration.profileNamed(wanted.profileName);
   if (!profile) throw new Fault('unavailable', `there is no profile ${wanted.profileName}`);
-  const [storeName, keys] = exportingKeyStore(context);
-  const key = await keys.generate(wanted.keyType, wanted.commonName);
-  const request = await requestFor(keys, key, wanted);
-  const outcome = profile.compiled.apply({
-    request,
-    device: undefined,
-    domain,
-    now: context.clock.now(),
-    issuer: ca.certificate,
-    urls: publicUrls(context.settings, ca.record.id),
+  const keyStore = keyStoreFor(context, wanted.type);
+  const key = await generateKey(keyStore, wanted.keyType, wanted.commonName);
+  return withNewKey(keyStore, key, async () => {
+    const request = await requestFor(keyStore.keys, key, wanted.commonName, wanted.names);
+    const outcome = profile.compiled.apply({
+      request,
+      device: standIn(wanted.commonName),
+      domain,
+      now: context.clock.now(),
+      issuer: ca.certificate,
+      urls: publicUrls(context.settings, ca.record.id),
+    });
+    const activation = wanted.activate ? await replaceActive(context) : [];
+    const { alongside } = await issue(context, {
+      ca,
+      outcome,
+      subjectKey: request.publicKey,
+      request,
+      device: null,
+      domain: domain.id,
+      profile: profile.record.id,
+      profileName: wanted.profileName,
+      protocol: 'internal',
+      actor,
+      alongside: (certificate, next) => [
+        ...credentialWrites(
+          context,
+          {
+            type: wanted.type,
+            uniqueName: wanted.uniqueName,
+            certificate,
+            chain: ca.chain,
+            key: { store: keyStore.name, id: key.id },
+            isActive: wanted.activate,
+            issuingCa: null,
+          },
+          actor,
+          next,
+        ),
+        ...activation,
+      ],
+    });
+    context.configuration.expire();
+    return alongside[0]!;
   });
-  const previous = wanted.activate
-    ? await context.store.find('credential', { type: wanted.type, isActive: true })
-    : undefined;
-  const { alongside } = await issue(context, {
-    ca,
-    outcome,
-    subjectKey: request.publicKey,
-    request,
-    device: null,
-    domain: domain.id,
-    profile: profile.record.id,
-    profileName: wanted.profileName,
-    protocol: 'internal',
-    actor,
-    alongside: (der) => [
-      ...(previous
-        ? ([{ op: 'update', kind: 'credential', id: previous.id, set: { isActive: false } }] as const)
-        : []),
-      {
-        op: 'insert',
-        kind: 'credential',
-        values: {
-          createdAt: context.clock.now(),
-          type: wanted.type,
-          certificate: der,
-          chain: ca.chain,
-          key: { store: storeName, id: key.id },
-          isActive: wanted.activate,
-        },
+}
+
+/**
+ * What profiles may say of the device behind a request, where the service asks for itself or an administrator does
+ * for somebody: its name. No device has the id 0.
+ */
+export const standIn = (name: string) => ({ id: 0, commonName: name, serialNumber: '' });
+
+/** The listener needs the key itself for its handshakes; other keys may be where they never leave. Faults: unavailable. */
+export const keyStoreFor = (context: Context, type: number): NamedKeyStore =>
+  type === credentialType.tlsServer
+    ? keyStoreThat(
+        context,
+        'export',
+        'no key store is configured that hands out keys: add one with plugin = "keyfile"',
+      )
+    : keyStoreNamed(context);
+
+interface NewCredential
+  extends Omit<
+    Values<'credential'>,
+    'createdAt' | 'updatedAt' | 'commonName' | 'notValidAfter' | 'signatureSuite'
+  > {
+  readonly type: number;
+  readonly uniqueName: string;
+  readonly certificate: Uint8Array;
+  readonly chain: readonly Uint8Array[];
+  readonly key: KeyReference;
+}
+
+/** A credential's record and its audit event, as the writes of a commit from index `at` on. */
+export function credentialWrites(
+  context: Pick<Context, 'clock'>,
+  credential: NewCredential,
+  actor: Actor,
+  at: number,
+): readonly Write[] {
+  const { subject, notAfter, spki } = parseCertificate(credential.certificate);
+  const now = context.clock.now();
+  const { type, uniqueName } = credential;
+  return [
+    {
+      op: 'insert',
+      kind: 'credential',
+      values: {
+        ...credential,
+        createdAt: now,
+        updatedAt: now,
+        commonName: commonName(subject) ?? '',
+        notValidAfter: notAfter,
+        signatureSuite: defaultSignatureAlgorithm(readPublicKey(spki).type),
       },
-    ],
-  });
-  context.configuration.expire();
-  return alongside.at(-1)!;
+    },
+    audit(
+      context,
+      actor,
+      { action: 'credential.create', object: 'credential', detail: { uniqueName, type } },
+      { ref: at },
+    ),
+  ];
 }
 
-/** Somewhere a key can be handed out of: the listener needs it for its handshakes. Faults: unavailable. */
-function exportingKeyStore(context: Context): readonly [string, KeyStore] {
-  for (const entry of context.keyStores) if (entry[1].export) return entry;
-  throw new Fault(
-    'unavailable',
-    'no key store is configured that hands out keys: add one with plugin = "keyfile"',
-  );
+/** Takes the listener's credential out of service; the commit fails when another one has been activated meanwhile. */
+export async function replaceActive({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<Write[]> {
+  const active = await store.find('credential', { type: credentialType.tlsServer, isActive: true });
+  if (!active) return [];
+  const set = { isActive: false, updatedAt: clock.now() };
+  return [{ op: 'update', kind: 'credential', id: active.id, where: { isActive: true }, set }];
 }
 
-async function requestFor(keys: KeyStore, key: StoredKey, wanted: OwnCredential): Promise<VerifiedRequest> {
-  const subject = buildName([[attribute('CN', wanted.commonName)]]);
-  const extensions = wanted.names.length > 0 ? [subjectAltNameExtension(wanted.names)] : [];
+/** A request for a key of ours, with proof of possession like any other. */
+export async function requestFor(
+  keys: KeyStore,
+  key: StoredKey,
+  name: string,
+  names: readonly GeneralName[],
+): Promise<VerifiedRequest> {
+  const subject = buildName([[attribute('CN', name)]]);
+  const extensions = names.length > 0 ? [subjectAltNameExtension(names)] : [];
   const info = buildCertificationRequestInfo(subject, key.spki, extensions);
   const algorithm = defaultSignatureAlgorithm(readPublicKey(key.spki).type);
   return verifyPkcs10(

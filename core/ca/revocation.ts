@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/event.ts';
+import type { Configuration } from '../configuration.ts';
 import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
@@ -48,4 +49,25 @@ export function revocationWrites(
     invalidityDate: invalidityDate ?? record.invalidityDate,
   } as const;
   return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, event('certificate.revoke')];
+}
+
+/** When `record` is the certificate of a CA of ours: that it signs nothing any more. Faults: conflict for a root. */
+export function deactivationWrites(
+  context: Pick<Context, 'clock'>,
+  configuration: Pick<Configuration, 'casNamed'>,
+  actor: Actor,
+  { ca: issuer, subject, der }: StoredCertificate,
+): readonly Write[] {
+  const ca = configuration
+    .casNamed(subject)
+    .find(({ record }) => Buffer.compare(record.certificate, der) === 0)?.record;
+  if (!ca) return [];
+  // Whoever trusts a root asks no CRL about it, and least of all its own.
+  if (ca.id === issuer)
+    throw new Fault('conflict', 'a root cannot be revoked: take it out of the truststores');
+  const set = { isActive: false, updatedAt: context.clock.now() };
+  return [
+    { op: 'update', kind: 'issuingCa', id: ca.id, set },
+    audit(context, actor, { action: 'issuingCa.deactivate', object: `issuingCa:${ca.id}` }),
+  ];
 }

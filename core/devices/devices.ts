@@ -1,9 +1,12 @@
+import { demand } from '../accounts/principal.ts';
+import type { Crls } from '../ca/crls.ts';
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import { newNoOnboardingConfig } from './configs.ts';
 import { type Device, deviceTypes } from './device.ts';
+import { removeDevice } from './remove-device.ts';
 
 export interface DeviceInput {
   readonly commonName: string;
@@ -16,8 +19,8 @@ export interface DeviceInput {
   readonly noOnboardingConfig?: number | null;
 }
 
-export function devices(context: Context): Resource<'device', DeviceInput, Device> {
-  return resource<'device', DeviceInput, Device>(context, {
+export function devices(context: Context, crls: Crls): Resource<'device', DeviceInput, Device> {
+  const collection = resource<'device', DeviceInput, Device>(context, {
     kind: 'device',
     noun: 'device',
     reads: 'devices.read',
@@ -53,8 +56,15 @@ export function devices(context: Context): Resource<'device', DeviceInput, Devic
       if (changes.domain !== undefined) await known(context, changes.domain);
       return updateWrites('device', device.id, changes);
     },
-    remove: async ({ id }) => [{ op: 'delete', kind: 'device', id }],
   });
+  return {
+    ...collection,
+    async remove(principal, id) {
+      demand(principal, 'devices.write');
+      const cas = await removeDevice(context, id, principal.actor);
+      await crls.generateAfterRevocation(cas, principal.actor);
+    },
+  };
 }
 
 function demandOneConfig(device: Pick<DeviceInput, 'onboardingConfig' | 'noOnboardingConfig'>): void {

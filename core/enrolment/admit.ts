@@ -1,14 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../audit/event.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import { findIssued } from '../ca/issued.ts';
 import type { Configuration } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import type { Device } from '../devices/device.ts';
 import { secretContext } from '../devices/secrets.ts';
 import type { Domain } from '../domains/domain.ts';
 import { Fault } from '../fault.ts';
-import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import { type Certificate, extendedKeyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
+import { oid } from '../x509/oids.ts';
 import type { Evidence, Target } from './evidence.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 import { resolveDomain } from './target.ts';
@@ -24,31 +25,41 @@ export async function admit(context: Context, evidence: Evidence, target: Target
     case 'none':
       throw new Fault('unauthenticated', 'credentials or a client certificate are needed');
     case 'password':
-      return admitPassword(context, evidence, target, domain);
+      return admitSecret(context, evidence.username, 'estPassword', evidence, target, domain);
+    case 'mac':
+      return admitSecret(context, evidence.reference, 'cmpSharedSecret', evidence, target, domain);
     case 'certificate':
+    case 'signature':
       return admitCertificate(context, configuration, evidence, target, domain);
   }
 }
 
-async function admitPassword(
+/** A device by its name, or id, and a secret of its configuration. */
+async function admitSecret(
   context: Context,
-  evidence: Extract<Evidence, { kind: 'password' }>,
+  name: string,
+  field: 'estPassword' | 'cmpSharedSecret',
+  evidence: Extract<Evidence, { kind: 'password' | 'mac' }>,
   target: Target,
   domain: Domain,
 ): Promise<Requester> {
-  const { username, address } = evidence;
-  context.throttle.check(username, address);
-  const login = await context.store.deviceLogin(username);
+  const { address } = evidence;
+  context.throttle.check(name, address);
+  const login = await context.store.deviceLogin(name);
   const allowed = login?.config?.protocols.some((protocol) => protocol === target.protocol);
-  const sealed = allowed ? login?.config?.estPassword : undefined;
-  const expected = sealed && context.vault.open(sealed, secretContext.estPassword);
-  // Always compared, so that an unknown name takes as long as a wrong password.
-  const same = sameSecret(Buffer.from(evidence.password), expected ?? unguessable(context));
-  if (!login || !expected || !same) {
-    await context.throttle.failed(username, address);
-    const actor: Actor = { kind: 'unknown', id: null, name: brief(username), address };
+  const sealed = allowed ? login?.config?.[field] : undefined;
+  const expected = sealed && context.vault.open(sealed, secretContext[field]);
+  // Always compared, so that an unknown name takes as long as a wrong secret.
+  const secret = expected ?? unguessable(context);
+  const right =
+    evidence.kind === 'mac'
+      ? await evidence.verify(secret)
+      : sameSecret(Buffer.from(evidence.password), secret);
+  if (!login || !expected || !right) {
+    await context.throttle.failed(name, address);
+    const actor: Actor = { kind: 'unknown', id: null, name: brief(name), address };
     await refused(context, actor, target, domain, 'wrong credentials');
-    throw new Fault('unauthenticated', 'wrong user name or password');
+    throw new Fault('unauthenticated', wrongSecret[field]);
   }
   const { device } = login;
   if (device.domain !== domain.id) {
@@ -58,10 +69,15 @@ async function admitPassword(
   return { device, domain, target, credential: 'password', presented: undefined, address } as Requester;
 }
 
+const wrongSecret = {
+  estPassword: 'wrong user name or password',
+  cmpSharedSecret: 'wrong reference or shared secret',
+} as const;
+
 async function admitCertificate(
   context: Context,
   configuration: Configuration,
-  evidence: Extract<Evidence, { kind: 'certificate' }>,
+  evidence: Extract<Evidence, { kind: 'certificate' | 'signature' }>,
   target: Target,
   domain: Domain,
 ): Promise<Requester> {
@@ -73,7 +89,7 @@ async function admitCertificate(
   const certificate = parsed(evidence.certificates[0]);
   if (!certificate) return refuse('it cannot be read', '');
   const name = formatDistinguishedName(certificate.subject);
-  const record = await findOurs(context, configuration, certificate);
+  const record = await findIssued(context.store, configuration, certificate);
   if (!record) return refuse('it is not one of ours', name);
   const now = context.clock.now();
   if (now > certificate.notAfter) return refuse('it has expired', name);
@@ -89,30 +105,14 @@ async function admitCertificate(
     throw new Fault('forbidden', 'the client certificate belongs to another domain');
   }
   const profile = record.profile === null ? undefined : configuration.profile(record.profile);
-  const credential: CredentialKind =
-    device && profile?.record.uniqueName === domainCredentialProfile
-      ? 'domainCredential'
-      : 'issuedCertificate';
+  const credential: CredentialKind = !device
+    ? 'issuedCertificate'
+    : extendedKeyUsageOf(certificate)?.includes(oid.cmcRa)
+      ? 'registrationAuthority'
+      : profile?.record.uniqueName === domainCredentialProfile
+        ? 'domainCredential'
+        : 'issuedCertificate';
   return { device, domain, target, credential, presented: { record, certificate }, address } as Requester;
-}
-
-/**
- * The stored certificate that `certificate` is, byte for byte. That it was signed by our CA needs no second check: what
- * is in the store is what the CA signed.
- */
-async function findOurs(
-  context: Context,
-  configuration: Configuration,
-  certificate: Certificate,
-): Promise<StoredCertificate | undefined> {
-  for (const ca of configuration.casNamed(formatDistinguishedName(certificate.issuer))) {
-    const record = await context.store.find('certificate', {
-      ca: ca.record.id,
-      serialNumber: certificate.serialNumber,
-    });
-    if (record && Buffer.compare(record.der, certificate.der) === 0) return record;
-  }
-  return undefined;
 }
 
 function parsed(der: Uint8Array | undefined): Certificate | undefined {

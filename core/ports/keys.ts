@@ -41,6 +41,11 @@ export interface KeyStore {
     data: Uint8Array,
     signal?: AbortSignal,
   ): Uint8Array | Promise<Uint8Array>;
+  /**
+   * Signs a digest as it is, by an algorithm that hashes: its hash has made the digest. As `sign` else. Absent where keys sign
+   * whole messages only. Fault badAlgorithm too when the digest has another length than the hash.
+   */
+  signDigest?(id: string, algorithm: SignatureAlgorithm, digest: Uint8Array): Promise<Uint8Array>;
   /** PKCS#8, DER. Absent where keys never leave. */
   export?(id: string): Promise<Uint8Array>;
   /** Destroys the key; it is no error if it is gone already. */

@@ -1,12 +1,15 @@
-import type { Role, Session, User } from '../accounts/account.ts';
+import type { Role, ServiceAccount, Session, User } from '../accounts/account.ts';
 import type { AuditEvent, ChainedEvent } from '../audit/event.ts';
+import type { CertificateKey } from '../ca/certificate-key.ts';
 import type { Credential } from '../ca/credential.ts';
 import type { IssuingCa, StoredCrl } from '../ca/issuing-ca.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
 import type { Device, NoOnboardingConfig, OnboardingConfig } from '../devices/device.ts';
 import type { Domain } from '../domains/domain.ts';
 import type { CertificateProfile } from '../profiles/record.ts';
+import type { SignedMessage } from '../signers/signed-message.ts';
 import type { Truststore } from '../truststores/truststore.ts';
+import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
 
 /** A small value kept by name: the token key, the identity of the installation, … */
@@ -32,13 +35,16 @@ export interface Records {
   crl: StoredCrl;
   credential: Credential;
   certificate: StoredCertificate;
+  certificateKey: CertificateKey;
   device: Device;
   onboardingConfig: OnboardingConfig;
   noOnboardingConfig: NoOnboardingConfig;
   truststore: Truststore;
+  signedMessage: SignedMessage;
   role: Role;
   user: User;
   session: Session;
+  serviceAccount: ServiceAccount;
   setting: Setting;
   loginFailure: LoginFailure;
   auditEvent: ChainedEvent;
@@ -121,6 +127,22 @@ export interface Page<T> {
   readonly next?: string;
 }
 
+/** What a CRL says of a certificate. */
+export interface RevokedCertificate {
+  /** Upper-case hex. */
+  readonly serialNumber: string;
+  readonly revokedAt: number;
+  readonly revocationReason: RevocationReason | null;
+  readonly invalidityDate: number | null;
+}
+
+/** The last event of an audit chain, kept apart from the events so that none can be cut off unnoticed. */
+export interface AuditHead {
+  readonly chain: string;
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
 /** What an enrolment asks of the store before anything else, in one go. */
 export interface DeviceLogin {
   readonly device: Device;
@@ -142,6 +164,11 @@ export interface Store {
   /** By common name, or by id where `name` is a number and no device is called so. */
   deviceLogin(name: string): Promise<DeviceLogin | undefined>;
   /**
+   * Those of a CA's certificates that are revoked or on hold and end at `since` or later, each once: at least all that were
+   * so before the call and still are when it ends. Read page by page; in between, other work of this process has its turn.
+   */
+  revoked(ca: number, since: number): AsyncIterable<RevokedCertificate>;
+  /**
    * All writes or none, in order. The ids of the records that each write touched (0 for audit). Faults: conflict with
    * `field` for a second record with a unique value; conflict for a guard that does not hold, and for a
    * delete of what others refer to (the detail names the kind that does).
@@ -149,8 +176,13 @@ export interface Store {
   commit(writes: readonly Write[]): Promise<readonly number[]>;
   /** Raised by every commit, at any instance, that touches one of `configurationKinds`. */
   changeCounter(): Promise<number>;
-  /** True for one holder at a time; held for `seconds` from now, renewed by calling again, free when it runs out. */
+  /**
+   * True for one holder at a time; held for `seconds` from now, renewed by calling again, free when it runs out. With
+   * 0 seconds the holder gives it back.
+   */
   lease(name: string, holder: string, seconds: number): Promise<boolean>;
+  /** The heads of up to 1000 chains whose names come after `after` (`''`: from the first), by name. */
+  auditHeads(after: string): Promise<readonly AuditHead[]>;
   health(): Promise<Health>;
   close(): Promise<void>;
 }

@@ -262,6 +262,20 @@ const schema = {
     unique: [],
     searchable: [],
   },
+  serviceAccount: {
+    name: 'service_accounts',
+    nouns: ['service account', 'service accounts'],
+    fields: {
+      createdAt: integer,
+      uniqueName: text,
+      role: to('role'),
+      isActive: boolean,
+      secretHash: bytes,
+      generation: integer,
+    },
+    unique: [['uniqueName']],
+    searchable: ['uniqueName'],
+  },
   setting: {
     name: 'settings',
     nouns: ['setting', 'settings'],

@@ -130,6 +130,27 @@ export class Statements {
     });
   }
 
+  /** Parameters: status, CA, an id that comes before, the earliest end of validity. In order of id. */
+  revokedAfter(most: number): string {
+    return this.#compiled('revokedAfter', (builder) =>
+      builder
+        .selectFrom('certificates')
+        .select([
+          'id',
+          'serial_number as serialNumber',
+          'revoked_at as revokedAt',
+          'revocation_reason as revocationReason',
+          'invalidity_date as invalidityDate',
+        ])
+        .where('status', '=', parameter)
+        .where('ca', '=', parameter)
+        .where('id', '>', parameter)
+        .where('not_valid_after', '>=', parameter)
+        .orderBy('id')
+        .limit(sql.lit(most)),
+    );
+  }
+
   /** Parameters: chain, sequence, hash. */
   auditHead(): string {
     return this.#compiled('auditHead', (builder) =>

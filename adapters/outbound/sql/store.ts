@@ -5,6 +5,7 @@ import { encodeSought, type Row, toRecord } from './codec.ts';
 import { GroupCommit } from './commit.ts';
 import type { Driver } from './driver.ts';
 import { count, list } from './query.ts';
+import { revoked } from './revoked.ts';
 import { columnsOf } from './schema.ts';
 import { Statements, sought } from './statements.ts';
 
@@ -34,6 +35,8 @@ export function createStore(driver: Driver, clock: Clock): Store {
       const [row] = await driver.query(statements.deviceLogin(id !== undefined), parameters, true);
       return row && toDeviceLogin(row);
     },
+
+    revoked: (ca, since) => revoked(driver, statements, ca, since),
 
     commit: (writes) => group.commit(writes),
 

@@ -179,6 +179,16 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
   await index('sessions', 'user');
   await index('sessions', 'expires_at');
 
+  await table('service_accounts')
+    .addColumn('created_at', integer, (c) => c.notNull())
+    .addColumn('unique_name', text, (c) => c.notNull())
+    .addColumn('role', integer, (c) => c.notNull().references('roles.id'))
+    .addColumn('is_active', boolean, (c) => c.notNull())
+    .addColumn('secret_hash', bytes, (c) => c.notNull())
+    .addColumn('generation', integer, (c) => c.notNull())
+    .addUniqueConstraint('service_accounts_unique_name_key', ['unique_name'])
+    .execute();
+
   await table('settings')
     .addColumn('name', text, (c) => c.notNull())
     .addColumn('value', bytes, (c) => c.notNull())

@@ -1,0 +1,38 @@
+import type { RevokedCertificate } from '#core/ports/store.ts';
+import type { Driver } from './driver.ts';
+import type { Statements } from './statements.ts';
+
+const page = 1000;
+
+interface RevokedRow extends RevokedCertificate {
+  readonly id: number;
+}
+
+/** See `Store.revoked`. One status after the other, so that an index has the rows in the order in which they are read. */
+export async function* revoked(
+  driver: Driver,
+  statements: Statements,
+  ca: number,
+  since: number,
+): AsyncGenerator<RevokedCertificate> {
+  // What is on hold may be revoked while this goes on, never the other way round: so it is read first, and not again.
+  const onHold = new Set<number>();
+  for (const status of ['hold', 'revoked']) {
+    for (let after = 0, rows = page; rows === page; ) {
+      const found = (await driver.query(
+        statements.revokedAfter(page),
+        [status, ca, after, since],
+        true,
+      )) as unknown as RevokedRow[];
+      rows = found.length;
+      for (const { id, ...certificate } of found) {
+        after = id;
+        if (status === 'hold') onHold.add(id);
+        else if (onHold.has(id)) continue;
+        yield certificate;
+      }
+      // SQLite answers at once: without this nothing else would run until the last page.
+      if (rows === page) await new Promise(setImmediate);
+    }
+  }
+}

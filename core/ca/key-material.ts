@@ -1,0 +1,87 @@
+import { Fault } from '../fault.ts';
+import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import { factsOf } from '../x509/facts.ts';
+import { sameName } from '../x509/name.ts';
+import { validatePath } from '../x509/path.ts';
+import { readPublicKey, verifySignature } from '../x509/public-key.ts';
+
+/** A certificate from outside, with its private key unless that is in a key store already. DER. */
+export interface KeyMaterial {
+  /** PKCS#8, unencrypted. */
+  readonly privateKey: Uint8Array | undefined;
+  readonly certificate: Uint8Array;
+  /** Certificates above it, in any order; others are passed over. */
+  readonly chain: readonly Uint8Array[];
+}
+
+/** What an adapter has received, decoded when it is asked for: whoever may not bring in keys costs no work. */
+export type ReadMaterial = () => Promise<KeyMaterial>;
+
+export interface CheckedMaterial {
+  readonly certificate: Certificate;
+  /** Its issuer first, DER. */
+  readonly chain: readonly Uint8Array[];
+}
+
+const longestChain = 20;
+
+/**
+ * Reads the certificate and the path above it (RFC 5280 §6), at a time in milliseconds. That of a CA has to end at a
+ * root, because devices will be given it. Faults: malformed with field `certificate` or `certificateChain`.
+ */
+export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'endEntity'): CheckedMaterial {
+  const certificate = parsed(material.certificate, 'certificate');
+  if (of === 'ca') demandCa(certificate);
+  if (material.chain.length > longestChain) {
+    throw new Fault('malformed', `at most ${longestChain} certificates are taken`, {
+      field: 'certificateChain',
+    });
+  }
+  const given = material.chain.map((der) => parsed(der, 'certificateChain'));
+  const all = [certificate, ...given];
+  const roots = all.filter(isSelfSigned);
+  if (of === 'ca' && roots.length === 0) {
+    throw new Fault('malformed', 'the certificates up to a self-signed root are needed', {
+      field: 'certificateChain',
+    });
+  }
+  // Without its root a path ends where it leads no further.
+  const anchors = roots.length > 0 ? roots : all.filter((one) => !all.some((other) => isAbove(other, one)));
+  const path = validatePath(certificate, { time, anchors, intermediates: given });
+  if (!path.ok) {
+    const own = path.reason === 'expired' || path.reason === 'notYetValid' || given.length === 0;
+    throw new Fault('malformed', path.detail, { field: own ? 'certificate' : 'certificateChain' });
+  }
+  return { certificate, chain: path.chain.slice(1).map(({ der }) => der) };
+}
+
+function parsed(der: Uint8Array, field: string): Certificate {
+  try {
+    const certificate = parseCertificate(der);
+    // Everything in it that matters, so that none of it is a surprise later.
+    factsOf(certificate);
+    return certificate;
+  } catch (error) {
+    if (error instanceof Fault) throw new Fault('malformed', error.detail, { field, cause: error });
+    throw error;
+  }
+}
+
+/** RFC 5280 §4.2.1.9 and §4.2.1.3. */
+function demandCa(certificate: Certificate): void {
+  const refuse = (detail: string) => new Fault('malformed', detail, { field: 'certificate' });
+  const { basicConstraints, keyUsage: usages } = factsOf(certificate);
+  if (!basicConstraints?.ca) throw refuse('this is not the certificate of a CA');
+  if (usages && !usages.includes('keyCertSign')) throw refuse('its key may not sign certificates');
+  // Every certificate that is issued points to a CRL.
+  if (usages && !usages.includes('cRLSign')) throw refuse('its key may not sign CRLs');
+}
+
+export function isSelfSigned(certificate: Certificate): boolean {
+  const { subject, issuer, signatureAlgorithm, tbs, signature, spki } = certificate;
+  if (!signatureAlgorithm || !sameName(subject, issuer)) return false;
+  return verifySignature(readPublicKey(spki), signatureAlgorithm, tbs, signature);
+}
+
+const isAbove = (one: Certificate, other: Certificate): boolean =>
+  one !== other && sameName(one.subject, other.issuer);

@@ -1,0 +1,41 @@
+import { type Context, systemActor } from '../context.ts';
+import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
+import { commonName } from '../x509/name.ts';
+import { readPublicKey } from '../x509/public-key.ts';
+import { credentialType } from './credential.ts';
+import { newUniqueName, profileNameOf } from './credential-kinds.ts';
+import { findIssued } from './issued.ts';
+import { createOwnCredential } from './own-credentials.ts';
+
+/**
+ * When a third of its life is left, replaces the TLS server credential that is served by a new one for the same names. One that
+ * was brought in from outside is for whoever brought it to replace. To be called by one instance at a time.
+ */
+export async function renewTlsCredential(context: Context): Promise<void> {
+  const { store, clock, log } = context;
+  const type = credentialType.tlsServer;
+  const active = await store.find('credential', { type, isActive: true });
+  if (!active) return;
+  const certificate = parseCertificate(active.certificate);
+  const { notBefore, notAfter, subject, spki } = certificate;
+  if (clock.now() < notAfter - (notAfter - notBefore) / 3) return;
+  const configuration = await context.configuration.current();
+  const issued = await findIssued(store, configuration, certificate);
+  if (!issued) {
+    log.warn('the TLS server certificate is not ours to renew', { until: new Date(notAfter).toISOString() });
+    return;
+  }
+  const profile = issued.profile === null ? undefined : configuration.profile(issued.profile);
+  const wanted = {
+    type,
+    uniqueName: newUniqueName(context, type),
+    profileName: profile?.record.uniqueName ?? profileNameOf(type),
+    commonName: commonName(subject) ?? issued.commonName,
+    names: subjectAltNamesOf(certificate),
+    keyType: readPublicKey(spki).type,
+    activate: true,
+  };
+  await createOwnCredential(context, wanted, systemActor).catch((error) =>
+    log.error('the TLS server credential could not be renewed', error, { credential: active.id }),
+  );
+}

@@ -1,0 +1,80 @@
+import type { Actor } from '../audit/event.ts';
+import { revocationWrites } from '../ca/revocation.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import { audit, type Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Kind, Write } from '../ports/store.ts';
+import { retried } from '../retry.ts';
+import type { Device } from './device.ts';
+
+/**
+ * Deletes a device in one commit with what only it had: its configuration is deleted, the certificates that it holds are
+ * revoked (cessationOfOperation), and the history of all others no longer names it. The CAs that need a new CRL. Faults:
+ * notFound, conflict.
+ */
+export const removeDevice = (context: Context, id: number, actor: Actor): Promise<ReadonlySet<number>> =>
+  // A certificate may be issued to it, or its configuration given to another device, while this is prepared.
+  retried(async () => {
+    const device = await context.store.get('device', id);
+    if (!device) throw new Fault('notFound', 'there is no such device');
+    const certificates = await certificatesOf(context, id);
+    const held = certificates.filter(({ status }) => status === 'good' || status === 'hold');
+    const { commonName } = device;
+    await context.store.commit([
+      ...held.flatMap((record) =>
+        revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }),
+      ),
+      ...certificates.map(detached),
+      { op: 'delete', kind: 'device', id },
+      ...(await ownConfiguration(context, device)),
+      audit(context, actor, {
+        action: 'device.delete',
+        object: `device:${id}`,
+        detail: { commonName, revoked: held.length },
+      }),
+    ]);
+    return new Set(held.map(({ ca }) => ca));
+  });
+
+async function certificatesOf({ store }: Context, device: number): Promise<readonly StoredCertificate[]> {
+  const records: StoredCertificate[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list('certificate', {
+      where: [{ field: 'device', is: 'equal', value: device }],
+      limit: 1000,
+      ...(cursor && { cursor }),
+    });
+    records.push(...page.records);
+    cursor = page.next;
+  } while (cursor);
+  return records;
+}
+
+/** What is being signed for the device at this moment comes to nothing. */
+const detached = ({ id, status }: StoredCertificate): Write =>
+  status === 'intended'
+    ? {
+        op: 'update',
+        kind: 'certificate',
+        id,
+        where: { status: 'intended' },
+        set: { device: null, status: 'failed' },
+      }
+    : { op: 'update', kind: 'certificate', id, set: { device: null } };
+
+async function ownConfiguration(
+  { store }: Context,
+  { onboardingConfig, noOnboardingConfig }: Device,
+): Promise<readonly Write[]> {
+  const writes: Write[] = [];
+  for (const [kind, id] of [
+    ['onboardingConfig', onboardingConfig],
+    ['noOnboardingConfig', noOnboardingConfig],
+  ] as const satisfies readonly (readonly [Kind, number | null])[]) {
+    if (id === null) continue;
+    const users = await store.count('device', [{ field: kind, is: 'equal', value: id }], 2);
+    if (users === 1) writes.push({ op: 'delete', kind, id });
+  }
+  return writes;
+}
