@@ -25,9 +25,43 @@ export interface CertTemplate {
 }
 
 /** RFC 4211 §4. */
-type ProofOfPossession =
-  | { readonly kind: 'none' | 'raVerified' | 'keyEncipherment' | 'keyAgreement' | 'signatureOverInput' }
-  | { readonly kind: 'signature'; readonly algorithm: SignatureAlgorithm; readonly signature: Uint8Array };
+export type ProofOfPossession =
+  | { readonly kind: 'none' | 'raVerified' }
+  | {
+      readonly kind: 'signature';
+      readonly algorithm: SignatureAlgorithm;
+      readonly signature: Uint8Array;
+    }
+  /** A signature over POPOSigningKeyInput, here in DER, as the template lacks a subject or a public key. */
+  | {
+      readonly kind: 'signatureOverInput';
+      readonly input: Uint8Array;
+      readonly algorithm: SignatureAlgorithm;
+      readonly signature: Uint8Array;
+    }
+  /** POPOPrivKey (RFC 4211 §4.2): contents octets of the alternative. */
+  | {
+      readonly kind: 'keyEncipherment' | 'keyAgreement';
+      readonly method: PrivateKeyMethod;
+      readonly value: Uint8Array;
+    };
+
+type PrivateKeyMethod = keyof typeof privateKeyMethods;
+
+/** Their identifier octets; tags are implicit. */
+export const privateKeyMethods = {
+  thisMessage: context(0),
+  subsequentMessage: context(1),
+  dhMac: context(2),
+  agreeMac: contextConstructed(3),
+  encryptedKey: contextConstructed(4),
+} as const;
+
+/** A control or a piece of regInfo: OID, and the DER of the value. */
+export interface Control {
+  readonly type: string;
+  readonly value: Uint8Array;
+}
 
 /** RFC 4211 §3. */
 export interface CertReqMsg {
@@ -36,9 +70,11 @@ export interface CertReqMsg {
   readonly signed: Uint8Array;
   readonly certReqId: number;
   readonly template: CertTemplate;
-  /** RFC 4211 §6, in their order: OID, and the DER of the value. */
-  readonly controls: readonly { readonly type: string; readonly value: Uint8Array }[];
+  /** RFC 4211 §6, in their order. */
+  readonly controls: readonly Control[];
   readonly proof: ProofOfPossession;
+  /** RFC 4211 §7, in their order. */
+  readonly regInfo: readonly Control[];
 }
 
 const mostControls = 32;
@@ -49,18 +85,24 @@ export function parseCertReqMsg(der: Uint8Array): CertReqMsg {
     const message = reader.sequence();
     const signed = message.element(tag.sequence);
     const proof = readProof(message);
-    // regInfo: nothing in it is used.
-    if (message.peek() === tag.sequence) message.element();
+    const regInfo = readControls(message);
     message.finish();
-    return { der, signed, ...readDer(signed, (r) => readCertRequest(r.sequence())), proof };
+    return { der, signed, ...readDer(signed, (r) => readCertRequest(r.sequence())), proof, regInfo };
   });
 }
 
 function readCertRequest(request: DerReader): Pick<CertReqMsg, 'certReqId' | 'template' | 'controls'> {
   const certReqId = request.smallInteger(2 ** 31 - 1);
   const template = parseCertTemplate(request.element(tag.sequence));
-  const controls: { type: string; value: Uint8Array }[] = [];
-  const list = request.optional(tag.sequence);
+  const controls = readControls(request);
+  request.finish();
+  return { certReqId, template, controls };
+}
+
+/** Controls or regInfo, both SEQUENCE OF AttributeTypeAndValue and both left out when there are none. */
+function readControls(reader: DerReader): Control[] {
+  const controls: Control[] = [];
+  const list = reader.optional(tag.sequence);
   while (list && !list.empty) {
     const control = list.sequence();
     controls.push({ type: control.oid(), value: control.element() });
@@ -68,8 +110,7 @@ function readCertRequest(request: DerReader): Pick<CertReqMsg, 'certReqId' | 'te
     if (controls.length > mostControls)
       throw new Fault('malformed', 'certificate request with too many controls');
   }
-  request.finish();
-  return { certReqId, template, controls };
+  return controls;
 }
 
 /** One CertTemplate in DER (RFC 4211 §5). Faults: malformed. */
@@ -144,11 +185,9 @@ function readProof(message: DerReader): ProofOfPossession {
     case contextConstructed(1):
       return readSignature(message.read(contextConstructed(1)));
     case contextConstructed(2):
-      message.element();
-      return { kind: 'keyEncipherment' };
+      return { kind: 'keyEncipherment', ...readPrivateKeyProof(message.read(contextConstructed(2))) };
     case contextConstructed(3):
-      message.element();
-      return { kind: 'keyAgreement' };
+      return { kind: 'keyAgreement', ...readPrivateKeyProof(message.read(contextConstructed(3))) };
     default:
       return { kind: 'none' };
   }
@@ -156,9 +195,22 @@ function readProof(message: DerReader): ProofOfPossession {
 
 /** POPOSigningKey (RFC 4211 §4.1). */
 function readSignature(proof: DerReader): ProofOfPossession {
-  const input = proof.optional(contextConstructed(0));
+  const input = retagged(proof, 0);
   const algorithm = readSignatureAlgorithm(proof);
   const signature = proof.bitStringBytes();
   proof.finish();
-  return input ? { kind: 'signatureOverInput' } : { kind: 'signature', algorithm, signature };
+  return input
+    ? { kind: 'signatureOverInput', input, algorithm, signature }
+    : { kind: 'signature', algorithm, signature };
+}
+
+/** POPOPrivKey, a CHOICE and so under an explicit tag. */
+function readPrivateKeyProof(proof: DerReader): { method: PrivateKeyMethod; value: Uint8Array } {
+  for (const method of Object.keys(privateKeyMethods) as PrivateKeyMethod[]) {
+    if (proof.peek() !== privateKeyMethods[method]) continue;
+    const value = proof.contents(privateKeyMethods[method]);
+    proof.finish();
+    return { method, value };
+  }
+  throw new Fault('malformed', 'unknown proof of possession');
 }

@@ -20,7 +20,7 @@ export interface ValueKind<T> {
   readonly add: (builder: DerBuilder, value: T) => void;
 }
 
-export const typedValue = <T>(kind: ValueKind<T>, value: T): TypedValue => ({
+export const typedValue = <T>(kind: ValueKind<T>, value: T): Required<TypedValue> & { value: Uint8Array } => ({
   type: kind.oid,
   value: der((b) => kind.add(b, value)),
 });
