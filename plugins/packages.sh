@@ -45,7 +45,8 @@ install_packages() {
   ! grep -qs '"dev": true' node_modules/.package-lock.json || set -- development
   if command -v npm >/dev/null; then
     find_node_headers
-    case $1 in production) dev=--omit=dev ;; *) dev=--include=dev ;; esac
+    # A clone that is worked on keeps its packages for development, whoever installs.
+    if [ "$1" = production ] && [ ! -d node_modules/@biomejs ]; then dev=--omit=dev; else dev=--include=dev; fi
     npm ci "$dev" --no-audit --no-fund
   elif command -v bun >/dev/null; then
     case $1 in production) set -- --production ;; *) set -- ;; esac
