@@ -1,42 +1,52 @@
 import { Fault } from '../fault.ts';
+import type { Log } from '../ports/logs.ts';
 import type { Clock } from '../ports/platform.ts';
 import type { Store } from '../ports/store.ts';
 import type { LoginLimits } from '../settings.ts';
 
 const mostSubjects = 100_000;
+const mostTimes = 1000;
+/** Milliseconds. */
 const pollEvery = 1000;
+/** How late another instance's failure may become visible after its time: its commit, and its clock. */
+const overlap = 10_000;
+const firstPenalty = 30_000;
 
 /**
  * Counts failed logins by name and by address. A failure is stored, and every instance reads what the others stored
  * within a second, so the way of a good login costs no look-up.
  */
 export class Throttle {
-  readonly #failures = new Map<string, number[]>();
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #limits: LoginLimits;
-  #lastSeen = 0;
-  #nextPoll = 0;
-  #polling: Promise<void> | undefined;
+  /** Times of the failures of each subject, the subject that failed last at the end. */
+  readonly #failures = new Map<string, number[]>();
+  /** Ids of stored failures that are counted, with their times. */
+  readonly #counted = new Map<number, number>();
+  #nextPoll = Number.NEGATIVE_INFINITY;
+  #pollFrom = 0;
 
-  constructor(store: Store, clock: Clock, limits: LoginLimits) {
-    this.#store = store;
-    this.#clock = clock;
+  constructor(ports: { store: Store; clock: Clock; log: Log }, limits: LoginLimits) {
+    this.#store = ports.store;
+    this.#clock = ports.clock;
+    this.#log = ports.log;
     this.#limits = limits;
+    this.#pollFrom = ports.clock.now() - limits.window;
   }
 
   /** Faults: tooManyRequests with the seconds to wait, which double with each failure beyond the limit. */
   check(name: string, address: string): void {
     const now = this.#clock.now();
-    if (now >= this.#nextPoll && !this.#polling) {
-      this.#polling = this.#poll().finally(() => {
-        this.#polling = undefined;
-      });
+    if (now >= this.#nextPoll) {
+      this.#nextPoll = now + pollEvery;
+      this.#poll(now).catch((error) => this.#log.error('failed logins elsewhere cannot be read', error));
     }
     if (this.#failures.size === 0) return;
     const wait = Math.max(
       this.#wait(nameSubject(name), this.#limits.perName, now),
-      this.#wait(`address:${address}`, this.#limits.perAddress, now),
+      this.#wait(addressSubject(address), this.#limits.perAddress, now),
     );
     if (wait > 0) {
       throw new Fault('tooManyRequests', 'too many failed logins', { retryAfter: Math.ceil(wait / 1000) });
@@ -46,41 +56,45 @@ export class Throttle {
   /** To be called after each failed login, whether the name exists or not. */
   async failed(name: string, address: string): Promise<void> {
     const at = this.#clock.now();
-    const subjects = [nameSubject(name), `address:${address}`];
+    const subjects = [nameSubject(name), addressSubject(address)];
     for (const subject of subjects) this.#count(subject, at);
     const ids = await this.#store.commit(
       subjects.map((subject) => ({ op: 'insert', kind: 'loginFailure', values: { at, subject } })),
     );
-    // What this process stored itself is counted already; others' failures between may be counted late, not lost.
-    if (this.#lastSeen === ids[0]! - 1) this.#lastSeen = ids.at(-1)!;
-    else for (const id of ids) this.#own.add(id);
+    for (const id of ids) this.#counted.set(id, at);
   }
 
-  readonly #own = new Set<number>();
-
-  async #poll(): Promise<void> {
-    this.#nextPoll = this.#clock.now() + pollEvery;
+  /** Forgets what no longer counts, in the store too; one instance does it now and then. */
+  async prune(): Promise<void> {
     const { records } = await this.#store.list('loginFailure', {
-      where: [{ field: 'id', is: 'greater', value: this.#lastSeen }],
-      order: { field: 'id', descending: false },
+      where: [{ field: 'at', is: 'less', value: this.#clock.now() - this.#limits.window - overlap }],
       limit: 1000,
     });
-    const oldest = this.#clock.now() - this.#limits.window;
+    if (records.length === 0) return;
+    await this.#store.commit(records.map(({ id }) => ({ op: 'delete', kind: 'loginFailure', id })));
+  }
+
+  async #poll(now: number): Promise<void> {
+    const { records } = await this.#store.list('loginFailure', {
+      where: [{ field: 'at', is: 'greaterOrEqual', value: this.#pollFrom }],
+      limit: 1000,
+    });
     for (const { id, at, subject } of records) {
-      this.#lastSeen = Math.max(this.#lastSeen, id);
-      if (this.#own.delete(id) || at < oldest) continue;
+      if (this.#counted.has(id)) continue;
+      this.#counted.set(id, at);
       this.#count(subject, at);
     }
+    this.#pollFrom = now - overlap;
+    for (const [id, at] of this.#counted) if (at < this.#pollFrom) this.#counted.delete(id);
     for (const [subject, times] of this.#failures) {
-      if (times.at(-1)! < oldest) this.#failures.delete(subject);
+      if (times.at(-1)! < now - this.#limits.window) this.#failures.delete(subject);
     }
   }
 
   #count(subject: string, at: number): void {
     const times = this.#failures.get(subject) ?? [];
     times.push(at);
-    if (times.length > 1000) times.shift();
-    // Re-inserting keeps the map in order of last failure, so the one dropped is the one longest quiet.
+    if (times.length > mostTimes) times.shift();
     this.#failures.delete(subject);
     this.#failures.set(subject, times);
     if (this.#failures.size > mostSubjects) this.#failures.delete(this.#failures.keys().next().value!);
@@ -88,15 +102,13 @@ export class Throttle {
 
   /** Milliseconds to wait still. */
   #wait(subject: string, limit: number, now: number): number {
-    const times = this.#failures.get(subject);
-    if (!times) return 0;
-    const recent = times.filter((at) => at > now - this.#limits.window);
+    const recent = this.#failures.get(subject)?.filter((at) => at > now - this.#limits.window) ?? [];
     const beyond = recent.length - limit;
     if (beyond < 0) return 0;
-    const last = recent.at(-1)!;
-    const penalty = Math.min(this.#limits.window, 30_000 * 2 ** Math.min(beyond, 10));
-    return Math.max(0, last + penalty - now);
+    const penalty = Math.min(this.#limits.window, firstPenalty * 2 ** Math.min(beyond, 10));
+    return Math.max(0, Math.max(...recent) + penalty - now);
   }
 }
 
 const nameSubject = (name: string): string => `name:${name.slice(0, 100)}`;
+const addressSubject = (address: string): string => `address:${address}`;
