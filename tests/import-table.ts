@@ -73,6 +73,7 @@ const importTable: readonly Row[] = [
     may: [
       ...inbound.may,
       'core/x509/',
+      'core/accounts/permissions.ts',
       'core/devices/device.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
@@ -104,7 +105,7 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/outbound/keyfile/',
     ...outbound,
-    packages: { ...files, 'node:crypto': 'all', 'node:util': 'all' },
+    packages: { ...files, 'node:crypto': 'all', 'node:util': 'all', '@noble/curves/nist.js': 'all' },
   },
   {
     of: 'adapters/outbound/system/',

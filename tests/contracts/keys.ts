@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { constants, createPrivateKey, createPublicKey, verify } from 'node:crypto';
+import { constants, createHash, createPrivateKey, createPublicKey, verify } from 'node:crypto';
 import { readDer } from '#core/der/reader.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
@@ -94,6 +94,26 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>)
           const signature = await keys.sign(key.id, algorithm, data);
           expect(verified(key.spki, algorithm, data, signature)).toBe(true);
           if (type.startsWith('p-')) expect(isEcdsaSignature(signature)).toBe(true);
+        });
+
+        const hash = algorithm.startsWith('rsa-pss-') ? undefined : signatureHash(algorithm);
+        const signs = fits && hash !== undefined;
+        test(`${signs ? 'signs' : 'refuses to sign'} a digest by ${algorithm} with a key of type ${type}, if it signs digests`, async () => {
+          const key = made.get(type);
+          if (!key || !keys.signDigest) return expect(keys.signDigest && offers(type)).toBeFalsy();
+          const digest = createHash(hash ?? 'sha256')
+            .update(data)
+            .digest();
+          if (!signs) {
+            return expect(await faultOf(() => keys.signDigest!(key.id, algorithm, digest))).toBe(
+              'badAlgorithm',
+            );
+          }
+          const signature = await keys.signDigest(key.id, algorithm, digest);
+          expect(verified(key.spki, algorithm, data, signature)).toBe(true);
+          for (const wrong of [digest.subarray(1), Buffer.concat([digest, digest]), new Uint8Array(0)]) {
+            expect(await faultOf(() => keys.signDigest!(key.id, algorithm, wrong))).toBe('badAlgorithm');
+          }
         });
       }
     }
@@ -212,6 +232,9 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>)
       for (const id of foreignIds) {
         expect(await faultOf(() => keys.publicKey(id))).toBe('notFound');
         expect(await faultOf(() => keys.sign(id, fitting(type), data))).toBe('notFound');
+        if (keys.signDigest) {
+          expect(await faultOf(() => keys.signDigest!(id, fitting(type), data))).toBe('notFound');
+        }
         if (keys.export) expect(await faultOf(() => keys.export!(id))).toBe('notFound');
         await keys.remove(id);
       }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
 import type { Vault } from '#core/ports/vault.ts';
+import { signDigestWith } from './digest-signature.ts';
 import { openKey, sealKey } from './envelope.ts';
 import { KeyCache } from './key-cache.ts';
 import { KeyDirectory } from './key-directory.ts';
@@ -59,6 +60,7 @@ export async function openKeyFiles(options: {
       if (cached) return signWith(cached, algorithm, data);
       return load(id).then((key) => signWith(key, algorithm, data));
     },
+    signDigest: async (id, algorithm, digest) => signDigestWith(await load(id), algorithm, digest),
     export: async (id) => exportPrivateKey(await load(id)),
     async remove(id) {
       cache.delete(id);
