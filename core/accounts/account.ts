@@ -27,3 +27,16 @@ export interface Session {
   readonly expiresAt: number;
   readonly isRevoked: boolean;
 }
+
+/** A program's account: signs in with a secret of its own, over the APIs alone. */
+export interface ServiceAccount {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly uniqueName: string;
+  readonly role: number;
+  readonly isActive: boolean;
+  /** SHA-256 of the secret, which is 256 random bits: there is nothing to guess, so no slow hash. */
+  readonly secretHash: Uint8Array;
+  /** Counts the rotations of the secret; a token with a smaller one was given for an earlier secret. */
+  readonly generation: number;
+}

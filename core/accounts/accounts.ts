@@ -2,9 +2,12 @@ import type { Actor } from '../audit/event.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { secretContext } from '../devices/secrets.ts';
 import { Fault } from '../fault.ts';
-import type { Role, Session, User } from './account.ts';
+import type { Session, User } from './account.ts';
+import { checkPassword } from './password.ts';
 import { type Permission, permissions } from './permissions.ts';
-import type { Principal } from './principal.ts';
+import { mintPrincipal, type Principal } from './principal.ts';
+import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
+import { endSessions } from './sessions.ts';
 
 /** Milliseconds. */
 export const accessLifetime = 15 * 60_000;
@@ -28,6 +31,10 @@ export interface Accounts {
   refresh(session: number, generation: number, address: string): Promise<SessionGrant>;
   /** The holder of a good access token. Faults: unauthenticated when user or session is gone. */
   principal(user: number, session: number, address: string): Promise<Principal>;
+  /** The client credentials grant. Faults: unauthenticated (whatever is wrong), tooManyRequests. */
+  signInService(clientId: string, clientSecret: string, address: string): Promise<ServiceGrant>;
+  /** The holder of a good access token. Faults: unauthenticated when the account or its secret is another one now. */
+  servicePrincipal(account: number, generation: number, address: string): Promise<Principal>;
   /** Faults: forbidden, which is audited. */
   authorize(principal: Principal, permission: Permission): Promise<void>;
   /** 32 octets that sign tokens, the same at every instance. */
@@ -38,18 +45,6 @@ export interface Accounts {
   setPassword(username: string, password: string, actor: Actor): Promise<void>;
   /** Everything, for commands run by whoever owns the data directory. */
   operator(name: string): Principal;
-}
-
-const shortestPassword = 8;
-const longestPassword = 1024;
-
-/** Faults: malformed. */
-export function checkPassword(password: string): void {
-  if (password.length < shortestPassword || password.length > longestPassword) {
-    throw new Fault('malformed', `a password has ${shortestPassword} to ${longestPassword} characters`, {
-      field: 'password',
-    });
-  }
 }
 
 export function accounts(context: Context): Accounts {
@@ -156,7 +151,7 @@ export function accounts(context: Context): Accounts {
       if (!user?.isActive || !role || !session || session.isRevoked || session.user !== userId) {
         throw new Fault('unauthenticated', 'the token is not valid');
       }
-      return mint({ kind: 'user', id: user.id, name: user.username, address }, role.permissions);
+      return mintPrincipal({ kind: 'user', id: user.id, name: user.username, address }, role.permissions);
     },
 
     async authorize({ actor, permissions }, permission) {
@@ -210,29 +205,20 @@ export function accounts(context: Context): Accounts {
       const user = await store.find('user', { username });
       if (!user) throw new Fault('notFound', `there is no user called ${username}`);
       const passwordHash = await passwords.hash(password);
-      const sessions = await store.list('session', {
-        where: [
-          { field: 'user', is: 'equal', value: user.id },
-          { field: 'isRevoked', is: 'equal', value: false },
-        ],
-        limit: 1000,
-      });
       await store.commit([
         { op: 'update', kind: 'user', id: user.id, set: { passwordHash } },
-        ...sessions.records.map(
-          ({ id }) => ({ op: 'update', kind: 'session', id, set: { isRevoked: true } }) as const,
-        ),
+        ...(await endSessions(context, user.id)),
         audit(context, actor, { action: 'user.password', object: `user:${user.id}` }),
       ]);
     },
 
-    operator: (name) => mint({ kind: 'system', id: null, name, address: '' }, permissions),
-  };
-}
+    signInService: (clientId, clientSecret, address) =>
+      signInService(context, clientId, clientSecret, address),
+    servicePrincipal: (account, generation, address) =>
+      servicePrincipal(context, account, generation, address),
 
-function mint(actor: Actor, granted: Role['permissions']): Principal {
-  const allowed: ReadonlySet<string> = new Set(granted);
-  return { actor, permissions: allowed } as Principal;
+    operator: (name) => mintPrincipal({ kind: 'system', id: null, name, address: '' }, permissions),
+  };
 }
 
 /** Made by whichever instance needs it first. */

@@ -18,3 +18,9 @@ export function demand(principal: Principal, permission: Permission): void {
     throw new Fault('forbidden', `this needs the permission ${permission}`);
   }
 }
+
+/** For `core/accounts` alone: whoever calls it has checked who it is. */
+export function mintPrincipal(actor: Actor, granted: readonly string[]): Principal {
+  const allowed: ReadonlySet<string> = new Set(granted);
+  return { actor, permissions: allowed } as Principal;
+}

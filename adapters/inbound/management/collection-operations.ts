@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Kind } from '#core/ports/store.ts';
 import type { Description, FieldDescription } from './description.ts';
+import { isRequired, type WriteMode } from './input.ts';
 import { jsonResponse, type Operation } from './route.ts';
 
 type Fields = Readonly<Record<string, FieldDescription>>;
@@ -24,6 +25,8 @@ export function collectionOperations<K extends Kind, Input, View>(
   const shown = pick(example, fields, ({ writeOnly }) => !writeOnly);
   const written = pick(example, fields, ({ readOnly }) => !readOnly);
   const changed = Object.fromEntries(Object.entries(written).slice(0, 1));
+  const differs = Object.values(fields).some(({ required }) => required === 'create');
+  const replacement = differs ? `${name}Replacement` : `${name}Input`;
   const failure = (why: string | undefined) => (why === undefined ? {} : { failures: { 409: why } });
   return {
     list: {
@@ -56,7 +59,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `create${name}`,
       tag,
       summary: `Create ${a} ${noun}`,
-      body: { schema: inputSchema(fields, true, `${name}Input`), example: written },
+      body: { schema: inputSchema(fields, 'create', `${name}Input`), example: written },
       responses: { 201: jsonResponse(`The ${noun} as it was created.`, record, shown) },
       ...failure(conflicts.create),
     },
@@ -64,7 +67,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `replace${name}`,
       tag,
       summary: `Replace every writable field of ${a} ${noun}`,
-      body: { schema: inputSchema(fields, true, `${name}Input`), example: written },
+      body: { schema: inputSchema(fields, 'replace', replacement), example: written },
       responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
       ...failure(conflicts.update),
     },
@@ -72,7 +75,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `change${name}`,
       tag,
       summary: `Change those fields of ${a} ${noun} that are sent`,
-      body: { schema: inputSchema(fields, false, `${name}Changes`), example: changed },
+      body: { schema: inputSchema(fields, 'change', `${name}Changes`), example: changed },
       responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
       ...failure(conflicts.update),
     },
@@ -112,11 +115,11 @@ export function recordSchema(fields: Fields, detail: boolean, $id: string): TSch
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
 }
 
-function inputSchema(fields: Fields, complete: boolean, $id: string): TSchema {
+function inputSchema(fields: Fields, mode: WriteMode, $id: string): TSchema {
   const written = Object.entries(fields).filter(([, { readOnly }]) => !readOnly);
-  const properties = written.map(([name, { schema, required, writeOnly }]) => {
-    const property = writeOnly ? { ...schema, writeOnly } : schema;
-    return [name, complete && required ? property : Type.Optional(property)] as const;
+  const properties = written.map(([name, field]) => {
+    const property = field.writeOnly ? { ...field.schema, writeOnly: true } : field.schema;
+    return [name, isRequired(field, mode) ? property : Type.Optional(property)] as const;
   });
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
 }

@@ -19,8 +19,8 @@ export interface FieldDescription {
   readonly readOnly?: boolean;
   /** Written but not shown. */
   readonly writeOnly?: boolean;
-  /** Must be there on create and PUT. */
-  readonly required?: boolean;
+  /** Must be there on create and PUT, or on create alone. */
+  readonly required?: boolean | 'create';
   /** What PUT takes for a member that is left out; without one the member is left out of the input too. */
   readonly whenMissing?: unknown;
   /** The name in the core's input and record; default: the member's name in camelCase. */

@@ -23,7 +23,7 @@ export function readInput(
     if (field.readOnly) continue;
     const target = field.record ?? camelCase(name);
     if (!Object.hasOwn(members, name)) {
-      if (mode !== 'change' && field.required) errors[name] = ['this field is required'];
+      if (isRequired(field, mode)) errors[name] = ['this field is required'];
       else if (mode === 'replace' && 'whenMissing' in field) input[target] = field.whenMissing;
       continue;
     }
@@ -38,3 +38,6 @@ export function readInput(
   if (Object.keys(errors).length > 0) throw new ValidationError(errors);
   return input;
 }
+
+export const isRequired = ({ required }: Pick<FieldDescription, 'required'>, mode: WriteMode): boolean =>
+  mode === 'create' ? required !== undefined && required !== false : mode === 'replace' && required === true;

@@ -1,22 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { detail, fieldErrors } from './error-schemas.ts';
 import type { BodyDocumentation, Operation, PublicRoute, ResponseDocumentation, Route } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-
-const detail = Type.Object(
-  {
-    detail: Type.String({ description: 'what is wrong' }),
-    hint: Type.Optional(Type.String({ description: 'what can be done about it' })),
-    code: Type.Optional(Type.Literal('token_not_valid')),
-  },
-  { $id: 'Detail', additionalProperties: false },
-);
-const fieldErrors = Type.Unsafe({
-  $id: 'FieldErrors',
-  type: 'object',
-  description: 'messages by field; `non_field_errors` where no field is at fault',
-  additionalProperties: { type: 'array', items: { type: 'string' } },
-});
 
 interface Failure {
   readonly name: string;

@@ -2,13 +2,14 @@ import { Type } from '@sinclair/typebox';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { HttpRequest } from '../http/exchange.ts';
-import { readBody } from './body.ts';
+import { type Body, readBody } from './body.ts';
 import type { FieldDescription } from './description.ts';
+import { detail, fieldErrors } from './error-schemas.ts';
 import { json, TokenError } from './errors.ts';
 import { secret } from './fields.ts';
 import { readInput } from './input.ts';
 import { jsonResponse, type PublicRoute } from './route.ts';
-import type { Tokens } from './tokens.ts';
+import { isFromBrowser, type Tokens } from './tokens.ts';
 
 const login = {
   username: { schema: Type.String({ minLength: 1, maxLength: 150 }), required: true },
@@ -19,10 +20,37 @@ const refreshToken = {
   refresh: { schema: Type.String({ minLength: 1, maxLength: 4096 }), required: true },
 } satisfies Record<string, FieldDescription>;
 
+const credentials = {
+  grant_type: { schema: Type.String({ enum: ['client_credentials'] }), required: true },
+  client_id: {
+    schema: Type.String({ minLength: 1, maxLength: 100, description: '`sa_<id>`' }),
+    required: true,
+  },
+  client_secret: {
+    schema: secret(1024, 'shown once, when the account or the secret was made'),
+    required: true,
+  },
+} satisfies Record<string, FieldDescription>;
+
+const object = (fields: Readonly<Record<string, FieldDescription>>, $id: string) =>
+  Type.Object(Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])), {
+    $id,
+    additionalProperties: false,
+  });
+
 const jwt = Type.String({ description: 'JWT' });
 const pair = Type.Object({ access: jwt, refresh: jwt }, { $id: 'TokenPair', additionalProperties: false });
+const serviceToken = Type.Object(
+  { access: jwt, token_type: Type.Literal('Bearer'), expires_in: Type.Integer({ description: 'seconds' }) },
+  { $id: 'ServiceAccountToken', additionalProperties: false },
+);
+const grantError = Type.Object(
+  { error: Type.String(), error_description: Type.Optional(Type.String()) },
+  { $id: 'GrantError', additionalProperties: false, description: 'RFC 6749 §5.2' },
+);
 const tokenExample = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
 const pairExample = { access: tokenExample, refresh: tokenExample };
+const loginExample = { username: 'admin', password: 'correct horse battery staple' };
 
 /** `POST /api/token` and `POST /api/token/refresh` (decisions.md §2). */
 export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRoute[] => [
@@ -32,21 +60,26 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
     operation: {
       id: 'signIn',
       tag: 'token',
-      summary: 'Sign in',
-      description: 'The access token is good for 15 minutes, the refresh token for 24 hours and for one use.',
+      summary: 'Sign in: a user with a password, a service account with its secret',
+      description:
+        "A user's access token is good for 15 minutes unless the settings say otherwise, the refresh token for 24 hours " +
+        "and for one use. A service account's token is good for an hour.",
       body: {
-        schema: Type.Object(
-          { username: login.username.schema, password: login.password.schema },
-          { $id: 'Login', additionalProperties: false },
-        ),
-        example: { username: 'admin', password: 'correct horse battery staple' },
+        schema: Type.Union([object(login, 'Login'), object(credentials, 'ClientCredentials')]),
+        example: loginExample,
       },
-      failures: {
-        401: 'Wrong user name or password.',
-        429: 'Too many failed logins for this name or from this address.',
-      },
+      failures: { 429: 'Too many failed logins for this name or from this address.' },
       responses: {
-        200: jsonResponse('Tokens.', pair, pairExample),
+        200: jsonResponse('Tokens.', Type.Union([pair, serviceToken]), pairExample),
+        400: jsonResponse('The body is not what it should be.', Type.Union([fieldErrors, grantError]), {
+          error: 'unsupported_grant_type',
+        }),
+        401: {
+          ...jsonResponse('Wrong credentials.', Type.Union([detail, grantError]), {
+            detail: 'wrong user name or password',
+          }),
+          headers: { 'WWW-Authenticate': 'Bearer' },
+        },
       },
     },
     handle: (request) => signIn(gateway, tokens, request),
@@ -60,10 +93,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
       summary: 'Get new tokens for a refresh token',
       description: 'The refresh token is used up: used once more, it ends the session.',
       body: {
-        schema: Type.Object(
-          { refresh: refreshToken.refresh.schema },
-          { $id: 'Refresh', additionalProperties: false },
-        ),
+        schema: object(refreshToken, 'Refresh'),
         example: { refresh: tokenExample },
       },
       failures: { 401: 'The refresh token is wrong, has expired or was used before.' },
@@ -77,10 +107,34 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
 
 async function signIn(gateway: Gateway, tokens: Tokens, request: HttpRequest): Promise<Response> {
   const body = await readBody(request);
-  if (body.members.grant_type !== undefined) return json(400, { error: 'unsupported_grant_type' });
+  const grantType = body.members.grant_type;
+  if (grantType === 'client_credentials') return signInService(gateway, tokens, request, body);
+  if (grantType !== undefined) return json(400, { error: 'unsupported_grant_type' });
   const { username, password } = readInput(login, body, 'create') as { username: string; password: string };
   const grant = await gateway.accounts.signIn(username, password, request.peer.address);
-  return json(200, await tokens.pair(grant));
+  return json(200, await tokens.pair(grant), { 'cache-control': 'no-store' });
+}
+
+/** RFC 6749 §4.4; its errors are those of §5.2. */
+async function signInService(
+  gateway: Gateway,
+  tokens: Tokens,
+  request: HttpRequest,
+  body: Body,
+): Promise<Response> {
+  const { clientId, clientSecret } = readInput(credentials, body, 'create') as Record<string, string>;
+  if (isFromBrowser(request.headers)) {
+    const error_description = 'service accounts are not for browsers';
+    return json(400, { error: 'unauthorized_client', error_description });
+  }
+  try {
+    const grant = await gateway.accounts.signInService(clientId!, clientSecret!, request.peer.address);
+    return json(200, await tokens.forService(grant), { 'cache-control': 'no-store' });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
+    const headers = { 'www-authenticate': 'Bearer' };
+    return json(401, { error: 'invalid_client', error_description: error.detail }, headers);
+  }
 }
 
 /** A new pair for a refresh token, which is used up. */
@@ -88,7 +142,7 @@ async function refresh(gateway: Gateway, tokens: Tokens, request: HttpRequest): 
   const { refresh: token } = readInput(refreshToken, await readBody(request), 'create') as {
     refresh: string;
   };
-  const { session, generation } = await tokens.verify(token, 'refresh');
+  const { session, generation } = await tokens.verifyRefresh(token);
   try {
     return json(
       200,

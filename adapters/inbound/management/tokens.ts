@@ -1,13 +1,15 @@
 import { jwt } from '@elysiajs/jwt';
 import type { SessionGrant } from '#core/accounts/accounts.ts';
 import type { Principal } from '#core/accounts/principal.ts';
+import type { ServiceGrant } from '#core/accounts/service-sign-in.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { HttpRequest } from '../http/exchange.ts';
-import { TokenError } from './errors.ts';
+import { HttpError, TokenError } from './errors.ts';
 
-/** What a token says. Nothing secret: it can be read by whoever has it. */
-interface Claims {
+/** What a user's token says. Nothing secret: it can be read by whoever has it. */
+interface UserClaims {
+  /** The user's id. */
   readonly sub: string;
   readonly session: number;
   readonly use: 'access' | 'refresh';
@@ -15,9 +17,19 @@ interface Claims {
   readonly generation?: number;
 }
 
+/** What a service account's token says. */
+interface ServiceClaims {
+  /** `sa_<id>` */
+  readonly sub: string;
+  readonly use: 'service';
+  readonly generation: number;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
 interface Signer {
-  sign(claims: Record<string, unknown>): Promise<string>;
-  verify(token: string): Promise<Record<string, unknown> | false>;
+  sign(claims: object): Promise<string>;
+  verify(token: string): Promise<Claims | false>;
 }
 
 const longestToken = 4096;
@@ -46,31 +58,45 @@ export class Tokens {
     };
   }
 
-  /** Errors: TokenError. */
-  async verify(token: string, use: Claims['use']): Promise<Claims> {
-    const claims = token.length <= longestToken && (await (await this.#open()).verify(token));
-    if (
-      !claims ||
-      claims.use !== use ||
-      typeof claims.sub !== 'string' ||
-      typeof claims.session !== 'number'
-    ) {
-      throw new TokenError(true);
-    }
-    return claims as unknown as Claims;
+  /** RFC 6749 §5.1. */
+  async forService({ account, generation, lifetime, until }: ServiceGrant) {
+    const claims: ServiceClaims = { sub: `sa_${account}`, use: 'service', generation };
+    const access = await (await this.#open()).sign({ ...claims, exp: Math.floor(until / 1000) });
+    return { access, token_type: 'Bearer', expires_in: lifetime / 1000 };
   }
 
-  /** The account of `Authorization: Bearer`. Errors: TokenError. */
+  /** A refresh token's claims. Errors: TokenError. */
+  async verifyRefresh(token: string): Promise<UserClaims> {
+    const claims = await this.#claims(token);
+    if (!isUserClaims(claims) || claims.use !== 'refresh') throw new TokenError(true);
+    return claims;
+  }
+
+  /** The account of `Authorization: Bearer`. Errors: TokenError; 403 for a service account in a browser. */
   async principal({ headers, peer }: HttpRequest): Promise<Principal> {
     const match = /^Bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '');
     if (!match) throw new TokenError(headers.authorization !== undefined);
-    const { sub, session } = await this.verify(match[1]!, 'access');
+    const claims = await this.#claims(match[1]!);
+    const { accounts } = this.#gateway;
     try {
-      return await this.#gateway.accounts.principal(Number(sub), session, peer.address);
+      if (isUserClaims(claims) && claims.use === 'access') {
+        return await accounts.principal(Number(claims.sub), claims.session, peer.address);
+      }
+      if (!isServiceClaims(claims)) throw new TokenError(true);
+      const id = Number(claims.sub.slice(3));
+      const principal = await accounts.servicePrincipal(id, claims.generation, peer.address);
+      if (isFromBrowser(headers)) throw new HttpError(403, 'service accounts are not for browsers');
+      return principal;
     } catch (error) {
       if (error instanceof Fault && error.code === 'unauthenticated') throw new TokenError(true);
       throw error;
     }
+  }
+
+  async #claims(token: string): Promise<Claims> {
+    const claims = token.length <= longestToken && (await (await this.#open()).verify(token));
+    if (!claims) throw new TokenError(true);
+    return claims;
   }
 
   #open(): Promise<Signer> {
@@ -80,3 +106,16 @@ export class Tokens {
     return this.#signer;
   }
 }
+
+const isUserClaims = (claims: Claims): claims is Claims & UserClaims =>
+  typeof claims.sub === 'string' && typeof claims.session === 'number';
+
+const isServiceClaims = (claims: Claims): claims is Claims & ServiceClaims =>
+  typeof claims.sub === 'string' &&
+  /^sa_\d+$/.test(claims.sub) &&
+  claims.use === 'service' &&
+  typeof claims.generation === 'number';
+
+/** Browsers say where a request comes from, and pages cannot keep them from it; programs send neither field. */
+export const isFromBrowser = (headers: HttpRequest['headers']): boolean =>
+  headers['sec-fetch-site'] !== undefined || headers.origin !== undefined;

@@ -7,6 +7,9 @@ import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
 import { devices } from './devices.ts';
 import { domains } from './domains.ts';
 import { issuingCas } from './issuing-cas.ts';
+import { roles } from './roles.ts';
+import { rotateServiceAccount, serviceAccounts } from './service-accounts.ts';
+import { users } from './users.ts';
 
 /** Every resource of the Management API. */
 export const resourceRoutes = (gateway: Gateway): readonly Route[] => [
@@ -17,4 +20,8 @@ export const resourceRoutes = (gateway: Gateway): readonly Route[] => [
   ...collectionRoutes(gateway, issuingCas),
   ...collectionRoutes(gateway, noOnboardingConfigs),
   ...collectionRoutes(gateway, onboardingConfigs),
+  ...collectionRoutes(gateway, roles),
+  ...collectionRoutes(gateway, serviceAccounts),
+  rotateServiceAccount(gateway),
+  ...collectionRoutes(gateway, users),
 ];

@@ -1,0 +1,54 @@
+import { Type } from '@sinclair/typebox';
+import type { Role } from '#core/accounts/account.ts';
+import { permissions } from '#core/accounts/permissions.ts';
+import type { RoleInput } from '#core/accounts/roles.ts';
+import { type Description, timestamp } from '../description.ts';
+import { text } from '../fields.ts';
+import { equalText } from '../filters.ts';
+import { createdAtField, idField } from './common.ts';
+
+export const roles: Description<'role', RoleInput, Role> = {
+  path: '/api/roles',
+  tag: 'accounts',
+  noun: 'role',
+  kind: 'role',
+  permissions: { read: 'accounts.read', write: 'accounts.write' },
+  fields: {
+    id: idField,
+    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    permissions: {
+      schema: Type.Array(Type.Union(permissions.map((name) => Type.Literal(name))), {
+        uniqueItems: true,
+        maxItems: permissions.length,
+        description: 'what the role may do; nobody can give what they may not do themselves',
+      }),
+      required: true,
+    },
+    is_protected: {
+      schema: Type.Boolean({ description: 'it cannot be changed or deleted' }),
+      readOnly: true,
+      orderable: true,
+    },
+    created_at: createdAtField,
+  },
+  filters: { unique_name: equalText('uniqueName') },
+  toJson: ({ id, uniqueName, permissions, isProtected, createdAt }) => ({
+    id,
+    unique_name: uniqueName,
+    permissions,
+    is_protected: isProtected,
+    created_at: timestamp(createdAt),
+  }),
+  example: {
+    id: 5,
+    unique_name: 'Line operators',
+    permissions: ['devices.read', 'devices.write'],
+    is_protected: false,
+    created_at: '2026-03-02T08:15:30.000',
+  },
+  conflicts: {
+    update: 'The role is protected.',
+    remove: 'The role is protected, or accounts still have it.',
+  },
+  operations: (gateway) => gateway.roles,
+};

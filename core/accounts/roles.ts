@@ -1,0 +1,58 @@
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { Role } from './account.ts';
+import type { Permission } from './permissions.ts';
+import type { Principal } from './principal.ts';
+
+export interface RoleInput {
+  readonly uniqueName: string;
+  readonly permissions: readonly Permission[];
+}
+
+/** Sets of permissions. Nobody gives what they do not have themselves. */
+export function roles(context: Context): Resource<'role', RoleInput, Role> {
+  return resource<'role', RoleInput, Role>(context, {
+    kind: 'role',
+    noun: 'role',
+    reads: 'accounts.read',
+    writes: 'accounts.write',
+    view: (record) => record,
+    summary: ({ uniqueName }) => ({ uniqueName }),
+    async create({ uniqueName, permissions }, principal) {
+      demandCovers(principal, permissions);
+      const values = { createdAt: context.clock.now(), uniqueName, permissions, isProtected: false };
+      return { writes: [{ op: 'insert', kind: 'role', values }] };
+    },
+    async update(role, changes, principal) {
+      demandOpen(role);
+      demandCovers(principal, [...role.permissions, ...(changes.permissions ?? [])]);
+      return updateWrites('role', role.id, changes);
+    },
+    async remove(role, principal) {
+      demandOpen(role);
+      demandCovers(principal, role.permissions);
+      return [{ op: 'delete', kind: 'role', id: role.id }];
+    },
+  });
+}
+
+function demandOpen({ isProtected }: Role): void {
+  if (isProtected) throw new Fault('conflict', 'this role is protected');
+}
+
+/** Faults: forbidden where `granted` has more than the principal may do. */
+function demandCovers(principal: Principal, granted: readonly string[]): void {
+  const beyond = granted.find((permission) => !principal.permissions.has(permission));
+  if (beyond !== undefined) {
+    throw new Fault('forbidden', `you do not have the permission ${beyond} yourself`);
+  }
+}
+
+/** The role with this id, for an account. Faults: malformed with field `role`; forbidden where it can do more than the principal. */
+export async function grantableRole(context: Context, principal: Principal, id: number): Promise<Role> {
+  const role = await context.store.get('role', id);
+  if (!role) throw new Fault('malformed', 'there is no such role', { field: 'role' });
+  demandCovers(principal, role.permissions);
+  return role;
+}

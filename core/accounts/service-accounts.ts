@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { audit, type Context } from '../context.ts';
+import { newSecret } from '../devices/secrets.ts';
+import { Fault } from '../fault.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { ServiceAccount } from './account.ts';
+import { demand, type Principal } from './principal.ts';
+import { grantableRole } from './roles.ts';
+
+export interface ServiceAccountInput {
+  readonly uniqueName: string;
+  readonly role: number;
+  readonly isActive?: boolean;
+}
+
+export interface ServiceAccountView extends Omit<ServiceAccount, 'secretHash'> {
+  readonly clientId: string;
+  /** In the answer to what made it, and never again. */
+  readonly clientSecret: string | null;
+}
+
+export interface ServiceAccounts extends Resource<'serviceAccount', ServiceAccountInput, ServiceAccountView> {
+  /** Another secret; the old one, and the tokens given for it, are worth nothing from now on. Faults: notFound, forbidden. */
+  rotate(principal: Principal, id: number): Promise<ServiceAccountView>;
+}
+
+export const clientId = (id: number): string => `sa_${id}`;
+
+export const hashOfSecret = (secret: string): Uint8Array => createHash('sha256').update(secret).digest();
+
+export function serviceAccounts(context: Context): ServiceAccounts {
+  const { store, clock, entropy } = context;
+  const collection = resource<
+    'serviceAccount',
+    ServiceAccountInput & { readonly secretHash: Uint8Array },
+    ServiceAccountView
+  >(context, {
+    kind: 'serviceAccount',
+    noun: 'serviceAccount',
+    reads: 'accounts.read',
+    writes: 'accounts.write',
+    view: ({ secretHash: _, ...shown }) => ({ ...shown, clientId: clientId(shown.id), clientSecret: null }),
+    summary: ({ uniqueName }) => ({ uniqueName }),
+    async create({ uniqueName, role, isActive = true, secretHash }, principal) {
+      await grantableRole(context, principal, role);
+      const values = { createdAt: clock.now(), uniqueName, role, isActive, secretHash, generation: 0 };
+      return { writes: [{ op: 'insert', kind: 'serviceAccount', values }] };
+    },
+    async update(account, changes, principal) {
+      await grantableRole(context, principal, account.role);
+      if (changes.role !== undefined) await grantableRole(context, principal, changes.role);
+      return updateWrites('serviceAccount', account.id, changes);
+    },
+    async remove(account, principal) {
+      await grantableRole(context, principal, account.role);
+      return [{ op: 'delete', kind: 'serviceAccount', id: account.id }];
+    },
+  });
+  return {
+    ...collection,
+    async create(principal, input) {
+      const clientSecret = newSecret(entropy);
+      const view = await collection.create(principal, { ...input, secretHash: hashOfSecret(clientSecret) });
+      return { ...view, clientSecret };
+    },
+    async rotate(principal, id) {
+      demand(principal, 'accounts.write');
+      const account = await store.get('serviceAccount', id);
+      if (!account) throw new Fault('notFound', 'there is no such service account');
+      await grantableRole(context, principal, account.role);
+      const clientSecret = newSecret(entropy);
+      const { generation } = account;
+      const set = { secretHash: hashOfSecret(clientSecret), generation: generation + 1 };
+      await store.commit([
+        { op: 'update', kind: 'serviceAccount', id, where: { generation }, set },
+        audit(context, principal.actor, { action: 'serviceAccount.rotate', object: `serviceAccount:${id}` }),
+      ]);
+      return { ...(await collection.read(principal, id)), clientSecret };
+    },
+  };
+}

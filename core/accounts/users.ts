@@ -1,0 +1,115 @@
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { User } from './account.ts';
+import { checkPassword } from './password.ts';
+import { grantableRole } from './roles.ts';
+import { endSessions } from './sessions.ts';
+
+export interface UserInput {
+  readonly username: string;
+  readonly role: number;
+  readonly password: string;
+  readonly isActive?: boolean;
+}
+
+/** Never the password's hash. */
+export type UserView = Omit<User, 'passwordHash'>;
+
+const tries = 5;
+const guardName = 'administrators';
+
+/**
+ * Users. Nobody can give, or take over, an account that can do more than they themselves; and there is an active
+ * administrator (a user with the protected role) at all times.
+ */
+export function users(context: Context): Resource<'user', UserInput, UserView> {
+  const { store, clock, passwords } = context;
+
+  /**
+   * The write that keeps two administrators from going at once: every commit that takes one away raises one counter,
+   * under the guard that nobody else has raised it since the others were counted. Faults: conflict for the last one.
+   */
+  async function leave(user: User): Promise<readonly Write[]> {
+    const role = await store.get('role', user.role);
+    if (!role?.isProtected || !user.isActive) return [];
+    const guard = await store.find('setting', { name: guardName });
+    const others = await store.list('user', {
+      where: [
+        { field: 'role', is: 'equal', value: role.id },
+        { field: 'isActive', is: 'equal', value: true },
+      ],
+      limit: 2,
+    });
+    if (others.records.every(({ id }) => id === user.id)) {
+      throw new Fault('conflict', 'this is the last active administrator', {
+        hint: `make another active user with the role ${role.uniqueName} first`,
+      });
+    }
+    if (!guard) return [{ op: 'insert', kind: 'setting', values: { name: guardName, value: count(1) } }];
+    const { id, value } = guard;
+    const next = count(new DataView(value.buffer, value.byteOffset).getUint32(0) + 1);
+    return [{ op: 'update', kind: 'setting', id, where: { value }, set: { value: next } }];
+  }
+
+  const collection = resource<'user', UserInput, UserView>(context, {
+    kind: 'user',
+    noun: 'user',
+    reads: 'accounts.read',
+    writes: 'accounts.write',
+    view: ({ passwordHash: _, ...shown }) => shown,
+    summary: ({ username }) => ({ username }),
+    async create({ username, role, password, isActive = true }, principal) {
+      checkPassword(password);
+      await grantableRole(context, principal, role);
+      const passwordHash = await passwords.hash(password);
+      const values = { createdAt: clock.now(), username, passwordHash, role, isActive };
+      return { writes: [{ op: 'insert', kind: 'user', values }] };
+    },
+    async update(user, { password, ...changes }, principal) {
+      if (password !== undefined) checkPassword(password);
+      const role = await grantableRole(context, principal, user.role);
+      const next = changes.role === undefined ? role : await grantableRole(context, principal, changes.role);
+      const leaves = !next.isProtected || changes.isActive === false;
+      const set = {
+        ...changes,
+        ...(password !== undefined && { passwordHash: await passwords.hash(password) }),
+      };
+      const ends = password !== undefined || changes.isActive === false;
+      return [
+        ...(leaves ? await leave(user) : []),
+        ...updateWrites('user', user.id, set),
+        ...(ends ? await endSessions(context, user.id) : []),
+      ];
+    },
+    async remove(user, principal) {
+      await grantableRole(context, principal, user.role);
+      return [...(await leave(user)), { op: 'delete', kind: 'user', id: user.id }];
+    },
+  });
+  return {
+    ...collection,
+    update: (principal, id, changes) => retried(() => collection.update(principal, id, changes)),
+    remove: (principal, id) => retried(() => collection.remove(principal, id)),
+  };
+}
+
+function count(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value % 2 ** 32);
+  return bytes;
+}
+
+/** Somebody else came between: what was counted is counted anew. */
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const between = error instanceof Fault && error.code === 'conflict' && error.hint === undefined;
+      const named = between && (error.field === undefined || error.field === 'name');
+      if (!named || n >= tries) throw error;
+    }
+  }
+}
