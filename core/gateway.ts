@@ -12,8 +12,9 @@ import { type Credentials, credentials } from './ca/credentials.ts';
 import { Crls } from './ca/crls.ts';
 import { settleIntents } from './ca/issuance.ts';
 import { type IssuingCas, issuingCas } from './ca/issuing-cas.ts';
+import { type ProtectionCredential, ProtectionCredentials } from './ca/protection-credential.ts';
 import { renewTlsCredential } from './ca/tls-renewal.ts';
-import { ConfigurationCache } from './configuration.ts';
+import { ConfigurationCache, type LoadedCa } from './configuration.ts';
 import type { Context, GatewayPorts } from './context.ts';
 import {
   type NoOnboardingInput,
@@ -32,6 +33,7 @@ import { enrol } from './enrolment/enrol.ts';
 import type { Evidence, Target } from './enrolment/evidence.ts';
 import type { Ask, Outcome } from './enrolment/outcome.ts';
 import type { Requester } from './enrolment/requester.ts';
+import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
 import { resolveCa, resolveDomain } from './enrolment/target.ts';
 import { Fault } from './fault.ts';
 import type { Health } from './ports/platform.ts';
@@ -40,6 +42,8 @@ import type { CertificateProfile } from './profiles/record.ts';
 import type { Resource } from './resource.ts';
 import type { GatewaySettings } from './settings.ts';
 import { type Signers, signers } from './signers/signers.ts';
+import { expireTransactions } from './transactions/expiry.ts';
+import { type Transactions, transactions } from './transactions/transactions.ts';
 import type { Truststore } from './truststores/truststore.ts';
 import { type TruststoreInput, truststores } from './truststores/truststores.ts';
 
@@ -63,6 +67,15 @@ export interface Gateway {
    * request), notFound (unknown profile), forbidden, unavailable.
    */
   enrol(requester: Requester, ask: Ask): Promise<Outcome>;
+  /**
+   * Revokes certificates, puts them on hold or releases them; what became of each is for the exchange's answer, which is stored
+   * before this resolves. Faults: replayed, conflict when another change came in between, unavailable.
+   */
+  revoke(requester: Requester, ask: RevocationAsk): Promise<void>;
+  /** What takes several messages. */
+  readonly transactions: Transactions;
+  /** What the domain's answers are signed with. Faults: notFound, unavailable. */
+  protection(domain: string | undefined): Promise<ProtectionCredential>;
   /** The domain's CA certificates, issuing CA first, up to the root, DER. Faults: notFound, unavailable. */
   caCertificates(domain: string | undefined): Promise<readonly Uint8Array[]>;
 
@@ -107,15 +120,20 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
   };
   const { store, clock } = ports;
   const crls = new Crls(context);
+  const protection = new ProtectionCredentials(context);
   const signIn = accounts(context);
+  const caOf = async (domain: string | undefined): Promise<LoadedCa> => {
+    const configuration = await context.configuration.current();
+    return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
+  };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
     admit: (evidence, target) => admit(context, evidence, target),
     enrol: (requester, ask) => enrol(context, requester, ask),
-    async caCertificates(name) {
-      const configuration = await context.configuration.current();
-      return resolveCa(configuration, resolveDomain(configuration, name, settings.defaultDomain)).chain;
-    },
+    revoke: (requester, ask) => revoke(context, crls, requester, ask),
+    transactions: transactions(context, crls),
+    protection: async (domain) => protection.of(await caOf(domain)),
+    caCertificates: async (domain) => (await caOf(domain)).chain,
 
     crl: async (ca) => (await crls.newest(ca)).crl,
     async caCertificate(id) {
@@ -167,6 +185,8 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     },
     bootstrap: (options, pause) => bootstrap(context, signIn, options, pause),
     async maintain(holder) {
+      // A lease of its own, and a short one: who waits for a confirmation was promised a time.
+      if (await store.lease('transactions', holder, 20)) await expireTransactions(context, crls);
       if (!(await store.lease('maintenance', holder, 60))) return;
       await settleIntents(context, clock.now() - intentGrace);
       await crls.renewDue();

@@ -26,7 +26,10 @@ export interface Commission {
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string;
   /** What has to happen in the transaction that records the certificate (DER); `next` is the first one's index there. */
-  readonly alongside?: (certificate: Uint8Array, next: number) => readonly Write[];
+  readonly alongside?: (
+    certificate: Uint8Array,
+    next: number,
+  ) => readonly Write[] | Promise<readonly Write[]>;
 }
 
 export interface Issued {
@@ -58,7 +61,7 @@ export async function issue(context: Context, commission: Commission): Promise<I
   if (ca.issuer.inProcess) {
     const certificate = await sign(ca, prepared);
     const [id, , ...alongside] = await context.store.commit(
-      completion(context, commission, prepared, certificate, {
+      await completion(context, commission, prepared, certificate, {
         op: 'insert',
         kind: 'certificate',
         values: { ...record, status: 'good', der: certificate, fingerprint: fingerprint(certificate) },
@@ -101,7 +104,7 @@ export async function issue(context: Context, commission: Commission): Promise<I
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
   const [, , ...alongside] = await context.store.commit(
-    completion(context, commission, prepared, certificate, {
+    await completion(context, commission, prepared, certificate, {
       op: 'update',
       kind: 'certificate',
       id: id!,
@@ -190,13 +193,13 @@ function recordOf(context: Context, commission: Commission, { template }: Prepar
   };
 }
 
-function completion(
+async function completion(
   context: Context,
   commission: Commission,
   { template }: Prepared,
   certificate: Uint8Array,
   write: Write,
-): Write[] {
+): Promise<Write[]> {
   const writes = [
     write,
     audit(
@@ -216,5 +219,5 @@ function completion(
       { ref: 0 },
     ),
   ];
-  return [...writes, ...(commission.alongside?.(certificate, writes.length) ?? [])];
+  return [...writes, ...((await commission.alongside?.(certificate, writes.length)) ?? [])];
 }

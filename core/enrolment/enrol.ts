@@ -1,29 +1,34 @@
-import { type Issued, issue } from '../ca/issuance.ts';
+import { issue } from '../ca/issuance.ts';
 import { publicUrls } from '../ca/urls.ts';
 import type { Configuration, LoadedProfile } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
+import type { Device } from '../devices/device.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
+import { exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { type GeneralName, sameGeneralName } from '../x509/general-name.ts';
 import { sameName } from '../x509/name.ts';
-import { verifyPkcs10 } from '../x509/request.ts';
+import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
-import type { Ask, Outcome } from './outcome.ts';
+import { namedDevice } from './behalf.ts';
+import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
+import { type Renewed, renewedCertificate } from './renewed.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 import { resolveCa, resolveProfile } from './target.ts';
 
 /** Do it. See `Gateway.enrol`. Every refusal is audited. */
 export async function enrol(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
   try {
-    const { certificate, chain } = await certify(context, requester, ask);
-    return { kind: 'issued', certificate, chain };
-  } catch (error) {
+    return await certify(context, requester, ask);
+  } catch (thrown) {
+    const error = ask.exchange ? refusedExchange(thrown, ask.exchange) : thrown;
     const { code, detail } = toFault(error);
     const ours = code === 'internal' || code === 'unavailable';
     await recordRefusal(
       context,
-
       audit(context, requesterActor(requester), {
         action: ask.operation === 'renew' ? 'enrolment.renew' : 'enrolment.enrol',
         object: `domain:${requester.domain.uniqueName}`,
@@ -35,15 +40,17 @@ export async function enrol(context: Context, requester: Requester, ask: Ask): P
   }
 }
 
-async function certify(context: Context, requester: Requester, ask: Ask): Promise<Issued> {
-  const { domain, device, target } = requester;
+async function certify(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
+  const { domain, target } = requester;
   const configuration = await context.configuration.current();
-  const profile = profileFor(configuration, requester, ask);
-  const entitlement = entitlements[requester.credential](requester, ask, profile);
+  const renewed = await renewedCertificate(context, configuration, requester, ask);
+  const profile = profileFor(configuration, requester, ask, renewed);
+  const entitlement = entitlements[requester.credential](requester, ask, profile, renewed);
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
-  const request = verifyPkcs10(ask.request.der);
+  const request = verify(requester, ask);
+  const device = await holderOf(context, requester, entitlement, request, renewed);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
   const outcome = profile.compiled.apply({
@@ -54,8 +61,11 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     issuer: ca.certificate,
     urls: publicUrls(settings, ca.record.id),
   });
-  if (entitlement === 'renewal') demandSameNames(requester, outcome);
-  return issue(context, {
+  if (entitlement === 'renewal') demandSameNames(renewed, outcome);
+  const { exchange } = ask;
+  const modified = !isAsRequested(request, outcome);
+  const { chain } = ca;
+  const { certificate } = await issue(context, {
     ca,
     outcome,
     subjectKey: request.publicKey,
@@ -66,50 +76,97 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     profileName: profile.record.uniqueName,
     protocol: target.protocol,
     actor: requesterActor(requester),
+    ...(exchange && {
+      alongside: (der: Uint8Array) =>
+        answered(context, requester, exchange, { kind: 'issued', certificate: der, chain, modified }),
+    }),
   });
+  return { kind: 'issued', certificate, chain, modified };
+}
+
+/** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). */
+const verify = ({ credential }: Requester, { request: { kind, der } }: Ask): VerifiedRequest =>
+  kind === 'crmf'
+    ? verifyCertReqMsg(der, { raVerified: credential === 'registrationAuthority' })
+    : verifyPkcs10(der);
+
+/** The exchange as it is recorded with the certificate, the first write of its commit. */
+async function answered(
+  context: Context,
+  requester: Requester,
+  exchange: IssuanceExchange,
+  issuance: Issuance,
+): Promise<readonly Write[]> {
+  const { confirmWithin } = exchange;
+  const answer = await exchange.answer(issuance);
+  const progress = {
+    state: confirmWithin === undefined ? 'done' : 'waiting',
+    lasts: confirmWithin ?? memory,
+    certificate: { ref: 0 },
+  } as const;
+  return [exchangeWrite(context, requester, exchange, answer, progress)];
 }
 
 /** The profile of the path; without one that of the certificate to be renewed, else the domain credential's. */
 function profileFor(
   configuration: Configuration,
-  { domain, target, presented }: Requester,
+  { domain, target }: Requester,
   ask: Ask,
+  renewed: Renewed | undefined,
 ): LoadedProfile {
-  if (target.profile === undefined && ask.operation === 'renew' && presented) {
+  if (target.profile === undefined && ask.operation === 'renew' && renewed) {
     const profile =
-      presented.record.profile === null ? undefined : configuration.profile(presented.record.profile);
+      renewed.record.profile === null ? undefined : configuration.profile(renewed.record.profile);
     if (!profile) throw new Fault('forbidden', 'the profile of this certificate is gone');
     return profile;
   }
   return resolveProfile(configuration, domain, target.profile ?? domainCredentialProfile);
 }
 
-type Entitlement = 'certificate' | 'renewal' | 'nothing';
+/** `onBehalf`: a certificate for a device that the request names. */
+type Entitlement = 'certificate' | 'onBehalf' | 'renewal' | 'nothing';
 
 /** What each kind of credential entitles to: the one table, for all protocols. */
 const entitlements: Record<
   CredentialKind,
-  (requester: Requester, ask: Ask, profile: LoadedProfile) => Entitlement
+  (requester: Requester, ask: Ask, profile: LoadedProfile, renewed: Renewed | undefined) => Entitlement
 > = {
   // A secret stands for a device that has no certificate yet; it renews nothing.
   password: (_requester, ask) => (ask.operation === 'enrol' ? 'certificate' : 'nothing'),
   // A second domain credential is a renewal of the first, whatever the operation is called.
-  domainCredential: (requester, ask, profile) =>
-    isOwnProfile(requester, profile) ? 'renewal' : ask.operation === 'enrol' ? 'certificate' : 'nothing',
-  issuedCertificate: (requester, ask, profile) =>
-    ask.operation === 'renew' && isOwnProfile(requester, profile) ? 'renewal' : 'nothing',
+  domainCredential: (_requester, ask, profile, renewed) =>
+    isOwnProfile(renewed, profile) ? 'renewal' : ask.operation === 'enrol' ? 'certificate' : 'nothing',
+  issuedCertificate: (_requester, ask, profile, renewed) =>
+    ask.operation === 'renew' && isOwnProfile(renewed, profile) ? 'renewal' : 'nothing',
+  // For the devices of its domain; its own certificate too it only renews.
+  registrationAuthority: (_requester, ask, profile, renewed) =>
+    ask.operation === 'enrol' ? 'onBehalf' : isOwnProfile(renewed, profile) ? 'renewal' : 'nothing',
 };
 
-const isOwnProfile = ({ presented }: Requester, profile: LoadedProfile): boolean =>
-  presented?.record.profile === profile.record.id;
+const isOwnProfile = (renewed: Renewed | undefined, profile: LoadedProfile): boolean =>
+  renewed?.record.profile === profile.record.id;
+
+/** The device that the certificate is for. */
+async function holderOf(
+  context: Context,
+  requester: Requester,
+  entitlement: Entitlement,
+  request: VerifiedRequest,
+  renewed: Renewed | undefined,
+): Promise<Device | undefined> {
+  if (entitlement === 'onBehalf') return namedDevice(context, requester, request.subject);
+  const id = entitlement === 'renewal' ? (renewed?.record.device ?? undefined) : requester.device?.id;
+  if (id === undefined || id === requester.device?.id) return requester.device;
+  return context.store.get('device', id);
+}
 
 /**
  * RFC 7030 §4.2.2: subject and subjectAltName of a renewal are those of the certificate that it renews. What is compared is
  * what would be issued: a profile may add a name that the request leaves out, and adds it again.
  */
-function demandSameNames({ presented }: Requester, outcome: ProfileOutcome): void {
-  if (!presented) throw new Fault('forbidden', 'a renewal needs the certificate that it renews');
-  const { certificate } = presented;
+function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome): void {
+  if (!renewed) throw new Fault('forbidden', 'a renewal needs the certificate that it renews');
+  const { certificate } = renewed;
   if (!sameName(certificate.subject, outcome.subject)) {
     throw new Fault('badCsr', 'the subject is not that of the certificate to be renewed');
   }
@@ -122,3 +179,13 @@ const sameNames = (a: readonly GeneralName[], b: readonly GeneralName[]): boolea
   a.length === b.length &&
   a.every((name) => b.some((other) => sameGeneralName(name, other))) &&
   b.every((name) => a.some((other) => sameGeneralName(name, other)));
+
+/** Whether nothing that was asked for is missing or other. */
+function isAsRequested(request: VerifiedRequest, outcome: ProfileOutcome): boolean {
+  return (
+    sameName(request.subject, outcome.subject) &&
+    request.extensions.every((wanted) =>
+      outcome.extensions.some(({ oid, value }) => oid === wanted.oid && sameBytes(value, wanted.value)),
+    )
+  );
+}

@@ -18,4 +18,16 @@ export type Evidence =
       readonly address: string;
     }
   /** Possession of the leaf's key is proven (TLS); trust is not decided. DER, leaf first. */
-  | { readonly kind: 'certificate'; readonly certificates: readonly Uint8Array[]; readonly address: string };
+  | { readonly kind: 'certificate'; readonly certificates: readonly Uint8Array[]; readonly address: string }
+  /** A message bears a signature that the first certificate's key has made; trust is not decided. DER. */
+  | { readonly kind: 'signature'; readonly certificates: readonly Uint8Array[]; readonly address: string }
+  /**
+   * A message bears a MAC. `reference`: a device's common name or id. `verify` is called in every case, for an
+   * unknown reference with a secret that nobody has, so that its time tells nothing.
+   */
+  | {
+      readonly kind: 'mac';
+      readonly reference: string;
+      readonly verify: (secret: Uint8Array) => boolean | Promise<boolean>;
+      readonly address: string;
+    };

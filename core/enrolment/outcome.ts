@@ -1,14 +1,35 @@
-/** A certification request as it came: its proof of possession is checked in the core. */
+import type { Answering } from '../transactions/transaction.ts';
+import type { Name } from '../x509/name.ts';
+
+/** A certification request as it came, DER: PKCS#10, or CertReqMsg of CRMF. Its proof of possession is checked in the core. */
 export interface EncodedRequest {
-  readonly kind: 'pkcs10';
-  /** DER. */
+  readonly kind: 'pkcs10' | 'crmf';
   readonly der: Uint8Array;
+}
+
+/** Names a certificate that one of our CAs has issued. */
+export interface CertificateReference {
+  readonly issuer: Name;
+  /** Upper-case hex, as `Certificate` has it. */
+  readonly serialNumber: string;
 }
 
 /** What a requester wants: a certificate for a new purpose, or the one it presented again. */
 export interface Ask {
   readonly operation: 'enrol' | 'renew';
   readonly request: EncodedRequest;
+  /** The certificate to be renewed, where the request names it: it has to be the one that was presented. */
+  readonly renews?: CertificateReference | undefined;
+  /** The transaction that the certificate comes of; the answer is stored in one commit with it. */
+  readonly exchange?: IssuanceExchange | undefined;
+}
+
+export type Issuance = Extract<Outcome, { readonly kind: 'issued' }>;
+export type Deferral = Extract<Outcome, { readonly kind: 'pending' }>;
+
+export interface IssuanceExchange extends Answering<Issuance> {
+  /** Milliseconds for the requester to confirm the certificate, before it is revoked; undefined: it need not. */
+  readonly confirmWithin: number | undefined;
 }
 
 /** Pending is not an error: the same request asked again joins it. */
@@ -18,5 +39,7 @@ export type Outcome =
       readonly certificate: Uint8Array;
       /** Its issuer first, then upwards to the root, DER. */
       readonly chain: readonly Uint8Array[];
+      /** It says something else than the request, or more. */
+      readonly modified: boolean;
     }
   | { readonly kind: 'pending'; readonly id: number /** Seconds. */; readonly retryAfter: number };

@@ -6,8 +6,11 @@ import type { Target } from './evidence.ts';
 
 declare const admitted: unique symbol;
 
-/** How the requester showed who it is, which decides what it may ask for. */
-export type CredentialKind = 'password' | 'domainCredential' | 'issuedCertificate';
+/**
+ * How the requester showed who it is, which decides what it may ask for. `password` stands for every shared secret; a
+ * `registrationAuthority` is a device whose certificate we issued for that purpose (id-kp-cmcRA, RFC 9480 §2.2).
+ */
+export type CredentialKind = 'password' | 'domainCredential' | 'issuedCertificate' | 'registrationAuthority';
 
 /** Somebody whose evidence has been checked. Only `admit` mints it. */
 export interface Requester {

@@ -8,6 +8,7 @@ import type { Device, NoOnboardingConfig, OnboardingConfig } from '../devices/de
 import type { Domain } from '../domains/domain.ts';
 import type { CertificateProfile } from '../profiles/record.ts';
 import type { SignedMessage } from '../signers/signed-message.ts';
+import type { Transaction } from '../transactions/transaction.ts';
 import type { Truststore } from '../truststores/truststore.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
@@ -41,6 +42,7 @@ export interface Records {
   noOnboardingConfig: NoOnboardingConfig;
   truststore: Truststore;
   signedMessage: SignedMessage;
+  transaction: Transaction;
   role: Role;
   user: User;
   session: Session;

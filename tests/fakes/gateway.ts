@@ -27,7 +27,7 @@ export class FakeGateway implements Pick<Gateway, 'admit' | 'enrol' | 'caCertifi
 
   constructor(certificate: Uint8Array, chain: readonly Uint8Array[]) {
     this.chain = chain;
-    this.outcome = { kind: 'issued', certificate, chain };
+    this.outcome = { kind: 'issued', certificate, chain, modified: false };
   }
 
   async admit(evidence: Evidence, target: Target): Promise<Requester> {

@@ -152,6 +152,29 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .addUniqueConstraint('certificate_keys_certificate_key', ['certificate'])
     .execute();
 
+  // As busy as certificates; whoever refers to one names its nonce too, so that an id may come back.
+  await kept('transactions')
+    .addColumn('created_at', integer, (c) => c.notNull())
+    .addColumn('name', text, (c) => c.notNull())
+    .addColumn('operation', text, (c) => c.notNull())
+    .addColumn('requester', text, (c) => c.notNull())
+    .addColumn('device', integer)
+    .addColumn('domain', integer, (c) => c.notNull())
+    .addColumn('profile', text)
+    .addColumn('state', text, (c) => c.notNull())
+    .addColumn('expires_at', integer, (c) => c.notNull())
+    .addColumn('certificate', integer, (c) => c.references('certificates.id'))
+    .addColumn('cert_req_id', integer, (c) => c.notNull())
+    .addColumn('request', bytes)
+    .addColumn('opening_digest', bytes, (c) => c.notNull())
+    .addColumn('opening_answer', bytes, (c) => c.notNull())
+    .addColumn('latest_digest', bytes)
+    .addColumn('latest_answer', bytes)
+    .addColumn('nonce', bytes, (c) => c.notNull())
+    .addUniqueConstraint('transactions_name_key', ['name'])
+    .execute();
+  await index('transactions', 'expires_at');
+
   await table('roles')
     .addColumn('created_at', integer, (c) => c.notNull())
     .addColumn('unique_name', text, (c) => c.notNull())

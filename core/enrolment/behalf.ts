@@ -1,0 +1,22 @@
+import type { Context } from '../context.ts';
+import type { Device } from '../devices/device.ts';
+import { Fault } from '../fault.ts';
+import { commonName, type Name } from '../x509/name.ts';
+import type { Requester } from './requester.ts';
+
+/**
+ * The device that a registration authority speaks for: the one of its own domain that the common name of the requested subject
+ * names. Faults: forbidden.
+ */
+export async function namedDevice(
+  { store }: Pick<Context, 'store'>,
+  { domain }: Requester,
+  subject: Name,
+): Promise<Device> {
+  const name = commonName(subject);
+  const device = name === undefined ? undefined : await store.find('device', { commonName: name });
+  if (device?.domain !== domain.id) {
+    throw new Fault('forbidden', 'the common name of the subject names no device of this domain');
+  }
+  return device;
+}

@@ -1,0 +1,57 @@
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { Configuration } from '../configuration.ts';
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Store } from '../ports/store.ts';
+import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import { formatDistinguishedName, sameName } from '../x509/name.ts';
+import type { Ask, CertificateReference } from './outcome.ts';
+import type { Requester } from './requester.ts';
+
+/** A certificate of ours that a request is to renew. */
+export interface Renewed {
+  readonly record: StoredCertificate;
+  readonly certificate: Certificate;
+}
+
+/**
+ * What a request renews: the certificate that was presented, and no other may be named, unless a registration authority asks
+ * for one of its domain. Faults: notFound, forbidden.
+ */
+export async function renewedCertificate(
+  context: Context,
+  configuration: Configuration,
+  requester: Requester,
+  { operation, renews }: Ask,
+): Promise<Renewed | undefined> {
+  const { presented, credential } = requester;
+  if (!renews || (presented && isNamed(presented.certificate, renews))) return presented;
+  if (operation !== 'renew' || credential !== 'registrationAuthority') {
+    throw new Fault('forbidden', 'the certificate to be renewed is another one than that of the requester');
+  }
+  const record = await findReferred(context.store, configuration, renews);
+  if (!record || record.domain !== requester.domain.id || record.status !== 'good') {
+    throw new Fault('notFound', 'there is no such certificate to be renewed');
+  }
+  const certificate = parseCertificate(record.der);
+  if (context.clock.now() > certificate.notAfter) {
+    throw new Fault('forbidden', 'the certificate to be renewed has expired');
+  }
+  return { record, certificate };
+}
+
+const isNamed = (certificate: Certificate, { issuer, serialNumber }: CertificateReference): boolean =>
+  certificate.serialNumber === serialNumber && sameName(certificate.issuer, issuer);
+
+/** The certificate of one of our CAs with this number; undefined where there is none. */
+export async function findReferred(
+  store: Store,
+  configuration: Configuration,
+  { issuer, serialNumber }: CertificateReference,
+): Promise<StoredCertificate | undefined> {
+  for (const ca of configuration.casNamed(formatDistinguishedName(issuer))) {
+    const record = await store.find('certificate', { ca: ca.record.id, serialNumber });
+    if (record) return record;
+  }
+  return undefined;
+}

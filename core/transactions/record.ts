@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { Requester } from '../enrolment/requester.ts';
+import { Fault } from '../fault.ts';
+import type { Ref, Write } from '../ports/store.ts';
+import type { Answer, Exchange, TransactionState } from './transaction.ts';
+
+/** For so long a finished transaction is remembered, so that a repeated message gets its answer and no new life. */
+export const memory = 24 * 3_600_000;
+
+export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
+
+/** The same for two requesters that showed the same credential: the device's secret, or one certificate. */
+export function requesterKey({ credential, device, presented }: Requester): string {
+  return presented ? `certificate:${presented.record.id}` : `${credential} device:${device?.id}`;
+}
+
+/** Where a transaction stands after an exchange. */
+export interface Progress {
+  readonly state: TransactionState;
+  /** From now, in milliseconds. */
+  readonly lasts: number;
+  readonly certificate?: number | Ref | null;
+  /** The opening message, if it will have to be read again. */
+  readonly request?: Uint8Array;
+}
+
+/** Records an exchange: opens its transaction, or takes that a step on. Guarded, so that of two messages one wins. */
+export function exchangeWrite(
+  { clock }: Pick<Context, 'clock'>,
+  requester: Requester,
+  exchange: Exchange,
+  answer: Answer,
+  { state, lasts, certificate = null, request }: Progress,
+): Write {
+  const now = clock.now();
+  const { name, operation, certReqId, message, follows } = exchange;
+  const common = {
+    state,
+    expiresAt: now + lasts,
+    nonce: answer.nonce,
+    request: request ?? null,
+    certificate,
+  };
+  if (follows) {
+    const latest = { latestDigest: digest(message), latestAnswer: answer.message };
+    const where = { state: follows.state, nonce: follows.nonce };
+    return { op: 'update', kind: 'transaction', id: follows.id, where, set: { ...common, ...latest } };
+  }
+  return {
+    op: 'insert',
+    kind: 'transaction',
+    values: {
+      ...common,
+      createdAt: now,
+      name,
+      operation,
+      requester: requesterKey(requester),
+      device: requester.device?.id ?? null,
+      domain: requester.domain.id,
+      profile: requester.target.profile ?? null,
+      certReqId,
+      openingDigest: digest(message),
+      openingAnswer: answer.message,
+      latestDigest: null,
+      latestAnswer: null,
+    },
+  };
+}
+
+/** What a commit says when another message opened the transaction, or took it on, in between. */
+export function refusedExchange(error: unknown, { follows }: Exchange): unknown {
+  if (!(error instanceof Fault) || error.code !== 'conflict') return error;
+  if (error.field !== 'name' && !follows) return error;
+  return new Fault('replayed', 'another message has used this transaction', { cause: error });
+}

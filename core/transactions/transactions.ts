@@ -1,0 +1,95 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import type { Crls } from '../ca/crls.ts';
+import type { Context } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
+import type { Outcome } from '../enrolment/outcome.ts';
+import type { Requester } from '../enrolment/requester.ts';
+import { Fault } from '../fault.ts';
+import type { Page, Query } from '../ports/store.ts';
+import { type Confirmation, confirm } from './confirm.ts';
+import { digest, exchangeWrite, refusedExchange } from './record.ts';
+import type { Answering, Transaction } from './transaction.ts';
+
+/** What is known of the transaction that a message names. */
+export interface Recollection {
+  readonly transaction: Transaction | undefined;
+  /** Of this very message, when it has been answered before. */
+  readonly answer: Uint8Array | undefined;
+}
+
+/** A transaction as administrators see it: without the messages. */
+export type TransactionView = Omit<
+  Transaction,
+  'request' | 'openingDigest' | 'openingAnswer' | 'latestDigest' | 'latestAnswer' | 'nonce'
+>;
+
+/** What of enrolment takes several messages. */
+export interface Transactions {
+  /** Before anything else is done for a message. `name`: upper-case hex. Faults: unavailable. */
+  recall(name: string, message: Uint8Array): Promise<Recollection>;
+  /**
+   * Stores that a request is pending, with the answer that says so, for at most `lasts` ms. Faults: replayed when another message
+   * has used the transaction.
+   */
+  defer(
+    requester: Requester,
+    outcome: Extract<Outcome, { kind: 'pending' }>,
+    exchange: Answering<Extract<Outcome, { kind: 'pending' }>>,
+    lasts: number,
+  ): Promise<void>;
+  /**
+   * The sender says what it makes of its certificate; one that it does not accept is revoked. Faults: forbidden for anybody
+   * but the one who was given it, conflict when nothing waits for it, badProof when the hash is not the certificate's, replayed.
+   */
+  confirm(requester: Requester, confirmation: Confirmation): Promise<void>;
+  list(principal: Principal, query: Query<'transaction'>): Promise<Page<TransactionView>>;
+  /** Faults: notFound. */
+  read(principal: Principal, id: number): Promise<TransactionView>;
+}
+
+export function transactions(context: Context, crls: Crls): Transactions {
+  const { store } = context;
+  return {
+    async recall(name, message) {
+      const transaction = await store.find('transaction', { name });
+      return { transaction, answer: transaction && answerTo(transaction, message) };
+    },
+    async defer(requester, outcome, exchange, lasts) {
+      const answer = await exchange.answer(outcome);
+      const progress = {
+        state: 'pending',
+        lasts,
+        request: exchange.follows?.request ?? exchange.message,
+      } as const;
+      try {
+        await store.commit([exchangeWrite(context, requester, exchange, answer, progress)]);
+      } catch (error) {
+        throw refusedExchange(error, exchange);
+      }
+    },
+    confirm: (requester, confirmation) => confirm(context, crls, requester, confirmation),
+    async list(principal, query) {
+      demand(principal, 'certificates.read');
+      const page = await store.list('transaction', query);
+      return { ...page, records: page.records.map(shown) };
+    },
+    async read(principal, id) {
+      demand(principal, 'certificates.read');
+      const record = await store.get('transaction', id);
+      if (!record) throw new Fault('notFound', 'there is no such transaction');
+      return shown(record);
+    },
+  };
+}
+
+function answerTo(transaction: Transaction, message: Uint8Array): Uint8Array | undefined {
+  const { openingDigest, openingAnswer, latestDigest, latestAnswer } = transaction;
+  const own = digest(message);
+  if (latestDigest && latestAnswer && sameBytes(own, latestDigest)) return latestAnswer;
+  return sameBytes(own, openingDigest) ? openingAnswer : undefined;
+}
+
+function shown(transaction: Transaction): TransactionView {
+  const { request, openingDigest, openingAnswer, latestDigest, latestAnswer, nonce, ...view } = transaction;
+  return view;
+}
