@@ -5,11 +5,18 @@ import { type Command, exit, printable, UsageError } from './commands/command.ts
 import { deviceCommands } from './commands/device.ts';
 import { listCommands } from './commands/list.ts';
 import { serveCommands } from './commands/serve.ts';
+import { serviceAccountCommands } from './commands/service-account.ts';
 import { userCommands } from './commands/user.ts';
 import { ConfigurationError } from './config.ts';
 import type { Place } from './config-file.ts';
 
-const commands: readonly Command[] = [...serveCommands, ...deviceCommands, ...userCommands, ...listCommands];
+const commands: readonly Command[] = [
+  ...serveCommands,
+  ...deviceCommands,
+  ...userCommands,
+  ...serviceAccountCommands,
+  ...listCommands,
+];
 
 /** `words` is what the operator wrote after `postern`. Answers the exit status. */
 async function main(words: readonly string[]): Promise<number> {

@@ -7,5 +7,5 @@ export const management = definePlugin({
   name: 'management',
   summary: 'The Management API at /api, and its OpenAPI document at /schema.',
   config: Type.Object({}),
-  open: async (_, { gateway, log }) => ({ mounts: createManagement(gateway, log) }),
+  open: async (_, { gateway, log, clock }) => ({ mounts: createManagement(gateway, log, clock) }),
 });

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/event.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { secretContext } from '../devices/secrets.ts';
 import { Fault } from '../fault.ts';
-import type { Session, User } from './account.ts';
+import type { Role, Session, User } from './account.ts';
 import { checkPassword } from './password.ts';
 import { type Permission, permissions } from './permissions.ts';
 import { mintPrincipal, type Principal } from './principal.ts';
@@ -39,6 +39,8 @@ export interface Accounts {
   authorize(principal: Principal, permission: Permission): Promise<void>;
   /** 32 octets that sign tokens, the same at every instance. */
   tokenKey(): Promise<Uint8Array>;
+  /** For the command line. Faults: notFound. */
+  roleNamed(name: string): Promise<Role>;
   /** For the command line. Faults: conflict with `field`, notFound (the role), malformed (the password). */
   createUser(username: string, password: string, role: string, actor: Actor): Promise<User>;
   /** Sets the password and ends all sessions. Faults: notFound, malformed. */
@@ -75,6 +77,12 @@ export function accounts(context: Context): Accounts {
     accessUntil: Math.min(clock.now() + accessLifetime, expiresAt),
     refreshUntil: expiresAt,
   });
+
+  async function roleNamed(uniqueName: string): Promise<Role> {
+    const role = await store.find('role', { uniqueName });
+    if (!role) throw new Fault('notFound', `there is no role called ${brief(uniqueName)}`, { field: 'role' });
+    return role;
+  }
 
   async function userActor(id: number, address: string): Promise<Actor> {
     const user = await store.get('user', id);
@@ -176,8 +184,7 @@ export function accounts(context: Context): Accounts {
 
     async createUser(username, password, roleName, actor) {
       checkPassword(password);
-      const role = await store.find('role', { uniqueName: roleName });
-      if (!role) throw new Fault('notFound', `there is no role called ${roleName}`, { field: 'role' });
+      const role = await roleNamed(roleName);
       const [id] = await store.commit([
         {
           op: 'insert',
@@ -212,6 +219,7 @@ export function accounts(context: Context): Accounts {
       ]);
     },
 
+    roleNamed,
     signInService: (clientId, clientSecret, address) =>
       signInService(context, clientId, clientSecret, address),
     servicePrincipal: (account, generation, address) =>

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
+import type { Clock } from '#core/ports/platform.ts';
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
 import { originalOf, toHttpResponse, toWebRequest } from './bridge.ts';
 import { methodNotAllowed } from './collection.ts';
@@ -17,8 +18,12 @@ import { Tokens } from './tokens.ts';
 const bodyLimit = 1024 * 1024;
 
 /** The Management API (`/api`), and its description at `/schema`: a mount for each. */
-export function createManagement(gateway: Gateway, log: Log): readonly [api: Mount, schema: Mount] {
-  const tokens = new Tokens(gateway);
+export function createManagement(
+  gateway: Gateway,
+  log: Log,
+  clock: Clock,
+): readonly [api: Mount, schema: Mount] {
+  const tokens = new Tokens(gateway, clock);
   const report = (cause: unknown): void => log.error('management request failed', cause);
   const open = (handle: PublicRoute['handle']) => {
     return async ({

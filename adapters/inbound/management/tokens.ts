@@ -4,6 +4,7 @@ import type { Principal } from '#core/accounts/principal.ts';
 import type { ServiceGrant } from '#core/accounts/service-sign-in.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
+import type { Clock } from '#core/ports/platform.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 import { HttpError, TokenError } from './errors.ts';
 
@@ -29,7 +30,7 @@ type Claims = Readonly<Record<string, unknown>>;
 
 interface Signer {
   sign(claims: object): Promise<string>;
-  verify(token: string): Promise<Claims | false>;
+  verify(token: string, options: { readonly currentDate: Date }): Promise<Claims | false>;
 }
 
 const longestToken = 4096;
@@ -37,10 +38,12 @@ const longestToken = 4096;
 /** JWT (RFC 7519), HS256, under the key that all instances share. */
 export class Tokens {
   readonly #gateway: Gateway;
+  readonly #clock: Clock;
   #signer: Promise<Signer> | undefined;
 
-  constructor(gateway: Gateway) {
+  constructor(gateway: Gateway, clock: Clock) {
     this.#gateway = gateway;
+    this.#clock = clock;
   }
 
   async pair(grant: SessionGrant): Promise<{ access: string; refresh: string }> {
@@ -94,7 +97,9 @@ export class Tokens {
   }
 
   async #claims(token: string): Promise<Claims> {
-    const claims = token.length <= longestToken && (await (await this.#open()).verify(token));
+    const signer = await this.#open();
+    const currentDate = new Date(this.#clock.now());
+    const claims = token.length <= longestToken && (await signer.verify(token, { currentDate }));
     if (!claims) throw new TokenError(true);
     return claims;
   }

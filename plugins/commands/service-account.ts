@@ -1,0 +1,54 @@
+import type { Gateway } from '#core/gateway.ts';
+import {
+  type Command,
+  configOption,
+  dataOption,
+  exit,
+  jsonOption,
+  operatorName,
+  printJson,
+  withGateway,
+} from './command.ts';
+
+const usualRole = 'Default';
+
+export const serviceAccountCommands: readonly Command[] = [
+  {
+    name: 'service-account create',
+    positionals: ['NAME'],
+    summary: 'Create a service account, for programs that use the APIs.',
+    details: `Prints the client id and the client secret for POST /api/token/ with the client credentials grant. The
+secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`,
+    options: {
+      role: {
+        type: 'string',
+        value: 'R',
+        help: `Its role: Admin, Operator, Auditor, Default or one of your own. Default: ${usualRole}`,
+      },
+      json: jsonOption,
+      data: dataOption,
+      config: configOption,
+    },
+    async run(invocation) {
+      const [name] = invocation.positionals;
+      const { role = usualRole, json } = invocation.options;
+      const made = await withGateway(invocation, ({ gateway }) => create(gateway, name!, String(role)));
+      const { clientId, clientSecret } = made;
+      if (json === true) {
+        printJson({ id: made.id, unique_name: name, role, client_id: clientId, client_secret: clientSecret });
+      } else {
+        console.log(`The service account ${name} has been created, with the role ${role}.
+client id      ${clientId}
+client secret  ${clientSecret}
+The secret is shown this once.`);
+      }
+      return exit.success;
+    },
+  },
+];
+
+async function create(gateway: Gateway, uniqueName: string, roleName: string) {
+  const principal = gateway.accounts.operator(operatorName());
+  const { id: role } = await gateway.accounts.roleNamed(roleName);
+  return gateway.serviceAccounts.create(principal, { uniqueName, role });
+}

@@ -1,0 +1,235 @@
+import { expect, test } from 'bun:test';
+import { type Api, apiOf } from '#tests/fixtures/api.ts';
+import { installation } from '#tests/fixtures/installation.ts';
+
+const password = 'a long password';
+
+async function roleId(api: Api, name: string): Promise<number> {
+  const { body } = await api.get(`/api/roles/?unique_name=${encodeURIComponent(name)}`);
+  return body[0].id;
+}
+
+test('a user is created, read, changed and deleted; the password is never shown', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const role = await roleId(api, 'Default');
+  const { status, body: made } = await api.post('/api/users/', { username: ' jo ', password, role });
+  expect(status).toBe(201);
+  expect(made).toEqual({
+    id: expect.any(Number),
+    username: 'jo',
+    role,
+    is_active: true,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}$/),
+  });
+  const path = `/api/users/${made.id}/`;
+  expect((await api.get(path)).body).toEqual(made);
+  expect((await api.get('/api/users/?search=J')).body).toEqual([made]);
+  // GET → edit → PUT keeps the password.
+  expect((await api.put(path, { ...made, username: 'joan' })).body).toEqual({ ...made, username: 'joan' });
+  const joan = await api.as('joan', password);
+  expect((await joan.get('/api/devices/')).status).toBe(200);
+  expect((await api.patch(path, { password: 'another password' })).status).toBe(200);
+  expect((await joan.get('/api/devices/')).body).toEqual({
+    detail: 'the token is not valid or has expired',
+    code: 'token_not_valid',
+  });
+  const again = await api.as('joan', 'another password');
+  expect((await api.patch(path, { is_active: false })).status).toBe(200);
+  expect((await again.get('/api/devices/')).status).toBe(401);
+  expect((await api.remove(path)).status).toBe(204);
+  expect((await api.get(path)).status).toBe(404);
+});
+
+test('the last active administrator stays', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const { body: users } = await api.get('/api/users/');
+  const path = `/api/users/${users[0].id}/`;
+  const refused = {
+    detail: 'this is the last active administrator',
+    hint: 'make another active user with the role Admin first',
+  };
+  const role = await roleId(api, 'Default');
+  for (const answer of [
+    await api.remove(path),
+    await api.patch(path, { role }),
+    await api.patch(path, { is_active: false }),
+    await api.put(path, { username: 'admin', role, is_active: true }),
+  ]) {
+    expect([answer.status, answer.body]).toEqual([409, refused]);
+  }
+  // An administrator that is not active is none.
+  const admin = await roleId(api, 'Admin');
+  const second = { username: 'second', password, role: admin };
+  const { body: other } = await api.post('/api/users/', { ...second, is_active: false });
+  expect((await api.remove(path)).status).toBe(409);
+  await api.patch(`/api/users/${other.id}/`, { is_active: true });
+  expect((await api.remove(path)).status).toBe(204);
+});
+
+test('of two administrators that remove each other at once, one stays', async () => {
+  await using one = await installation();
+  await using two = await installation({ store: one.store, clock: one.clock });
+  const [api, elsewhere] = [await apiOf(one), await apiOf(two)];
+  const admin = await roleId(api, 'Admin');
+  const { body: users } = await api.get('/api/users/');
+  const { body: second } = await api.post('/api/users/', { username: 'second', password, role: admin });
+  const signedIn = await elsewhere.as('second', password);
+  const answers = await Promise.all([
+    signedIn.remove(`/api/users/${users[0].id}/`),
+    api.patch(`/api/users/${second.id}/`, { is_active: false }),
+  ]);
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(1);
+  const query = { where: [{ field: 'isActive', is: 'equal', value: true }], limit: 10 } as const;
+  expect((await one.store.list('user', query)).records).toHaveLength(1);
+});
+
+test('nobody gives, or takes over, more than they may do themselves', async () => {
+  await using site = await installation();
+  const admin = await apiOf(site);
+  const permissions = ['accounts.read', 'accounts.write', 'devices.read'];
+  const { body: keeper } = await admin.post('/api/roles/', { unique_name: 'Account keeper', permissions });
+  await admin.post('/api/users/', { username: 'keeper', password, role: keeper.id });
+  const api = await admin.as('keeper', password);
+  const adminRole = await roleId(admin, 'Admin');
+  const { body: users } = await admin.get('/api/users/?username=admin');
+  const { body: program } = await admin.post('/api/service-accounts/', { unique_name: 'x', role: adminRole });
+  const attempts = [
+    api.post('/api/users/', { username: 'mallory', password, role: adminRole }),
+    api.patch(`/api/users/${users[0].id}/`, { password: 'mine from now on' }),
+    api.remove(`/api/users/${users[0].id}/`),
+    api.post('/api/service-accounts/', { unique_name: 'mallory', role: adminRole }),
+    api.call('POST', `/api/service-accounts/${program.id}/rotate/`),
+    api.patch(`/api/service-accounts/${program.id}/`, { is_active: false }),
+    api.remove(`/api/service-accounts/${program.id}/`),
+    api.post('/api/roles/', { unique_name: 'More', permissions: ['logs.read'] }),
+    api.patch(`/api/roles/${keeper.id}/`, { permissions: [...permissions, 'logs.read'] }),
+  ];
+  for (const { status, body } of await Promise.all(attempts)) {
+    expect([status, body.detail]).toEqual([403, expect.stringContaining('you do not have the permission')]);
+  }
+  const mine = { username: 'helper', password, role: keeper.id };
+  expect((await api.post('/api/users/', mine)).status).toBe(201);
+});
+
+test('the role Admin is protected, and a role that accounts have stays', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const admin = await roleId(api, 'Admin');
+  for (const { status, body } of [
+    await api.patch(`/api/roles/${admin}/`, { permissions: [] }),
+    await api.remove(`/api/roles/${admin}/`),
+  ]) {
+    expect([status, body]).toEqual([409, { detail: 'this role is protected' }]);
+  }
+  const { body: role } = await api.post('/api/roles/', {
+    unique_name: 'Line',
+    permissions: ['devices.read'],
+  });
+  const { body: user } = await api.post('/api/users/', { username: 'jo', password, role: role.id });
+  expect((await api.remove(`/api/roles/${role.id}/`)).body).toEqual({ detail: 'still used by 1 user' });
+  const jo = await api.as('jo', password);
+  expect((await jo.get('/api/domains/')).status).toBe(403);
+  await api.patch(`/api/roles/${role.id}/`, { permissions: ['domains.read'] });
+  expect((await jo.get('/api/domains/')).status).toBe(200);
+  expect((await jo.get('/api/devices/')).status).toBe(403);
+  await api.remove(`/api/users/${user.id}/`);
+  expect((await api.remove(`/api/roles/${role.id}/`)).status).toBe(204);
+});
+
+test('a service account signs in with the secret that was shown once, for an hour', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const role = await roleId(api, 'Default');
+  const { status, body: made } = await api.post('/api/service-accounts/', { unique_name: 'line', role });
+  expect([status, made.client_id]).toEqual([201, `sa_${made.id}`]);
+  expect(made.client_secret).toMatch(/^[\w-]{43}$/);
+  const path = `/api/service-accounts/${made.id}/`;
+  expect((await api.get(path)).body).toEqual({ ...made, client_secret: null });
+  expect((await api.get('/api/service-accounts/')).text).not.toContain(made.client_secret);
+
+  const credentials = { client_id: made.client_id, client_secret: made.client_secret };
+  const grant = { grant_type: 'client_credentials', ...credentials };
+  const { body: token } = await api.anonymous.post('/api/token/', grant);
+  expect(token).toEqual({ access: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
+  const program = await api.asService(made.client_id, made.client_secret);
+  site.clock.advance(3_599_000);
+  expect((await program.get('/api/devices/')).status).toBe(200);
+  site.clock.advance(2000);
+  expect((await program.get('/api/devices/')).body.code).toBe('token_not_valid');
+});
+
+test('a form is a body of the token endpoint too, as OAuth has it', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const { body: made } = await api.post('/api/service-accounts/', {
+    unique_name: 'x',
+    role: await roleId(api, 'Default'),
+  });
+  const { status } = await api.anonymous.call('POST', '/api/token/', {
+    body: `grant_type=client_credentials&client_id=${made.client_id}&client_secret=${made.client_secret}`,
+    contentType: 'application/x-www-form-urlencoded',
+  });
+  expect(status).toBe(200);
+});
+
+test('rotation and deactivation end what was given for the old secret', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const { body: made } = await api.post('/api/service-accounts/', {
+    unique_name: 'x',
+    role: await roleId(api, 'Default'),
+  });
+  const before = await api.asService(made.client_id, made.client_secret);
+  const { status, body: rotated } = await api.call('POST', `/api/service-accounts/${made.id}/rotate/`);
+  expect(status).toBe(200);
+  expect(rotated.client_secret).not.toBe(made.client_secret);
+  expect((await before.get('/api/devices/')).status).toBe(401);
+  expect(api.asService(made.client_id, made.client_secret)).rejects.toThrow('401');
+  const after = await api.asService(made.client_id, rotated.client_secret);
+  expect((await after.get('/api/devices/')).status).toBe(200);
+  await api.patch(`/api/service-accounts/${made.id}/`, { is_active: false });
+  expect((await after.get('/api/devices/')).status).toBe(401);
+  expect(api.asService(made.client_id, rotated.client_secret)).rejects.toThrow('401');
+});
+
+test('what is wrong with client credentials is not told, and too many of them have to wait', async () => {
+  await using site = await installation();
+  const { anonymous, ...api } = await apiOf(site);
+  const { body: made } = await api.post('/api/service-accounts/', {
+    unique_name: 'x',
+    role: await roleId({ ...api, anonymous }, 'Default'),
+  });
+  const attempt = (client_id: string) =>
+    anonymous.post('/api/token/', { grant_type: 'client_credentials', client_id, client_secret: 'wrong' });
+  for (const id of [made.client_id, 'sa_999999', 'sa_0', 'jo', 'sa_99999999999999999999']) {
+    const { status, body, headers } = await attempt(id);
+    expect([status, body, headers['www-authenticate']]).toEqual([
+      401,
+      { error: 'invalid_client', error_description: 'wrong client id or client secret' },
+      'Bearer',
+    ]);
+  }
+  for (let n = 0; n < 4; n++) await attempt(made.client_id);
+  const { status, headers } = await attempt(made.client_id);
+  expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  expect(await site.audit('serviceAccount.signIn')).toHaveLength(9);
+});
+
+test.each([
+  [{ grant_type: 'password', username: 'a', password: 'b' }, 400, { error: 'unsupported_grant_type' }],
+  [{ grant_type: 5 }, 400, { error: 'unsupported_grant_type' }],
+  [
+    { grant_type: 'client_credentials' },
+    400,
+    { client_id: ['this field is required'], client_secret: ['this field is required'] },
+  ],
+  [{ username: 'admin' }, 400, { password: ['this field is required'] }],
+  [{ username: 'admin', password: 'wrong password' }, 401, { detail: 'wrong user name or password' }],
+  [{ username: 'nobody', password: 'wrong password' }, 401, { detail: 'wrong user name or password' }],
+])('the token endpoint answers %j with %i', async (request, status, body) => {
+  await using site = await installation();
+  const answer = await (await apiOf(site)).anonymous.post('/api/token/', request);
+  expect([answer.status, answer.body]).toEqual([status, body]);
+});
