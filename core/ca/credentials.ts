@@ -5,7 +5,7 @@ import { type Resource, resource } from '../resource.ts';
 import { retried } from '../retry.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { type Credential, credentialType } from './credential.ts';
-import type { ReadMaterial } from './key-material.ts';
+import type { KeyMaterial } from './key-material.ts';
 import { makeCredential } from './make-credential.ts';
 import { replaceActive } from './own-credentials.ts';
 
@@ -19,7 +19,7 @@ export interface CredentialInput {
   /** Default: P-256; for a root CA P-384. */
   readonly keyType?: KeyType;
   /** A certificate and key from outside; without it both are made here. */
-  readonly material?: ReadMaterial;
+  readonly material?: KeyMaterial;
 }
 
 /** What this service holds a private key for, for itself. */

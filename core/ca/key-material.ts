@@ -14,9 +14,6 @@ export interface KeyMaterial {
   readonly chain: readonly Uint8Array[];
 }
 
-/** What an adapter has received, decoded when it is asked for: whoever may not bring in keys costs no work. */
-export type ReadMaterial = () => Promise<KeyMaterial>;
-
 export interface CheckedMaterial {
   readonly certificate: Certificate;
   /** Its issuer first, DER. */

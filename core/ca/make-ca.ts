@@ -6,7 +6,7 @@ import type { KeyType } from '../x509/algorithm.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
 import { caWrites, createCa, existingKey } from './create-ca.ts';
 import { issuingCaType } from './issuing-ca.ts';
-import { type CheckedMaterial, checkMaterial, type ReadMaterial } from './key-material.ts';
+import { type CheckedMaterial, checkMaterial, type KeyMaterial } from './key-material.ts';
 import { importKey, keyStoreNamed, keyStoreThat, type NamedKeyStore, withNewKey } from './keys.ts';
 import { caDefaults, caLifetime, caSubject, parentCa } from './new-ca.ts';
 
@@ -28,7 +28,7 @@ export interface CaInput {
   readonly pathLength?: number;
   readonly parent?: number;
   /** A certificate from outside; with its private key unless `keyId` says where that is. */
-  readonly material?: ReadMaterial;
+  readonly material?: KeyMaterial;
 }
 
 /** The new CA's id. Faults: malformed and conflict, with `field`; unsupported, unavailable. */
@@ -107,12 +107,11 @@ async function generate(context: Context, input: CaInput, isRoot: boolean, actor
 
 /** A CA that exists: its key is brought along, or is in the key store. */
 async function takeOver(context: Context, input: CaInput, actor: Actor): Promise<number> {
-  if (!input.material) throw new Fault('malformed', 'this field is required', { field: 'certificate' });
-  const material = await input.material();
+  const { material, keyId } = input;
+  if (!material) throw new Fault('malformed', 'this field is required', { field: 'certificate' });
   const checked = checkMaterial(material, context.clock.now(), 'ca');
   await demandNew(context, checked);
   const { spki } = checked.certificate;
-  const { keyId } = input;
   if (keyId !== undefined) {
     if (material.privateKey) {
       throw new Fault('malformed', 'either private_key or key_id is given', { field: 'keyId' });

@@ -10,7 +10,7 @@ import { credentialType } from './credential.ts';
 import { newUniqueName, profileNameOf } from './credential-kinds.ts';
 import type { CredentialInput } from './credentials.ts';
 import { issuingCaType } from './issuing-ca.ts';
-import { checkMaterial, type ReadMaterial } from './key-material.ts';
+import { checkMaterial, type KeyMaterial } from './key-material.ts';
 import { importKey, keyStoreNamed, withNewKey } from './keys.ts';
 import { caDefaults, caSubject, parentCa } from './new-ca.ts';
 import { createOwnCredential, credentialWrites, keyStoreFor } from './own-credentials.ts';
@@ -105,10 +105,9 @@ async function certifyCredential(
 
 async function importCredential(
   context: Context,
-  { type, uniqueName, material: read }: { type: number; uniqueName: string; material: ReadMaterial },
+  { type, uniqueName, material }: { type: number; uniqueName: string; material: KeyMaterial },
   actor: Actor,
 ): Promise<number> {
-  const material = await read();
   if (!material.privateKey) {
     throw new Fault('malformed', 'the private key is needed', { field: 'privateKey' });
   }

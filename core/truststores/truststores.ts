@@ -5,16 +5,13 @@ import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import type { Truststore } from './truststore.ts';
 
-/** Decoded when it is asked for: whoever may not write costs no work. DER. */
-export type ReadCertificates = () => Promise<readonly Uint8Array[]>;
-
 export interface TruststoreInput {
   /** Default: the common name of the first certificate. */
   readonly uniqueName?: string;
   /** One of `intendedUsage`. */
   readonly intendedUsage: number;
-  /** Undefined in a change that leaves them as they are. */
-  readonly certificates: ReadCertificates;
+  /** DER. */
+  readonly certificates: readonly Uint8Array[];
 }
 
 const mostCertificates = 200;
@@ -28,8 +25,8 @@ export function truststores(context: Context): Resource<'truststore', Truststore
     writes: 'truststores.write',
     view: (record) => record,
     summary: ({ uniqueName, certificates }) => ({ uniqueName, certificates: certificates.length }),
-    async create({ uniqueName, intendedUsage, certificates: read }) {
-      const certificates = checked(await read());
+    async create({ uniqueName, intendedUsage, certificates: given }) {
+      const certificates = checked(given);
       const values = {
         createdAt: context.clock.now(),
         uniqueName: uniqueName || nameOf(certificates[0]!),
@@ -38,11 +35,11 @@ export function truststores(context: Context): Resource<'truststore', Truststore
       };
       return { writes: [{ op: 'insert', kind: 'truststore', values }] };
     },
-    async update({ id }, { uniqueName, intendedUsage, certificates: read }) {
+    async update({ id }, { uniqueName, intendedUsage, certificates }) {
       const set = {
         ...(uniqueName && { uniqueName }),
         ...(intendedUsage !== undefined && { intendedUsage }),
-        ...(read && { certificates: checked(await read()) }),
+        ...(certificates && { certificates: checked(certificates) }),
       };
       return [{ op: 'update', kind: 'truststore', id, set }];
     },
