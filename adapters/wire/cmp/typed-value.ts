@@ -20,13 +20,16 @@ export interface ValueKind<T> {
   readonly add: (builder: DerBuilder, value: T) => void;
 }
 
-export const typedValue = <T>(kind: ValueKind<T>, value: T): Required<TypedValue> & { value: Uint8Array } => ({
+export const typedValue = <T>(
+  kind: ValueKind<T>,
+  value: T,
+): Required<TypedValue> & { value: Uint8Array } => ({
   type: kind.oid,
   value: der((b) => kind.add(b, value)),
 });
 
 /** Whether there is one of this kind, with a value or without, as requests for information have it. */
-export const hasValue = (list: readonly TypedValue[], kind: ValueKind<unknown>): boolean =>
+export const hasValue = (list: readonly TypedValue[], kind: Pick<ValueKind<never>, 'oid'>): boolean =>
   list.some(({ type }) => type === kind.oid);
 
 /** The value of this kind; undefined when there is none, or it is empty. Faults: malformed, also when there are two. */
