@@ -1,3 +1,4 @@
+import { cmp } from './cmp.ts';
 import type { Plugin } from './contract.ts';
 import { est } from './est.ts';
 import { keyfile } from './keyfile.ts';
@@ -15,6 +16,7 @@ export const catalog: readonly Plugin[] = [
   // keys
   keyfile,
   // inbound
+  cmp,
   est,
   rest,
   management,

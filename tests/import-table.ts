@@ -77,6 +77,7 @@ const importTable: readonly Row[] = [
       'core/devices/device.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
+      'core/truststores/truststore.ts',
     ],
     packages: {
       elysia: 'all',
@@ -88,6 +89,8 @@ const importTable: readonly Row[] = [
       yaml: 'all',
     },
   },
+  // CMP speaks of certificates and names in its own messages.
+  { of: 'adapters/inbound/cmp/', ...inbound, may: [...inbound.may, 'core/x509/', 'core/der/'] },
   { of: 'adapters/inbound/*/', ...inbound, packages: { elysia: 'all' } },
   {
     of: 'adapters/outbound/sql/',

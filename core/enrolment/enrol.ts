@@ -7,7 +7,7 @@ import type { Device } from '../devices/device.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import { exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
+import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { type GeneralName, sameGeneralName } from '../x509/general-name.ts';
 import { sameName } from '../x509/name.ts';
@@ -22,6 +22,7 @@ import { resolveCa, resolveProfile } from './target.ts';
 /** Do it. See `Gateway.enrol`. Every refusal is audited. */
 export async function enrol(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
   try {
+    if (ask.exchange) demandOpener(requester, ask.exchange);
     return await certify(context, requester, ask);
   } catch (thrown) {
     const error = ask.exchange ? refusedExchange(thrown, ask.exchange) : thrown;

@@ -9,7 +9,7 @@ import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { type HashName, type SignatureAlgorithm, signatureHash } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
-import { exchangeWrite, memory, refusedExchange, requesterKey } from './record.ts';
+import { demandOpener, exchangeWrite, memory, refusedExchange } from './record.ts';
 import type { Answering } from './transaction.ts';
 
 /** What a sender says of the certificate that it was given, or of the request that it takes back. */
@@ -30,9 +30,7 @@ export async function confirm(
 ): Promise<void> {
   const transaction = exchange.follows;
   if (!transaction) throw new Fault('conflict', 'there is nothing to be confirmed');
-  if (transaction.requester !== requesterKey(requester)) {
-    throw new Fault('forbidden', 'somebody else has opened this transaction');
-  }
+  demandOpener(requester, exchange);
   const waits = transaction.state === 'waiting';
   if (!waits && (accepted || transaction.state !== 'pending')) {
     throw new Fault('conflict', `nothing waits for a confirmation: the transaction is ${transaction.state}`);

@@ -11,8 +11,15 @@ export const memory = 24 * 3_600_000;
 export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
 
 /** The same for two requesters that showed the same credential: the device's secret, or one certificate. */
-export function requesterKey({ credential, device, presented }: Requester): string {
+function requesterKey({ credential, device, presented }: Requester): string {
   return presented ? `certificate:${presented.record.id}` : `${credential} device:${device?.id}`;
+}
+
+/** Faults: forbidden, when somebody else has opened the transaction. */
+export function demandOpener(requester: Requester, { follows }: Exchange): void {
+  if (follows && follows.requester !== requesterKey(requester)) {
+    throw new Fault('forbidden', 'somebody else has opened this transaction');
+  }
 }
 
 /** Where a transaction stands after an exchange. */

@@ -7,8 +7,8 @@ import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';
 import { type Confirmation, confirm } from './confirm.ts';
-import { digest, exchangeWrite, refusedExchange } from './record.ts';
-import type { Answering, Transaction } from './transaction.ts';
+import { demandOpener, digest, exchangeWrite, memory, type Progress, refusedExchange } from './record.ts';
+import type { Answer, Answering, Exchange, Transaction } from './transaction.ts';
 
 /** What is known of the transaction that a message names. */
 export interface Recollection {
@@ -37,6 +37,8 @@ export interface Transactions {
     exchange: Answering<Extract<Outcome, { kind: 'pending' }>>,
     lasts: number,
   ): Promise<void>;
+  /** Ends a transaction that was pending, with the answer that says why. Faults: replayed. */
+  refuse(requester: Requester, exchange: Answering<void>): Promise<void>;
   /**
    * The sender says what it makes of its certificate; one that it does not accept is revoked. Faults: forbidden for anybody
    * but the one who was given it, conflict when nothing waits for it, badProof when the hash is not the certificate's, replayed.
@@ -48,24 +50,36 @@ export interface Transactions {
 }
 
 export function transactions(context: Context, crls: Crls): Transactions {
-  const { store } = context;
+  const { store, clock } = context;
+  const record = async (
+    requester: Requester,
+    exchange: Exchange,
+    answer: Answer,
+    progress: Progress,
+  ): Promise<void> => {
+    demandOpener(requester, exchange);
+    try {
+      await store.commit([exchangeWrite(context, requester, exchange, answer, progress)]);
+    } catch (error) {
+      throw refusedExchange(error, exchange);
+    }
+  };
   return {
     async recall(name, message) {
       const transaction = await store.find('transaction', { name });
       return { transaction, answer: transaction && answerTo(transaction, message) };
     },
     async defer(requester, outcome, exchange, lasts) {
-      const answer = await exchange.answer(outcome);
+      const { follows, message } = exchange;
       const progress = {
         state: 'pending',
-        lasts,
-        request: exchange.follows?.request ?? exchange.message,
+        lasts: follows ? follows.expiresAt - clock.now() : lasts,
+        request: follows?.request ?? message,
       } as const;
-      try {
-        await store.commit([exchangeWrite(context, requester, exchange, answer, progress)]);
-      } catch (error) {
-        throw refusedExchange(error, exchange);
-      }
+      await record(requester, exchange, await exchange.answer(outcome), progress);
+    },
+    async refuse(requester, exchange) {
+      await record(requester, exchange, await exchange.answer(), { state: 'rejected', lasts: memory });
     },
     confirm: (requester, confirmation) => confirm(context, crls, requester, confirmation),
     async list(principal, query) {

@@ -1,0 +1,73 @@
+import { readDer } from '#core/der/reader.ts';
+import { toFault } from '#core/fault.ts';
+import type { Confirmation } from '#core/transactions/confirm.ts';
+import type { Answer } from '#core/transactions/transaction.ts';
+import type { HashName } from '#core/x509/algorithm.ts';
+import { oid } from '#core/x509/oids.ts';
+import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
+import { Refusal } from './refusal.ts';
+import { reply } from './reply.ts';
+
+/** certConf (RFC 9483 §4.1.1): what the sender makes of its certificate. An empty one rejects it. */
+export const confirm: Handler<'certConf'> = async (surroundings, dialogue, { statuses }) => {
+  const [status, ...more] = statuses;
+  if (more.length > 0) throw new Refusal('badRequest', 'there is one certificate to be confirmed');
+  if (status && status.certReqId !== dialogue.transaction?.certReqId) {
+    throw new Refusal('badRequest', 'certReqId is not that of the request');
+  }
+  const accepted = status !== undefined && status.statusInfo?.status !== 'rejection';
+  return conclude(surroundings, dialogue, {
+    accepted,
+    certHash: status?.certHash,
+    hash: status?.hashAlg && readHashAlgorithm(status.hashAlg),
+  });
+};
+
+/** An error of the sender's (RFC 9483 §3.6.2) ends the transaction: whatever it was given, it has not. */
+export const abandon: Handler<'error'> = async (surroundings, dialogue) =>
+  conclude(surroundings, dialogue, { accepted: false });
+
+async function conclude(
+  surroundings: CmpSurroundings,
+  dialogue: Dialogue,
+  confirmation: Omit<Confirmation, 'exchange'>,
+): Promise<Uint8Array> {
+  const { message, requester, seal, name, transaction: follows } = dialogue;
+  if (!follows) throw new Refusal('badRequest', 'there is no transaction with this transactionID');
+  const { operation, certReqId, state } = follows;
+  const exchange = { name, operation, certReqId, message: message.der, follows };
+  let answered: Answer | undefined;
+  const answer = async (): Promise<Answer> => {
+    answered = await reply(surroundings, message, seal, { type: 'pkiConf' });
+    return answered;
+  };
+  try {
+    await surroundings.gateway.transactions.confirm(requester, {
+      ...confirmation,
+      exchange: { ...exchange, answer },
+    });
+  } catch (error) {
+    const { code, detail } = toFault(error);
+    if (code === 'badProof') throw new Refusal('badCertId', detail);
+    if (code === 'conflict') throw new Refusal(state === 'done' ? 'certConfirmed' : 'badRequest', detail);
+    throw error;
+  }
+  if (!answered) throw new Error('a confirmation without its answer');
+  return answered.message;
+}
+
+const hashes: readonly HashName[] = ['sha256', 'sha384', 'sha512'];
+
+/** AlgorithmIdentifier of a hash function, DER (RFC 5754 §2: parameters left out, or NULL). */
+function readHashAlgorithm(identifier: Uint8Array): HashName {
+  const which = readDer(identifier, (reader) => {
+    const algorithm = reader.sequence();
+    const found = algorithm.oid();
+    if (!algorithm.empty) algorithm.null();
+    algorithm.finish();
+    return found;
+  });
+  const name = hashes.find((hash) => oid[hash] === which);
+  if (!name) throw new Refusal('badAlg', `unknown or weak hash function ${which}`);
+  return name;
+}

@@ -1,0 +1,39 @@
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { Gateway } from '#core/gateway.ts';
+import type { Log } from '#core/ports/logs.ts';
+import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Transaction } from '#core/transactions/transaction.ts';
+import type { CmpPath } from './path.ts';
+import type { Sender } from './sender.ts';
+
+export interface CmpSurroundings {
+  readonly gateway: Pick<
+    Gateway,
+    'admit' | 'enrol' | 'revoke' | 'transactions' | 'protection' | 'caCertificates'
+  >;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  /** How long a certificate may go without its confirmation, and a request without a decision. Milliseconds. */
+  readonly confirmWithin: number;
+  readonly decideWithin: number;
+}
+
+/** One message of a sender that is known, to be answered. */
+export interface Dialogue extends Sender {
+  readonly message: SealedPkiMessage;
+  readonly path: CmpPath;
+  readonly address: string;
+  /** Of the transactionID, upper-case hex. */
+  readonly name: string;
+  /** What this message goes on with; undefined when it opens a transaction. */
+  readonly transaction: Transaction | undefined;
+}
+
+/** What answers one kind of body: the whole message, DER. */
+export type Handler<T extends PkiBody['type']> = (
+  surroundings: CmpSurroundings,
+  dialogue: Dialogue,
+  body: Extract<PkiBody, { type: T }>,
+) => Promise<Uint8Array>;

@@ -1,0 +1,181 @@
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import { parsePkiBody } from '#adapters/wire/cmp/body.ts';
+import { controlTypes } from '#adapters/wire/cmp/controls.ts';
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
+import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
+import type { Ask, CertificateReference, Deferral, Issuance } from '#core/enrolment/outcome.ts';
+import { toFault } from '#core/fault.ts';
+import type { Answer, Exchange } from '#core/transactions/transaction.ts';
+import { formatSerial } from '#core/x509/certificate.ts';
+import { parseCertReqMsg } from '#core/x509/crmf.ts';
+import type { CmpSurroundings, Dialogue } from './dialogue.ts';
+import { isDefect, Refusal, refusalStatus } from './refusal.ts';
+import { reply, withoutRoots } from './reply.ts';
+
+type EnrolmentBody =
+  | { readonly type: 'ir' | 'cr' | 'kur'; readonly requests: readonly Uint8Array[] }
+  | Extract<PkiBody, { type: 'p10cr' }>;
+
+/** RFC 9483 §4.1.4: PKCS#10 has no number of its own. */
+const noCertReqId = -1;
+
+const responses = { ir: 'ip', cr: 'cp', kur: 'kup', p10cr: 'cp' } as const;
+
+export const isEnrolment = (body: PkiBody): body is EnrolmentBody => Object.hasOwn(responses, body.type);
+
+/** An enrolment message, read: what it asks for and how its answer looks. */
+interface Enrolment extends Pick<Ask, 'operation' | 'request' | 'renews'> {
+  readonly type: EnrolmentBody['type'];
+  readonly certReqId: number;
+  /** RFC 9483 §4.1.1: the sender wants to do without a confirmation. */
+  readonly implicitConfirm: boolean;
+}
+
+function readEnrolment({ header }: SealedPkiMessage, body: EnrolmentBody): Enrolment {
+  const implicitConfirm = hasValue(header.generalInfo, infoTypes.implicitConfirm);
+  const { type } = body;
+  if (type === 'p10cr') {
+    const request = { kind: 'pkcs10', der: body.request } as const;
+    return { type, operation: 'enrol', request, certReqId: noCertReqId, implicitConfirm };
+  }
+  const [der, ...more] = body.requests;
+  if (!der || more.length > 0) {
+    // RFC 9483 §4.1.1
+    throw new Refusal('badRequest', 'a message holds one certificate request, no more and no less');
+  }
+  const { certReqId, controls } = parseCertReqMsg(der);
+  const request = { kind: 'crmf', der } as const;
+  if (type !== 'kur') return { type, operation: 'enrol', request, certReqId, implicitConfirm };
+  const oldCertId = findValue(controls, controlTypes.oldCertId);
+  const renews = oldCertId && readReference(oldCertId);
+  return { type, operation: 'renew', request, certReqId, implicitConfirm, renews };
+}
+
+function readReference({
+  issuer,
+  serial,
+}: NonNullable<ReturnType<typeof controlTypes.oldCertId.read>>): CertificateReference {
+  if (issuer.kind !== 'directory')
+    throw new Refusal('badCertId', 'oldCertId: the issuer is no directory name');
+  return { issuer: issuer.value, serialNumber: formatSerial(serial) };
+}
+
+/** ir, cr, kur and p10cr (RFC 9483 §4.1): the first message of a transaction. */
+export async function enrol(
+  surroundings: CmpSurroundings,
+  dialogue: Dialogue,
+  body: EnrolmentBody,
+): Promise<Uint8Array> {
+  return ask(surroundings, dialogue, readEnrolment(dialogue.message, body), undefined);
+}
+
+/** pollReq (RFC 9483 §4.4): the request that is waiting is asked again. */
+export async function poll(
+  surroundings: CmpSurroundings,
+  dialogue: Dialogue,
+  { certReqIds }: Extract<PkiBody, { type: 'pollReq' }>,
+): Promise<Uint8Array> {
+  const { transaction } = dialogue;
+  const original = transaction?.request;
+  if (!original) throw new Refusal('badRequest', 'nothing of this transaction is being waited for');
+  const opening = openPkiMessage(original);
+  const body = parsePkiBody(opening.bodyDer);
+  if (!isEnrolment(body)) throw new Error('a transaction waits for what is no enrolment');
+  const enrolment = readEnrolment(opening, body);
+  if (certReqIds.length !== 1 || certReqIds[0] !== enrolment.certReqId) {
+    throw new Refusal('badRequest', 'pollReq has to name the one request that is waiting, by its certReqId');
+  }
+  return ask(surroundings, dialogue, enrolment, transaction);
+}
+
+async function ask(
+  surroundings: CmpSurroundings,
+  dialogue: Dialogue,
+  enrolment: Enrolment,
+  follows: Exchange['follows'],
+): Promise<Uint8Array> {
+  const { gateway, confirmWithin, decideWithin } = surroundings;
+  const { message, requester, name } = dialogue;
+  const { type, operation, request, renews, certReqId, implicitConfirm } = enrolment;
+  const exchange: Exchange = { name, operation: type, certReqId, message: message.der, follows };
+  const tell = (status: PkiStatusInfo): Promise<Answer> =>
+    reply(surroundings, message, dialogue.seal, {
+      type: responses[type],
+      caPubs: [],
+      responses: [{ certReqId, status }],
+    });
+  let answered: Answer | undefined;
+  const remember = async (made: Promise<Answer>): Promise<Answer> => {
+    answered = await made;
+    return answered;
+  };
+  try {
+    const outcome = await gateway.enrol(requester, {
+      operation,
+      request,
+      renews,
+      exchange: {
+        ...exchange,
+        confirmWithin: implicitConfirm ? undefined : confirmWithin,
+        answer: (issuance) => remember(grant(surroundings, dialogue, enrolment, issuance)),
+      },
+    });
+    if (outcome.kind === 'pending') {
+      const answer = (deferral: Deferral): Promise<Answer> =>
+        remember(follows ? wait(surroundings, dialogue, certReqId, deferral) : tell(waiting(deferral)));
+      await gateway.transactions.defer(requester, outcome, { ...exchange, answer }, decideWithin);
+    }
+  } catch (error) {
+    const { code } = toFault(error);
+    if (isDefect(error) || code === 'unavailable' || code === 'replayed') throw error;
+    const refused = tell(refusalStatus(error));
+    // A transaction that nobody waits for any more is over.
+    if (follows)
+      await gateway.transactions.refuse(requester, { ...exchange, answer: () => remember(refused) });
+    return (await refused).message;
+  }
+  if (!answered) throw new Error('an outcome without its answer');
+  return answered.message;
+}
+
+/** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
+async function grant(
+  surroundings: CmpSurroundings,
+  { message, seal, protection }: Dialogue,
+  { type, certReqId, implicitConfirm }: Enrolment,
+  { certificate, chain, modified }: Issuance,
+): Promise<Answer> {
+  const { clock, confirmWithin } = surroundings;
+  const status: PkiStatusInfo = { status: modified ? 'grantedWithMods' : 'accepted' };
+  const root = chain.at(-1);
+  // What a shared secret protects may bring the trust anchor.
+  const caPubs = type === 'ir' && protection === 'mac' && root ? [root] : [];
+  const generalInfo = implicitConfirm
+    ? [typedValue(infoTypes.implicitConfirm, true)]
+    : [typedValue(infoTypes.confirmWaitTime, clock.now() + confirmWithin)];
+  return reply(
+    surroundings,
+    message,
+    seal,
+    { type: responses[type], caPubs, responses: [{ certReqId, status, certifiedKeyPair: { certificate } }] },
+    { generalInfo, certificates: withoutRoots(chain) },
+  );
+}
+
+const waiting = ({ id }: Deferral): PkiStatusInfo => ({
+  status: 'waiting',
+  statusString: [`request ${id} waits for approval`],
+});
+
+const wait = (
+  surroundings: CmpSurroundings,
+  { message, seal }: Dialogue,
+  certReqId: number,
+  { id, retryAfter }: Deferral,
+): Promise<Answer> =>
+  reply(surroundings, message, seal, {
+    type: 'pollRep',
+    polls: [{ certReqId, checkAfter: retryAfter, reason: [`request ${id} waits for approval`] }],
+  });

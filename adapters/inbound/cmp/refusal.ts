@@ -1,0 +1,47 @@
+import type { Failure, PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
+import { Fault, type FaultCode, toFault } from '#core/fault.ts';
+
+/** What CMP itself refuses, with the bit of PKIFailureInfo for it. The message is shown. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly failure: Failure;
+
+  constructor(failure: Failure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
+/** RFC 9810 §5.2.3. */
+export type FailureTable = Readonly<Record<FaultCode, Failure>>;
+
+/** For a request that has been understood. */
+export const failures = {
+  malformed: 'badDataFormat',
+  badCsr: 'badCertTemplate',
+  badProof: 'badPOP',
+  badAlgorithm: 'badAlg',
+  unauthenticated: 'badMessageCheck',
+  forbidden: 'notAuthorized',
+  notFound: 'badRequest',
+  conflict: 'badRequest',
+  replayed: 'transactionIdInUse',
+  unsupported: 'badRequest',
+  tooManyRequests: 'systemUnavail',
+  unavailable: 'systemUnavail',
+  internal: 'systemFailure',
+} as const satisfies FailureTable;
+
+/** Whatever was thrown, as a PKIStatusInfo with words that help. A defect of ours says no more than that it is one. */
+export function refusalStatus(error: unknown, table: FailureTable = failures): PkiStatusInfo {
+  if (error instanceof Refusal) {
+    return { status: 'rejection', statusString: [error.message], failInfo: [error.failure] };
+  }
+  const { code, detail, hint } = toFault(error);
+  const statusString = hint === undefined ? [detail] : [detail, hint];
+  return { status: 'rejection', statusString, failInfo: [table[code]] };
+}
+
+/** Whether it is for the log: neither a Refusal nor a Fault that its sender caused. */
+export const isDefect = (error: unknown): boolean =>
+  !(error instanceof Refusal) && (!(error instanceof Fault) || error.code === 'internal');

@@ -1,0 +1,119 @@
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import type { PkiHeader } from '#adapters/wire/cmp/header.ts';
+import { buildPkiMessage, type Protector, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import { macProtection, type Protection, signatureProtection } from '#adapters/wire/cmp/protection.ts';
+import type { TypedValue } from '#adapters/wire/cmp/typed-value.ts';
+import type { ProtectionCredential } from '#core/ca/protection-credential.ts';
+import type { Gateway } from '#core/gateway.ts';
+import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Answer } from '#core/transactions/transaction.ts';
+import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
+import { emptyName, type Name, sameName } from '#core/x509/name.ts';
+
+/** How answers to one sender are protected, and who makes them. */
+export interface Seal {
+  readonly sender: Name;
+  readonly senderKID: Uint8Array | undefined;
+  readonly protector: Protector | undefined;
+  /** What the receiver needs to check the protection, the signer's certificate first. */
+  readonly certificates: readonly Uint8Array[];
+}
+
+export const noSeal: Seal = {
+  sender: emptyName,
+  senderKID: undefined,
+  protector: undefined,
+  certificates: [],
+};
+
+/** The certificates of CAs and credentials are the same few objects over and over: each is read once. */
+const read = new WeakMap<Uint8Array, Identity>();
+
+interface Identity {
+  readonly subject: Name;
+  readonly keyIdentifier: Uint8Array | undefined;
+  readonly isRoot: boolean;
+}
+
+function identityOf(certificate: Uint8Array): Identity {
+  const known = read.get(certificate);
+  if (known) return known;
+  const parsed = parseCertificate(certificate);
+  const { subject, issuer } = parsed;
+  const identity = {
+    subject,
+    keyIdentifier: subjectKeyIdentifierOf(parsed),
+    isRoot: sameName(subject, issuer),
+  };
+  read.set(certificate, identity);
+  return identity;
+}
+
+/** RFC 9483 §3.3: nobody trusts a root because it was sent along. */
+export const withoutRoots = (chain: readonly Uint8Array[]): readonly Uint8Array[] =>
+  chain.filter((certificate) => !identityOf(certificate).isRoot);
+
+/** With the shared secret that the request bears out, a salt of its own, and a work factor like the request's. */
+export async function macSeal(
+  gateway: Pick<Gateway, 'caCertificates'>,
+  entropy: Entropy,
+  domain: string | undefined,
+  request: PkiHeader,
+  { parameters }: Extract<Protection, { kind: 'mac' }>,
+  secret: Uint8Array,
+): Promise<Seal> {
+  const [ca] = await gateway.caCertificates(domain);
+  return {
+    sender: ca ? identityOf(ca).subject : emptyName,
+    senderKID: request.senderKID,
+    protector: macProtection(secret, parameters, (octets) => entropy.bytes(octets)),
+    certificates: [],
+  };
+}
+
+/** With the domain's own credential, whatever the request was protected with. */
+export function signatureSeal({ certificate, chain, algorithm, sign }: ProtectionCredential): Seal {
+  const { subject, keyIdentifier } = identityOf(certificate);
+  return {
+    sender: subject,
+    senderKID: keyIdentifier,
+    protector: signatureProtection(algorithm, sign),
+    certificates: [certificate, ...withoutRoots(chain)],
+  };
+}
+
+const nonceOctets = 16;
+
+interface Extras {
+  readonly generalInfo?: readonly TypedValue[];
+  /** To go along; those that check the protection go first, and none goes twice. */
+  readonly certificates?: readonly Uint8Array[];
+}
+
+/** Makes the answer to a message (RFC 9483 §3.1). */
+export async function reply(
+  { clock, entropy }: { readonly clock: Clock; readonly entropy: Entropy },
+  request: Pick<SealedPkiMessage, 'header'>,
+  seal: Seal,
+  body: PkiBody,
+  { generalInfo = [], certificates = [] }: Extras = {},
+): Promise<Answer> {
+  const { pvno, sender, transactionID, senderNonce } = request.header;
+  const nonce = entropy.bytes(nonceOctets);
+  const message = await buildPkiMessage(
+    {
+      pvno: pvno === 3 ? 3 : 2,
+      sender: { kind: 'directory', value: seal.sender },
+      recipient: sender,
+      messageTime: clock.now(),
+      senderKID: seal.senderKID,
+      transactionID,
+      senderNonce: nonce,
+      recipNonce: senderNonce,
+      generalInfo,
+    },
+    body,
+    { protector: seal.protector, extraCerts: [...new Set([...seal.certificates, ...certificates])] },
+  );
+  return { message, nonce };
+}

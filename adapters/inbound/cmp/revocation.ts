@@ -1,0 +1,58 @@
+import type { RevDetails } from '#adapters/wire/cmp/revocation.ts';
+import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
+import type { RevocationEntry, RevocationResults } from '#core/enrolment/revoke.ts';
+import type { Fault } from '#core/fault.ts';
+import type { Answer } from '#core/transactions/transaction.ts';
+import { extension, formatSerial } from '#core/x509/certificate.ts';
+import { decodeInvalidityDate, decodeReasonCode } from '#core/x509/extensions/revocation.ts';
+import { oid } from '#core/x509/oids.ts';
+import type { Handler } from './dialogue.ts';
+import { type FailureTable, failures, Refusal, refusalStatus } from './refusal.ts';
+import { reply } from './reply.ts';
+
+const mostEntries = 16;
+
+/** rr (RFC 9483 §4.2), and several certificates at once as RFC 9810 §5.3.9 has it. */
+export const revoke: Handler<'rr'> = async (surroundings, dialogue, { requests }) => {
+  if (requests.length === 0 || requests.length > mostEntries) {
+    throw new Refusal('badRequest', `a message names 1 to ${mostEntries} certificates`);
+  }
+  const entries = requests.map(readEntry);
+  const { message, requester, seal, name } = dialogue;
+  const exchange = { name, operation: 'rr', certReqId: 0, message: message.der, follows: undefined };
+  let answered: Answer | undefined;
+  const answer = async (results: RevocationResults): Promise<Answer> => {
+    const statuses = results.map((fault, n) => statusOf(fault, entries[n]!));
+    answered = await reply(surroundings, message, seal, { type: 'rp', statuses, revCerts: [], crls: [] });
+    return answered;
+  };
+  await surroundings.gateway.revoke(requester, { entries, exchange: { ...exchange, answer } });
+  if (!answered) throw new Error('a revocation without its answer');
+  return answered.message;
+};
+
+function readEntry({ certDetails, crlEntryDetails }: RevDetails): RevocationEntry {
+  const { issuer, serial } = certDetails;
+  if (!issuer || !serial) {
+    throw new Refusal('addInfoNotAvailable', 'a certificate is named by issuer and serialNumber, both');
+  }
+  const details = { extensions: crlEntryDetails };
+  const reason = extension(details, oid.reasonCode);
+  const invalidityDate = extension(details, oid.invalidityDate);
+  return {
+    certificate: { issuer, serialNumber: formatSerial(serial) },
+    reason: reason ? decodeReasonCode(reason.value) : 'unspecified',
+    ...(invalidityDate && { invalidityDate: decodeInvalidityDate(invalidityDate.value) }),
+  };
+}
+
+const entryFailures: FailureTable = { ...failures, notFound: 'badCertId', conflict: 'certRevoked' };
+
+function statusOf(fault: Fault | undefined, { reason }: RevocationEntry): PkiStatusInfo {
+  if (!fault) return { status: 'accepted' };
+  // What is not on hold cannot be released.
+  return refusalStatus(
+    fault,
+    reason === 'removeFromCRL' ? { ...entryFailures, conflict: 'badRequest' } : entryFailures,
+  );
+}

@@ -1,0 +1,103 @@
+import { readExtraCerts } from '#adapters/wire/cmp/extra-certs.ts';
+import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import { readProtection } from '#adapters/wire/cmp/protection.ts';
+import type { Target } from '#core/enrolment/evidence.ts';
+import type { Requester } from '#core/enrolment/requester.ts';
+import { toFault } from '#core/fault.ts';
+import type { Gateway } from '#core/gateway.ts';
+import type { Entropy } from '#core/ports/platform.ts';
+import { readPublicKey } from '#core/x509/public-key.ts';
+import { Refusal } from './refusal.ts';
+import { macSeal, type Seal, signatureSeal } from './reply.ts';
+
+/** Who sent a message, and how answers to it are protected: in the manner of the message, with means of our own. */
+export interface Sender {
+  readonly requester: Requester;
+  readonly seal: Seal;
+  readonly protection: 'mac' | 'signature';
+}
+
+type Admitting = Pick<Gateway, 'admit' | 'protection' | 'caCertificates'>;
+
+/**
+ * Checks the protection of a message and admits its sender (RFC 9483 §3.2, §3.5). Refusals: badMessageCheck,
+ * signerNotTrusted; Faults: those of `admit`, badAlgorithm.
+ */
+export function identify(
+  gateway: Admitting,
+  entropy: Entropy,
+  message: SealedPkiMessage,
+  target: Target,
+  address: string,
+): Promise<Sender> {
+  const protection = readProtection(message);
+  switch (protection.kind) {
+    case 'none':
+      throw new Refusal('badMessageCheck', 'the message has to be protected');
+    case 'mac':
+      return byMac(gateway, entropy, message, protection, target, address);
+    case 'signature':
+      return bySignature(gateway, message, protection, target, address);
+  }
+}
+
+type Of<K> = Extract<ReturnType<typeof readProtection>, { kind: K }>;
+
+async function byMac(
+  gateway: Admitting,
+  entropy: Entropy,
+  { header }: SealedPkiMessage,
+  protection: Of<'mac'>,
+  target: Target,
+  address: string,
+): Promise<Sender> {
+  let shared: Uint8Array | undefined;
+  const verify = async (secret: Uint8Array): Promise<boolean> => {
+    const right = await protection.verify(secret);
+    if (right) shared = secret;
+    return right;
+  };
+  const reference = readReference(header.senderKID);
+  const requester = await gateway.admit({ kind: 'mac', reference, verify, address }, target);
+  if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
+  const seal = await macSeal(gateway, entropy, target.domain, header, protection, shared);
+  return { requester, seal, protection: 'mac' };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** RFC 9483 §3.1: senderKID names the shared secret. */
+function readReference(senderKID: Uint8Array | undefined): string {
+  try {
+    if (senderKID?.length) return utf8.decode(senderKID);
+  } catch {
+    throw new Refusal('badMessageCheck', 'senderKID is not the name or the number of a device in UTF-8');
+  }
+  throw new Refusal('badMessageCheck', 'senderKID is missing: it names the device whose secret is used');
+}
+
+async function bySignature(
+  gateway: Admitting,
+  message: SealedPkiMessage,
+  protection: Of<'signature'>,
+  target: Target,
+  address: string,
+): Promise<Sender> {
+  const { signer, others } = readExtraCerts(message);
+  if (!protection.verify(readPublicKey(signer.spki))) {
+    throw new Refusal('badMessageCheck', 'the signature of the message is not by the key of its certificate');
+  }
+  const certificates = [signer, ...others].map(({ der }) => der);
+  const requester = await gateway
+    .admit({ kind: 'signature', certificates, address }, target)
+    .catch((error: unknown) => {
+      throw untrusted(error);
+    });
+  return { requester, seal: signatureSeal(await gateway.protection(target.domain)), protection: 'signature' };
+}
+
+/** Possession of the key has been shown: what is wrong is the certificate. */
+function untrusted(error: unknown): unknown {
+  const { code, detail } = toFault(error);
+  return code === 'unauthenticated' ? new Refusal('signerNotTrusted', detail) : error;
+}

@@ -1,0 +1,131 @@
+import { type PkiBody, parsePkiBody } from '#adapters/wire/cmp/body.ts';
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import { findValue } from '#adapters/wire/cmp/typed-value.ts';
+import { hex, sameBytes } from '#core/der/bytes.ts';
+import type { Target } from '#core/enrolment/evidence.ts';
+import type { Transaction } from '#core/transactions/transaction.ts';
+import { abandon, confirm } from './confirmation.ts';
+import type { CmpSurroundings, Dialogue } from './dialogue.ts';
+import { enrol, isEnrolment, poll } from './enrolment.ts';
+import { agrees } from './operations.ts';
+import type { CmpPath } from './path.ts';
+import { isDefect, Refusal, refusalStatus } from './refusal.ts';
+import { noSeal, reply, type Seal, signatureSeal } from './reply.ts';
+import { revoke } from './revocation.ts';
+import { identify } from './sender.ts';
+
+/** Where a message came to, and from. */
+export interface Arrival {
+  readonly path: CmpPath;
+  readonly address: string;
+}
+
+/** Answers a message, whatever is in its body, with a message in DER. */
+export async function respond(
+  surroundings: CmpSurroundings,
+  message: SealedPkiMessage,
+  arrival: Arrival,
+): Promise<Uint8Array> {
+  let seal: Seal | undefined;
+  try {
+    const name = transactionName(message);
+    const { transaction, answer } = await surroundings.gateway.transactions.recall(name, message.der);
+    if (answer) return answer;
+    const target = targetOf(message, arrival.path, transaction);
+    const sender = await identify(
+      surroundings.gateway,
+      surroundings.entropy,
+      message,
+      target,
+      arrival.address,
+    );
+    seal = sender.seal;
+    checkNonces(message, transaction);
+    const body = parsePkiBody(message.bodyDer);
+    if (!agrees(arrival.path.operation, body)) {
+      throw new Refusal(
+        'badRequest',
+        `a body of type ${body.type} does not belong to the operation in the path`,
+      );
+    }
+    return await dispatch(surroundings, { ...sender, ...arrival, message, name, transaction }, body);
+  } catch (error) {
+    if (isDefect(error)) surroundings.log.error('a CMP message could not be answered', error);
+    const status = refusalStatus(error);
+    const usedSeal = seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
+    return (await reply(surroundings, message, usedSeal, { type: 'error', status })).message;
+  }
+}
+
+const longestName = 64;
+const leastNonce = 16;
+
+/** Of the transactionID, upper-case hex. What can be said of a header without knowing its sender is said here. */
+function transactionName({ header: { pvno, transactionID, senderNonce } }: SealedPkiMessage): string {
+  if (pvno !== 2 && pvno !== 3) throw new Refusal('unsupportedVersion', 'pvno 2 and 3 are supported');
+  if (!transactionID?.length || transactionID.length > longestName) {
+    throw new Refusal('badDataFormat', `a transactionID of 1 to ${longestName} octets is needed`);
+  }
+  if (!senderNonce || senderNonce.length < leastNonce) {
+    throw new Refusal('badSenderNonce', `a senderNonce of ${leastNonce} octets or more is needed`);
+  }
+  return hex(transactionID);
+}
+
+/** RFC 9483 §4.1.1 lets generalInfo name a profile too. What follows a request is about the profile of the request. */
+function targetOf({ header }: SealedPkiMessage, path: CmpPath, transaction: Transaction | undefined): Target {
+  const target = { protocol: 'cmp', domain: path.domain } as const;
+  if (transaction) return { ...target, profile: transaction.profile ?? undefined };
+  const named = findValue(header.generalInfo, infoTypes.certProfile);
+  const profile = named?.[0] ?? path.profile;
+  if ((named && named.length > 1) || (path.profile !== undefined && profile !== path.profile)) {
+    throw new Refusal('badRequest', 'certProfile and the path name different profiles');
+  }
+  return { ...target, profile };
+}
+
+const goesOn: ReadonlySet<string> = new Set(['certConf', 'pollReq', 'error']);
+
+/** RFC 9483 §3.5: the first message brings no recipNonce, each further one what the last answer had for senderNonce. */
+function checkNonces({ header, bodyType }: SealedPkiMessage, transaction: Transaction | undefined): void {
+  const { recipNonce } = header;
+  if (!goesOn.has(bodyType)) {
+    if (transaction) throw new Refusal('transactionIdInUse', 'the transactionID has been used');
+    if (recipNonce)
+      throw new Refusal('badRecipientNonce', 'the first message of a transaction has no recipNonce');
+  } else if (transaction && !(recipNonce && sameBytes(recipNonce, transaction.nonce))) {
+    throw new Refusal('badRecipientNonce', 'recipNonce is not the senderNonce of the last answer');
+  }
+}
+
+async function dispatch(
+  surroundings: CmpSurroundings,
+  dialogue: Dialogue,
+  body: PkiBody,
+): Promise<Uint8Array> {
+  if (isEnrolment(body)) return enrol(surroundings, dialogue, body);
+  switch (body.type) {
+    case 'rr':
+      return revoke(surroundings, dialogue, body);
+    case 'certConf':
+      return confirm(surroundings, dialogue, body);
+    case 'error':
+      return abandon(surroundings, dialogue, body);
+    case 'pollReq':
+      return poll(surroundings, dialogue, body);
+    default:
+      throw new Refusal('badRequest', `a body of type ${body.type} is nothing that is answered here`);
+  }
+}
+
+/** RFC 9483 §3.6.4: an error is protected too, where that can be: by the credential of the domain or of the default one. */
+async function sealForStrangers({ gateway }: CmpSurroundings, domain: string | undefined): Promise<Seal> {
+  const names = domain === undefined ? [undefined] : [domain, undefined];
+  for (const name of names) {
+    try {
+      return signatureSeal(await gateway.protection(name));
+    } catch {}
+  }
+  return noSeal;
+}

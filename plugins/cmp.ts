@@ -1,0 +1,20 @@
+import { Type } from '@sinclair/typebox';
+import { createCmp } from '#adapters/inbound/cmp/mount.ts';
+import { definePlugin } from './contract.ts';
+
+export const cmp = definePlugin({
+  slot: 'inbound',
+  name: 'cmp',
+  summary: 'Enrolment over CMP (RFC 9483) at /.well-known/cmp.',
+  config: Type.Object({
+    /** After so long a certificate that its holder has not confirmed is revoked. */
+    confirm_seconds: Type.Integer({ minimum: 1, maximum: 7 * 86_400, default: 600 }),
+    /** For so long a request waits for a decision. */
+    decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
+  }),
+  open: async (config, { gateway, clock, entropy, log }) => {
+    const confirmWithin = config.confirm_seconds * 1000;
+    const decideWithin = config.decide_seconds * 1000;
+    return { mounts: [createCmp({ gateway, clock, entropy, log, confirmWithin, decideWithin })] };
+  },
+});
