@@ -5,6 +5,8 @@ import { type ServiceAccounts, serviceAccounts } from './accounts/service-accoun
 import { pruneSessions } from './accounts/sessions.ts';
 import { Throttle } from './accounts/throttle.ts';
 import { type UserInput, type UserView, users } from './accounts/users.ts';
+import { Anchors } from './audit/anchor.ts';
+import { type AuditEvents, auditEvents } from './audit/events.ts';
 import { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts';
 import { type Certificates, certificates } from './ca/certificates.ts';
 import { credentialType } from './ca/credential.ts';
@@ -88,6 +90,7 @@ export interface Gateway {
   readonly users: Resource<'user', UserInput, UserView>;
   readonly roles: Resource<'role', RoleInput, Role>;
   readonly serviceAccounts: ServiceAccounts;
+  readonly auditEvents: AuditEvents;
   readonly devices: Resource<'device', DeviceInput, Device>;
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
   readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
@@ -122,6 +125,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
   const crls = new Crls(context);
   const protection = new ProtectionCredentials(context);
   const signIn = accounts(context);
+  const anchors = new Anchors(context);
   const caOf = async (domain: string | undefined): Promise<LoadedCa> => {
     const configuration = await context.configuration.current();
     return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
@@ -146,6 +150,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     users: users(context),
     roles: roles(context),
     serviceAccounts: serviceAccounts(context),
+    auditEvents: auditEvents(context),
     devices: devices(context, crls),
     onboardingConfigs: onboardingConfigs(context),
     noOnboardingConfigs: noOnboardingConfigs(context),
@@ -193,6 +198,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       await renewTlsCredential(context);
       await context.throttle.prune();
       await pruneSessions(context);
+      await anchors.anchorDue();
     },
   };
 }

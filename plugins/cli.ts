@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { toFault } from '#core/fault.ts';
 import { catalog } from './catalog.ts';
+import { auditCommands } from './commands/audit.ts';
 import { type Command, exit, printable, UsageError } from './commands/command.ts';
 import { deviceCommands } from './commands/device.ts';
 import { listCommands } from './commands/list.ts';
@@ -15,6 +16,7 @@ const commands: readonly Command[] = [
   ...deviceCommands,
   ...userCommands,
   ...serviceAccountCommands,
+  ...auditCommands,
   ...listCommands,
 ];
 

@@ -5,6 +5,7 @@ export const secretContext = {
   estPassword: 'device est_password',
   cmpSharedSecret: 'device cmp_shared_secret',
   tokenKey: 'token key',
+  auditAnchor: 'audit anchor',
 } as const;
 
 /** 256 random bits, base64url. */

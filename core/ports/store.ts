@@ -107,7 +107,8 @@ export type Write =
 
 export interface Condition<K extends Kind> {
   readonly field: keyof Records[K] & string;
-  readonly is: 'equal' | 'less' | 'lessOrEqual' | 'greater' | 'greaterOrEqual' | 'oneOf';
+  /** `contains`: the value (text) stands in the field as it is stored, in whatever case. */
+  readonly is: 'equal' | 'less' | 'lessOrEqual' | 'greater' | 'greaterOrEqual' | 'oneOf' | 'contains';
   readonly value: string | number | boolean | null | readonly (string | number)[];
 }
 

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { Condition, Kind, Records } from '#core/ports/store.ts';
+import type { Kind, Records } from '#core/ports/store.ts';
 import type { Filter } from './description.ts';
 
 type FieldName<K extends Kind> = keyof Records[K] & string;
@@ -38,20 +38,57 @@ export const equalSerialNumber = <K extends Kind>(field: FieldName<K>): Filter<K
   },
 });
 
-/** A moment to the second or finer, or a whole day in UTC. */
+/** Text that stands somewhere in the field, after `written` has written it as it is stored. */
+export const contains = <K extends Kind>(
+  field: FieldName<K>,
+  description: string,
+  written: (text: string) => string,
+): Filter<K> => ({
+  schema: Type.String({ description }),
+  conditions: (text) => [{ field, is: 'contains', value: written(text.trim()) }],
+});
+
+const momentSchema = (description: string) =>
+  Type.String({ description: `${description}ISO 8601 date, or date-time in UTC` });
+
+/** A moment to the second or finer, or a whole day in UTC: where it begins, and how long it is, in milliseconds. */
+function moment(text: string): { readonly begins: number; readonly length: number } | undefined {
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?(?:Z|\+00:00)?)?$/.exec(text.trim());
+  if (!match) return undefined;
+  const [, date, time, fraction] = match;
+  const begins = Date.parse(`${date}T${time ?? '00:00:00'}${fraction?.slice(0, 4) ?? ''}Z`);
+  if (Number.isNaN(begins)) return undefined;
+  return { begins, length: fraction ? 1 : time ? 1000 : day };
+}
+
+/** In that moment or on that day. */
 export const within = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
-  schema: Type.String({ description: 'ISO 8601 date, or date-time in UTC' }),
+  schema: momentSchema(''),
   conditions: (text) => {
-    const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?(?:Z|\+00:00)?)?$/.exec(text.trim());
-    if (!match) return undefined;
-    const [, date, time, fraction] = match;
-    const from = Date.parse(`${date}T${time ?? '00:00:00'}${fraction?.slice(0, 4) ?? ''}Z`);
-    if (Number.isNaN(from)) return undefined;
-    const length = fraction ? 1 : time ? 1000 : day;
-    const range: Condition<K>[] = [
-      { field, is: 'greaterOrEqual', value: from },
-      { field, is: 'less', value: from + length },
-    ];
-    return range;
+    const found = moment(text);
+    return (
+      found && [
+        { field, is: 'greaterOrEqual', value: found.begins },
+        { field, is: 'less', value: found.begins + found.length },
+      ]
+    );
+  },
+});
+
+/** Then or later. */
+export const from = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
+  schema: momentSchema('then or later: '),
+  conditions: (text) => {
+    const found = moment(text);
+    return found && [{ field, is: 'greaterOrEqual', value: found.begins }];
+  },
+});
+
+/** Then or earlier: a day is meant whole. */
+export const until = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
+  schema: momentSchema('then or earlier: '),
+  conditions: (text) => {
+    const found = moment(text);
+    return found && [{ field, is: 'less', value: found.begins + found.length }];
   },
 });

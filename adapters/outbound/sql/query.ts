@@ -1,10 +1,10 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
 import type { Condition, Kind, Page, Query, Records } from '#core/ports/store.ts';
 import { encode, encodeSought, toRecord } from './codec.ts';
 import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
 import type { Dialect, Driver } from './driver.ts';
-import { columnName, columnOf, tableOf } from './schema.ts';
+import { type ColumnType, columnName, columnOf, tableOf } from './schema.ts';
 import { selection } from './statements.ts';
 
 const mostRecords = 1000;
@@ -25,7 +25,7 @@ export async function list<K extends Kind>(
   }
   const order = orderOf(kind, query);
   const tests = [
-    ...(query.where ?? []).map((condition) => conditionTest(kind, condition)),
+    ...(query.where ?? []).map((condition) => conditionTest(driver.dialect, kind, condition)),
     ...searchTests(driver.dialect, kind, query.search ?? []),
     ...(query.cursor === undefined ? [] : [afterTest(order, decodeCursor(order, query.cursor))]),
   ];
@@ -52,7 +52,7 @@ export async function count<K extends Kind>(
     throw new Fault('malformed', 'not a number of records', { field: 'atMost' });
   }
   let matching = driver.builder.selectFrom(tableOf(kind).name).select(sql.lit(1).as('one'));
-  for (const condition of where) matching = matching.where(conditionTest(kind, condition));
+  for (const condition of where) matching = matching.where(conditionTest(driver.dialect, kind, condition));
   const limited = matching.limit(sql.lit(atMost)).as('matching');
   const counting = driver.builder.selectFrom(limited).select((of) => of.fn.countAll().as('count'));
   const { sql: text, parameters } = counting.compile();
@@ -101,7 +101,8 @@ const columnRef = (field: string): RawBuilder<unknown> => sql`${sql.ref(columnNa
 const operators = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' } as const;
 const never: Test = sql`1 = 0`;
 
-function conditionTest<K extends Kind>(kind: K, { field, is, value }: Condition<K>): Test {
+function conditionTest<K extends Kind>(dialect: Dialect, kind: K, { field, is, value }: Condition<K>): Test {
+  if (is === 'contains') return containsTest(dialect, kind, field, value);
   const values = Array.isArray(value) ? value : [value];
   const encoded = values
     .map((one: unknown) => encodeSought(kind, field, one))
@@ -119,25 +120,37 @@ function conditionTest<K extends Kind>(kind: K, { field, is, value }: Condition<
   return usual === undefined || encoded.includes(usual) ? test : sql`${test} and ${at} <> ${sql.lit(usual)}`;
 }
 
+const asText: ReadonlySet<ColumnType> = new Set(['text', 'json', 'actor']);
+
+function containsTest(dialect: Dialect, kind: Kind, field: string, text: unknown): Test {
+  const column = columnOf(kind, field);
+  if (typeof text !== 'string' || !column || !asText.has(column.type)) {
+    throw new Fault('malformed', 'this field cannot contain that', { field });
+  }
+  return like(dialect, [field], text);
+}
+
 /** Each word must be in one of the searchable fields. */
 function searchTests(dialect: Dialect, kind: Kind, words: readonly string[]): Test[] {
-  const { searchable } = tableOf(kind);
   const sought = words.filter((word) => word !== '');
   if (sought.length > mostWords || sought.some((word) => word.length > longestWord)) {
     const detail = `a search has at most ${mostWords} words of ${longestWord} characters`;
     throw new Fault('malformed', detail, { field: 'search' });
   }
+  return sought.map((word) => like(dialect, tableOf(kind).searchable, word));
+}
+
+/** `text` stands in one of the fields. */
+function like(dialect: Dialect, fields: readonly string[], text: string): Test {
+  if (text.includes('\0') || fields.length === 0) return never;
   // Both compare A to Z whatever their case; PostgreSQL no more than that under collation "C".
-  const like = sql.raw(dialect === 'sqlite' ? 'like' : 'ilike');
-  return sought.map((word) => {
-    if (word.includes('\0')) return never;
-    const found: Expression<SqlBool>[] = searchable.flatMap((field) =>
-      spellings(word).map(
-        (spelling) => sql<SqlBool>`${columnRef(field)} ${like} ${pattern(spelling)} escape '\\'`,
-      ),
-    );
-    return found.length === 0 ? never : sql`(${sql.join(found, sql` or `)})`;
-  });
+  const operator = sql.raw(dialect === 'sqlite' ? 'like' : 'ilike');
+  const found = fields.flatMap((field) =>
+    spellings(text).map(
+      (spelling) => sql<SqlBool>`${columnRef(field)} ${operator} ${pattern(spelling)} escape '\\'`,
+    ),
+  );
+  return sql`(${sql.join(found, sql` or `)})`;
 }
 
 const pattern = (word: string): string => `%${word.replace(/[\\%_]/g, '\\$&')}%`;

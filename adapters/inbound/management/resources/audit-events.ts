@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox';
+import type { ChainedEvent } from '#core/audit/event.ts';
+import { type Description, timestamp } from '../description.ts';
+import { dateTime, nullable } from '../fields.ts';
+import { contains, equalText, from, until } from '../filters.ts';
+import { idField } from './common.ts';
+
+const shown = { readOnly: true } as const;
+const ordered = { readOnly: true, orderable: true } as const;
+
+const actor = Type.Object(
+  {
+    kind: Type.String({ enum: ['user', 'device', 'serviceAccount', 'system', 'unknown'] }),
+    id: nullable(Type.Integer()),
+    name: Type.String(),
+    address: Type.String({ description: 'where the request came from; empty for the service itself' }),
+  },
+  { additionalProperties: false, description: 'who did it' },
+);
+const detail = Type.Record(
+  Type.String(),
+  Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+);
+
+export const auditEvents: Description<'auditEvent', never, ChainedEvent> = {
+  path: '/api/audit-events',
+  tag: 'audit',
+  noun: 'audit event',
+  kind: 'auditEvent',
+  permissions: { read: 'audit.read' },
+  fields: {
+    id: idField,
+    created_at: { schema: dateTime('when it happened'), record: 'at', ...ordered },
+    actor: { schema: actor, ...shown },
+    action: { schema: Type.String({ description: '`certificate.issue`, `device.create`, …' }), ...ordered },
+    object: {
+      schema: Type.String({ description: '`certificate:17`; empty when there is none' }),
+      ...ordered,
+    },
+    outcome: { schema: Type.String({ enum: ['success', 'refused', 'failed'] }), ...ordered },
+    detail: { schema: detail, ...shown },
+    chain: { schema: Type.String({ description: 'there is one for each process that wrote' }), ...ordered },
+    sequence: { schema: Type.Integer({ description: 'within the chain' }), ...ordered },
+    hash: {
+      schema: Type.String({ description: 'SHA-256 that links it to the event before, hexadecimal' }),
+      ...shown,
+    },
+  },
+  filters: {
+    action: equalText('action'),
+    object: equalText('object'),
+    outcome: equalText('outcome'),
+    actor: contains('actor', 'the kind, the name or the address of who did it', JSON.stringify),
+    from: from('at'),
+    to: until('at'),
+  },
+  toJson: ({ id, at, actor, action, object, outcome, detail, chain, sequence, hash }) => ({
+    id,
+    created_at: timestamp(at),
+    actor,
+    action,
+    object,
+    outcome,
+    detail,
+    chain,
+    sequence,
+    hash: Buffer.from(hash).toString('hex'),
+  }),
+  example: {
+    id: 1207,
+    created_at: '2026-03-02T08:15:30.000',
+    actor: { kind: 'user', id: 1, name: 'admin', address: '192.0.2.7' },
+    action: 'device.create',
+    object: 'device:7',
+    outcome: 'success',
+    detail: { commonName: 'pump-7' },
+    chain: '6a4c1c6e-3f0e-4f5c-9d6b-8c1f6f1f2a11',
+    sequence: 88,
+    hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  },
+  operations: (gateway) => gateway.auditEvents,
+};

@@ -1,0 +1,215 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { createVault } from '#adapters/outbound/system/vault.ts';
+import { chainHash, genesis } from '#core/audit/chain.ts';
+import { verifyAudit } from '#core/audit/verify.ts';
+import { installation, testClock } from '#tests/fixtures/installation.ts';
+
+const vault = createVault(new Uint8Array(32).fill(1));
+
+/** Two chains, one of which goes on after an anchor; a database file that can be tampered with. */
+async function trail(): Promise<Disposable & { path: string; verify(): ReturnType<typeof verifyAudit> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'postern-audit-'));
+  const path = join(directory, 'store.db');
+  const clock = testClock();
+  for (let n = 0; n < 2; n++) {
+    await using site = await installation({ store: await openSqliteStore({ path, clock }), clock });
+    for (let m = 0; m < 3; m++) await site.device(`pump-${n}-${m}`);
+    await site.gateway.maintain('test');
+    clock.advance(120_000);
+    await site.device(`valve-${n}`);
+  }
+  return {
+    path,
+    async verify() {
+      const store = await openSqliteStore({ path, clock });
+      try {
+        return await verifyAudit(store, vault);
+      } finally {
+        await store.close();
+      }
+    },
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
+  };
+}
+
+/** Somebody who can do with the database as they please, the triggers included. */
+function tamper(path: string, work: (db: Database) => void): void {
+  using db = new Database(path);
+  for (const { name } of db
+    .query<{ name: string }, []>("select name from sqlite_master where type = 'trigger'")
+    .all()) {
+    db.run(`drop trigger ${name}`);
+  }
+  work(db);
+}
+
+const idOf = (path: string, where: string): number => {
+  using db = new Database(path, { readonly: true });
+  return db.query<{ id: number }, []>(`select id from audit_events where ${where} order by id limit 1`).get()!
+    .id;
+};
+
+test('a trail that nobody touched is in order', async () => {
+  using site = await trail();
+  const { events, chains, anchor, problems } = await site.verify();
+  expect(problems).toEqual([]);
+  expect([chains, events > 15, anchor?.number]).toEqual([2, true, 2]);
+});
+
+const device = "action = 'device.create'";
+
+test.each([
+  [
+    'an edited detail',
+    device,
+    (id: number) => `update audit_events set detail = '{"a":1}' where id = ${id}`,
+    'the event is not what was written',
+  ],
+  [
+    'an edited time',
+    device,
+    (id: number) => `update audit_events set at = at + 1 where id = ${id}`,
+    'the event is not what was written',
+  ],
+  [
+    'another actor',
+    device,
+    (id: number) => `update audit_events set actor = replace(actor, 'test', 'jo') where id = ${id}`,
+    'the event is not what was written',
+  ],
+  [
+    'a removed event',
+    device,
+    (id: number) => `delete from audit_events where id = ${id}`,
+    'an event is missing before this one',
+  ],
+  [
+    'a removed event, the others moved up',
+    device,
+    (id: number) => `delete from audit_events where id = ${id};
+      update audit_events set sequence = sequence - 1 where chain = (select chain from audit_events where id = ${id} + 1) and id > ${id}`,
+    'the event is not what was written',
+  ],
+  [
+    'two events in each other’s place',
+    device,
+    (id: number) => `update audit_events set id = -1 where id = ${id};
+      update audit_events set id = ${id} where id = ${id} + 1; update audit_events set id = ${id} + 1 where id = -1`,
+    'the event has been moved',
+  ],
+])('%s is found, and the first bad event named', async (_what, where, sql, expected) => {
+  using site = await trail();
+  const id = idOf(site.path, where);
+  tamper(site.path, (db) => db.run(sql(id)));
+  const { problems } = await site.verify();
+  expect(problems[0]!.what).toBe(expected);
+  expect([id, id + 1]).toContain(problems[0]!.event!);
+});
+
+test('an inserted event is found', async () => {
+  using site = await trail();
+  tamper(site.path, (db) => {
+    db.run(`insert into audit_events (at, actor, action, object, outcome, detail, chain, sequence, hash)
+      select at, actor, action, object, outcome, detail, chain, (select max(sequence) + 1 from audit_events), hash
+      from audit_events order by id desc limit 1`);
+  });
+  const { problems } = await site.verify();
+  expect(problems).toHaveLength(1);
+});
+
+const lastChain = '(select chain from audit_events order by id desc limit 1)';
+
+test('a chain that is cut off is found by its head', async () => {
+  using site = await trail();
+  tamper(site.path, (db) => db.run('delete from audit_events where id = (select max(id) from audit_events)'));
+  const { problems } = await site.verify();
+  expect(problems.map(({ what }) => what)).toEqual(['the events at the end of the chain are missing']);
+});
+
+test('a chain that is cut off before its anchor, head and all, is found by the anchor', async () => {
+  using site = await trail();
+  tamper(site.path, (db) => {
+    // Past the last anchor, of which nothing is left but the record of it.
+    db.run(
+      `delete from audit_events where chain = ${lastChain} and id >= (select max(id) from audit_events where action = 'audit.anchor')`,
+    );
+    db.run(`update audit_heads set
+      sequence = (select max(sequence) from audit_events where chain = audit_heads.chain),
+      hash = (select hash from audit_events where chain = audit_heads.chain order by sequence desc limit 1)`);
+  });
+  const { problems } = await site.verify();
+  expect(problems.map(({ what }) => what)).toEqual(['the newest anchor is missing']);
+});
+
+test('a whole chain that is removed is found by the anchor', async () => {
+  using site = await trail();
+  tamper(site.path, (db) => {
+    const { chain } = db
+      .query<{ chain: string }, []>('select chain from audit_events order by id limit 1')
+      .get()!;
+    db.run('delete from audit_events where chain = ?', [chain]);
+    db.run('delete from audit_heads where chain = ?', [chain]);
+  });
+  const { problems } = await site.verify();
+  expect(problems.map(({ what }) => what)).toEqual([
+    'an anchor is missing before this one',
+    'the chain has been cut off before its anchor',
+  ]);
+});
+
+test('a chain that is written anew, hashes and all, is found by the anchor', async () => {
+  using site = await trail();
+  tamper(site.path, (db) => {
+    const { chain } = db
+      .query<{ chain: string }, []>('select chain from audit_events order by id limit 1')
+      .get()!;
+    type Row = {
+      id: number;
+      at: number;
+      actor: string;
+      action: string;
+      object: string;
+      outcome: 'success';
+      detail: string;
+      sequence: number;
+    };
+    let previous = genesis;
+    for (const row of db
+      .query<Row, [string]>('select * from audit_events where chain = ? order by sequence')
+      .all(chain)) {
+      const [kind, id, name, address] = JSON.parse(row.actor);
+      const object = row.object.replace('device:1', 'device:9');
+      const event = { ...row, object, actor: { kind, id, name, address }, detail: JSON.parse(row.detail) };
+      previous = chainHash(previous, chain, row.sequence, event);
+      db.run('update audit_events set object = ?, hash = ? where id = ?', [object, previous, row.id]);
+    }
+    db.run('update audit_heads set hash = ? where chain = ?', [previous, chain]);
+  });
+  const { problems } = await site.verify();
+  expect(problems.map(({ what }) => what)).toEqual(['the chain is not the one that was anchored']);
+});
+
+test('an anchor that was not made with the master key is none', async () => {
+  using site = await trail();
+  const store = await openSqliteStore({ path: site.path, clock: testClock() });
+  const { problems } = await verifyAudit(store, createVault(new Uint8Array(32).fill(2)));
+  await store.close();
+  expect(problems.map(({ what }) => what)).toContain('the anchor is not one that this installation made');
+});
+
+test('what anchors themselves add is not anchored again and again', async () => {
+  await using site = await installation();
+  for (let n = 0; n < 5; n++) {
+    await site.gateway.maintain('test');
+    site.clock.advance(61_000);
+  }
+  expect(await site.audit('audit.anchor')).toHaveLength(1);
+  await site.device('pump');
+  await site.gateway.maintain('test');
+  expect(await site.audit('audit.anchor')).toHaveLength(2);
+});
