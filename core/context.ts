@@ -1,6 +1,7 @@
 import type { Throttle } from './accounts/throttle.ts';
 import type { Actor, AuditEvent } from './audit/event.ts';
 import type { ConfigurationCache } from './configuration.ts';
+import type { Backups } from './ports/backups.ts';
 import type { Issuer } from './ports/issuer.ts';
 import type { KeyStore } from './ports/keys.ts';
 import type { Log } from './ports/logs.ts';
@@ -17,6 +18,8 @@ export interface GatewayPorts {
   readonly keyStores: ReadonlyMap<string, KeyStore>;
   readonly issuers: ReadonlyMap<string, Issuer>;
   readonly vault: Vault;
+  /** Absent where the service has no place of its own: in tests. */
+  readonly backups?: Backups;
   readonly passwords: Passwords;
   readonly patterns: Patterns;
   readonly log: Log;

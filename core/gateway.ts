@@ -7,6 +7,7 @@ import { Throttle } from './accounts/throttle.ts';
 import { type UserInput, type UserView, users } from './accounts/users.ts';
 import { Anchors } from './audit/anchor.ts';
 import { type AuditEvents, auditEvents } from './audit/events.ts';
+import { type Backups, backups } from './backups/backups.ts';
 import { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts';
 import { type Certificates, certificates } from './ca/certificates.ts';
 import { credentialType } from './ca/credential.ts';
@@ -90,6 +91,7 @@ export interface Gateway {
   readonly users: Resource<'user', UserInput, UserView>;
   readonly roles: Resource<'role', RoleInput, Role>;
   readonly serviceAccounts: ServiceAccounts;
+  readonly backups: Backups;
   readonly auditEvents: AuditEvents;
   readonly devices: Resource<'device', DeviceInput, Device>;
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
@@ -150,6 +152,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     users: users(context),
     roles: roles(context),
     serviceAccounts: serviceAccounts(context),
+    backups: backups(context),
     auditEvents: auditEvents(context),
     devices: devices(context, crls),
     onboardingConfigs: onboardingConfigs(context),

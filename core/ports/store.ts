@@ -1,5 +1,6 @@
 import type { Role, ServiceAccount, Session, User } from '../accounts/account.ts';
 import type { AuditEvent, ChainedEvent } from '../audit/event.ts';
+import type { Backup } from '../backups/backup.ts';
 import type { CertificateKey } from '../ca/certificate-key.ts';
 import type { Credential } from '../ca/credential.ts';
 import type { IssuingCa, StoredCrl } from '../ca/issuing-ca.ts';
@@ -47,6 +48,7 @@ export interface Records {
   user: User;
   session: Session;
   serviceAccount: ServiceAccount;
+  backup: Backup;
   setting: Setting;
   loginFailure: LoginFailure;
   auditEvent: ChainedEvent;

@@ -302,6 +302,19 @@ const schema = {
     unique: [['uniqueName']],
     searchable: ['uniqueName'],
   },
+  backup: {
+    name: 'backups',
+    nouns: ['backup', 'backups'],
+    fields: {
+      createdAt: integer,
+      remoteDirectory: text,
+      user: text,
+      lastRunAt: orNull(integer),
+      lastResult: orNull(text),
+    },
+    unique: [],
+    searchable: ['remoteDirectory', 'user'],
+  },
   setting: {
     name: 'settings',
     nouns: ['setting', 'settings'],

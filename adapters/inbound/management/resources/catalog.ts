@@ -2,6 +2,7 @@ import type { Gateway } from '#core/gateway.ts';
 import { collectionRoutes } from '../collection.ts';
 import type { Route } from '../route.ts';
 import { auditEvents } from './audit-events.ts';
+import { backups, runBackup } from './backups.ts';
 import { certProfiles } from './cert-profiles.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
@@ -15,6 +16,8 @@ import { users } from './users.ts';
 /** Every resource of the Management API. */
 export const resourceRoutes = (gateway: Gateway): readonly Route[] => [
   ...collectionRoutes(gateway, auditEvents),
+  ...collectionRoutes(gateway, backups),
+  runBackup(gateway),
   ...collectionRoutes(gateway, certProfiles),
   ...collectionRoutes(gateway, certificates),
   ...collectionRoutes(gateway, devices),

@@ -212,6 +212,14 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .addUniqueConstraint('service_accounts_unique_name_key', ['unique_name'])
     .execute();
 
+  await table('backups')
+    .addColumn('created_at', integer, (c) => c.notNull())
+    .addColumn('remote_directory', text, (c) => c.notNull())
+    .addColumn('user', text, (c) => c.notNull())
+    .addColumn('last_run_at', integer)
+    .addColumn('last_result', text)
+    .execute();
+
   await table('settings')
     .addColumn('name', text, (c) => c.notNull())
     .addColumn('value', bytes, (c) => c.notNull())

@@ -1,0 +1,123 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import type { Actor } from '../audit/event.ts';
+import { audit, type Context } from '../context.ts';
+import { hex } from '../der/bytes.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { BackupFile, BackupLocation } from '../ports/backups.ts';
+import type { Write } from '../ports/store.ts';
+import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { Backup } from './backup.ts';
+import { readLocation } from './location.ts';
+
+export interface BackupInput {
+  /** An absolute path, or `sftp://user@host/path`. */
+  readonly remoteDirectory: string;
+}
+
+export interface Backups extends Resource<'backup', BackupInput, Backup> {
+  /**
+   * Makes a backup now. One at a time, whatever the number of instances. Faults: notFound, conflict (another one is under way,
+   * no passphrase is configured, the directory cannot be used), unavailable.
+   */
+  run(principal: Principal, id: number): Promise<BackupFile>;
+  /** The same into a file that is not there yet; `passphrase` in place of the configured one. */
+  write(principal: Principal, file: string, passphrase: string | undefined): Promise<BackupFile>;
+}
+
+/** Whoever died with it: another run may begin after this. Seconds. */
+const leased = 120;
+/** Milliseconds between two renewals. */
+const renewed = 20_000;
+
+export function backups(context: Context): Backups {
+  const { store, clock } = context;
+
+  async function make(
+    actor: Actor,
+    object: string,
+    location: BackupLocation,
+    passphrase: string | undefined,
+    record: (result: string) => readonly Write[],
+  ): Promise<BackupFile> {
+    const { backups } = context;
+    if (!backups) throw new Fault('conflict', 'backups cannot be made here');
+    const holder = hex(context.entropy.bytes(16));
+    const hold = async (): Promise<void> => {
+      if (!(await store.lease('backup', holder, leased)))
+        throw new Fault('conflict', 'another backup is being made');
+    };
+    await hold();
+    let renewedAt = clock.now();
+    const alive = async (): Promise<void> => {
+      if (clock.now() - renewedAt < renewed) return;
+      renewedAt = clock.now();
+      await hold();
+    };
+    try {
+      const file = await backups.run(location, alive, passphrase === undefined ? {} : { passphrase });
+      const detail = { file: file.name, size: file.size };
+      await store.commit([
+        ...record(`success: ${file.name}`),
+        audit(context, actor, { action: 'backup.run', object, detail }),
+      ]);
+      return file;
+    } catch (error) {
+      const fault = toFault(error);
+      const event = {
+        action: 'backup.run',
+        object,
+        outcome: 'failed',
+        detail: { why: fault.detail },
+      } as const;
+      await store
+        .commit([...record(`failed: ${fault.detail}`), audit(context, actor, event)])
+        .catch((cause) => context.log.error('a failed backup could not be audited', cause));
+      throw error;
+    } finally {
+      await store.lease('backup', holder, 0);
+    }
+  }
+
+  const collection = resource<'backup', BackupInput, Backup>(context, {
+    kind: 'backup',
+    noun: 'backup',
+    reads: 'backups.read',
+    writes: 'backups.write',
+    view: (record) => record,
+    summary: ({ remoteDirectory, user }) => ({ remoteDirectory, user }),
+    async create({ remoteDirectory }, { actor }) {
+      readLocation(remoteDirectory);
+      const values = {
+        createdAt: clock.now(),
+        remoteDirectory,
+        user: actor.name,
+        lastRunAt: null,
+        lastResult: null,
+      };
+      return { writes: [{ op: 'insert', kind: 'backup', values }] };
+    },
+    async update({ id }, { remoteDirectory }) {
+      if (remoteDirectory === undefined) return [];
+      readLocation(remoteDirectory);
+      return updateWrites('backup', id, { remoteDirectory });
+    },
+    remove: async ({ id }) => [{ op: 'delete', kind: 'backup', id }],
+  });
+
+  return {
+    ...collection,
+    async run(principal, id) {
+      demand(principal, 'backups.write');
+      const option = await store.get('backup', id);
+      if (!option) throw new Fault('notFound', 'there is no such backup');
+      const location = readLocation(option.remoteDirectory);
+      return make(principal.actor, `backup:${id}`, location, undefined, (lastResult) => [
+        { op: 'update', kind: 'backup', id, set: { lastRunAt: clock.now(), lastResult } },
+      ]);
+    },
+    async write(principal, path, passphrase) {
+      demand(principal, 'backups.write');
+      return make(principal.actor, '', { kind: 'file', path }, passphrase, () => []);
+    },
+  };
+}
