@@ -22,10 +22,13 @@ export function collectionOperations<K extends Kind, Input, View>(
   const hasMore = Object.values(fields).some(({ detailOnly }) => detailOnly);
   const listed = hasMore ? recordSchema(fields, false, `${name}Summary`) : record;
   const a = /^[aeiou]/i.test(noun) ? 'an' : 'a';
-  const shown = pick(example, fields, ({ writeOnly }) => !writeOnly);
+  const shown = shownExample(description);
   const written = pick(example, fields, ({ readOnly }) => !readOnly);
-  const changed = Object.fromEntries(Object.entries(written).slice(0, 1));
-  const differs = Object.values(fields).some(({ required }) => required === 'create');
+  const replaced = pick(example, fields, (field) => isWritten(field, 'replace'));
+  const changed = Object.fromEntries(Object.entries(replaced).slice(0, 1));
+  const differs = Object.values(fields).some(
+    ({ required, createOnly }) => createOnly || required === 'create',
+  );
   const replacement = differs ? `${name}Replacement` : `${name}Input`;
   const failure = (why: string | undefined) => (why === undefined ? {} : { failures: { 409: why } });
   return {
@@ -67,7 +70,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `replace${name}`,
       tag,
       summary: `Replace every writable field of ${a} ${noun}`,
-      body: { schema: inputSchema(fields, 'replace', replacement), example: written },
+      body: { schema: inputSchema(fields, 'replace', replacement), example: replaced },
       responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
       ...failure(conflicts.update),
     },
@@ -115,14 +118,26 @@ export function recordSchema(fields: Fields, detail: boolean, $id: string): TSch
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
 }
 
-function inputSchema(fields: Fields, mode: WriteMode, $id: string): TSchema {
-  const written = Object.entries(fields).filter(([, { readOnly }]) => !readOnly);
+export function inputSchema(fields: Fields, mode: WriteMode, $id: string): TSchema {
+  const written = Object.entries(fields).filter(([, field]) => isWritten(field, mode));
   const properties = written.map(([name, field]) => {
     const property = field.writeOnly ? { ...field.schema, writeOnly: true } : field.schema;
     return [name, isRequired(field, mode) ? property : Type.Optional(property)] as const;
   });
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
 }
+
+const isWritten = ({ readOnly, createOnly }: FieldDescription, mode: WriteMode): boolean =>
+  !readOnly && (mode === 'create' || !createOnly);
+
+/** The record of a description's example, as it is shown. */
+export const shownExample = ({
+  fields,
+  example,
+}: {
+  readonly fields: Fields;
+  readonly example: Example;
+}): Example => pick(example, fields, ({ writeOnly }) => !writeOnly);
 
 function pick(example: Example, fields: Fields, wanted: (field: FieldDescription) => boolean): Example {
   return Object.fromEntries(

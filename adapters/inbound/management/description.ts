@@ -19,6 +19,8 @@ export interface FieldDescription {
   readonly readOnly?: boolean;
   /** Written but not shown. */
   readonly writeOnly?: boolean;
+  /** Taken on create alone. Sent back later, what is shown of it is ignored, and what is not is refused. */
+  readonly createOnly?: boolean;
   /** Must be there on create and PUT, or on create alone. */
   readonly required?: boolean | 'create';
   /** What PUT takes for a member that is left out; without one the member is left out of the input too. */

@@ -108,3 +108,10 @@ function renderFault(
     },
   );
 }
+
+/** For operations of which the specification says that whatever keeps them from being done is answered with 500. */
+export function asServerError(error: unknown): unknown {
+  const { code, detail } = toFault(error);
+  const isState = code === 'unsupported' || code === 'unavailable' || code === 'conflict';
+  return isState ? new HttpError(500, detail) : error;
+}

@@ -17,6 +17,10 @@ export const text = (most: number, options: { least?: number; description?: stri
 export const secret = (most: number, description: string) =>
   Type.String({ maxLength: most, description, verbatim: true });
 
+/** A file: bytes in a multipart form; in JSON text, or base64, or a `data:` URI. `readFile` tells which. */
+export const file = (most: number, description: string) =>
+  Type.String({ maxLength: most, description, file: true });
+
 /** The id of another record. */
 export const reference = (description: string) =>
   Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
@@ -50,6 +54,10 @@ export const zonedDateTime = (description: string) =>
  * A JSON value as the record has it (text trimmed), or why not. Messages name members below the field by their path.
  */
 export function checkValue(schema: TSchema, value: unknown): { value: unknown } | { messages: string[] } {
+  if (schema.file && value instanceof Uint8Array) {
+    if (value.length <= schema.maxLength) return { value };
+    return { messages: [`at most ${schema.maxLength} octets are allowed`] };
+  }
   const given = typeof value === 'string' && !schema.verbatim ? value.trim() : value;
   if (typeof given === 'string' && isText(schema) && controls.test(given)) {
     return { messages: ['control characters are not allowed'] };
@@ -69,6 +77,7 @@ export function checkValue(schema: TSchema, value: unknown): { value: unknown } 
 
 const isText = (schema: TSchema): boolean =>
   !schema.verbatim &&
+  !schema.file &&
   (schema.type === 'string' ||
     (Array.isArray(schema.anyOf) && schema.anyOf.some((s: TSchema) => s.type === 'string')));
 

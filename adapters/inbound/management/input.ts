@@ -21,6 +21,11 @@ export function readInput(
   }
   for (const [name, field] of Object.entries(fields)) {
     if (field.readOnly) continue;
+    if (field.createOnly && mode !== 'create') {
+      if (field.writeOnly && Object.hasOwn(members, name))
+        errors[name] = ['this can be given only on creation'];
+      continue;
+    }
     const target = field.record ?? camelCase(name);
     if (!Object.hasOwn(members, name)) {
       if (isRequired(field, mode)) errors[name] = ['this field is required'];

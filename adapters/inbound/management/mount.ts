@@ -8,6 +8,7 @@ import { methodNotAllowed } from './collection.ts';
 import { snakeCase } from './description.ts';
 import { HttpError, render } from './errors.ts';
 import { healthRoute } from './health-route.ts';
+import { metricsRoute } from './metrics-route.ts';
 import { resourceRoutes } from './resources/catalog.ts';
 import type { PublicRoute, Route } from './route.ts';
 import { schemaRoutes } from './schema-routes.ts';
@@ -17,12 +18,13 @@ import { Tokens } from './tokens.ts';
 
 const bodyLimit = 1024 * 1024;
 
-/** The Management API (`/api`), and its description at `/schema`: a mount for each. */
+/** The Management API (`/api`), its description (`/schema`) and the metrics (`/metrics`): a mount for each. */
 export function createManagement(
   gateway: Gateway,
   log: Log,
   clock: Clock,
-): readonly [api: Mount, schema: Mount] {
+  baseUrl: string,
+): readonly [api: Mount, ...Mount[]] {
   const tokens = new Tokens(gateway, clock);
   const report = (cause: unknown): void => log.error('management request failed', cause);
   const open = (handle: PublicRoute['handle']) => {
@@ -48,9 +50,10 @@ export function createManagement(
     });
 
   const documented = [
-    ...resourceRoutes(gateway),
+    ...resourceRoutes(gateway, baseUrl),
     ...tokenRoutes(gateway, tokens),
     healthRoute(gateway),
+    metricsRoute(gateway),
     swaggerUi.page,
   ];
   // `onParse` keeps the framework away from bodies: they are read by what describes them.
@@ -75,7 +78,7 @@ export function createManagement(
   const handle = async (request: HttpRequest): Promise<HttpResponse> =>
     toHttpResponse(await app.handle(toWebRequest(request)));
   const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
-  return [mount('/api'), mount('/schema')];
+  return [mount('/api'), mount('/schema'), mount('/metrics')];
 }
 
 const isPublic = (route: Route | PublicRoute): route is PublicRoute => !('permission' in route.operation);

@@ -233,7 +233,7 @@ class Components {
 
   /** As JSON Schema; what has an `$id` becomes a component, or is the one that is there already. */
   #schema(schema: TSchema): Json {
-    const { $id, verbatim, ...rest } = schema;
+    const { $id, verbatim, file, ...rest } = schema;
     const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.#value(value)]));
     if (verbatim === true) own.format = 'password';
     if ($id === undefined) return own;

@@ -4,29 +4,48 @@ import type { Route } from '../route.ts';
 import { auditEvents } from './audit-events.ts';
 import { backups, runBackup } from './backups.ts';
 import { certProfiles } from './cert-profiles.ts';
+import { certificateRoutes } from './certificate-routes.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
 import { devices } from './devices.ts';
 import { domains } from './domains.ts';
+import { issuingCaRoutes } from './issuing-ca-routes.ts';
 import { issuingCas } from './issuing-cas.ts';
+import { loggingRoutes } from './logging.ts';
 import { roles } from './roles.ts';
 import { rotateServiceAccount, serviceAccounts } from './service-accounts.ts';
+import { settingsRoutes } from './settings.ts';
+import { signedMessages } from './signed-messages.ts';
+import { signerRoutes, signers } from './signers.ts';
+import { activateCredential, credentials } from './tls.ts';
+import { truststoreFile, truststores } from './truststores.ts';
 import { users } from './users.ts';
 
-/** Every resource of the Management API. */
-export const resourceRoutes = (gateway: Gateway): readonly Route[] => [
+/** Every resource of the Management API; `baseUrl` is how clients reach it. */
+export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Route[] => [
   ...collectionRoutes(gateway, auditEvents),
   ...collectionRoutes(gateway, backups),
   runBackup(gateway),
   ...collectionRoutes(gateway, certProfiles),
   ...collectionRoutes(gateway, certificates),
+  ...certificateRoutes(gateway),
   ...collectionRoutes(gateway, devices),
   ...collectionRoutes(gateway, domains),
   ...collectionRoutes(gateway, issuingCas),
+  ...issuingCaRoutes(gateway),
+  ...loggingRoutes(gateway),
   ...collectionRoutes(gateway, noOnboardingConfigs),
   ...collectionRoutes(gateway, onboardingConfigs),
   ...collectionRoutes(gateway, roles),
   ...collectionRoutes(gateway, serviceAccounts),
   rotateServiceAccount(gateway),
+  ...settingsRoutes(gateway),
+  ...collectionRoutes(gateway, signedMessages),
+  ...collectionRoutes(gateway, signers),
+  ...signerRoutes(gateway),
+  ...collectionRoutes(gateway, credentials),
+  activateCredential(gateway),
+  ...collectionRoutes(gateway, truststores(baseUrl)),
+  truststoreFile(gateway),
   ...collectionRoutes(gateway, users),
 ];

@@ -1,19 +1,24 @@
 import { Type } from '@sinclair/typebox';
+import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { CertificateInput } from '#core/ca/certificates.ts';
 import type { StoredCertificate } from '#core/ca/stored-certificate.ts';
+import { atField } from '#core/fault.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { type Description, timestamp } from '../description.ts';
-import { dateTime, nullable, text } from '../fields.ts';
+import { dateTime, file, nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalSerialNumber, equalText, within } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
+import { keyType } from './key-type.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;
 
-export const certificates: Description<'certificate', CertificateInput, StoredCertificate> = {
+type Input = Omit<CertificateInput, 'csr'> & { readonly csr?: string | Uint8Array };
+
+export const certificates: Description<'certificate', Input, StoredCertificate> = {
   path: '/api/certificates',
   tag: 'certificates',
   noun: 'certificate',
@@ -22,7 +27,11 @@ export const certificates: Description<'certificate', CertificateInput, StoredCe
   fields: {
     id: idField,
     common_name: {
-      schema: text(256, { least: 1, description: 'the inventory name' }),
+      schema: text(256, {
+        least: 1,
+        description:
+          'the inventory name; of a key that is made here also the name in the certificate, at most 64',
+      }),
       required: true,
       orderable: true,
     },
@@ -37,8 +46,32 @@ export const certificates: Description<'certificate', CertificateInput, StoredCe
     revocation_reason: { schema: nullable(Type.String({ description: 'RFC 5280 §5.3.1' })), ...shown },
     issuing_ca: { schema: Type.Integer(), record: 'ca', ...ordered },
     device: { schema: nullable(Type.Integer()), ...ordered },
-    domain: { schema: nullable(Type.Integer()), ...ordered },
-    cert_profile: { schema: nullable(Type.Integer()), record: 'profile', ...ordered },
+    domain: {
+      schema: nullable(reference('whose CA signs it; default: the default domain')),
+      toInput: (value) => value ?? undefined,
+      createOnly: true,
+      orderable: true,
+    },
+    cert_profile: {
+      schema: nullable(reference('one that the domain offers; default: tls_client')),
+      record: 'profile',
+      toInput: (value) => value ?? undefined,
+      createOnly: true,
+      orderable: true,
+    },
+    csr: {
+      schema: file(
+        64 * 1024,
+        'a PKCS #10 request, PEM, DER or base64; without one the key is made here, to be fetched once as PKCS #12',
+      ),
+      createOnly: true,
+      writeOnly: true,
+    },
+    key_type: {
+      schema: keyType('of a key that is made here; default: p-256'),
+      createOnly: true,
+      writeOnly: true,
+    },
     protocol: { schema: Type.String({ description: 'how it was asked for' }), ...ordered },
     issuer: { schema: Type.String({ description: 'RFC 4514' }), ...shown, detailOnly: true },
     subject_alternative_names: { schema: Type.Array(Type.String()), ...shown, detailOnly: true },
@@ -90,9 +123,25 @@ export const certificates: Description<'certificate', CertificateInput, StoredCe
     issuer: 'CN=Postern Issuing CA 5F0C2A91,O=Postern',
     subject_alternative_names: ['DNS:pump-7.plant.example'],
     pem: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n',
+    key_type: 'p-256',
   },
-  operations: ({ certificates: { list, read, update, remove } }) => ({ list, read, update, remove }),
+  operations: ({ certificates: { list, read, create, update, remove } }) => ({
+    list,
+    read,
+    update,
+    remove,
+    create: (principal, { csr, ...input }) =>
+      create(principal, { ...input, ...(csr !== undefined && { csr: readCsr(csr) }) }),
+  }),
 };
+
+function readCsr(csr: string | Uint8Array): Uint8Array {
+  try {
+    return decodeCertificationRequest(csr);
+  } catch (error) {
+    throw atField(error, 'csr');
+  }
+}
 
 /** What has to be read out of the certificate itself. */
 function contents(der: Uint8Array): Record<string, unknown> {

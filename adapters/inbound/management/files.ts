@@ -1,0 +1,54 @@
+import { decodeBase64 } from '#adapters/wire/base64.ts';
+import { Fault } from '#core/fault.ts';
+
+const someUri = /^[a-z][a-z0-9+.-]{1,20}:\/\//i;
+const dataUri = /^data:[^,]{0,200},/i;
+
+/**
+ * The bytes of a file field: those of a multipart form, of a `data:` URI (RFC 2397), or a text's. Faults: malformed for any other
+ * URI: the service fetches nothing that a caller names.
+ */
+export function readFile(value: string | Uint8Array): Uint8Array {
+  if (typeof value !== 'string') return value;
+  if (someUri.test(value)) {
+    throw new Fault('malformed', 'the file itself is expected: nothing is fetched from elsewhere');
+  }
+  const head = dataUri.exec(value)?.[0];
+  if (head === undefined) return Buffer.from(value, 'utf8');
+  const data = percentDecoded(value.slice(head.length));
+  return head.toLowerCase().endsWith(';base64,') ? decodeBase64(data.toString('latin1')) : data;
+}
+
+function percentDecoded(text: string): Buffer {
+  if (!text.includes('%')) return Buffer.from(text, 'utf8');
+  const octets = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  return Buffer.from(octets, 'latin1');
+}
+
+/** A download with a name. */
+export const attachment = (body: string | Uint8Array, contentType: string, fileName: string): Response =>
+  new Response(Uint8Array.from(Buffer.from(body)), {
+    headers: {
+      'content-type': contentType,
+      'content-disposition': `attachment; filename="${safeName(fileName)}"`,
+      'x-content-type-options': 'nosniff',
+    },
+  });
+
+/** RFC 6266 §4.3: what no client stumbles over. */
+const safeName = (name: string): string => name.replace(/[^\w.-]+/g, '-').slice(0, 100);
+
+/** Whether a client asks for JSON: names it in `Accept`, and prefers nothing else (RFC 9110 §12.5.1). */
+export function prefersJson(accept: string | undefined): boolean {
+  let json = 0;
+  let best = 0;
+  for (const range of (accept ?? '').split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1) || 0;
+    if (type === 'application/json') json = quality;
+    best = Math.max(best, quality);
+  }
+  return json > 0 && json === best;
+}

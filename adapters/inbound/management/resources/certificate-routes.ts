@@ -1,0 +1,149 @@
+import { Type } from '@sinclair/typebox';
+import { writePkcs12 } from '#adapters/wire/pkcs12.ts';
+import type { Gateway } from '#core/gateway.ts';
+import { type RevocationReason, revocationReasonCodes } from '#core/x509/extensions/revocation.ts';
+import { readBody } from '../body.ts';
+import { recordId } from '../collection.ts';
+import { recordSchema, shownExample } from '../collection-operations.ts';
+import type { FieldDescription } from '../description.ts';
+import { json, ValidationError } from '../errors.ts';
+import { text } from '../fields.ts';
+import { attachment } from '../files.ts';
+import { readInput } from '../input.ts';
+import { jsonResponse, type Route } from '../route.ts';
+import { certificates } from './certificates.ts';
+
+const { path, tag } = certificates;
+
+/** What can be done with a certificate beyond reading and renaming it. */
+export const certificateRoutes = (gateway: Gateway): readonly Route[] => [revoke(gateway), pkcs12(gateway)];
+
+const names = Object.keys(revocationReasonCodes) as RevocationReason[];
+const codes = Object.values(revocationReasonCodes);
+const reasonOf = (code: unknown): RevocationReason | undefined =>
+  names.find((name) => name === code || revocationReasonCodes[name] === code);
+
+const revokeFields = {
+  reason: {
+    schema: Type.Union([Type.String({ enum: names }), Type.Integer({ enum: codes })], {
+      enum: [...names, ...codes],
+      description:
+        'RFC 5280 §5.3.1, by name or code; default: unspecified. certificateHold suspends, removeFromCRL releases from that',
+    }),
+    toInput: reasonOf,
+  },
+  invalidity_date: {
+    schema: text(40, {
+      least: 1,
+      description: 'since when the key may have been compromised (RFC 5280 §5.3.2); ISO 8601, UTC',
+    }),
+  },
+} as const satisfies Record<string, FieldDescription>;
+
+const revoke = (gateway: Gateway): Route => ({
+  method: 'POST',
+  path: `${path}/:id/revoke`,
+  operation: {
+    id: 'revokeCertificate',
+    tag,
+    summary: 'Revoke, suspend or release a certificate',
+    description:
+      'A new CRL follows at once. With the certificate of a CA of this service, the CA signs nothing any more.',
+    permission: 'certificates.revoke',
+    body: {
+      schema: Type.Object(
+        {
+          reason: Type.Optional(revokeFields.reason.schema),
+          invalidity_date: Type.Optional(revokeFields.invalidity_date.schema),
+        },
+        { $id: 'RevocationInput', additionalProperties: false },
+      ),
+      example: { reason: 'keyCompromise', invalidity_date: '2026-03-01T00:00:00Z' },
+      optional: true,
+    },
+    responses: {
+      200: jsonResponse('The certificate.', recordSchema(certificates.fields, true, 'Certificate'), {
+        ...shownExample(certificates),
+        status: 'revoked',
+        revoked_at: '2026-04-01T08:00:00.000',
+        revocation_reason: 'keyCompromise',
+      }),
+    },
+    failures: { 409: 'It is revoked already, is not on hold, or is that of a root.' },
+  },
+  async handle(principal, request, { id }) {
+    const input = readInput(revokeFields, await readBody(request), 'create');
+    const { reason = 'unspecified', invalidityDate } = input as {
+      reason?: RevocationReason;
+      invalidityDate?: string;
+    };
+    const record = await gateway.certificates.revoke(principal, recordId(id), {
+      reason,
+      ...(invalidityDate !== undefined && { invalidityDate: readMoment('invalidity_date', invalidityDate) }),
+    });
+    return json(200, certificates.toJson(record, true));
+  },
+});
+
+/** A date, or a date-time in UTC. Errors: ValidationError. */
+function readMoment(field: string, text: string): number {
+  const form = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00:00)?)?$/;
+  const time = form.test(text)
+    ? Date.parse(`${text.replace(/Z$|\+00:00$/, '').replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`)
+    : Number.NaN;
+  if (Number.isNaN(time))
+    throw new ValidationError({ [field]: ['a date or a date-time in UTC is expected, ISO 8601'] });
+  return time;
+}
+
+const pkcs12Fields = {
+  password: {
+    schema: Type.String({
+      minLength: 8,
+      maxLength: 1024,
+      description: 'the file is encrypted with it',
+      verbatim: true,
+    }),
+    required: true,
+  },
+} as const satisfies Record<string, FieldDescription>;
+
+const pkcs12 = (gateway: Gateway): Route => ({
+  method: 'POST',
+  path: `${path}/:id/pkcs12`,
+  operation: {
+    id: 'fetchPkcs12',
+    tag,
+    summary: 'Fetch a certificate with the key that was made for it',
+    description: 'Once: the key is destroyed here as soon as it is handed out.',
+    permission: 'certificates.issue',
+    body: {
+      schema: Type.Object(
+        { password: pkcs12Fields.password.schema },
+        { $id: 'Pkcs12Input', additionalProperties: false },
+      ),
+      example: { password: 'correct horse battery' },
+    },
+    responses: {
+      200: {
+        description: 'The certificate, its key and its chain: PKCS #12 (RFC 7292).',
+        headers: { 'Content-Disposition': 'A name for the file.' },
+        content: {
+          'application/x-pkcs12': {
+            schema: Type.String({ contentEncoding: 'binary' }),
+            example: 'a PKCS #12 file in DER',
+          },
+        },
+      },
+    },
+    failures: {
+      409: 'There is no key to fetch: it was fetched, or never here. Or the certificate is revoked.',
+    },
+  },
+  async handle(principal, request, { id }) {
+    const { password } = readInput(pkcs12Fields, await readBody(request), 'create') as { password: string };
+    const taken = await gateway.certificates.takeKey(principal, recordId(id));
+    const file = await writePkcs12({ ...taken, name: taken.commonName }, password);
+    return attachment(file, 'application/x-pkcs12', `${taken.commonName}.p12`);
+  },
+});

@@ -1,0 +1,161 @@
+import { Type } from '@sinclair/typebox';
+import { encodePem } from '#adapters/wire/pem.ts';
+import type { IssuingCa, StoredCrl } from '#core/ca/issuing-ca.ts';
+import type { Gateway } from '#core/gateway.ts';
+import { recordId } from '../collection.ts';
+import { recordSchema, shownExample } from '../collection-operations.ts';
+import { timestamp } from '../description.ts';
+import { detail } from '../error-schemas.ts';
+import { asServerError, json } from '../errors.ts';
+import { zonedDateTime } from '../fields.ts';
+import { attachment, prefersJson } from '../files.ts';
+import { jsonResponse, type Operation, type Route } from '../route.ts';
+import { issuingCas } from './issuing-cas.ts';
+
+const { path, tag } = issuingCas;
+const record = recordSchema(issuingCas.fields, true, 'IssuingCa');
+
+/** What can be done with an issuing CA beyond reading and changing it. */
+export const issuingCaRoutes = (gateway: Gateway): readonly Route[] => [
+  crlDownload(gateway),
+  crlGeneration(gateway),
+  activation(gateway, 'activate'),
+  activation(gateway, 'deactivate'),
+];
+
+const help = Type.Object(
+  {
+    error: Type.String({ description: 'what is wrong' }),
+    hint: Type.String({ description: 'what can be done about it' }),
+  },
+  { $id: 'CrlError', additionalProperties: false },
+);
+
+const unknownEncoding = { error: 'unknown encoding', hint: 'encoding is "pem" (the default) or "der"' };
+const noCrl = (id: number) => ({
+  error: 'there is no CRL for this issuing CA yet',
+  hint: `make one first: POST ${path}/${id}/generate-crl/`,
+});
+
+const exampleCrl = '-----BEGIN X509 CRL-----\nMIIB…\n-----END X509 CRL-----\n';
+
+const crlOperation: Operation = {
+  id: 'downloadCrl',
+  tag,
+  summary: 'Download the newest CRL of an issuing CA',
+  description:
+    'A file, PEM unless `encoding` says DER. With `Accept: application/json`, the PEM in a member of JSON.',
+  query: {
+    encoding: Type.String({ enum: ['pem', 'der'], description: 'default: pem' }),
+    format: Type.String({ enum: ['pem', 'der'], description: 'another name of `encoding`' }),
+  },
+  responses: {
+    200: {
+      description: 'The CRL (RFC 5280 §5).',
+      headers: { 'Content-Disposition': 'A name for the file.' },
+      content: {
+        'application/x-pem-file': { schema: Type.String(), example: exampleCrl },
+        'application/pkix-crl': {
+          schema: Type.String({ contentEncoding: 'binary' }),
+          example: 'the CRL in DER',
+        },
+        'application/json': {
+          schema: Type.Object(
+            { detail: Type.String({ description: 'the CRL, PEM' }) },
+            { $id: 'CrlText', additionalProperties: false },
+          ),
+          example: { detail: exampleCrl },
+        },
+      },
+    },
+    400: jsonResponse('There is no such encoding.', help, unknownEncoding),
+    404: jsonResponse(
+      'There is no CRL yet; `hint` names the path that makes one. Or there is no such CA.',
+      Type.Union([help, detail]),
+      noCrl(2),
+    ),
+  },
+};
+
+const crlDownload = (gateway: Gateway): Route => ({
+  method: 'GET',
+  path: `${path}/:id/crl`,
+  operation: { ...crlOperation, permission: 'crls.read' },
+  async handle(principal, { query, headers }, parameters) {
+    const asked = new URLSearchParams(query);
+    const encoding = (asked.get('encoding') || asked.get('format') || 'pem').toLowerCase();
+    if (encoding !== 'pem' && encoding !== 'der') return json(400, unknownEncoding);
+    const id = recordId(parameters.id);
+    const [ca, crl] = await Promise.all([
+      gateway.issuingCas.read(principal, id),
+      gateway.issuingCas.crl(principal, id),
+    ]);
+    if (!crl) return json(404, noCrl(id));
+    return crlResponse(ca, crl, encoding, prefersJson(headers.accept));
+  },
+});
+
+function crlResponse(
+  { uniqueName }: IssuingCa,
+  { crl }: StoredCrl,
+  encoding: 'pem' | 'der',
+  asJson: boolean,
+): Response {
+  if (asJson) return json(200, { detail: encodePem('X509 CRL', crl) });
+  return encoding === 'der'
+    ? attachment(crl, 'application/pkix-crl', `${uniqueName}.crl`)
+    : attachment(encodePem('X509 CRL', crl), 'application/x-pem-file', `${uniqueName}.crl.pem`);
+}
+
+const crlGeneration = (gateway: Gateway): Route => ({
+  method: 'POST',
+  path: `${path}/:id/generate-crl`,
+  operation: {
+    id: 'generateCrl',
+    tag,
+    summary: 'Make a CRL of an issuing CA',
+    description: 'With everything that is revoked at this moment, and the next number.',
+    permission: 'crls.generate',
+    responses: {
+      200: jsonResponse(
+        'The CRL is there for everybody.',
+        Type.Object(
+          { message: Type.String(), last_crl_issued_at: zonedDateTime('its thisUpdate') },
+          { $id: 'GeneratedCrl', additionalProperties: false },
+        ),
+        { message: 'the CRL has been issued', last_crl_issued_at: '2026-03-02T08:00:05.000Z' },
+      ),
+      500: jsonResponse('No CRL could be made.', detail, {
+        detail: 'the key store of this CA is not configured',
+      }),
+    },
+  },
+  async handle(principal, _request, { id }) {
+    try {
+      const { thisUpdate } = await gateway.issuingCas.generateCrl(principal, recordId(id));
+      return json(200, {
+        message: 'the CRL has been issued',
+        last_crl_issued_at: `${timestamp(thisUpdate)}Z`,
+      });
+    } catch (error) {
+      throw asServerError(error);
+    }
+  },
+});
+
+const activation = (gateway: Gateway, verb: 'activate' | 'deactivate'): Route => ({
+  method: 'POST',
+  path: `${path}/:id/${verb}`,
+  operation: {
+    id: `${verb}IssuingCa`,
+    tag,
+    summary:
+      verb === 'activate' ? 'Let an issuing CA sign again' : 'Let an issuing CA sign no more certificates',
+    ...(verb === 'deactivate' && { description: 'Its CRLs go on, for what it has issued.' }),
+    permission: 'cas.write',
+    responses: { 200: jsonResponse('The issuing CA.', record, shownExample(issuingCas)) },
+    ...(verb === 'activate' && { failures: { 409: 'Its certificate has expired or is revoked.' } }),
+  },
+  handle: async (principal, _request, { id }) =>
+    json(200, issuingCas.toJson(await gateway.issuingCas[verb](principal, recordId(id)), true)),
+});
