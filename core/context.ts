@@ -4,6 +4,7 @@ import type { ConfigurationCache } from './configuration.ts';
 import type { Backups } from './ports/backups.ts';
 import type { Issuer } from './ports/issuer.ts';
 import type { KeyStore } from './ports/keys.ts';
+import type { LogFiles } from './ports/log-files.ts';
 import type { Log } from './ports/logs.ts';
 import type { Passwords } from './ports/passwords.ts';
 import type { Patterns } from './ports/patterns.ts';
@@ -23,6 +24,7 @@ export interface GatewayPorts {
   readonly passwords: Passwords;
   readonly patterns: Patterns;
   readonly log: Log;
+  readonly logFiles: LogFiles;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }

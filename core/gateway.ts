@@ -1,5 +1,6 @@
 import type { Role } from './accounts/account.ts';
 import { type Accounts, accounts } from './accounts/accounts.ts';
+import { demand, type Principal } from './accounts/principal.ts';
 import { type RoleInput, roles } from './accounts/roles.ts';
 import { type ServiceAccounts, serviceAccounts } from './accounts/service-accounts.ts';
 import { pruneSessions } from './accounts/sessions.ts';
@@ -34,15 +35,21 @@ import { type DomainInput, domains } from './domains/domains.ts';
 import { admit } from './enrolment/admit.ts';
 import { enrol } from './enrolment/enrol.ts';
 import type { Evidence, Target } from './enrolment/evidence.ts';
+import { type Information, information } from './enrolment/information.ts';
 import type { Ask, Outcome } from './enrolment/outcome.ts';
 import type { Requester } from './enrolment/requester.ts';
 import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
 import { resolveCa, resolveDomain } from './enrolment/target.ts';
 import { Fault } from './fault.ts';
+import { type LogFilesUse, logFiles, pruneLogs } from './logs/log-files.ts';
+import type { MetricFamily } from './metrics/counters.ts';
+import { EnrolmentMetrics } from './metrics/enrolments.ts';
+import { gauges } from './metrics/gauges.ts';
 import type { Health } from './ports/platform.ts';
 import { type ProfileInput, profiles } from './profiles/profiles.ts';
 import type { CertificateProfile } from './profiles/record.ts';
 import type { Resource } from './resource.ts';
+import { currentSettings, type RuntimeSettingsUse, runtimeSettings } from './runtime-settings.ts';
 import type { GatewaySettings } from './settings.ts';
 import { type Signers, signers } from './signers/signers.ts';
 import { expireTransactions } from './transactions/expiry.ts';
@@ -77,6 +84,7 @@ export interface Gateway {
   revoke(requester: Requester, ask: RevocationAsk): Promise<void>;
   /** What takes several messages. */
   readonly transactions: Transactions;
+  readonly information: Information;
   /** What the domain's answers are signed with. Faults: notFound, unavailable. */
   protection(domain: string | undefined): Promise<ProtectionCredential>;
   /** The domain's CA certificates, issuing CA first, up to the root, DER. Faults: notFound, unavailable. */
@@ -103,6 +111,11 @@ export interface Gateway {
   readonly credentials: Credentials;
   readonly signers: Signers;
   readonly truststores: Resource<'truststore', TruststoreInput, Truststore>;
+
+  readonly settings: RuntimeSettingsUse;
+  readonly logFiles: LogFilesUse;
+  /** Faults: forbidden. */
+  metrics(principal: Principal): Promise<readonly MetricFamily[]>;
 
   /** The state of everything that the service depends on, by name: `store`, `keys.<name>`, `issuers.<name>`. */
   health(): Promise<Readonly<Record<string, Health>>>;
@@ -132,12 +145,27 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     const configuration = await context.configuration.current();
     return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
   };
+  const enrolments = new EnrolmentMetrics(clock);
+  const health: Gateway['health'] = async () => {
+    const parts: [string, { health(): Promise<Health> }][] = [
+      ['store', store],
+      ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, typeof keys]),
+      ...[...ports.issuers].map(([name, issuer]) => [`issuers.${name}`, issuer] as [string, typeof issuer]),
+    ];
+    const states = await Promise.all(
+      parts.map(async ([name, part]) => [name, await part.health().catch(outOfReach)] as const),
+    );
+    return Object.fromEntries(states);
+  };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
-    admit: (evidence, target) => admit(context, evidence, target),
-    enrol: (requester, ask) => enrol(context, requester, ask),
+    ...enrolments.measured({
+      admit: (evidence, target) => admit(context, evidence, target),
+      enrol: (requester, ask) => enrol(context, requester, ask),
+    }),
     revoke: (requester, ask) => revoke(context, crls, requester, ask),
     transactions: transactions(context, crls),
+    information: information(context),
     protection: async (domain) => protection.of(await caOf(domain)),
     caCertificates: async (domain) => (await caOf(domain)).chain,
 
@@ -165,17 +193,13 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     signers: signers(context),
     truststores: truststores(context),
 
-    async health() {
-      const parts: [string, { health(): Promise<Health> }][] = [
-        ['store', store],
-        ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, typeof keys]),
-        ...[...ports.issuers].map(([name, issuer]) => [`issuers.${name}`, issuer] as [string, typeof issuer]),
-      ];
-      const states = await Promise.all(
-        parts.map(async ([name, part]) => [name, await part.health().catch(outOfReach)] as const),
-      );
-      return Object.fromEntries(states);
+    settings: runtimeSettings(context),
+    logFiles: logFiles(context),
+    async metrics(principal) {
+      demand(principal, 'metrics.read');
+      return [...enrolments.families(), ...(await gauges(context, await health()))];
     },
+    health,
     async tlsCredential() {
       const { counter } = await context.configuration.current();
       if (served?.counter === counter) return served.credential;
@@ -201,6 +225,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       await renewTlsCredential(context);
       await context.throttle.prune();
       await pruneSessions(context);
+      await pruneLogs(context, await currentSettings(store));
       await anchors.anchorDue();
     },
   };

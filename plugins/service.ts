@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#adapters/outbound/system/clock.ts';
 import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { openLogDirectory } from '#adapters/outbound/system/log-directory.ts';
 import { openLogFile } from '#adapters/outbound/system/log-file.ts';
 import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
 import { passwords } from '#adapters/outbound/system/passwords.ts';
@@ -86,7 +87,8 @@ export async function openService(
   const keyStores = await openSlot('keys', configuration.keys, { ...surroundings, vault: keyVault }, stack);
   const issuers = await openSlot('issuers', configuration.issuers, surroundings, stack);
   const [store] = stores.values();
-  const ports = { ...surroundings, store: store!, keyStores, issuers, passwords, patterns };
+  const logFiles = openLogDirectory(logDirectory(configuration, dataDirectory));
+  const ports = { ...surroundings, store: store!, keyStores, issuers, passwords, patterns, logFiles };
   const gateway = createGateway(ports, {
     defaultDomain: configuration.domains.default,
     publicUrl,
@@ -123,6 +125,9 @@ export async function openLog(
   stack.defer(() => file.close());
   return file;
 }
+
+const logDirectory = ({ log }: Pick<Configuration, 'log'>, dataDirectory: string): string =>
+  log.directory ?? join(dataDirectory, 'logs');
 
 /** What people and devices may call this machine. */
 function serverNames({ server }: Configuration, ...urls: readonly string[]): readonly string[] {

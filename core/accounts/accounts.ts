@@ -2,16 +2,13 @@ import type { Actor } from '../audit/event.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { secretContext } from '../devices/secrets.ts';
 import { Fault } from '../fault.ts';
+import { currentSettings, type RuntimeSettings } from '../runtime-settings.ts';
 import type { Role, Session, User } from './account.ts';
 import { checkPassword } from './password.ts';
 import { type Permission, permissions } from './permissions.ts';
 import { mintPrincipal, type Principal } from './principal.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
 import { endSessions } from './sessions.ts';
-
-/** Milliseconds. */
-export const accessLifetime = 15 * 60_000;
-export const refreshLifetime = 24 * 3_600_000;
 
 /** A sign-in at one moment: what the tokens given out for it say. */
 export interface SessionGrant {
@@ -65,16 +62,14 @@ export function accounts(context: Context): Accounts {
     );
   }
 
-  const grant = ({
-    id,
-    user,
-    generation,
-    expiresAt,
-  }: Pick<Session, 'id' | 'user' | 'generation' | 'expiresAt'>): SessionGrant => ({
+  const grant = (
+    { id, user, generation, expiresAt }: Pick<Session, 'id' | 'user' | 'generation' | 'expiresAt'>,
+    { accessTokenSeconds }: RuntimeSettings,
+  ): SessionGrant => ({
     user,
     session: id,
     generation,
-    accessUntil: Math.min(clock.now() + accessLifetime, expiresAt),
+    accessUntil: Math.min(clock.now() + accessTokenSeconds * 1000, expiresAt),
     refreshUntil: expiresAt,
   });
 
@@ -105,7 +100,8 @@ export function accounts(context: Context): Accounts {
         );
       }
       const actor: Actor = { kind: 'user', id: user.id, name: user.username, address };
-      const expiresAt = clock.now() + refreshLifetime;
+      const settings = await currentSettings(store);
+      const expiresAt = clock.now() + settings.refreshTokenSeconds * 1000;
       const [id] = await store.commit([
         {
           op: 'insert',
@@ -114,7 +110,7 @@ export function accounts(context: Context): Accounts {
         },
         audit(context, actor, { action: 'account.signIn', object: `user:${user.id}` }),
       ]);
-      return grant({ id: id!, user: user.id, generation: 0, expiresAt });
+      return grant({ id: id!, user: user.id, generation: 0, expiresAt }, settings);
     },
 
     async refresh(id, generation, address) {
@@ -139,7 +135,9 @@ export function accounts(context: Context): Accounts {
         ]);
         return refuse('account.refresh', actor, 'a refresh token was used again');
       }
-      const next = { generation: generation + 1, expiresAt: clock.now() + refreshLifetime };
+      const settings = await currentSettings(store);
+      const expiresAt = clock.now() + settings.refreshTokenSeconds * 1000;
+      const next = { generation: generation + 1, expiresAt };
       try {
         await store.commit([
           { op: 'update', kind: 'session', id, where: { generation, isRevoked: false }, set: next },
@@ -150,7 +148,7 @@ export function accounts(context: Context): Accounts {
         }
         throw error;
       }
-      return grant({ ...session, ...next });
+      return grant({ ...session, ...next }, settings);
     },
 
     async principal(userId, sessionId, address) {

@@ -136,6 +136,7 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .execute();
   await index('certificates', 'created_at');
   await index('certificates', 'not_valid_before');
+  await index('certificates', 'not_valid_after');
   await index('certificates', 'device');
   await index('certificates', 'domain');
   await builder.schema

@@ -1,0 +1,101 @@
+import { Type } from '@sinclair/typebox';
+import type { Gateway } from '#core/gateway.ts';
+import type { LogFile } from '#core/ports/log-files.ts';
+import { timestamp } from '../description.ts';
+import { json } from '../errors.ts';
+import { dateTime } from '../fields.ts';
+import { jsonResponse, type Route } from '../route.ts';
+
+const members = {
+  name: Type.String(),
+  size: Type.Integer({ description: 'octets' }),
+  modified: dateTime('when it was last written'),
+};
+const logFile = Type.Object(members, { $id: 'LogFile', additionalProperties: false });
+const logText = Type.Object(
+  { ...members, content: Type.String({ description: 'the text; of a file beyond 64 MiB, its end' }) },
+  { $id: 'LogText', additionalProperties: false },
+);
+const example = { name: 'postern.log', size: 18_322, modified: '2026-03-02T08:15:30.000' };
+const line = '{"time":"2026-03-02T08:15:30.000Z","level":"info","pid":1,"event":"serving"}\n';
+const fileName = { file_name: Type.String({ description: 'a name from the list' }) };
+
+const info = ({ name, size, modified }: LogFile) => ({ name, size, modified: timestamp(modified) });
+
+/** `/api/logging`: the files that the log is written to. */
+export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/api/logging/list_files',
+    operation: {
+      id: 'listLogFiles',
+      tag: 'logging',
+      summary: 'List the log files, oldest first',
+      permission: 'logs.read',
+      responses: { 200: jsonResponse('All of them.', Type.Array(logFile), [example]) },
+    },
+    handle: async (principal) => json(200, (await gateway.logFiles.list(principal)).map(info)),
+  },
+  {
+    method: 'GET',
+    path: '/api/logging/download/:file_name',
+    operation: {
+      id: 'downloadLogFile',
+      tag: 'logging',
+      summary: 'Read a log file',
+      description: 'JSON, unless the Accept header asks for `text/plain` or `application/octet-stream`.',
+      permission: 'logs.read',
+      path: fileName,
+      responses: {
+        200: {
+          description: 'The file.',
+          content: {
+            'application/json': { schema: logText, example: { ...example, content: line } },
+            'text/plain': { schema: Type.String(), example: line },
+            'application/octet-stream': { schema: Type.String(), example: line },
+          },
+          headers: { 'Content-Disposition': 'For all but JSON: an attachment, with its name.' },
+        },
+      },
+    },
+    async handle(principal, { headers }, { file_name: name }) {
+      const { content, ...file } = await gateway.logFiles.read(principal, decoded(name));
+      const wanted = /\b(?:text\/plain|application\/octet-stream)\b/i.exec(headers.accept ?? '')?.[0];
+      if (wanted === undefined) {
+        return json(200, { ...info(file), content: new TextDecoder().decode(content) });
+      }
+      return new Response(Uint8Array.from(content), {
+        headers: {
+          'content-type': wanted.toLowerCase(),
+          'content-disposition': `attachment; filename="${file.name}"`,
+          'x-content-type-options': 'nosniff',
+        },
+      });
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/api/logging/delete/:file_name',
+    operation: {
+      id: 'deleteLogFile',
+      tag: 'logging',
+      summary: 'Delete a log file',
+      permission: 'logs.write',
+      path: fileName,
+      responses: { 204: { description: 'It is gone.' } },
+    },
+    async handle(principal, _request, { file_name: name }) {
+      await gateway.logFiles.remove(principal, decoded(name));
+      return new Response(null, { status: 204 });
+    },
+  },
+];
+
+/** A segment of the path; one that cannot be decoded names no file. */
+function decoded(segment = ''): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return '';
+  }
+}

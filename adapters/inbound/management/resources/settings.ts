@@ -1,0 +1,85 @@
+import { Type } from '@sinclair/typebox';
+import type { Gateway } from '#core/gateway.ts';
+import type { RuntimeSettings } from '#core/runtime-settings.ts';
+import { readBody } from '../body.ts';
+import { inputSchema, recordSchema } from '../collection-operations.ts';
+import type { FieldDescription } from '../description.ts';
+import { json } from '../errors.ts';
+import { nullable } from '../fields.ts';
+import { readInput } from '../input.ts';
+import { jsonResponse, type Route } from '../route.ts';
+
+const seconds = (least: number, most: number, description: string) =>
+  Type.Integer({ minimum: least, maximum: most, description });
+
+const fields = {
+  access_token_seconds: {
+    schema: seconds(60, 86_400, "how long a user's access token is good for; 900 unless changed"),
+  },
+  refresh_token_seconds: {
+    schema: seconds(60, 2_592_000, "how long a user's refresh token is good for; 86400 unless changed"),
+  },
+  expiry_warning_days: {
+    schema: Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      description: '`/metrics` counts the certificates that run out within these days; 30 unless changed',
+    }),
+  },
+  log_retention_days: {
+    schema: nullable(
+      Type.Integer({ minimum: 1, maximum: 3650 }),
+      'rotated log files that are older are deleted; null, as it is unless changed, keeps them until rotation drops them',
+    ),
+  },
+} satisfies Record<string, FieldDescription>;
+
+const toJson = (settings: RuntimeSettings) => ({
+  access_token_seconds: settings.accessTokenSeconds,
+  refresh_token_seconds: settings.refreshTokenSeconds,
+  expiry_warning_days: settings.expiryWarningDays,
+  log_retention_days: settings.logRetentionDays,
+});
+
+const schema = recordSchema(fields, true, 'Settings');
+const example = {
+  access_token_seconds: 900,
+  refresh_token_seconds: 86_400,
+  expiry_warning_days: 30,
+  log_retention_days: null,
+};
+
+/** `/api/settings`: what can be changed while the service runs. */
+export const settingsRoutes = (gateway: Gateway): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/api/settings',
+    operation: {
+      id: 'readSettings',
+      tag: 'settings',
+      summary: 'Read the settings that can be changed while the service runs',
+      permission: 'settings.read',
+      responses: { 200: jsonResponse('The settings.', schema, example) },
+    },
+    handle: async (principal) => json(200, toJson(await gateway.settings.read(principal))),
+  },
+  {
+    method: 'PATCH',
+    path: '/api/settings',
+    operation: {
+      id: 'changeSettings',
+      tag: 'settings',
+      summary: 'Change those settings that are sent',
+      permission: 'settings.write',
+      body: {
+        schema: inputSchema(fields, 'change', 'SettingsChanges'),
+        example: { access_token_seconds: 600 },
+      },
+      responses: { 200: jsonResponse('The settings as they are now.', schema, example) },
+    },
+    async handle(principal, request) {
+      const changes = readInput(fields, await readBody(request), 'change');
+      return json(200, toJson(await gateway.settings.change(principal, changes)));
+    },
+  },
+];

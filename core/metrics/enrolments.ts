@@ -1,0 +1,69 @@
+import type { Protocol } from '../enrolment/evidence.ts';
+import { toFault } from '../fault.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Clock } from '../ports/platform.ts';
+import { Counter, Histogram, type MetricFamily } from './counters.ts';
+
+type Enrolment = Pick<Gateway, 'admit' | 'enrol'>;
+
+/** Seconds. */
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Counts enrolments and how long they take. Costs well below a microsecond each. */
+export class EnrolmentMetrics {
+  readonly #clock: Clock;
+  readonly #total = new Counter(
+    'postern_enrolments_total',
+    'Enrolments and renewals by what became of them: issued, pending, refused (by us) or failed (for a defect or an outage).',
+    ['protocol', 'domain', 'operation', 'outcome'],
+  );
+  readonly #seconds = new Histogram(
+    'postern_enrolment_seconds',
+    'How long enrolments take, from the decoded request to the stored certificate.',
+    'protocol',
+    bounds,
+  );
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  measured({ admit, enrol }: Enrolment): Enrolment {
+    return {
+      admit: async (evidence, target) => {
+        try {
+          return await admit(evidence, target);
+        } catch (error) {
+          // The domain of a path that nobody has shown a right to is a stranger's word.
+          if (evidence.kind !== 'none') this.#failed(target.protocol, '', 'admit', error);
+          throw error;
+        }
+      },
+      enrol: async (requester, ask) => {
+        const { protocol } = requester.target;
+        const domain = requester.domain.uniqueName;
+        const began = this.#clock.now();
+        try {
+          const outcome = await enrol(requester, ask);
+          this.#total.add(protocol, domain, ask.operation, outcome.kind);
+          return outcome;
+        } catch (error) {
+          this.#failed(protocol, domain, ask.operation, error);
+          throw error;
+        } finally {
+          this.#seconds.observe(protocol, Math.max(0, this.#clock.now() - began) / 1000);
+        }
+      },
+    };
+  }
+
+  #failed(protocol: Protocol, domain: string, operation: string, error: unknown): void {
+    const { code } = toFault(error);
+    const outcome = code === 'internal' || code === 'unavailable' ? 'failed' : 'refused';
+    this.#total.add(protocol, domain, operation, outcome);
+  }
+
+  families(): readonly MetricFamily[] {
+    return [this.#total.family(), this.#seconds.family()];
+  }
+}

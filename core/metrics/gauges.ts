@@ -1,0 +1,66 @@
+import type { Context } from '../context.ts';
+import type { Health } from '../ports/platform.ts';
+import { currentSettings } from '../runtime-settings.ts';
+import type { MetricFamily, Sample } from './counters.ts';
+
+const mostCas = 1000;
+const countedUpTo = 10_000;
+const day = 24 * 3_600_000;
+
+const gauge = (name: string, help: string, samples: readonly Sample[]): MetricFamily => ({
+  name,
+  help,
+  type: 'gauge',
+  perProcess: false,
+  samples,
+});
+
+/** The state of what all instances share. */
+export async function gauges(
+  { store, clock }: Context,
+  health: Readonly<Record<string, Health>>,
+): Promise<readonly MetricFamily[]> {
+  const now = clock.now();
+  const [{ expiryWarningDays }, cas, crls] = await Promise.all([
+    currentSettings(store),
+    store.list('issuingCa', { limit: mostCas }),
+    store.list('crl', { limit: mostCas }),
+  ]);
+  const expiring = await store.count(
+    'certificate',
+    [
+      { field: 'notValidAfter', is: 'greaterOrEqual', value: now },
+      { field: 'notValidAfter', is: 'less', value: now + expiryWarningDays * day },
+      { field: 'status', is: 'equal', value: 'good' },
+    ],
+    countedUpTo,
+  );
+  const names = new Map(cas.records.map(({ id, uniqueName }) => [id, uniqueName]));
+  const ofCrls = (seconds: (crl: (typeof crls.records)[number]) => number): Sample[] =>
+    crls.records.map((crl) => ({
+      labels: { ca: names.get(crl.ca) ?? String(crl.ca) },
+      value: seconds(crl) / 1000,
+    }));
+  return [
+    gauge(
+      'postern_crl_age_seconds',
+      'How long ago the newest CRL of a CA was made.',
+      ofCrls(({ thisUpdate }) => now - thisUpdate),
+    ),
+    gauge(
+      'postern_crl_expires_in_seconds',
+      'How long the newest CRL of a CA is still good for.',
+      ofCrls(({ nextUpdate }) => nextUpdate - now),
+    ),
+    gauge(
+      'postern_certificates_expiring',
+      `Certificates that run out within the days that the settings say (counted no further than ${countedUpTo}).`,
+      [{ labels: { days: String(expiryWarningDays) }, value: expiring }],
+    ),
+    gauge(
+      'postern_healthy',
+      'Whether what the service depends on is in reach: store, key stores (HSMs among them), upstream issuers.',
+      Object.entries(health).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 })),
+    ),
+  ];
+}

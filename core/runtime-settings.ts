@@ -1,0 +1,83 @@
+import { demand, type Principal } from './accounts/principal.ts';
+import { audit, type Context } from './context.ts';
+import { Fault } from './fault.ts';
+import type { Store, Write } from './ports/store.ts';
+
+/** What an administrator can change while the service runs, for all instances. */
+export interface RuntimeSettings {
+  /** How long a user's tokens are good for, in seconds. */
+  readonly accessTokenSeconds: number;
+  readonly refreshTokenSeconds: number;
+  /** Metrics count certificates that run out within this. */
+  readonly expiryWarningDays: number;
+  /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
+  readonly logRetentionDays: number | null;
+}
+
+const defaults: RuntimeSettings = {
+  accessTokenSeconds: 15 * 60,
+  refreshTokenSeconds: 24 * 3600,
+  expiryWarningDays: 30,
+  logRetentionDays: null,
+};
+
+const settingName = 'runtime-settings';
+const tries = 5;
+
+export interface RuntimeSettingsUse {
+  read(principal: Principal): Promise<RuntimeSettings>;
+  /** Only the members of `changes`. Faults: malformed with `field`. */
+  change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
+}
+
+/** As they stand now: what has not been changed is at its default. */
+export async function currentSettings(store: Store): Promise<RuntimeSettings> {
+  return decode((await store.find('setting', { name: settingName }))?.value);
+}
+
+const decode = (value: Uint8Array | undefined): RuntimeSettings => ({
+  ...defaults,
+  ...(value && JSON.parse(Buffer.from(value).toString('utf8'))),
+});
+
+export function runtimeSettings(context: Context): RuntimeSettingsUse {
+  const { store } = context;
+
+  async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {
+    const setting = await store.find('setting', { name: settingName });
+    const next = { ...decode(setting?.value), ...changes };
+    if (next.refreshTokenSeconds < next.accessTokenSeconds) {
+      throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {
+        field: 'refreshTokenSeconds',
+      });
+    }
+    const value = Buffer.from(JSON.stringify(next));
+    // Guarded: of two that change it at once, the later one starts from what the earlier one left.
+    const write: Write = setting
+      ? { op: 'update', kind: 'setting', id: setting.id, where: { value: setting.value }, set: { value } }
+      : { op: 'insert', kind: 'setting', values: { name: settingName, value } };
+    const detail = Object.fromEntries(Object.entries(changes));
+    await store.commit([
+      write,
+      audit(context, principal.actor, { action: 'settings.update', object: 'settings', detail }),
+    ]);
+    return next;
+  }
+
+  return {
+    async read(principal) {
+      demand(principal, 'settings.read');
+      return currentSettings(store);
+    },
+    async change(principal, changes) {
+      demand(principal, 'settings.write');
+      for (let n = 1; ; n++) {
+        try {
+          return await change(principal, changes);
+        } catch (error) {
+          if (!(error instanceof Fault) || error.code !== 'conflict' || n >= tries) throw error;
+        }
+      }
+    },
+  };
+}

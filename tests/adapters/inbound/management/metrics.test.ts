@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test';
+import { apiOf } from '#tests/fixtures/api.ts';
+import { installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+/** `name{labels} value` → value, the number of the worker aside. */
+function read(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const match = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line);
+    if (!match) throw new Error(`not a sample: ${line}`);
+    const name = match[1]!.replace(/,?worker="\d+"/, '').replace('{}', '');
+    samples.set(name, Number(match[2]));
+  }
+  return samples;
+}
+
+test('enrolments are counted by protocol, domain, operation and outcome, and timed', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const { password: secret } = await site.device('pump');
+  const key = testKey('p-256');
+  await site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+  await site.enrol(password('pump', 'wrong'), {}, request(key, 'CN=pump')).catch(() => {});
+  await site.enrol(password('pump', secret), {}, request(key, 'CN=pump'), 'renew').catch(() => {});
+  await site.enrol(password('pump', secret), { domain: 'made up' }, request(key, 'CN=pump')).catch(() => {});
+  const { headers, text } = await api.get('/metrics');
+  expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const samples = read(text);
+  const enrolments = [...samples].filter(([name]) => name.startsWith('postern_enrolments_total'));
+  expect(Object.fromEntries(enrolments)).toEqual({
+    'postern_enrolments_total{protocol="est",domain="default",operation="enrol",outcome="issued"}': 1,
+    'postern_enrolments_total{protocol="est",domain="default",operation="renew",outcome="refused"}': 1,
+    'postern_enrolments_total{protocol="est",domain="",operation="admit",outcome="refused"}': 2,
+  });
+  expect(samples.get('postern_enrolment_seconds_count{protocol="est"}')).toBe(2);
+  expect(samples.get('postern_enrolment_seconds_bucket{protocol="est",le="+Inf"}')).toBe(2);
+});
+
+test('CRLs age, and what the service depends on is healthy or not', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  await site.gateway.maintain('test');
+  site.clock.advance(60_000);
+  const samples = read((await api.get('/metrics')).text);
+  expect(samples.get('postern_crl_age_seconds{ca="issuing"}')).toBe(60);
+  expect(samples.get('postern_crl_expires_in_seconds{ca="root"}')).toBe(7 * 86_400 - 60);
+  expect(samples.get('postern_healthy{part="store"}')).toBe(1);
+  expect(samples.get('postern_healthy{part="keys.default"}')).toBe(1);
+  expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+});
+
+test('a name with quotes in it stays one label', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  await api.post('/api/domains/', { unique_name: 'a"b' });
+  const { body: domains } = await api.get('/api/domains/?search=a');
+  const { password: secret } = await site.device(
+    'pump',
+    domains.find((d: { unique_name: string }) => d.unique_name === 'a"b').id,
+  );
+  await site.enrol(password('pump', secret), { domain: 'a"b' }, request(testKey('p-256'), 'CN=pump'));
+  expect((await api.get('/metrics')).text).toContain('domain="a\\"b",operation="enrol",outcome="issued"');
+});
