@@ -28,6 +28,7 @@ export interface LoadedCa {
 export interface Configuration {
   readonly counter: number;
   readonly domains: readonly Domain[];
+  readonly cas: readonly LoadedCa[];
   domainNamed(name: string): Domain | undefined;
   domain(id: number): Domain | undefined;
   profile(id: number): LoadedProfile | undefined;
@@ -143,6 +144,7 @@ function configuration(
   return {
     counter,
     domains,
+    cas: [...cas.values()],
     domainNamed: (name) => domainNames.get(name),
     domain: (id) => domainIds.get(id),
     profile: (id) => profiles.get(id),

@@ -10,7 +10,7 @@ import type { Sender } from './sender.ts';
 export interface CmpSurroundings {
   readonly gateway: Pick<
     Gateway,
-    'admit' | 'enrol' | 'revoke' | 'transactions' | 'protection' | 'caCertificates'
+    'admit' | 'enrol' | 'revoke' | 'transactions' | 'information' | 'protection' | 'caCertificates'
   >;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -31,9 +31,12 @@ export interface Dialogue extends Sender {
   readonly transaction: Transaction | undefined;
 }
 
+/** The bodies that may be of this type: several types share one form. */
+type BodyOf<T, B extends PkiBody = PkiBody> = B extends unknown ? (T extends B['type'] ? B : never) : never;
+
 /** What answers one kind of body: the whole message, DER. */
 export type Handler<T extends PkiBody['type']> = (
   surroundings: CmpSurroundings,
   dialogue: Dialogue,
-  body: Extract<PkiBody, { type: T }>,
+  body: BodyOf<T>,
 ) => Promise<Uint8Array>;

@@ -14,6 +14,7 @@ import { isDefect, Refusal, refusalStatus } from './refusal.ts';
 import { noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
 import { identify } from './sender.ts';
+import { inform } from './support.ts';
 
 /** Where a message came to, and from. */
 export interface Arrival {
@@ -108,6 +109,8 @@ async function dispatch(
   switch (body.type) {
     case 'rr':
       return revoke(surroundings, dialogue, body);
+    case 'genm':
+      return inform(surroundings, dialogue, body);
     case 'certConf':
       return confirm(surroundings, dialogue, body);
     case 'error':

@@ -1,0 +1,77 @@
+import { publicUrls } from '../ca/urls.ts';
+import type { Configuration, LoadedCa } from '../configuration.ts';
+import type { Context } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { type ExpectedRequest, expectedRequest } from '../profiles/expected.ts';
+import { parseProfileRules } from '../profiles/language.ts';
+import { formatDistinguishedName, type Name } from '../x509/name.ts';
+import { domainCredentialProfile } from './admit.ts';
+import type { Requester } from './requester.ts';
+import { resolveCa, resolveProfile } from './target.ts';
+
+/** A CRL, by what certificates say of it. */
+export interface WantedCrl {
+  readonly issuers: readonly Name[];
+  /** Distribution points. */
+  readonly uris: readonly string[];
+  /** Of the one that is there already, milliseconds since 1970. */
+  readonly thisUpdate: number | undefined;
+}
+
+/** What enrolment protocols tell those that they know. Everything in DER. */
+export interface Information {
+  /** The root that the requester's domain has in place of `root`, one of ours; undefined when there is none. */
+  newerRoot(requester: Requester, root: Uint8Array): Promise<Uint8Array | undefined>;
+  /** The CRL of the domain's CA, where there is one. */
+  currentCrl(requester: Requester): Promise<Uint8Array | undefined>;
+  /** Those CRLs of our CAs that are wanted and newer than what is there. */
+  newerCrls(wanted: readonly WantedCrl[]): Promise<readonly Uint8Array[]>;
+  /** Faults: notFound, forbidden (the profile). */
+  expectedRequest(requester: Requester): Promise<ExpectedRequest>;
+}
+
+export function information(context: Context): Information {
+  const newest = async (ca: LoadedCa) => context.store.find('crl', { ca: ca.record.id });
+  return {
+    async newerRoot({ domain }, root) {
+      const configuration = await context.configuration.current();
+      const present = resolveCa(configuration, domain).chain.at(-1);
+      const isOurs = configuration.cas.some(({ record }) => sameBytes(record.certificate, root));
+      return present && isOurs && !sameBytes(present, root) ? present : undefined;
+    },
+    async currentCrl({ domain }) {
+      const ca = resolveCa(await context.configuration.current(), domain);
+      return (await newest(ca))?.crl;
+    },
+    async newerCrls(wanted) {
+      const configuration = await context.configuration.current();
+      const found = new Set<LoadedCa>();
+      const result: Uint8Array[] = [];
+      for (const crl of wanted) {
+        for (const ca of casOf(context, configuration, crl)) {
+          if (found.has(ca)) continue;
+          found.add(ca);
+          const stored = await newest(ca);
+          // X.509 knows whole seconds only.
+          const since = crl.thisUpdate ?? Number.NEGATIVE_INFINITY;
+          if (stored && Math.floor(stored.thisUpdate / 1000) * 1000 > since) result.push(stored.crl);
+        }
+      }
+      return result;
+    },
+    async expectedRequest({ device, domain, target }) {
+      const configuration = await context.configuration.current();
+      const { record } = resolveProfile(configuration, domain, target.profile ?? domainCredentialProfile);
+      const rules = parseProfileRules(record.profile, context.patterns);
+      return expectedRequest(rules, { device, domain, request: undefined });
+    },
+  };
+}
+
+function casOf(context: Context, configuration: Configuration, { issuers, uris }: WantedCrl): LoadedCa[] {
+  const byName = issuers.flatMap((name) => configuration.casNamed(formatDistinguishedName(name)));
+  const byUri = configuration.cas.filter(({ record }) =>
+    uris.includes(publicUrls(context.settings, record.id).crl),
+  );
+  return [...byName, ...byUri];
+}

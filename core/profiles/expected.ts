@@ -1,0 +1,39 @@
+import { tag } from '../der/tag.ts';
+import { Fault } from '../fault.ts';
+import { attributeTypeNamed } from '../x509/attribute-type.ts';
+import { attribute, buildName, type Name, type Rdn } from '../x509/name.ts';
+import { attempt } from './attempt.ts';
+import type { ProfileRules } from './language.ts';
+import { type Fields, parseTemplate } from './template.ts';
+
+/** What a request under a profile has to look like, as far as that can be said beforehand. */
+export interface ExpectedRequest {
+  /** With the values that the profile fixes, and empty ones where it wants one of the requester. */
+  readonly subject: Name;
+  /** Kinds of keys as the profile has them; undefined: every kind. */
+  readonly keys: readonly string[] | undefined;
+  readonly minimumRsaBits: number;
+}
+
+const leastRsaBits = 2048;
+
+/** RFC 9483 §4.3.3. `from`: the device and the domain that ask. */
+export function expectedRequest({ subject = {}, keys }: ProfileRules, from: Fields): ExpectedRequest {
+  const rdns = Object.entries(subject).flatMap(([name, { fixed, required, default: usual }]): Rdn[] => {
+    const type = attributeTypeNamed(name)?.oid ?? name;
+    const values = fixed === undefined ? [] : [fixed].flat();
+    const made = values.flatMap((text) => {
+      const template = parseTemplate(text);
+      const value = typeof template === 'string' ? undefined : template.render(from);
+      const one = value === undefined ? undefined : attempt(() => attribute(type, value));
+      return one === undefined || one instanceof Fault ? [] : [[one]];
+    });
+    const empty = required === true && fixed === undefined && usual === undefined;
+    return empty ? [[{ type, value: '', tag: tag.utf8String }]] : made;
+  });
+  return {
+    subject: buildName(rdns),
+    keys: keys?.allowed,
+    minimumRsaBits: keys?.minimumRsaBits ?? leastRsaBits,
+  };
+}
