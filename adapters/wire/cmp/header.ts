@@ -1,6 +1,7 @@
 import type { DerBuilder } from '#core/der/builder.ts';
 import type { DerReader } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
+import { parseTime } from '#core/der/time.ts';
 import { Fault } from '#core/fault.ts';
 import { addGeneralName, type GeneralName, readGeneralName } from '#core/x509/general-name.ts';
 import { addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
@@ -42,7 +43,7 @@ export function readHeader(reader: DerReader): PkiHeader {
   const at = <T>(n: number, read: (inner: DerReader) => T): T | undefined =>
     readExplicit(header, contextConstructed(n), read);
   const fields = {
-    messageTime: at(0, (r) => r.generalizedTime()),
+    messageTime: at(0, readMessageTime),
     protectionAlg: at(1, readEncoded),
     senderKID: at(2, readIdentifier),
     recipKID: at(3, readIdentifier),
@@ -54,6 +55,15 @@ export function readHeader(reader: DerReader): PkiHeader {
   };
   header.finish();
   return { pvno, sender, recipient, ...fields };
+}
+
+/** Unlike the times of certificates it may have a fraction of a second (X.690 §11.7: without trailing zeros). */
+function readMessageTime(reader: DerReader): number {
+  const text = reader.asciiString(tag.generalizedTime);
+  const fraction = /\.\d{0,8}[1-9](?=Z$)/.exec(text)?.[0] ?? '';
+  return (
+    parseTime(tag.generalizedTime, text.replace(fraction, '')) + Math.floor(Number(`0${fraction}`) * 1000)
+  );
 }
 
 function readIdentifier(reader: DerReader): Uint8Array {

@@ -14,6 +14,7 @@ import { readProtection } from '#adapters/wire/cmp/protection.ts';
 import { findValue, hasValue } from '#adapters/wire/cmp/typed-value.ts';
 import { der } from '#core/der/builder.ts';
 import { hex } from '#core/der/bytes.ts';
+import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseCertReqMsg } from '#core/x509/crmf.ts';
@@ -244,6 +245,30 @@ describe('messages', () => {
       }),
     );
     expect(() => openPkiMessage(unnamed)).toThrow('protectionAlg and protection go together');
+  });
+
+  test.each<[time: string, milliseconds: number | undefined]>([
+    ['20260102030405Z', Date.UTC(2026, 0, 2, 3, 4, 5)],
+    ['20260102030405.25Z', Date.UTC(2026, 0, 2, 3, 4, 5, 250)],
+    ['20260102030405.9999Z', Date.UTC(2026, 0, 2, 3, 4, 5, 999)],
+    ['20260102030405.0Z', undefined],
+    ['20260102030405.Z', undefined],
+    ['20260102030405+0000', undefined],
+    ['202601020304Z', undefined],
+    ['20260232030405Z', undefined],
+  ])('sent at %s are read, or malformed', (time, milliseconds) => {
+    const names = der((b) => b.explicit(4, (name) => name.sequence(() => {})));
+    const encoded = der((b) =>
+      b.sequence((message) => {
+        message.sequence((h) => {
+          h.integer(2).raw(names).raw(names);
+          h.explicit(0, (explicit) => explicit.string(time, tag.generalizedTime));
+        });
+        message.explicit(19, (content) => content.null());
+      }),
+    );
+    if (milliseconds === undefined) expect(() => parsePkiMessage(encoded)).toThrow(Fault);
+    else expect(parsePkiMessage(encoded).header.messageTime).toBe(milliseconds);
   });
 
   test('whose body is bad still open, so that the answer can name their transaction', () => {
