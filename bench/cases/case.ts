@@ -1,0 +1,31 @@
+import type { Load } from '../load-process.ts';
+import type { Result } from '../report.ts';
+
+/** How much is measured. */
+export interface Extent {
+  readonly rounds: number;
+  /** Exchanges in a round. */
+  readonly perRound: number;
+  /** Enrolments before the first round: the engine compiles what it sees often. */
+  readonly warmUp: number;
+  /** Certificates in the store that is not empty. */
+  readonly filled: number;
+  /** Enrolments over which memory is watched. */
+  readonly watched: number;
+  readonly starts: number;
+}
+
+export interface Case {
+  readonly name: string;
+  run(load: Load, extent: Extent): Promise<readonly Result[]>;
+}
+
+/** Kept alive, or as many handshakes at a time. */
+export const connections = 16;
+export const deviceCount = 1000;
+
+/** What every server here is configured with, TOML. */
+export const loopback = '[server]\nhost = "127.0.0.1"\n';
+
+export const times = (ratio: number): string => `${ratio.toFixed(2)} ×`;
+export const microseconds = (time: number): string => `${time.toFixed(0)} µs`;

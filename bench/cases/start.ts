@@ -1,0 +1,35 @@
+import { median, run } from '../measure.ts';
+import { restEnrolments } from '../requests.ts';
+import { startServer } from '../server.ts';
+import { createSite } from '../site.ts';
+import { type Case, connections, deviceCount, loopback } from './case.ts';
+
+const longest = 1000;
+
+/** From the start of the process to the line that says it is ready. */
+export const startCase: Case = {
+  name: 'start',
+  async run(load, { warmUp, starts }) {
+    using site = await createSite(deviceCount, loopback);
+    {
+      await using server = await startServer(site);
+      const requests = restEnrolments(site.devices);
+      await run(load, { port: server.port, connections, count: warmUp, requests });
+    }
+    const took: number[] = [];
+    for (let n = 0; n < starts; n++) {
+      await using server = await startServer(site);
+      took.push(server.startedIn);
+    }
+    return [
+      {
+        title: 'Start to ready, existing data',
+        reach: `≤ ${longest} ms`,
+        measured: `${median(took).toFixed(0)} ms`,
+        met: median(took) <= longest,
+        remark: `${took.map((milliseconds) => milliseconds.toFixed(0)).join(', ')}`,
+        figures: { took },
+      },
+    ];
+  },
+};

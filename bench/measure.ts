@@ -1,0 +1,81 @@
+import { cryptographicLimit } from './limit.ts';
+import type { Done, Job } from './load.ts';
+import type { Load } from './load-process.ts';
+import type { Server } from './server.ts';
+
+/** A server, and what is asked of it. */
+export interface Subject {
+  readonly server: Server;
+  readonly job: Job;
+}
+
+/** What one round of load cost the server. */
+interface Round extends Done {
+  /** Microseconds of CPU time for each exchange. */
+  readonly cpu: number;
+  /** Microseconds: the limit of this moment. */
+  readonly limit: number;
+}
+
+/** The medians of several rounds. */
+export interface Measured {
+  /** Microseconds of CPU time for each exchange. */
+  readonly cpu: number;
+  readonly limit: number;
+  /** How many times the limit an exchange cost. */
+  readonly ratio: number;
+  /** Exchanges a second. */
+  readonly rate: number;
+  /** Milliseconds to the answer: half, and all but one in a hundred, took no longer. */
+  readonly median: number;
+  readonly slowest: number;
+  readonly rounds: readonly Round[];
+}
+
+/** One subject after the other, again and again: what else the machine does falls on all of them alike. */
+export async function measure(
+  load: Load,
+  subjects: readonly Subject[],
+  rounds: number,
+): Promise<readonly Measured[]> {
+  const done = subjects.map((): Round[] => []);
+  for (let n = 0; n < rounds; n++) {
+    for (const [which, subject] of subjects.entries()) done[which]!.push(await round(load, subject));
+  }
+  return done.map((of, which) => summarize(of, subjects[which]!.job.count));
+}
+
+async function round(load: Load, { server, job }: Subject): Promise<Round> {
+  const limitBefore = cryptographicLimit();
+  const before = server.cpuTime();
+  const done = await run(load, job);
+  const cpu = (server.cpuTime() - before) / job.count;
+  return { ...done, cpu, limit: (limitBefore + cryptographicLimit()) / 2 };
+}
+
+/** Anything but success is an error: a refusal costs less than a certificate. */
+export async function run(load: Load, job: Job): Promise<Done> {
+  const done = await load.run(job);
+  const failures = Object.entries(done.failures);
+  if (failures.length === 0) return done;
+  throw new Error(`answers other than 200: ${failures.map(([status, n]) => `${n} × ${status}`).join(', ')}`);
+}
+
+function summarize(rounds: readonly Round[], count: number): Measured {
+  const of = (value: (one: Round) => number): number => median(rounds.map(value));
+  return {
+    cpu: of(({ cpu }) => cpu),
+    limit: of(({ limit }) => limit),
+    ratio: of(({ cpu, limit }) => cpu / limit),
+    rate: of(({ seconds }) => count / seconds),
+    median: of((one) => one.median),
+    slowest: of((one) => one.slowest),
+    rounds,
+  };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

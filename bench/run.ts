@@ -1,0 +1,62 @@
+/** What a certificate costs, in multiples of its cryptography. See ./run for how it is called. */
+import { parseArgs } from 'node:util';
+import type { Case, Extent } from './cases/case.ts';
+import { enrolmentCases } from './cases/enrolment.ts';
+import { filledCase } from './cases/filled.ts';
+import { memoryCase } from './cases/memory.ts';
+import { renewalCase } from './cases/renewal.ts';
+import { startCase } from './cases/start.ts';
+import { startLoad } from './load-process.ts';
+import { printTable, type Result, writeJson } from './report.ts';
+
+const cases: readonly Case[] = [...enrolmentCases, renewalCase, filledCase, memoryCase, startCase];
+
+const full: Extent = {
+  rounds: 9,
+  perRound: 5000,
+  warmUp: 30_000,
+  filled: 1_000_000,
+  watched: 50_000,
+  starts: 7,
+};
+const quick: Extent = {
+  rounds: 3,
+  perRound: 2000,
+  warmUp: 10_000,
+  filled: 100_000,
+  watched: 10_000,
+  starts: 3,
+};
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+});
+const names = cases.map(({ name }) => name);
+const unknown = values.only?.find((name) => !names.includes(name));
+if (unknown !== undefined) {
+  console.error(`there is no case called ${unknown}; there are ${names.join(', ')}`);
+  process.exit(2);
+}
+
+const extent = values.quick ? quick : full;
+const results: Result[] = [];
+let failed = false;
+{
+  await using load = startLoad();
+  for (const { name, run } of cases) {
+    if (values.only && !values.only.includes(name)) continue;
+    console.error(`${name} …`);
+    try {
+      results.push(...(await run(load, extent)));
+    } catch (error) {
+      failed = true;
+      console.error(`${name} could not be measured:`, error);
+    }
+  }
+}
+console.log(
+  'Limit: one P-256 verification and one P-256 signature. CPU time of the server for each certificate.\n',
+);
+printTable(results);
+console.log(`\n${writeJson(results, { quick: values.quick, extent })}`);
+process.exit(failed ? 1 : 0);

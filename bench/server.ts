@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { cpuTime, residentMemory } from './processes.ts';
+import type { Site } from './site.ts';
+
+const program = join(import.meta.dir, '../postern');
+const readyLine = /postern ready https:\/\/[^:\s]+:(\d+)/;
+
+/** A Postern that serves, in a process of its own, as an operator starts it. */
+export interface Server extends AsyncDisposable {
+  readonly port: number;
+  /** Milliseconds from the start of the process to the line that says it is ready. */
+  readonly startedIn: number;
+  /** Microseconds of CPU time so far, of all its processes. */
+  cpuTime(): number;
+  /** MiB, of the process that the operator started. */
+  residentMemory(): number;
+}
+
+export async function startServer(site: Site): Promise<Server> {
+  const startedAt = performance.now();
+  const server = Bun.spawn(
+    [program, 'serve', '--data', site.directory, '--config', site.config].concat([
+      '--https-port',
+      '0',
+      '--http-port',
+      '0',
+    ]),
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
+  );
+  const port = await portIn(server.stdout);
+  const startedIn = performance.now() - startedAt;
+  return {
+    port,
+    startedIn,
+    cpuTime: () => cpuTime(server.pid),
+    residentMemory: () => residentMemory(server.pid),
+    async [Symbol.asyncDispose]() {
+      server.kill('SIGTERM');
+      await server.exited;
+    },
+  };
+}
+
+async function portIn(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<number> {
+  let text = '';
+  for await (const chunk of output.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const [, port] = readyLine.exec(text) ?? [];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error(`the server did not get ready: ${text}`);
+}

@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { catalog } from '#plugins/catalog.ts';
+import { loadConfiguration } from '#plugins/config-file.ts';
+import { addresses, openService } from '#plugins/service.ts';
+
+/** A device that may enrol. */
+export interface Device {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** A data directory after its first start, with devices registered, that a server can be started on. */
+export interface Site extends Disposable {
+  readonly directory: string;
+  /** The configuration file. */
+  readonly config: string;
+  readonly devices: readonly Device[];
+}
+
+/** `tables`: what the configuration says, TOML. */
+export async function createSite(deviceCount: number, tables: string): Promise<Site> {
+  const root = mkdtempSync(join(tmpdir(), 'postern-bench-'));
+  const directory = join(root, 'data');
+  const config = join(root, 'postern.toml');
+  mkdirSync(directory);
+  writeFileSync(config, tables);
+  try {
+    const devices = await register(directory, config, deviceCount);
+    return { directory, config, devices, [Symbol.dispose]: () => rmSync(root, { recursive: true }) };
+  } catch (error) {
+    rmSync(root, { recursive: true });
+    throw error;
+  }
+}
+
+async function register(directory: string, config: string, count: number): Promise<Device[]> {
+  const loaded = await loadConfiguration({ data: directory, config }, catalog);
+  await using stack = new AsyncDisposableStack();
+  const where = addresses(loaded.configuration, { https: 8443, http: 8080 });
+  const { gateway } = await openService(loaded, where, { logToStderr: false }, stack);
+  await gateway.bootstrap({ adminPassword: crypto.randomUUID(), holder: 'bench' }, () => Bun.sleep(50));
+  const operator = gateway.accounts.operator('bench');
+  const domain = (await gateway.domains.list(operator, { limit: 1 })).records[0]!.id;
+  return await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const device = await gateway.devices.create(operator, { commonName: `pump-${n + 1}`, domain });
+      const secrets = await gateway.noOnboardingConfigs.read(operator, device.noOnboardingConfig!);
+      return { name: device.commonName, password: secrets.estPassword! };
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { startPostgres } from '#tests/fixtures/postgres.ts';
+
+/** A database that a Postern is to use. */
+export interface Store extends AsyncDisposable {
+  /** What the configuration says of it, TOML. */
+  readonly tables: string;
+  /** How many certificates stand in it, asked from outside; `dataDirectory` is the Postern's. */
+  certificates(dataDirectory: string): Promise<number>;
+}
+
+const query = 'select count(*) as count from certificates';
+
+export const sqlite: Store = {
+  tables: '',
+  async certificates(dataDirectory) {
+    using database = new Database(join(dataDirectory, 'postern.db'), { readonly: true });
+    return (database.query(query).get() as { count: number }).count;
+  },
+  async [Symbol.asyncDispose]() {},
+};
+
+/** PostgreSQL on this machine, with its commits on the disk. */
+export async function startPostgresStore(): Promise<Store> {
+  const server = await startPostgres({ durable: true });
+  const url = await server.createDatabase();
+  return {
+    tables: `[store]\nplugin = "postgres"\nurl = "${url}"\n`,
+    async certificates() {
+      const sql = postgres(url, { max: 1 });
+      const [row] = await sql.unsafe(query);
+      await sql.end();
+      return Number(row!.count);
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/**
+ * Puts `count` certificates, each with its audit event, before those that are there: copies of the first one under serial
+ * numbers of their own, dealt out among `devices` devices. Through SQLite itself, as nobody would wait for it otherwise.
+ */
+export function fill(dataDirectory: string, count: number, devices: number): void {
+  using database = new Database(join(dataDirectory, 'postern.db'));
+  for (const pragma of ['synchronous = off', 'cache_size = -524288']) database.run(`pragma ${pragma}`);
+  const copy = (table: string, where: string, changed: Readonly<Record<string, string>>): void => {
+    const columns = (database.query(`pragma table_info(${table})`).all() as { name: string }[])
+      .map(({ name }) => name)
+      .filter((name) => name !== 'id');
+    database.run(`
+      insert into ${table} (${columns.join(', ')})
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      select ${columns.map((name) => changed[name] ?? name).join(', ')}
+      from n, (select * from ${table} where ${where} order by id limit 1)`);
+  };
+  copy('certificates', 'device is not null', {
+    created_at: `created_at - ${count} + i`,
+    serial_number: "printf('%032X', i)",
+    fingerprint: 'hex(randomblob(32))',
+    device: `1 + i % ${devices}`,
+  });
+  copy('audit_events', "action = 'certificate.issue'", {
+    at: `at - ${count} + i`,
+    object: "'certificate:' || i",
+    chain: "'bench'",
+    sequence: 'i',
+  });
+  database.run('pragma wal_checkpoint(truncate)');
+}
