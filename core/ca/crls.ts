@@ -11,6 +11,7 @@ import type { StoredCrl } from './issuing-ca.ts';
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
+const remembered = 1000;
 
 /** Makes, signs and publishes the CRLs of local CAs. */
 export class Crls {
@@ -18,15 +19,27 @@ export class Crls {
   /** By CA: the generation that has not begun yet, which whoever comes now can share. */
   readonly #waiting = new Map<number, Promise<StoredCrl>>();
   readonly #running = new Map<number, Promise<StoredCrl>>();
+  readonly #newest = new Map<number, { readonly crl: StoredCrl; readonly readAt: number }>();
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** The newest CRL. Faults: notFound when there is no such CA or it has none yet. */
+  /**
+   * The newest CRL, a second old at most. Everybody may ask for it and it can be large, so all who get the same one get the
+   * same octets, not a copy each. Faults: notFound when there is no such CA or it has none yet.
+   */
   async newest(ca: number): Promise<StoredCrl> {
-    const crl = await this.#context.store.find('crl', { ca });
-    if (!crl) throw new Fault('notFound', 'there is no CRL for this CA yet');
+    const readAt = this.#context.clock.now();
+    const known = this.#newest.get(ca);
+    if (known && readAt >= known.readAt && readAt - known.readAt < remembered) return known.crl;
+    const found = await this.#context.store.find('crl', { ca });
+    const before = this.#newest.get(ca)?.crl;
+    this.#newest.delete(ca);
+    if (!found) throw new Fault('notFound', 'there is no CRL for this CA yet');
+    // A CRL that was made while this was read is newer than it.
+    const crl = before && before.number >= found.number ? before : found;
+    this.#newest.set(ca, { crl, readAt });
     return crl;
   }
 
@@ -122,7 +135,9 @@ export class Crls {
       },
       audit(this.#context, actor, { action: 'crl.generate', object: `issuingCa:${id}`, detail: { number } }),
     ]);
-    return { id: at!, ...values };
+    const made = { id: at!, ...values };
+    this.#newest.set(id, { crl: made, readAt: thisUpdate });
+    return made;
   }
 
   /** What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
