@@ -31,31 +31,38 @@ function writeHead(
   connection.closed = connection.closing;
 }
 
+/** Octets. What is longer goes out in pieces of this length, as fast as the peer takes them. */
+const piece = 64 * 1024;
+
 /** Sends a response; resolves when the socket has taken it all. Rejects when it cannot be sent as it is. */
 export async function respond(
   connection: Connection,
   res: ServerResponse,
   response: HttpResponse,
 ): Promise<void> {
-  const { body } = response;
-  if (typeof body === 'string' || body instanceof Uint8Array) {
-    const octets = typeof body === 'string' ? Buffer.from(body) : body;
+  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
+  if (body instanceof Uint8Array && body.length <= piece) {
     // Header and body in one write and one TLS record: two cost half as much again as the whole exchange.
     connection.socket.cork();
     try {
-      writeHead(connection, res, response, octets.length);
-      res.end(octets);
+      writeHead(connection, res, response, body.length);
+      res.end(body);
     } finally {
       connection.socket.uncork();
     }
     return;
   }
-  writeHead(connection, res, response);
-  for await (const chunk of body) {
+  const isWhole = body instanceof Uint8Array;
+  writeHead(connection, res, response, isWhole ? body.length : undefined);
+  for await (const chunk of isWhole ? pieces(body) : body) {
     if (connection.socket.destroyed || res.req.method === 'HEAD') break;
     if (!res.write(chunk)) await drained(connection, res);
   }
   res.end();
+}
+
+function* pieces(octets: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < octets.length; at += piece) yield octets.subarray(at, at + piece);
 }
 
 function drained(connection: Connection, res: ServerResponse): Promise<void> {

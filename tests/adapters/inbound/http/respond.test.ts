@@ -13,6 +13,7 @@ import {
   text,
 } from './fixture.ts';
 
+const large = Buffer.alloc(48 * 1024 * 1024, 'b');
 const chunk = Buffer.alloc(64 * 1024, 'a');
 let produced = 0;
 let stopped = 0;
@@ -35,6 +36,7 @@ const responses: Readonly<Record<string, () => HttpResponse>> = {
     headers: { 'Content-Type': 'application/pkix-crl' },
     body: Uint8Array.of(0, 255, 13, 10),
   }),
+  '/large': () => ({ status: 200, headers: {}, body: large }),
   '/cacheable': () => ({ status: 200, headers: { 'Cache-Control': 'max-age=60' }, body: '' }),
   '/none': () => ({ status: 204, headers: {}, body: '' }),
   '/unmodified': () => ({ status: 304, headers: { etag: '"1"' }, body: '' }),
@@ -102,6 +104,28 @@ describe('a body goes out', () => {
     expect(statusOf(response)).toBe(201);
     expect(bodyOf(response)).toBe('\0\xff\r\n');
   });
+
+  test.each([
+    ['HTTP', connectPlain, () => listener.httpPort!],
+    ['HTTPS', connectSecure, () => listener.httpsPort],
+  ] as const)(
+    'whole over %s to a client that reads slowly, for longer than the idle limit',
+    async (_, connect, port) => {
+      const socket = connect(port());
+      socket.write(request('GET /large'));
+      const started = performance.now();
+      let octets = 0;
+      for await (const part of socket) {
+        octets += part.length;
+        if (octets >= large.length) break;
+        // Some 25 MiB a second.
+        const ahead = octets / (25 * 1024 * 1024) - (performance.now() - started) / 1000;
+        if (ahead > 0.02) await Bun.sleep(1000 * ahead);
+      }
+      expect(octets).toBeGreaterThan(large.length);
+      expect(performance.now() - started).toBeGreaterThan(1000);
+    },
+  );
 
   test('as a stream of unknown length, in chunks', async () => {
     const response = await get('/stream');
