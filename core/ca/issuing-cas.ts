@@ -97,10 +97,18 @@ async function demandSound(context: Context, { certificate }: IssuingCa): Promis
   if (own && own.status !== 'good') throw new Fault('conflict', 'the certificate of this CA is revoked');
 }
 
+const mostCounted = 1000;
+
 /** With a root goes the record of its own certificate. That nothing else refers to the CA is for the store to say. */
 async function removal({ store }: Context, { id, certificate }: IssuingCa): Promise<readonly Write[]> {
   const { serialNumber } = parseCertificate(certificate);
   const own = await store.find('certificate', { ca: id, serialNumber });
+  const known = await store.count('certificate', [{ field: 'ca', is: 'equal', value: id }], mostCounted);
+  const issued = known - (own ? 1 : 0);
+  if (issued > 0) {
+    const count = known === mostCounted ? `${issued} or more` : issued;
+    throw new Fault('conflict', `it has issued ${count} certificate${issued === 1 ? '' : 's'}`);
+  }
   return [
     ...(own ? ([{ op: 'delete', kind: 'certificate', id: own.id }] as const) : []),
     { op: 'delete', kind: 'issuingCa', id },

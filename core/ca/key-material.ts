@@ -49,6 +49,7 @@ export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'e
     const own = path.reason === 'expired' || path.reason === 'notYetValid' || given.length === 0;
     throw new Fault('malformed', path.detail, { field: own ? 'certificate' : 'certificateChain' });
   }
+  if (of === 'ca') demandSpace(path.chain);
   return { certificate, chain: path.chain.slice(1).map(({ der }) => der) };
 }
 
@@ -74,7 +75,17 @@ function demandCa(certificate: Certificate): void {
   if (usages && !usages.includes('cRLSign')) throw refuse('its key may not sign CRLs');
 }
 
-export function isSelfSigned(certificate: Certificate): boolean {
+/** RFC 5280 §6.1.4 (l), as it will be for what the CA at the head of the chain issues. */
+function demandSpace(chain: readonly Certificate[]): void {
+  for (const [below, ca] of chain.entries()) {
+    if (below <= (factsOf(ca).basicConstraints?.pathLength ?? below)) continue;
+    throw new Fault('malformed', 'a CA in the chain allows no further CA below it', {
+      field: 'certificateChain',
+    });
+  }
+}
+
+function isSelfSigned(certificate: Certificate): boolean {
   const { subject, issuer, signatureAlgorithm, tbs, signature, spki } = certificate;
   if (!signatureAlgorithm || !sameName(subject, issuer)) return false;
   return verifySignature(readPublicKey(spki), signatureAlgorithm, tbs, signature);
