@@ -91,6 +91,8 @@ export function accounts(context: Context): Accounts {
       dummyHash ??= passwords.hash(Buffer.from(context.entropy.bytes(16)).toString('hex'));
       // Verified against something in every case: an unknown name takes as long as a wrong password.
       const same = await passwords.verify(password, user?.passwordHash ?? (await dummyHash));
+      // Again: of many guesses that come at once, all were let in before the first of them had failed.
+      context.throttle.check(username, address);
       if (!user?.isActive || !same) {
         await context.throttle.failed(username, address);
         return refuse(

@@ -68,6 +68,21 @@ test('five failures for one name lock it for a while that grows, from every addr
   expect(await attempt(adminPassword, '198.51.100.1')).toBe('in');
 });
 
+test('of many guesses at once, no more are answered than one after the other', async () => {
+  await using site = await installation();
+  const guesses = [...Array.from({ length: 20 }, (_, n) => `guess number ${n}`), adminPassword];
+  const answers = await Promise.all(
+    guesses.map((guess) =>
+      site.gateway.accounts.signIn('admin', guess, address).then(
+        () => 'in',
+        ({ code }) => code,
+      ),
+    ),
+  );
+  expect(answers.filter((code) => code === 'unauthenticated').length).toBeLessThanOrEqual(5);
+  expect(answers.filter((code) => code === 'tooManyRequests').length).toBeGreaterThanOrEqual(15);
+});
+
 test('fifty failures from one address lock the address, not the names', async () => {
   await using site = await installation();
   const { device, password } = await site.device('pump');
