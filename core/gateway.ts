@@ -36,7 +36,6 @@ import { admit } from './enrolment/admit.ts';
 import { enrol } from './enrolment/enrol.ts';
 import type { Evidence, Target } from './enrolment/evidence.ts';
 import { type Information, information } from './enrolment/information.ts';
-import { type Information, information } from './enrolment/information.ts';
 import type { Ask, Outcome } from './enrolment/outcome.ts';
 import type { Requester } from './enrolment/requester.ts';
 import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
@@ -85,7 +84,6 @@ export interface Gateway {
   revoke(requester: Requester, ask: RevocationAsk): Promise<void>;
   /** What takes several messages. */
   readonly transactions: Transactions;
-  readonly information: Information;
   readonly information: Information;
   /** What the domain's answers are signed with. Faults: notFound, unavailable. */
   protection(domain: string | undefined): Promise<ProtectionCredential>;
@@ -167,7 +165,6 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     }),
     revoke: (requester, ask) => revoke(context, crls, requester, ask),
     transactions: transactions(context, crls),
-    information: information(context),
     information: information(context),
     protection: async (domain) => protection.of(await caOf(domain)),
     caCertificates: async (domain) => (await caOf(domain)).chain,
