@@ -85,15 +85,14 @@ const revoke = (gateway: Gateway): Route => ({
   },
 });
 
-/** A date, or a date-time in UTC. Errors: ValidationError. */
+/** A date, or a date-time in UTC, in milliseconds. Errors: ValidationError. */
 function readMoment(field: string, text: string): number {
-  const form = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00:00)?)?$/;
-  const time = form.test(text)
-    ? Date.parse(`${text.replace(/Z$|\+00:00$/, '').replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`)
-    : Number.NaN;
-  if (Number.isNaN(time))
-    throw new ValidationError({ [field]: ['a date or a date-time in UTC is expected, ISO 8601'] });
-  return time;
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(?:\.\d{1,6})?(?:Z|\+00:00)?)?$/.exec(text);
+  const [, date = '', clock = '00:00:00'] = match ?? [];
+  const time = Date.parse(`${date}T${clock}Z`);
+  // The engine takes 31 February for 3 March.
+  if (match && !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)) return time;
+  throw new ValidationError({ [field]: ['a date or a date-time in UTC is expected, ISO 8601'] });
 }
 
 const pkcs12Fields = {
