@@ -62,6 +62,8 @@ export function checkValue(schema: TSchema, value: unknown): { value: unknown } 
   if (typeof given === 'string' && isText(schema) && controls.test(given)) {
     return { messages: ['control characters are not allowed'] };
   }
+  // Half a surrogate pair: JSON can spell it, and no database can keep it.
+  if (typeof given === 'string' && !given.isWellFormed()) return { messages: ['this is not Unicode'] };
   const allowed = schema.enum as readonly unknown[] | undefined;
   if (allowed && !allowed.includes(given)) return { messages: [`one of ${allowed.join(', ')} is expected`] };
   if (Value.Check(schema, given)) return { value: given };

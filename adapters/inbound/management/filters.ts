@@ -20,10 +20,17 @@ export const equalInteger = <K extends Kind>(
     /^-?\d{1,15}$/.test(text) ? [{ field, is: 'equal', value: Number(text) }] : undefined,
 });
 
+const truths = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
 export const isTrue = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   schema: Type.Boolean(),
   conditions: (text) => {
-    const value = { true: true, '1': true, false: false, '0': false }[text.toLowerCase()];
+    const value = truths.get(text.toLowerCase());
     return value === undefined ? undefined : [{ field, is: 'equal', value }];
   },
 });
@@ -57,7 +64,8 @@ function moment(text: string): { readonly begins: number; readonly length: numbe
   if (!match) return undefined;
   const [, date, time, fraction] = match;
   const begins = Date.parse(`${date}T${time ?? '00:00:00'}${fraction?.slice(0, 4) ?? ''}Z`);
-  if (Number.isNaN(begins)) return undefined;
+  // Date.parse takes the 31st of February for the 3rd of March.
+  if (Number.isNaN(begins) || !new Date(begins).toISOString().startsWith(date!)) return undefined;
   return { begins, length: fraction ? 1 : time ? 1000 : day };
 }
 

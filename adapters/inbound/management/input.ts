@@ -14,7 +14,8 @@ export function readInput(
   { members, isForm }: Body,
   mode: WriteMode,
 ): Readonly<Record<string, unknown>> {
-  const errors: Record<string, readonly string[]> = {};
+  // Without a prototype: a member may be called `__proto__`.
+  const errors: Record<string, readonly string[]> = Object.create(null);
   const input: Record<string, unknown> = {};
   for (const name of Object.keys(members)) {
     if (!Object.hasOwn(fields, name)) errors[name.slice(0, 100)] = ['unknown field'];
