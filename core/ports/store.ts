@@ -13,6 +13,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 import type { Truststore } from '../truststores/truststore.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** A small value kept by name: the token key, the identity of the installation, … */
 export interface Setting {
@@ -188,6 +189,11 @@ export interface Store {
   lease(name: string, holder: string, seconds: number): Promise<boolean>;
   /** The heads of up to 1000 chains whose names come after `after` (`''`: from the first), by name. */
   auditHeads(after: string): Promise<readonly AuditHead[]>;
+  /**
+   * Everything as it stands now, read while `use` runs and others go on writing; sign-ins, failed logins, CRLs and leases are left
+   * out. Absent where a store cannot do it.
+   */
+  snapshot?(use: (snapshot: Snapshot) => Promise<void>): Promise<void>;
   health(): Promise<Health>;
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { Write } from '#core/ports/store.ts';
 import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import type { Refusal } from './refusal.ts';
+import type { Ask } from './snapshot.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -30,6 +31,11 @@ export interface Driver {
    * harms no other. A failure of the whole is thrown.
    */
   transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]>;
+  /**
+   * Runs `work` with a connection of its own on which the database stands still; others go on. Absent where there can be no
+   * second connection.
+   */
+  still?(work: (ask: Ask) => Promise<void>): Promise<void>;
   health(): Promise<Health>;
   close(): Promise<void>;
 }

@@ -2,15 +2,18 @@ import { type DialectAdapter, Kysely, PostgresAdapter, sql } from 'kysely';
 import { PostgresJSDialect } from 'kysely-postgres-js';
 import postgres from 'postgres';
 import type { Clock, Health } from '#core/ports/platform.ts';
+import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import type { Builder, Driver, Result, Tables, Unit } from './driver.ts';
+import { load } from './load.ts';
 import { migrate } from './migrations/migrate.ts';
 import { asFault, type Client, connect, type Timeouts } from './postgres-client.ts';
 import { Pool, type TransactionError, Writer } from './postgres-session.ts';
 import { type Outcome, PostgresTransaction } from './postgres-transaction.ts';
 import { isRefusal } from './refusal.ts';
+import type { Ask } from './snapshot.ts';
 import { Statements } from './statements.ts';
 import { createStore } from './store.ts';
 
@@ -26,7 +29,7 @@ export interface PostgresOptions {
   readonly statementTimeout?: number;
 }
 
-/** Opens the store in a PostgreSQL database, brings its tables up to date. Faults: unavailable, internal. */
+/** Opens the store in a PostgreSQL database, brings its tables up to date. Faults: unavailable, unsupported (it is newer). */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, clock, poolSize = 4, connectTimeout = 5000, statementTimeout = 10_000 } = options;
   const timeouts = { connect: connectTimeout, statement: statementTimeout };
@@ -34,6 +37,21 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   return createStore(new PostgresDriver(url, timeouts, poolSize), clock);
 }
 
+/**
+ * Fills an empty database with a snapshot; all of it or nothing. Faults: conflict (there is something in it), unsupported (a
+ * snapshot of a later version), unavailable.
+ */
+export async function restorePostgresStore(
+  { url, connectTimeout = 5000 }: Pick<PostgresOptions, 'url' | 'connectTimeout'>,
+  snapshot: Snapshot,
+): Promise<void> {
+  await bringUpToDate(url, { connect: connectTimeout, statement: 0 }, (open) =>
+    load(open, 'postgres', snapshot),
+  );
+}
+
+/** Of a snapshot, in milliseconds: whoever takes the rows may be slow. */
+const patience = 10 * 60_000;
 const mostAttempts = 4;
 
 class PostgresDriver implements Driver {
@@ -43,7 +61,12 @@ class PostgresDriver implements Driver {
   readonly #pool: Pool;
   readonly #writer: Writer;
 
+  readonly #url: string;
+  readonly #timeouts: Timeouts;
+
   constructor(url: string, timeouts: Timeouts, poolSize: number) {
+    this.#url = url;
+    this.#timeouts = timeouts;
     this.#pool = new Pool(url, timeouts, poolSize);
     this.#writer = new Writer(url, timeouts);
     this.builder = builderOver(() => connect(url, timeouts, { max: 1 }));
@@ -77,6 +100,32 @@ class PostgresDriver implements Driver {
           throw asFault(cause);
         apart = true;
       }
+    }
+  }
+
+  async still(work: (ask: Ask) => Promise<void>): Promise<void> {
+    const { connect } = this.#timeouts;
+    const reader = new Writer(this.#url, { connect, statement: patience });
+    let failure: unknown;
+    try {
+      await reader.transaction(async (send) => {
+        try {
+          await send('set transaction isolation level repeatable read, read only', []);
+          await work(async (text, parameters) => {
+            const { rows } = await send(text, parameters).catch((error) => {
+              throw asFault(error);
+            });
+            return rows;
+          });
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      });
+    } catch (error) {
+      throw failure ?? asFault((error as TransactionError).cause);
+    } finally {
+      await reader.close();
     }
   }
 
@@ -116,7 +165,11 @@ class UnlockedAdapter extends PostgresAdapter {
 }
 
 /** Of gateways that start at once, one makes the tables; the others wait for it and find them made. */
-async function bringUpToDate(url: string, timeouts: Timeouts): Promise<void> {
+async function bringUpToDate(
+  url: string,
+  timeouts: Timeouts,
+  bring = (open: Builder): Promise<void> => migrate(open, 'postgres'),
+): Promise<void> {
   const client = connect(url, { ...timeouts, statement: 0 }, { max: 1 });
   const builder = builderOver(() => client);
   try {
@@ -125,7 +178,7 @@ async function bringUpToDate(url: string, timeouts: Timeouts): Promise<void> {
     await builder.connection().execute(async (connection) => {
       await sql`begin`.execute(connection);
       await sql`select id from migration_lock where id = 1 for update`.execute(connection);
-      await migrate(connection, 'postgres');
+      await bring(connection);
       await sql`commit`.execute(connection);
     });
   } catch (error) {

@@ -3,12 +3,15 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { toFault } from '#core/fault.ts';
 import type { Clock, Health } from '#core/ports/platform.ts';
+import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import { type Builder, type Driver, type Result, type Tables, type Unit, unavailable } from './driver.ts';
+import { load } from './load.ts';
 import { migrate } from './migrations/migrate.ts';
 import { isRefusal } from './refusal.ts';
+import type { Ask } from './snapshot.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
 import { createStore } from './store.ts';
@@ -21,7 +24,7 @@ export interface SqliteOptions {
   readonly busyTimeout?: number;
 }
 
-/** Opens the store in a file, brings its tables up to date. Faults: unavailable, internal. */
+/** Opens the store in a file, brings its tables up to date. Faults: unavailable, unsupported (it is newer). */
 export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: SqliteOptions): Promise<Store> {
   if (path !== ':memory:') {
     // SQLite gives the files beside it (-wal, -shm) the permissions of this one.
@@ -35,7 +38,33 @@ export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: Sqlit
     return createStore(driver, clock);
   } catch (error) {
     db.close();
-    throw error;
+    throw asFault(error);
+  }
+}
+
+/**
+ * Fills a database file that is not there yet, or has nothing in it, with a snapshot; all of it or nothing. Faults: conflict (there
+ * is something in it), unsupported (a snapshot of a later version), unavailable.
+ */
+export async function restoreSqliteStore(path: string, snapshot: Snapshot): Promise<void> {
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  const db = new Database(path, { create: true, readwrite: true });
+  try {
+    for (const pragma of pragmas) db.run(`pragma ${pragma}`);
+    db.run('begin immediate');
+    await load(
+      new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) }),
+      'sqlite',
+      snapshot,
+    );
+    db.run('commit');
+  } catch (error) {
+    throw isCode(error, 'SQLITE_BUSY') ? unavailable(error) : asFault(error);
+  } finally {
+    // `close` alone would leave it open for as long as a statement is not collected.
+    if (db.inTransaction) db.run('rollback');
+    db.close();
   }
 }
 
@@ -57,6 +86,7 @@ const mostPrepared = 200;
 class SqliteDriver implements Driver {
   readonly dialect = 'sqlite';
   readonly builder: Builder;
+  readonly still?: NonNullable<Driver['still']>;
   readonly #db: Database;
   readonly #busyTimeout: number;
   readonly #statements: Statements;
@@ -67,6 +97,7 @@ class SqliteDriver implements Driver {
     this.#busyTimeout = busyTimeout;
     this.builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) });
     this.#statements = new Statements(this.builder);
+    if (db.filename !== ':memory:') this.still = (work) => this.#still(work);
   }
 
   async open(): Promise<void> {
@@ -144,6 +175,34 @@ class SqliteDriver implements Driver {
     const statement: Prepared = this.#db.prepare(sql);
     this.#prepared.set(sql, statement);
     return statement;
+  }
+
+  async #still(work: (ask: Ask) => Promise<void>): Promise<void> {
+    const db = await this.#whenFree(() => {
+      const opened = new Database(this.#db.filename, { readonly: true });
+      try {
+        opened.run('begin');
+        // Only reading something makes time stand still.
+        opened.run('select value from change_counter');
+        return opened;
+      } catch (error) {
+        opened.close();
+        throw error;
+      }
+    });
+    try {
+      await work(async (sql, parameters) => {
+        // Between two pages, whatever else this process has to do has its turn.
+        await new Promise(setImmediate);
+        try {
+          return db.query<Row, SqlValue[]>(sql).all(...parameters);
+        } catch (error) {
+          throw asFault(error);
+        }
+      });
+    } finally {
+      db.close();
+    }
   }
 
   async health(): Promise<Health> {

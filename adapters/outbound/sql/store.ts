@@ -7,6 +7,7 @@ import type { Driver } from './driver.ts';
 import { count, list } from './query.ts';
 import { revoked } from './revoked.ts';
 import { columnsOf } from './schema.ts';
+import { snapshotOf } from './snapshot.ts';
 import { Statements, sought } from './statements.ts';
 
 /** The store over a database, whose tables are up to date. */
@@ -56,6 +57,11 @@ export function createStore(driver: Driver, clock: Clock): Store {
       const rows = await driver.query(statements.auditHeadsAfter(), [after], true);
       return rows as unknown as AuditHead[];
     },
+
+    ...(driver.still && {
+      snapshot: (use) =>
+        driver.still!(async (ask) => use(await snapshotOf(driver.builder, driver.dialect, ask))),
+    }),
 
     health: () => driver.health(),
 

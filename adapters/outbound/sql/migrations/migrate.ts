@@ -1,4 +1,5 @@
 import { type Migration, Migrator } from 'kysely';
+import { Fault } from '#core/fault.ts';
 import type { Builder, Dialect } from '../driver.ts';
 import { initial } from './0001-initial.ts';
 
@@ -8,17 +9,26 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
 };
 
 /**
- * Brings the tables up to date. To be called inside a transaction that keeps other processes out. Throws when a step fails,
- * or when the database is newer than this program.
+ * Brings the tables up to date, or to where the migration `upTo` leaves them (Fault unsupported when there is none). To be called inside a transaction that keeps other processes out. Throws when a step fails;
+ * Fault unsupported when the database is newer than this program.
  */
-export async function migrate(builder: Builder, dialect: Dialect): Promise<void> {
+export async function migrate(builder: Builder, dialect: Dialect, upTo?: string): Promise<void> {
   const migrations: Record<string, Migration> = {};
   for (const [name, up] of Object.entries(catalog)) migrations[name] = { up: (open) => up(open, dialect) };
   const provider = { getMigrations: async () => migrations };
-  const { error } = await new Migrator({
+  if (upTo !== undefined && !Object.hasOwn(catalog, upTo)) {
+    throw new Fault('unsupported', 'the tables are those of a later version of this program');
+  }
+  const migrator = new Migrator({
     db: builder,
     provider,
     disableTransactions: true,
-  }).migrateToLatest();
+  });
+  const { error } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
+  if (error instanceof Error && error.message.startsWith('corrupted migrations')) {
+    throw new Fault('unsupported', 'the database was made by another version of this program', {
+      cause: error,
+    });
+  }
   if (error !== undefined) throw error;
 }

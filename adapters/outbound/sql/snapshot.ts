@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import { Fault } from '#core/fault.ts';
+import type { Snapshot, SnapshotItem, SnapshotTable, SnapshotValue } from '#core/ports/snapshot.ts';
+import type { Kind } from '#core/ports/store.ts';
+import type { Row, SqlValue } from './codec.ts';
+import type { Builder, Dialect } from './driver.ts';
+import { type ColumnType, columnName, columnsOf, kinds, tableOf } from './schema.ts';
+
+/** One statement on the connection that sees one moment. */
+export type Ask = (sql: string, parameters: readonly SqlValue[]) => Promise<Row[]>;
+
+/** Good for as long as the service runs, or made anew: sign-ins and CRLs. Leases and the change counter are not told of either. */
+const passing: ReadonlySet<Kind> = new Set(['session', 'loginFailure', 'crl']);
+
+/** Neither driver nor reader ever holds more. */
+const pageRows = 250;
+
+const types: { readonly [T in ColumnType]: SnapshotTable['columns'][number]['type'] } = {
+  integer: 'integer',
+  text: 'text',
+  boolean: 'boolean',
+  bytes: 'bytes',
+  bytesList: 'text',
+  json: 'text',
+  actor: 'text',
+};
+
+/** Everything that the database holds, through a connection on which time stands still. */
+export async function snapshotOf(builder: Builder, dialect: Dialect, ask: Ask): Promise<Snapshot> {
+  const [migration] = await ask('select name from kysely_migration order by name desc limit 1', []);
+  return { schema: String(migration?.name), items: items(builder, dialect, ask) };
+}
+
+async function* items(builder: Builder, dialect: Dialect, ask: Ask): AsyncGenerator<SnapshotItem> {
+  for (const kind of inOrder()) {
+    const { name } = tableOf(kind);
+    const columns = columnsOf(kind).map(([field, { type }]) => ({
+      name: columnName(field),
+      type: types[type],
+    }));
+    const table: SnapshotTable = {
+      name,
+      columns: [{ name: 'id', type: 'integer' }, ...columns],
+      lastId: await lastId(dialect, name, ask),
+    };
+    yield { table };
+    yield* rows(builder, table, 'id', 0, ask);
+  }
+  const heads: SnapshotTable = {
+    name: 'audit_heads',
+    columns: [
+      { name: 'chain', type: 'text' },
+      { name: 'sequence', type: 'integer' },
+      { name: 'hash', type: 'bytes' },
+    ],
+    lastId: null,
+  };
+  yield { table: heads };
+  yield* rows(builder, heads, 'chain', '', ask);
+}
+
+/** What others refer to comes before them. */
+function inOrder(): readonly Kind[] {
+  const ordered: Kind[] = [];
+  const left = new Set(kinds.filter((kind) => !passing.has(kind)));
+  while (left.size > 0) {
+    const next = [...left].find((kind) =>
+      columnsOf(kind).every(([, { references }]) => references === undefined || !left.has(references)),
+    );
+    if (next === undefined) throw new Fault('internal', 'tables refer to each other in a circle');
+    left.delete(next);
+    ordered.push(next);
+  }
+  return ordered;
+}
+
+/** Page by page in the order of `key`, which is unique; `before` comes before them all. */
+async function* rows(
+  builder: Builder,
+  { name, columns }: SnapshotTable,
+  key: string,
+  before: SqlValue,
+  ask: Ask,
+): AsyncGenerator<SnapshotItem> {
+  const { sql: text } = builder
+    .selectFrom(name)
+    .select(columns.map((column) => column.name))
+    .where(key, '>', before)
+    .orderBy(key)
+    .limit(sql.lit(pageRows))
+    .compile();
+  for (let after = before, found = pageRows; found === pageRows; ) {
+    const page = await ask(text, [after]);
+    found = page.length;
+    if (found === 0) return;
+    after = page[found - 1]![key] as SqlValue;
+    yield { rows: page.map((row) => columns.map((column) => asValue(row[column.name], column.type))) };
+  }
+}
+
+/** SQLite has no booleans, only 0 and 1. */
+const asValue = (stored: unknown, type: string): SnapshotValue =>
+  type === 'boolean' ? stored === true || stored === 1 : (stored as SnapshotValue);
+
+async function lastId(dialect: Dialect, table: string, ask: Ask): Promise<number> {
+  if (dialect === 'postgres') {
+    // A sequence knows nothing of transactions: it may be ahead of the snapshot, never behind it.
+    const [row] = await ask(`select last_value, is_called from "${table}_id_seq"`, []);
+    return row?.is_called === true ? Number(row.last_value) : 0;
+  }
+  const [row] = await ask(
+    `select max(coalesce((select seq from sqlite_sequence where name = ?), 0),
+      coalesce((select max(id) from "${table}"), 0)) as last`,
+    [table],
+  );
+  return Number(row?.last);
+}
