@@ -1,4 +1,4 @@
-/** What a signer has signed: kept for as long as the signer is. */
+/** What a signer has signed. It is evidence: a signer that has signed cannot be deleted. */
 export interface SignedMessage {
   readonly id: number;
   readonly createdAt: number;

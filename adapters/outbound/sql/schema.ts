@@ -136,7 +136,7 @@ const schema = {
       chain: bytesList,
       key: json,
       isActive: boolean,
-      issuingCa: orNull(to('issuingCa')),
+      issuingCa: orNull(ownedBy('issuingCa')),
     },
     unique: [['uniqueName']],
     searchable: ['uniqueName', 'commonName'],
@@ -221,7 +221,7 @@ const schema = {
     nouns: ['signed message', 'signed messages'],
     fields: {
       createdAt: integer,
-      signer: ownedBy('credential'),
+      signer: to('credential'),
       signerName: text,
       hashValue: text,
       signature: text,

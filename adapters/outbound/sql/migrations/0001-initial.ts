@@ -60,13 +60,13 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .addColumn('chain', text, (c) => c.notNull())
     .addColumn('key', text, (c) => c.notNull())
     .addColumn('is_active', boolean, (c) => c.notNull())
-    .addColumn('issuing_ca', integer, (c) => c.references('issuing_cas.id'))
+    .addColumn('issuing_ca', integer, (c) => c.references('issuing_cas.id').onDelete('cascade'))
     .addUniqueConstraint('credentials_unique_name_key', ['unique_name'])
     .execute();
 
   await table('signed_messages')
     .addColumn('created_at', integer, (c) => c.notNull())
-    .addColumn('signer', integer, (c) => c.notNull().references('credentials.id').onDelete('cascade'))
+    .addColumn('signer', integer, (c) => c.notNull().references('credentials.id'))
     .addColumn('signer_name', text, (c) => c.notNull())
     .addColumn('hash_value', text, (c) => c.notNull())
     .addColumn('signature', text, (c) => c.notNull())

@@ -19,7 +19,7 @@ let site: Installation;
 let api: Api;
 
 beforeAll(async () => {
-  site = await installation({ clock: testClock(Date.now()) });
+  site = await installation({ clock: testClock(Date.now() + 60_000) });
   api = await apiOf(site);
 });
 afterAll(() => site[Symbol.asyncDispose]());
