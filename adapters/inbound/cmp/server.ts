@@ -8,6 +8,7 @@ import type { Transaction } from '#core/transactions/transaction.ts';
 import { abandon, confirm } from './confirmation.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { enrol, isEnrolment, poll } from './enrolment.ts';
+import { unwrap } from './nested.ts';
 import { agrees } from './operations.ts';
 import type { CmpPath } from './path.ts';
 import { isDefect, Refusal, refusalStatus } from './refusal.ts';
@@ -91,6 +92,8 @@ const goesOn: ReadonlySet<string> = new Set(['certConf', 'pollReq', 'error']);
 /** RFC 9483 §3.5: the first message brings no recipNonce, each further one what the last answer had for senderNonce. */
 function checkNonces({ header, bodyType }: SealedPkiMessage, transaction: Transaction | undefined): void {
   const { recipNonce } = header;
+  // A wrapping has nothing to do with where the transaction inside it stands.
+  if (bodyType === 'nested') return;
   if (!goesOn.has(bodyType)) {
     if (transaction) throw new Refusal('transactionIdInUse', 'the transactionID has been used');
     if (recipNonce)
@@ -111,6 +114,13 @@ async function dispatch(
       return revoke(surroundings, dialogue, body);
     case 'genm':
       return inform(surroundings, dialogue, body);
+    case 'nested': {
+      const { path, address } = dialogue;
+      const operation = path.operation === 'nested' ? undefined : path.operation;
+      return unwrap(surroundings, dialogue, body.messages, (message) =>
+        respond(surroundings, message, { path: { ...path, operation }, address }),
+      );
+    }
     case 'certConf':
       return confirm(surroundings, dialogue, body);
     case 'error':

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hash } from 'node:crypto';
+import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { parseCertTemplate } from '#core/x509/crmf.ts';
+import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
+import {
+  CmpClient,
+  type CmpCredential,
+  cmpServer,
+  cr,
+  crmf,
+  failureOf,
+  ir,
+  issued,
+  kur,
+} from '#tests/fixtures/cmp-client.ts';
+import { type Installation, installation } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+let site: Installation;
+let server: ReturnType<typeof cmpServer>;
+let pump: CmpCredential;
+let authority: CmpCredential & { certificate: Uint8Array };
+const key = testKey('p-256', 'pump');
+const raKey = testKey('p-256', 'authority');
+
+async function device(name: string): Promise<CmpCredential> {
+  const { device: record } = await site.device(name);
+  const config = await site.gateway.noOnboardingConfigs.read(site.admin, record.noOnboardingConfig!);
+  return { reference: name, secret: config.cmpSharedSecret! };
+}
+
+const client = (credential: CmpCredential) => new CmpClient(server.mount, credential);
+
+beforeAll(async () => {
+  site = await installation();
+  server = cmpServer(site.gateway, site.clock);
+  const { id: profile } = await site.gateway.profiles.create(site.admin, {
+    uniqueName: 'registration_authority',
+    profile: {
+      validity: { duration: 'P1Y' },
+      subject: { CN: { fixed: '{device.common_name}' } },
+      extensions: {
+        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
+        extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'], unfit: 'drop' },
+      },
+    },
+  });
+  const { records } = await site.gateway.domains.list(site.admin, { limit: 1 });
+  const [domain] = records;
+  await site.gateway.domains.update(site.admin, domain!.id, {
+    profiles: [...domain!.profiles, { profile, alias: null }],
+  });
+  pump = await device('pump-1');
+  const answer = await client(await device('authority')).send(ir(crmf(raKey, { subject: 'CN=authority' })), {
+    path: '/p/~registration_authority',
+    implicitConfirm: true,
+  });
+  authority = { certificate: issued(answer), key: raKey };
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const deviceOf = async (certificate: Uint8Array) => {
+  const { serialNumber } = parseCertificate(certificate);
+  const record = await site.store.find('certificate', { serialNumber });
+  const owner = record?.device == null ? undefined : await site.store.get('device', record.device);
+  return owner?.commonName;
+};
+
+describe('a registration authority', () => {
+  test('asks for a device of its domain, and vouches for the possession of the key', async () => {
+    const proof = { kind: 'raVerified' } as const;
+    const certificate = issued(await client(authority).send(cr(crmf(key, { proof }))));
+    expect(await deviceOf(certificate)).toBe('pump-1');
+  });
+
+  test('confirms what it asked for', async () => {
+    const dialogue = client(authority);
+    const certificate = issued(await dialogue.send(cr(crmf(key))));
+    const status = { certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 };
+    expect((await dialogue.send({ type: 'certConf', statuses: [status] })).body.type).toBe('pkiConf');
+  });
+
+  test('may not vouch when there is a wrong signature', async () => {
+    const signature = raKey.sign('ecdsa-sha256', Buffer.from('another request'));
+    const proof = { kind: 'signature', algorithm: 'ecdsa-sha256', signature } as const;
+    expect(failureOf(await client(authority).send(cr(crmf(key, { proof }))))).toBe('badPOP');
+  });
+
+  test('gets nothing for a name that is no device of its domain', async () => {
+    const stranger = cr(crmf(key, { subject: 'CN=stranger' }));
+    expect(failureOf(await client(authority).send(stranger))).toBe('notAuthorized');
+    const { id: domain } = await site.gateway.domains.create(site.admin, { uniqueName: 'elsewhere' });
+    await site.device('far-away', domain);
+    const far = cr(crmf(key, { subject: 'CN=far-away' }));
+    expect(failureOf(await client(authority).send(far))).toBe('notAuthorized');
+  });
+
+  test('renews its own certificate, and that of a device which oldCertId names', async () => {
+    const own = kur(crmf(raKey, { subject: 'CN=authority' }));
+    expect(await deviceOf(issued(await client(authority).send(own)))).toBe('authority');
+    const old = issued(await client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
+    const renewed = issued(await client(authority).send(kur(crmf(key, { renews: old }))));
+    expect(await deviceOf(renewed)).toBe('pump-1');
+    const other = kur(crmf(key, { renews: old, subject: 'CN=authority' }));
+    expect(failureOf(await client(authority).send(other))).toBe('badCertTemplate');
+  });
+
+  test('revokes certificates of the devices of its domain', async () => {
+    const certificate = issued(await client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
+    const { issuer, serial } = parseCertificate(certificate);
+    const certDetails = parseCertTemplate(buildCertTemplate({ issuer, serial }));
+    const answer = await client(authority).send({
+      type: 'rr',
+      requests: [{ certDetails, crlEntryDetails: [] }],
+    });
+    expect(failureOf(answer)).toBe('rp');
+  });
+});
+
+describe('nested messages', () => {
+  test('one of the same transaction is answered as if it had come by itself', async () => {
+    const inner = client(pump);
+    const outer = client(authority);
+    outer.transactionID = inner.transactionID;
+    const request = await inner.build(ir(crmf(key)));
+    const answer = await outer.post(await outer.build({ type: 'nested', messages: [request] }));
+    const message = parsePkiMessage(answer);
+    await inner.check(message);
+    expect(await deviceOf(issued(message))).toBe('pump-1');
+    inner.nonce = message.header.senderNonce;
+    const certHash = hash('sha256', issued(message), 'buffer');
+    const confirmation = await inner.build({ type: 'certConf', statuses: [{ certHash, certReqId: 0 }] });
+    const wrapped = await outer.build({ type: 'nested', messages: [confirmation] });
+    expect(parsePkiMessage(await outer.post(wrapped, '/certConf')).body.type).toBe('pkiConf');
+  });
+
+  test.each(['', '/nested', '/p/default/nested'])('several are a batch, at path %p', async (path) => {
+    const clients = [client(pump), client({ ...pump, secret: 'wrong' } as CmpCredential), client(pump)];
+    const requests = await Promise.all(clients.map((one) => one.build(ir(crmf(key)))));
+    const answer = await client(authority).send({ type: 'nested', messages: requests }, { path });
+    if (answer.body.type !== 'nested') throw new Error(answer.body.type);
+    const answers = answer.body.messages.map(parsePkiMessage);
+    expect(answers.map(failureOf)).toEqual(['ip', 'badMessageCheck', 'ip']);
+    expect(answers.map(({ header }) => header.transactionID)).toEqual(
+      clients.map(({ transactionID }) => Uint8Array.from(transactionID)),
+    );
+  });
+
+  test('from anybody else they are refused', async () => {
+    const request = await client(pump).build(ir(crmf(key)));
+    const answer = await client(pump).send({ type: 'nested', messages: [request] });
+    expect(failureOf(answer)).toBe('notAuthorized');
+  });
+
+  test('inside, the operation of the path holds', async () => {
+    const inner = client(pump);
+    const outer = client(authority);
+    outer.transactionID = inner.transactionID;
+    const wrapped = await outer.build({ type: 'nested', messages: [await inner.build(ir(crmf(key)))] });
+    expect(failureOf(parsePkiMessage(await outer.post(wrapped, '/kur')))).toBe('badRequest');
+  });
+
+  test('an operation called nested takes nothing else', async () => {
+    expect(failureOf(await client(pump).send(ir(crmf(key)), { path: '/nested' }))).toBe('badRequest');
+  });
+
+  test('a batch inside a batch has its answers inside an answer', async () => {
+    const outer = client(authority);
+    const request = await client(pump).build(ir(crmf(key)));
+    const inner = await client(authority).build({ type: 'nested', messages: [request] });
+    const answer = await outer.send({ type: 'nested', messages: [inner] });
+    if (answer.body.type !== 'nested') throw new Error(answer.body.type);
+    const [within] = answer.body.messages.map(parsePkiMessage);
+    if (within?.body.type !== 'nested') throw new Error(within?.body.type);
+    expect(within.body.messages.map((one) => parsePkiMessage(one).body.type)).toEqual(['ip']);
+  });
+});
