@@ -72,6 +72,14 @@ export async function ask(
   return { rows: Array.from(rows), count: rows.count };
 }
 
+/** Waits for all, so that nothing is under way any more, then throws what went wrong first: the rest follows from it. */
+export async function settle<T extends readonly unknown[]>(
+  promises: T,
+): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
 /** `promise`, or Fault unavailable after `ms`, when `late` is called. */
 export async function within<T>(ms: number, promise: Promise<T>, late: () => void): Promise<T> {
   let timer: Timer | undefined;

@@ -7,16 +7,36 @@ import {
   connect,
   isLost,
   type Send,
+  settle,
   type Timeouts,
   type Types,
   within,
 } from './postgres-client.ts';
 
+/** While a server is away, one attempt to connect in so many milliseconds is enough for all who ask. */
+const pause = 200;
+
+class Attempts {
+  #notBefore = 0;
+
+  /** Faults: unavailable, shortly after an attempt that failed. */
+  demand(): void {
+    if (performance.now() < this.#notBefore) throw unavailable();
+  }
+
+  failed(): void {
+    this.#notBefore = performance.now() + pause;
+  }
+}
+
 /** Connections for statements that stand alone. */
 export class Pool {
   readonly #connect: () => Client;
   readonly #deadline: number;
+  readonly #attempts = new Attempts();
   #client: Client;
+  /** The client has got an answer. */
+  #answered = false;
 
   constructor(url: string, timeouts: Timeouts, max: number) {
     this.#connect = () => connect(url, timeouts, { max });
@@ -25,12 +45,14 @@ export class Pool {
   }
 
   async query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
+    this.#attempts.demand();
     const client = this.#client;
     try {
       const { rows } = await within(this.#deadline, ask(client, sql, parameters, reuse), () => {});
+      if (client === this.#client) this.#answered = true;
       return rows;
     } catch (error) {
-      if (isLost(error)) this.#renew(client);
+      if (isLost(error) && client === this.#client) this.#renew();
       throw error;
     }
   }
@@ -39,10 +61,11 @@ export class Pool {
    * A connection that breaks while a message waits to be written never works again (postgres.js 3.4.9: `closed` clears
    * nextWriteTimer but does not forget it). So after any loss the pool starts afresh.
    */
-  #renew(broken: Client): void {
-    if (this.#client !== broken) return;
+  #renew(): void {
+    void this.#client.end({ timeout: 1 });
+    if (!this.#answered) this.#attempts.failed();
+    this.#answered = false;
     this.#client = this.#connect();
-    void broken.end({ timeout: 1 });
   }
 
   async close(): Promise<void> {
@@ -56,6 +79,16 @@ interface Session {
   readonly state: { open: boolean };
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
+}
+
+export interface Transaction<P, T> {
+  /** What does not need the transaction and changes nothing: it goes in one round trip with BEGIN. */
+  prelude(send: Send): Promise<P>;
+  /**
+   * Calls `commit` once. It may do so before its statements are answered: PostgreSQL commits nothing where one of them has
+   * failed, and `work` must then throw what that one threw.
+   */
+  work(prepared: P, send: Send, commit: () => Promise<void>): Promise<T>;
 }
 
 /** A transaction failed; why is its cause. */
@@ -78,6 +111,7 @@ export class TransactionError extends Error {
 export class Writer {
   readonly #url: string;
   readonly #timeouts: Timeouts;
+  readonly #attempts = new Attempts();
   #session: Session | undefined;
 
   constructor(url: string, timeouts: Timeouts) {
@@ -86,20 +120,33 @@ export class Writer {
   }
 
   /** Runs `work` in a transaction and commits it. Throws TransactionError. */
-  async transaction<T>(work: (send: Send) => Promise<T>): Promise<T> {
+  transaction<T>(work: (send: Send) => Promise<T>): Promise<T> {
+    return this.pipelined({
+      prelude: async () => {},
+      async work(_, send, commit) {
+        const result = await work(send);
+        await commit();
+        return result;
+      },
+    });
+  }
+
+  /** A transaction of few round trips. Throws TransactionError. */
+  async pipelined<P, T>({ prelude, work }: Transaction<P, T>): Promise<T> {
     let committing = false;
     let session: Session | undefined;
     try {
       session = this.#session ??= await this.#open();
       const send = this.#sender(session);
-      await send('begin', []);
-      try {
-        const result = await work(send);
+      const commit = async () => {
         committing = true;
         await send('commit', []);
-        return result;
+      };
+      try {
+        const [prepared] = await settle([prelude(send), send('begin', [])]);
+        return await work(prepared, send, commit);
       } catch (error) {
-        if (!isLost(error) && !committing) await send('rollback', []);
+        if (!isLost(error)) await send('rollback', []);
         throw error;
       }
     } catch (error) {
@@ -121,6 +168,7 @@ export class Writer {
   }
 
   async #open(): Promise<Session> {
+    this.#attempts.demand();
     const state = { open: true };
     const { promise: lost, reject } = Promise.withResolvers<never>();
     lost.catch(() => {});
@@ -137,6 +185,7 @@ export class Writer {
       const sql = await within(this.#timeouts.connect + 1000, reserve(), () => {});
       return { client, sql, state, lost };
     } catch (error) {
+      this.#attempts.failed();
       await client.end({ timeout: 0 });
       throw error;
     }

@@ -4,7 +4,7 @@ import type { Kind, Write } from '#core/ports/store.ts';
 import { type Head, link } from './audit-chain.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Result, Unit } from './driver.ts';
-import { type Answer, type Send, toHex } from './postgres-client.ts';
+import { type Answer, type Send, settle, toHex } from './postgres-client.ts';
 import { isRefusal, Refusal } from './refusal.ts';
 import { type ColumnType, columnName, columnOf, columnsOf, tableOf } from './schema.ts';
 import { type Statements, sought } from './statements.ts';
@@ -29,44 +29,70 @@ interface Single {
 
 type Step = Rows | Single;
 
+/** For each unit, for each of its writes, the id of the record that it touches. */
+export type Ids = readonly (readonly number[])[];
+
 /** The head of the audit chain after a group, and what became of its units. */
 export interface Outcome {
   readonly results: readonly Result[];
   readonly head: Head;
 }
 
-/**
- * Writes units in an open transaction with as few round trips as can be: one for all the ids, one for all the statements,
- * each of which inserts all rows of a kind.
- */
+/** For each unit the ids of its writes. Those of inserts come fresh from the sequences; nothing else is asked. */
+export async function allotIds(units: readonly Unit[], send: Send): Promise<Ids> {
+  const wanted = new Map<Kind, number>();
+  for (const unit of units) {
+    for (const write of unit) {
+      if (write.op === 'insert') wanted.set(write.kind, (wanted.get(write.kind) ?? 0) + 1);
+    }
+  }
+  const fresh = new Map<Kind, Iterator<number>>();
+  await settle(
+    [...wanted].map(async ([kind, count]) => {
+      const { rows } = await send(nextIds, [`${tableOf(kind).name}_id_seq`, count]);
+      fresh.set(kind, rows.map(({ id }) => Number(id)).values());
+    }),
+  );
+  const idOf = (write: Write): number => {
+    if (write.op === 'audit') return 0;
+    return write.op === 'insert' ? Number(fresh.get(write.kind)?.next().value) : write.id;
+  };
+  return units.map((unit) => unit.map(idOf));
+}
+
+/** Writes units in a transaction, sending all statements at once, of which each inserts all rows of a kind. */
 export class PostgresTransaction {
   readonly #send: Send;
+  readonly #commit: () => Promise<void>;
   readonly #statements: Statements;
   #head: Head;
 
-  constructor(send: Send, statements: Statements, head: Head) {
+  constructor(send: Send, commit: () => Promise<void>, statements: Statements, head: Head) {
     this.#send = send;
+    this.#commit = commit;
     this.#statements = statements;
     this.#head = head;
   }
 
   /** All of them; throws when one is refused, without saying which. */
-  async together(units: readonly Unit[]): Promise<Outcome> {
-    const ids = await this.#ids(units);
-    await this.#write(units, ids);
+  async together(units: readonly Unit[], ids: Ids): Promise<Outcome> {
+    const written = this.#write(units, ids);
+    // An update or delete that finds nothing is no error to PostgreSQL: look before committing.
+    const isSure = units.every((unit) => unit.every(({ op }) => op === 'insert' || op === 'audit'));
+    if (!isSure) await written;
+    await settle([written, this.#commit()]);
     return { results: ids, head: this.#head };
   }
 
   /** Those that are not refused, one after the other. */
-  async apart(units: readonly Unit[]): Promise<Outcome> {
+  async apart(units: readonly Unit[], ids: Ids): Promise<Outcome> {
     const results: Result[] = [];
-    for (const unit of units) {
+    for (const [i, unit] of units.entries()) {
       const head = this.#head;
       await this.#send('savepoint unit', []);
       try {
-        const [ids] = await this.#ids([unit]);
-        await this.#write([unit], [ids!]);
-        results.push(ids!);
+        await this.#write([unit], [ids[i]!]);
+        results.push(ids[i]!);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         await this.#send('rollback to savepoint unit', []);
@@ -75,32 +101,11 @@ export class PostgresTransaction {
       }
       await this.#send('release savepoint unit', []);
     }
+    await this.#commit();
     return { results, head: this.#head };
   }
 
-  /** For each unit the ids of its writes; those of inserts come fresh from the sequences. */
-  async #ids(units: readonly Unit[]): Promise<number[][]> {
-    const wanted = new Map<Kind, number>();
-    for (const unit of units) {
-      for (const write of unit) {
-        if (write.op === 'insert') wanted.set(write.kind, (wanted.get(write.kind) ?? 0) + 1);
-      }
-    }
-    const fresh = new Map<Kind, Iterator<number>>();
-    await settle(
-      [...wanted].map(async ([kind, count]) => {
-        const { rows } = await this.#send(nextIds, [`${tableOf(kind).name}_id_seq`, count]);
-        fresh.set(kind, rows.map(({ id }) => Number(id)).values());
-      }),
-    );
-    const idOf = (write: Write): number => {
-      if (write.op === 'audit') return 0;
-      return write.op === 'insert' ? Number(fresh.get(write.kind)?.next().value) : write.id;
-    };
-    return units.map((unit) => unit.map(idOf));
-  }
-
-  async #write(units: readonly Unit[], ids: readonly (readonly number[])[]): Promise<void> {
+  async #write(units: readonly Unit[], ids: Ids): Promise<void> {
     const before = this.#head;
     const steps: Step[] = [];
     const events: SqlValue[][] = [];
@@ -184,13 +189,6 @@ function stepFor(kind: Kind, steps: Step[]): Rows {
   const step: Rows = { kind, writes: [], rows: [] };
   steps.push(step);
   return step;
-}
-
-/** Waits for all, so that nothing is under way any more, then throws what went wrong first: the rest follows from it. */
-async function settle(promises: readonly Promise<unknown>[]): Promise<void> {
-  for (const result of await Promise.allSettled(promises)) {
-    if (result.status === 'rejected') throw result.reason;
-  }
 }
 
 const arrayTypes: { readonly [T in ColumnType]: string } = {

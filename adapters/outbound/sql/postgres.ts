@@ -11,7 +11,7 @@ import { load } from './load.ts';
 import { migrate } from './migrations/migrate.ts';
 import { asFault, type Client, connect, type Timeouts } from './postgres-client.ts';
 import { Pool, type TransactionError, Writer } from './postgres-session.ts';
-import { type Outcome, PostgresTransaction } from './postgres-transaction.ts';
+import { allotIds, type Ids, type Outcome, PostgresTransaction } from './postgres-transaction.ts';
 import { isRefusal } from './refusal.ts';
 import type { Ask } from './snapshot.ts';
 import { Statements } from './statements.ts';
@@ -85,9 +85,12 @@ class PostgresDriver implements Driver {
     let apart = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        const { results, head } = await this.#writer.transaction((send): Promise<Outcome> => {
-          const transaction = new PostgresTransaction(send, this.#statements, chain.head);
-          return apart ? transaction.apart(units) : transaction.together(units);
+        const { results, head } = await this.#writer.pipelined<Ids, Outcome>({
+          prelude: (send) => allotIds(units, send),
+          work: (ids, send, commit) => {
+            const transaction = new PostgresTransaction(send, commit, this.#statements, chain.head);
+            return apart ? transaction.apart(units, ids) : transaction.together(units, ids);
+          },
         });
         chain.head = head;
         return results;
