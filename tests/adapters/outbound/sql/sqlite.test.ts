@@ -1,0 +1,168 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import type { Store } from '#core/ports/store.ts';
+import { failure, storeContract, type TestDatabase } from '#tests/contracts/store.ts';
+import { verifyChains } from '#tests/contracts/store-audit.ts';
+import { event, insert } from '#tests/contracts/store-samples.ts';
+
+const clock = { now: () => Date.now() };
+
+function createDatabase(): TestDatabase & { readonly path: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'postern-sqlite-'));
+  const path = join(directory, 'postern.db');
+  const stores: Store[] = [];
+  return {
+    path,
+    async open(own = clock) {
+      const store = await openSqliteStore({ path, clock: own });
+      stores.push(store);
+      return store;
+    },
+    async execute(sql) {
+      using db = new Database(path);
+      db.run(sql);
+    },
+    async remove() {
+      for (const store of stores) await store.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+storeContract('SQLite', async () => createDatabase());
+
+describe('SQLite', () => {
+  const databases: TestDatabase[] = [];
+  afterEach(async () => {
+    for (const database of databases.splice(0)) await database.remove();
+  });
+  const fresh = () => {
+    const database = createDatabase();
+    databases.push(database);
+    return database;
+  };
+  const writer = (path: string, prefix: string, count: number) =>
+    Bun.spawn(
+      [
+        process.execPath,
+        join(import.meta.dir, '../../../fixtures/store-writer.ts'),
+        path,
+        prefix,
+        `${count}`,
+      ],
+      {
+        stdout: 'pipe',
+        stderr: 'inherit',
+      },
+    );
+  const roleNames = async (store: Store): Promise<Set<string>> => {
+    const names = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await store.list('role', { limit: 1000, ...(cursor && { cursor }) });
+      for (const { uniqueName } of page.records) names.add(uniqueName);
+      cursor = page.next;
+    } while (cursor);
+    return names;
+  };
+
+  test('its files are for its owner only', async () => {
+    const before = process.umask(0o022);
+    try {
+      const database = fresh();
+      const store = await database.open();
+      await store.commit([insert('role')]);
+      for (const suffix of ['', '-wal', '-shm']) {
+        expect(statSync(database.path + suffix).mode & 0o777).toBe(0o600);
+      }
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test('in memory, each store is one by itself', async () => {
+    const [a, b] = await Promise.all([1, 2].map(() => openSqliteStore({ path: ':memory:', clock })));
+    await a!.commit([insert('role')]);
+    expect(await a!.count('role', [], 5)).toBe(1);
+    expect(await b!.count('role', [], 5)).toBe(0);
+    await Promise.all([a!.close(), b!.close()]);
+  });
+
+  test('processes that make the tables at once and write at once do not disturb each other', async () => {
+    const database = fresh();
+    const writers = ['a', 'b', 'c'].map((prefix) => writer(database.path, prefix, 100));
+    expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual([0, 0, 0]);
+    const store = await database.open();
+    expect((await roleNames(store)).size).toBe(300);
+    expect(await verifyChains(store)).toHaveLength(300);
+    expect(await store.auditHeads('')).toHaveLength(3);
+  }, 60_000);
+
+  test('what a killed process was told is written, is written', async () => {
+    const database = fresh();
+    const told: string[] = [];
+    for (const prefix of ['first', 'second', 'third']) {
+      const process = writer(database.path, prefix, 1_000_000);
+      const decoder = new TextDecoder();
+      let text = '';
+      for await (const chunk of process.stdout) {
+        text += decoder.decode(chunk, { stream: true });
+        if (text.length > 3000) process.kill('SIGKILL');
+      }
+      await process.exited;
+      expect(process.signalCode).toBe('SIGKILL');
+      told.push(...text.split('\n').slice(0, -1));
+    }
+    expect(told.length).toBeGreaterThan(300);
+    const store = await database.open();
+    const names = await roleNames(store);
+    expect(told.filter((name) => !names.has(name))).toEqual([]);
+    expect(await verifyChains(store)).toHaveLength(names.size);
+    using db = new Database(database.path);
+    expect(db.query('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+  }, 60_000);
+
+  test('while another process writes, a commit waits, and so does nothing else', async () => {
+    const database = fresh();
+    const store = await database.open();
+    using other = new Database(database.path);
+    other.run('begin immediate');
+    const commit = store.commit([insert('role')]);
+    for (let i = 0; i < 5; i++) {
+      await Bun.sleep(10);
+      expect(await store.count('role', [], 5)).toBe(0);
+    }
+    other.run('rollback');
+    await commit;
+    expect(await store.count('role', [], 5)).toBe(1);
+  });
+
+  test('when another process does not stop writing, a commit is refused as unavailable', async () => {
+    const database = fresh();
+    const store = await openSqliteStore({ path: database.path, clock, busyTimeout: 50 });
+    using other = new Database(database.path);
+    other.run('begin immediate');
+    expect(await failure(store.commit([insert('role')]))).toMatchObject({
+      code: 'unavailable',
+      retryAfter: 1,
+    });
+    expect(await failure(store.lease('a', 'b', 1))).toMatchObject({ code: 'unavailable' });
+    other.run('rollback');
+    await store.commit([insert('role', { uniqueName: 'other' }), { op: 'audit', event: event() }]);
+    expect([...(await roleNames(store))]).toEqual(['other']);
+    await store.close();
+  });
+
+  test('a database that a newer version has made is left alone', async () => {
+    const database = fresh();
+    await (await database.open()).close();
+    await database.execute("insert into kysely_migration values ('9999-later', '2126-01-01T00:00:00.000Z')");
+    expect(await failure(openSqliteStore({ path: database.path, clock }))).toMatchObject({
+      code: 'unsupported',
+    });
+  });
+});

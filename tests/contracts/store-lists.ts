@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { StoredCertificate } from '#core/ca/stored-certificate.ts';
+import type { Condition, Query, Store } from '#core/ports/store.ts';
+import { runs } from '#tests/property.ts';
+import { type Databases, failure } from './store.ts';
+import { event, insert, nullable, withCa } from './store-samples.ts';
+
+type Field = keyof StoredCertificate & string;
+
+const statuses = ['good', 'good', 'good', 'revoked', 'hold', 'intended', 'failed'] as const;
+const commonNames = [
+  'pump',
+  'Pump',
+  'PUMP-9',
+  'valve_1',
+  'valve-1',
+  '100%',
+  'Kühler',
+  'KÜHLER',
+  'back\\slash',
+  '',
+];
+
+/** 250 certificates with many ties and NULLs. */
+async function certificates(store: Store): Promise<StoredCertificate[]> {
+  await withCa(store);
+  const ids = await store.commit(
+    Array.from({ length: 250 }, (_, i) =>
+      insert('certificate', {
+        ...nullable.certificate,
+        createdAt: 1000 + (i % 5),
+        commonName: commonNames[i % commonNames.length]!,
+        serialNumber: (i * 7919).toString(16).toUpperCase().padStart(8, '0'),
+        subject: `CN=${i % 3 === 0 ? 'é' : i % 3 === 1 ? 'z' : 'A'}`,
+        status: statuses[i % statuses.length]!,
+        revokedAt: i % 3 === 0 ? null : 5000 - (i % 11),
+        revocationReason: i % 4 === 0 ? null : i % 4 === 1 ? 'superseded' : 'keyCompromise',
+        hidden: i % 6 === 0,
+        der: Uint8Array.of(i),
+      }),
+    ),
+  );
+  const found = await Promise.all(ids.map((id) => store.get('certificate', id)));
+  return found.map((record) => record!);
+}
+
+/** NULL first, text by its UTF-8 octets. */
+function compare(a: unknown, b: unknown): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b as string));
+  return Number(a) - Number(b);
+}
+
+const sorted = (records: readonly StoredCertificate[], field: Field, descending: boolean): number[] =>
+  records
+    .toSorted((a, b) => (compare(a[field], b[field]) || a.id - b.id) * (descending ? -1 : 1))
+    .map(({ id }) => id);
+
+async function pages(store: Store, query: Query<'certificate'>): Promise<number[]> {
+  const ids: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list('certificate', { ...query, ...(cursor && { cursor }) });
+    expect(page.records.length).toBeLessThanOrEqual(query.limit);
+    ids.push(...page.records.map(({ id }) => id));
+    cursor = page.next;
+  } while (cursor);
+  return ids;
+}
+
+function holds(record: StoredCertificate, { field, is, value }: Condition<'certificate'>): boolean {
+  const has = record[field];
+  if (is === 'contains') return String(has).toLowerCase().includes(String(value).toLowerCase());
+  if (is === 'oneOf') return (value as unknown[]).includes(has);
+  if (is === 'equal') return has === value;
+  if (has === null || value === null) return false;
+  const order = compare(has, value);
+  return is === 'less'
+    ? order < 0
+    : is === 'lessOrEqual'
+      ? order <= 0
+      : is === 'greater'
+        ? order > 0
+        : order >= 0;
+}
+
+const values: { readonly [F in Field]?: fc.Arbitrary<string | number | boolean | null> } = {
+  id: fc.integer({ min: -5, max: 300 }),
+  createdAt: fc.integer({ min: 999, max: 1006 }),
+  commonName: fc.constantFrom(...commonNames, 'x\0', '\ud800'),
+  status: fc.constantFrom(...statuses),
+  revokedAt: fc.option(fc.integer({ min: 4988, max: 5001 })),
+  revocationReason: fc.constantFrom(null, 'superseded', 'keyCompromise', 'zzz'),
+  hidden: fc.boolean(),
+};
+
+const condition: fc.Arbitrary<Condition<'certificate'>> = fc
+  .constantFrom(...(Object.keys(values) as Field[]))
+  .chain((field) => {
+    const value = values[field]!;
+    const one = fc.record({
+      field: fc.constant(field),
+      is: fc.constantFrom(...(['equal', 'less', 'lessOrEqual', 'greater', 'greaterOrEqual'] as const)),
+      value,
+    });
+    const some = value.filter((each) => typeof each === 'string' || typeof each === 'number');
+    const any = fc.record({
+      field: fc.constant(field),
+      is: fc.constant('oneOf' as const),
+      value: fc.array(some as fc.Arbitrary<string | number>, { maxLength: 4 }),
+    });
+    if (field === 'hidden') return one;
+    if (field !== 'commonName' && field !== 'status') return fc.oneof(one, any);
+    const within = fc.record({
+      field: fc.constant(field),
+      is: fc.constant('contains' as const),
+      value: fc.constantFrom('', 'p', 'PUMP', 'ü', '%', '_', '\\', 'o', '\0'),
+    });
+    return fc.oneof(one, any, within);
+  });
+
+export function listContract({ fresh, shared }: Databases): void {
+  describe('list', () => {
+    const orders: [Field, boolean][] = (
+      [
+        'id',
+        'createdAt',
+        'commonName',
+        'serialNumber',
+        'subject',
+        'status',
+        'revokedAt',
+        'revocationReason',
+        'hidden',
+      ] as const
+    ).flatMap(
+      (field) =>
+        [
+          [field, false],
+          [field, true],
+        ] as [Field, boolean][],
+    );
+
+    test('pages through all records in every order, ties by id, NULL before all else', async () => {
+      const store = await (await fresh()).open();
+      const records = await certificates(store);
+      for (const [field, descending] of orders) {
+        const expected = sorted(records, field, descending);
+        for (const limit of [1000, 250, 249, 17]) {
+          const found = await pages(store, { order: { field, descending }, limit });
+          expect({ field, descending, limit, found }).toEqual({ field, descending, limit, found: expected });
+        }
+      }
+    });
+
+    test('is newest first unless an order is asked for', async () => {
+      const store = await (await fresh()).open();
+      const records = await certificates(store);
+      expect(await pages(store, { limit: 100 })).toEqual(records.map(({ id }) => id).reverse());
+    });
+
+    test('a page stays where it was when records come and go before it', async () => {
+      const store = await (await fresh()).open();
+      await store.commit(['a', 'b', 'c', 'd', 'e'].map((name) => insert('role', { uniqueName: name })));
+      const order = { field: 'uniqueName', descending: false } as const;
+      const first = await store.list('role', { order, limit: 2 });
+      await store.commit([
+        { op: 'delete', kind: 'role', id: 2 },
+        insert('role', { uniqueName: 'aa' }),
+        insert('role', { uniqueName: 'bb' }),
+      ]);
+      const second = await store.list('role', { order, limit: 2, cursor: first.next! });
+      expect(second.records.map(({ uniqueName }) => uniqueName)).toEqual(['bb', 'c']);
+    });
+
+    test('conditions select as they say, in a list and in a count', async () => {
+      const store = await (await fresh()).open();
+      const records = await certificates(store);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(condition, { maxLength: 3 }),
+          fc.constantFrom(...orders),
+          async (where, [field, descending]) => {
+            const matching = records.filter((record) => where.every((one) => holds(record, one)));
+            const query = { where, order: { field, descending }, limit: 90 };
+            expect(await pages(store, query)).toEqual(sorted(matching, field, descending));
+            expect(await store.count('certificate', where, 1000)).toBe(matching.length);
+            expect(await store.count('certificate', where, 10)).toBe(Math.min(10, matching.length));
+          },
+        ),
+        { numRuns: Math.min(runs(60).numRuns, 2000) },
+      );
+    });
+  });
+
+  describe('a list', () => {
+    const database = shared(async (store) => {
+      await withCa(store);
+      await store.commit(
+        commonNames.map((commonName, i) =>
+          insert('certificate', { ...nullable.certificate, commonName, serialNumber: `AB${i}`, subject: '' }),
+        ),
+      );
+    });
+    const searches: [string[], string[]][] = [
+      [['pump'], ['PUMP-9', 'Pump', 'pump']],
+      [['PUMP', '9'], ['PUMP-9']],
+      [['valve_'], ['valve_1']],
+      [['valve'], ['valve-1', 'valve_1']],
+      [['%'], ['100%']],
+      [['_'], ['valve_1']],
+      [['\\'], ['back\\slash']],
+      [['kühl'], ['KÜHLER', 'Kühler']],
+      [
+        ['Ü', 'hler'],
+        ['KÜHLER', 'Kühler'],
+      ],
+      [["'; drop table certificates; --"], []],
+      [['x\0'], []],
+    ];
+    test.each(searches)('searching %j finds %j', async (search, expected) => {
+      const { records } = await database().store.list('certificate', { search, limit: 100 });
+      expect(records.map(({ commonName }) => commonName).sort()).toEqual(expected);
+    });
+  });
+
+  describe('list', () => {
+    test('searching also finds serial numbers and fingerprints, and goes together with conditions', async () => {
+      const store = await withCa(await (await fresh()).open());
+      const add = (serialNumber: string, fingerprint: string, hidden: boolean) =>
+        insert('certificate', { ...nullable.certificate, serialNumber, fingerprint, hidden });
+      await store.commit([
+        add('1A2B', 'C0FFEE', false),
+        add('1A2C', 'DECAF0', false),
+        add('1A2D', 'C0FFEE', true),
+      ]);
+      const search = async (...words: string[]) => {
+        const where = [{ field: 'hidden', is: 'equal', value: false }] as const;
+        const { records } = await store.list('certificate', { search: words, where, limit: 100 });
+        return records.map(({ serialNumber }) => serialNumber);
+      };
+      expect(await search('1a2')).toEqual(['1A2C', '1A2B']);
+      expect(await search('c0ff')).toEqual(['1A2B']);
+      expect(await search('1a2c', 'pump', 'decaf')).toEqual(['1A2C']);
+      expect(await search('')).toEqual(['1A2C', '1A2B']);
+      expect(await search('nowhere')).toEqual([]);
+    });
+
+    test('text is found inside JSON as it is stored', async () => {
+      const store = await (await fresh()).open();
+      await store.commit([
+        insert('role', { permissions: ['devices.read'] }),
+        { op: 'audit', event: event() },
+      ]);
+      const permitted = (value: string) =>
+        store.count('role', [{ field: 'permissions', is: 'contains', value }], 5);
+      expect(await Promise.all(['"devices.read"', 'DEVICES', 'users'].map(permitted))).toEqual([1, 1, 0]);
+      const acted = (value: string) =>
+        store.count('auditEvent', [{ field: 'actor', is: 'contains', value }], 5);
+      expect(await Promise.all(['10.0.0.7', 'name', 'user'].map(acted))).toEqual([1, 0, 1]);
+      const wrong = store.count('role', [{ field: 'createdAt', is: 'contains', value: '1' }], 5);
+      expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'createdAt' });
+    });
+
+    test('what is not the cursor of such a list is malformed', async () => {
+      const store = await (await fresh()).open();
+      await certificates(store);
+      const order = { field: 'createdAt', descending: false } as const;
+      const { next } = await store.list('certificate', { order, limit: 10 });
+      const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const cursors = [
+        '',
+        'x',
+        '!',
+        next!.slice(0, -3),
+        `${next}=`,
+        encode(null),
+        encode({}),
+        encode(['createdAt', false, 1000]),
+        encode(['createdAt', true, 1000, 1]),
+        encode(['commonName', false, 'a', 1]),
+        encode(['createdAt', false, 'a', 1]),
+        encode(['createdAt', false, null, 1]),
+        encode(['createdAt', false, 1000, '1']),
+        encode(['createdAt', false, 1000, 1.5]),
+        encode(['createdAt', false, 1e300, 1]),
+        'A'.repeat(100_000),
+      ];
+      for (const cursor of cursors) {
+        const listing = store.list('certificate', { order, limit: 10, cursor });
+        expect(await failure(listing)).toMatchObject({ code: 'malformed', field: 'cursor' });
+      }
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: 'binary' }), async (cursor) => {
+          const listing = store.list('certificate', { order, limit: 10, cursor });
+          expect(await failure(listing)).toMatchObject({ code: 'malformed', field: 'cursor' });
+        }),
+        runs(50),
+      );
+      const other = store.list('certificate', { limit: 10, cursor: next! });
+      expect(await failure(other)).toMatchObject({ code: 'malformed', field: 'cursor' });
+    });
+
+    test('bounds are kept', async () => {
+      const store = await (await fresh()).open();
+      for (const limit of [0, -1, 1001, 1.5, Number.NaN]) {
+        expect(await failure(store.list('role', { limit }))).toMatchObject({
+          code: 'malformed',
+          field: 'limit',
+        });
+      }
+      const search = Array.from({ length: 11 }, () => 'word');
+      expect(await failure(store.list('role', { search, limit: 1 }))).toMatchObject({ field: 'search' });
+      const long = ['x'.repeat(257)];
+      expect(await failure(store.list('role', { search: long, limit: 1 }))).toMatchObject({
+        field: 'search',
+      });
+      for (const field of ['permissions', 'nothing', 'constructor'] as 'permissions'[]) {
+        const listing = store.list('role', { order: { field, descending: false }, limit: 1 });
+        expect(await failure(listing)).toMatchObject({ code: 'malformed', field: 'order' });
+      }
+      expect(await failure(store.count('role', [], -1))).toMatchObject({ field: 'atMost' });
+    });
+  });
+}

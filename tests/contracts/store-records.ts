@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test';
+import type { Records, Store } from '#core/ports/store.ts';
+import { type Databases, failure } from './store.ts';
+import { insert, nullable, sampleKinds, withCa } from './store-samples.ts';
+
+async function everything(store: Store): Promise<readonly number[]> {
+  return store.commit(sampleKinds.map((kind) => insert(kind)));
+}
+
+export function recordContract({ fresh }: Databases): void {
+  describe('records', () => {
+    test('of every kind come back as they were inserted', async () => {
+      const store = await (await fresh()).open();
+      const ids = await everything(store);
+      for (const [i, kind] of sampleKinds.entries()) {
+        const inserted = insert(kind).values;
+        const expected = { id: ids[i], ...inserted };
+        expect(await store.get(kind, ids[i]!)).toEqual(expected as Records[typeof kind]);
+        expect((await store.list(kind, { limit: 1 })).records).toEqual([expected as Records[typeof kind]]);
+      }
+    });
+
+    test('come back with null where they have nothing', async () => {
+      const store = await (await fresh()).open();
+      const ids = await everything(store);
+      for (const [i, kind] of sampleKinds.entries()) {
+        const set = nullable[kind];
+        if (!set) continue;
+        await store.commit([
+          { op: 'update', kind, id: ids[i]!, set } as Parameters<Store['commit']>[0][number],
+        ]);
+        expect(await store.get(kind, ids[i]!)).toMatchObject(set as object);
+      }
+      await store.commit([insert('device', { commonName: 'bare', ...nullable.device })]);
+      expect(await store.find('device', { commonName: 'bare' })).toMatchObject(nullable.device as object);
+    });
+
+    test('bytes are an array of their own, plain Uint8Array', async () => {
+      const store = await (await fresh()).open();
+      await everything(store);
+      const setting = await store.get('setting', 1);
+      expect(Object.getPrototypeOf(setting?.value)).toBe(Uint8Array.prototype);
+      const chain = (await store.get('truststore', 1))?.certificates;
+      expect(Object.getPrototypeOf(chain?.[0])).toBe(Uint8Array.prototype);
+    });
+
+    test('an update changes the fields that it sets, and no others', async () => {
+      const store = await (await fresh()).open();
+      await everything(store);
+      const before = await store.get('user', 1);
+      expect(await store.commit([{ op: 'update', kind: 'user', id: 1, set: { isActive: false } }])).toEqual([
+        1,
+      ]);
+      expect(await store.get('user', 1)).toEqual({ ...before!, isActive: false });
+    });
+
+    test('a deleted record is gone, and its id is not given again', async () => {
+      const store = await (await fresh()).open();
+      const [first] = await store.commit([insert('role')]);
+      expect(await store.commit([{ op: 'delete', kind: 'role', id: first! }])).toEqual([first!]);
+      expect(await store.get('role', first!)).toBeUndefined();
+      const [second] = await store.commit([insert('role')]);
+      expect(second).toBeGreaterThan(first!);
+    });
+
+    test('what is not there is not found, whatever is asked', async () => {
+      const store = await withCa(await (await fresh()).open());
+      for (const id of [0, -1, 2, 1.5, Number.NaN, 2 ** 53, 1e300, Number.POSITIVE_INFINITY]) {
+        expect(await store.get('issuingCa', id)).toBeUndefined();
+      }
+      for (const uniqueName of ['', 'Issuing', 'issuing ', 'issuing\0', "' or 1=1 --", 'x'.repeat(100_000)]) {
+        expect(await store.find('issuingCa', { uniqueName })).toBeUndefined();
+      }
+      expect(await store.find('issuingCa', { uniqueName: 'issuing', issuer: null })).toBeUndefined();
+    });
+
+    test('several with the same values: the oldest is found', async () => {
+      const store = await withCa(await (await fresh()).open());
+      const names = ['a', 'b', 'c'];
+      await store.commit(names.map((uniqueName) => insert('domain', { uniqueName, createdAt: 5 })));
+      expect((await store.find('domain', { createdAt: 5, issuingCa: 1 }))?.uniqueName).toBe('a');
+      await store.commit([{ op: 'update', kind: 'domain', id: 2, set: { issuingCa: null } }]);
+      expect((await store.find('domain', { createdAt: 5, issuingCa: null }))?.uniqueName).toBe('b');
+    });
+
+    test('nothing is stored that no column can hold', async () => {
+      const store = await (await fresh()).open();
+      const impossible = [
+        [insert('role', { uniqueName: 'a\0b' }), 'uniqueName'],
+        [insert('role', { createdAt: Number.NaN }), 'createdAt'],
+        [insert('role', { createdAt: 2 ** 60 }), 'createdAt'],
+        [insert('role', { createdAt: 0.5 }), 'createdAt'],
+        [insert('profile', { profile: undefined }), 'profile'],
+      ] as const;
+      for (const [write, field] of impossible) {
+        expect(await failure(store.commit([write]))).toMatchObject({ code: 'malformed', field });
+      }
+      expect(await store.count('role', [], 10)).toBe(0);
+    });
+  });
+
+  describe('deviceLogin', () => {
+    test('finds a device by name, or by id where no device is called so, with its configuration', async () => {
+      const store = await (await fresh()).open();
+      await store.commit([
+        insert('noOnboardingConfig'),
+        insert('onboardingConfig', { idevidTruststore: null }),
+        insert('device', { commonName: 'plain', domain: null, onboardingConfig: null }),
+        insert('device', { commonName: 'boarding', domain: null, noOnboardingConfig: null }),
+        insert('device', { commonName: 'none', ...nullable.device }),
+        insert('device', { commonName: '1', ...nullable.device }),
+      ]);
+      const [plain, boarding, none, one] = await Promise.all(
+        [1, 2, 3, 4].map((id) => store.get('device', id)),
+      );
+      const noOnboarding = await store.get('noOnboardingConfig', 1);
+      const onboarding = await store.get('onboardingConfig', 1);
+      const rows: [string, unknown, unknown][] = [
+        ['plain', plain, noOnboarding],
+        ['boarding', boarding, onboarding],
+        ['none', none, undefined],
+        ['1', one, undefined],
+        ['2', boarding, onboarding],
+        ['3', none, undefined],
+      ];
+      for (const [name, device, config] of rows) {
+        expect(await store.deviceLogin(name)).toEqual({ device, config } as never);
+      }
+    });
+
+    test('knows nobody by anything else', async () => {
+      const store = await (await fresh()).open();
+      await store.commit([insert('device', { commonName: 'pump-1', ...nullable.device })]);
+      const strangers = ['', 'PUMP-1', 'pump-1 ', 'pump-1\0', '0', '01', '+1', '1.0', ' 1', '1e0', '2', '-1'];
+      for (const name of [...strangers, '9'.repeat(16), '9'.repeat(1000), '%', "'", '\ud800']) {
+        expect(await store.deviceLogin(name)).toBeUndefined();
+      }
+    });
+  });
+}
