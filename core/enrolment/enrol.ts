@@ -17,6 +17,7 @@ import { namedDevice } from './behalf.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import type { CredentialKind, Requester } from './requester.ts';
+import { demandNotOurs } from './reserved-names.ts';
 import { resolveCa, resolveProfile } from './target.ts';
 
 /** Do it. See `Gateway.enrol`. Every refusal is audited. */
@@ -63,6 +64,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     urls: publicUrls(settings, ca.record.id),
   });
   if (entitlement === 'renewal') demandSameNames(renewed, outcome);
+  demandNotOurs(settings, outcome);
   const { exchange } = ask;
   const modified = !isAsRequested(request, outcome);
   const { chain } = ca;

@@ -171,6 +171,23 @@ describe('the names of a renewal', () => {
   });
 });
 
+describe('a device is not certified as a server under a name of this service', () => {
+  const rows: [profile: string, subject: string, sans: string[], FaultCode | 'issued'][] = [
+    ['tls_server', 'CN=pump-1', ['DNS:localhost'], 'forbidden'],
+    ['tls_server', 'CN=pump-1', ['DNS:pump-1.plant.example', 'DNS:LocalHost'], 'forbidden'],
+    ['tls_server', 'CN=pump-1', ['IP:127.0.0.1'], 'forbidden'],
+    ['tls_server', 'CN=localhost', [], 'forbidden'],
+    ['tls_server', 'CN=localhost', ['IP:192.0.2.9'], 'forbidden'],
+    ['opc_ua_server', 'CN=pump', ['URI:urn:pump', 'DNS:localhost'], 'forbidden'],
+    ['opc_ua_client', 'CN=pump', ['URI:urn:pump', 'DNS:localhost'], 'issued'],
+    ['tls_server', 'CN=pump-1', ['DNS:localhost.plant.example', 'IP:127.0.0.2'], 'issued'],
+  ];
+  test.each(rows)('%s: %s, %p', async (profile, subject, sans, expected) => {
+    const der = request(key, subject, sans);
+    expect(await verdict(() => site.enrol(evidence.password!, { profile }, der))).toBe(expected);
+  });
+});
+
 test('an expired certificate renews nothing', async () => {
   await using other = await installation();
   const { password: secret } = await other.device('late');
