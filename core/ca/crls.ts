@@ -4,7 +4,7 @@ import { Fault } from '../fault.ts';
 import { retried } from '../retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
-import { assembleCrl, buildTbsCrl, type RevokedEntry } from '../x509/crl.ts';
+import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import type { StoredCrl } from './issuing-ca.ts';
 
@@ -105,7 +105,7 @@ export class Crls {
     const number = record.crlNumber + 1;
     const thisUpdate = clock.now();
     const nextUpdate = thisUpdate + lifetime;
-    const tbs = await buildTbsCrl({
+    const unsigned = await buildCrl({
       signatureAlgorithm,
       issuer: ca.certificate.subject,
       thisUpdate,
@@ -114,11 +114,11 @@ export class Crls {
       authorityKeyIdentifier: subjectKeyIdentifierOf(ca.certificate) ?? keyIdentifier(issuerKey),
       revoked: this.#revoked(id, record.lastCrlIssuedAt ?? 0),
     });
-    const signature = await keys.sign(record.key.id, signatureAlgorithm, tbs);
-    if (!verifySignature(issuerKey, signatureAlgorithm, tbs, signature)) {
+    const signature = await keys.sign(record.key.id, signatureAlgorithm, unsigned.tbs);
+    if (!verifySignature(issuerKey, signatureAlgorithm, unsigned.tbs, signature)) {
       throw new Fault('internal', 'the signature of the CRL does not hold');
     }
-    const crl = assembleCrl(tbs, signatureAlgorithm, signature);
+    const crl = unsigned.signed(signature);
     const values = { ca: id, number, thisUpdate, nextUpdate, crl };
     const before = await store.find('crl', { ca: id });
     const [at] = await store.commit([

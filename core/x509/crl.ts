@@ -49,24 +49,63 @@ export interface CrlTemplate {
   readonly revoked: Iterable<RevokedEntry> | AsyncIterable<RevokedEntry>;
 }
 
-/** TBSCertList of version 2 in DER (RFC 5280 §5.1), to be signed. Of each entry only its encoding is kept. */
-export async function buildTbsCrl(template: CrlTemplate): Promise<Uint8Array> {
-  const entries = new DerBuilder();
-  for await (const entry of template.revoked) addEntry(entries, entry);
-  return der((b) =>
-    b.sequence((s) => {
-      s.integer(1).raw(signatureAlgorithmIdentifier(template.signatureAlgorithm)).raw(template.issuer.der);
-      s.time(template.thisUpdate).time(template.nextUpdate);
-      // RFC 5280 §5.1.2.6: absent when nothing is revoked.
-      if (entries.length > 0) s.sequence(entries.view());
-      s.explicit(0, (e) =>
-        addExtensions(e, [
-          authorityKeyIdentifierExtension(template.authorityKeyIdentifier),
-          crlNumberExtension(template.number),
-        ]),
-      );
-    }),
+/** A CRL that lacks its signature. */
+export interface UnsignedCrl {
+  /** TBSCertList of version 2 in DER: what is to be signed. */
+  readonly tbs: Uint8Array;
+  /**
+   * The CRL in DER. `signature`: as X.509 has it (ECDSA in DER). To be called once: `tbs` is gone then. It is a view into a larger
+   * buffer.
+   */
+  signed(signature: Uint8Array): Uint8Array;
+}
+
+/**
+ * RFC 5280 §5.1. Of each entry only its encoding is kept, and that once: the entries are written where they will stand in the CRL, what
+ * comes before them is put into the room left for it.
+ */
+export async function buildCrl(template: CrlTemplate): Promise<UnsignedCrl> {
+  const algorithm = signatureAlgorithmIdentifier(template.signatureAlgorithm);
+  const head = der((b) => {
+    b.integer(1).raw(algorithm).raw(template.issuer.der).time(template.thisUpdate).time(template.nextUpdate);
+  });
+  const builder = new DerBuilder();
+  const room = head.length + 3 * longestHeader;
+  builder.raw(new Uint8Array(room));
+  for await (const entry of template.revoked) addEntry(builder, entry);
+  const entries = builder.length - room;
+  builder.explicit(0, (e) =>
+    addExtensions(e, [
+      authorityKeyIdentifierExtension(template.authorityKeyIdentifier),
+      crlNumberExtension(template.number),
+    ]),
   );
+  const end = builder.length;
+  const before = (start: number, bytes: Uint8Array): number => {
+    builder.view().set(bytes, start - bytes.length);
+    return start - bytes.length;
+  };
+  // RFC 5280 §5.1.2.6: absent when nothing is revoked.
+  let start = entries > 0 ? before(room, sequenceHeader(entries)) : room;
+  start = before(start, head);
+  start = before(start, sequenceHeader(end - start));
+  return {
+    tbs: builder.view().subarray(start, end),
+    signed(signature) {
+      builder.raw(algorithm).bitString(signature);
+      return builder.view().subarray(before(start, sequenceHeader(builder.length - start)));
+    },
+  };
+}
+
+const longestHeader = 6;
+
+/** Identifier and length octets of a SEQUENCE. */
+function sequenceHeader(length: number): Uint8Array {
+  if (length < 0x80) return Uint8Array.of(tag.sequence, length);
+  const octets: number[] = [];
+  for (let left = length; left > 0; left = Math.floor(left / 256)) octets.unshift(left % 256);
+  return Uint8Array.of(tag.sequence, 0x80 | octets.length, ...octets);
 }
 
 const reasonExtensions = new Map(
@@ -84,17 +123,6 @@ function addEntry(builder: DerBuilder, { serial, revokedAt, reason, invalidityDa
       if (invalidityDate !== undefined) addExtension(extensions, invalidityDateExtension(invalidityDate));
     });
   });
-}
-
-/** The CRL in DER. `signature`: as X.509 has it (ECDSA in DER). */
-export function assembleCrl(
-  tbs: Uint8Array,
-  algorithm: SignatureAlgorithm,
-  signature: Uint8Array,
-): Uint8Array {
-  return der((b) =>
-    b.sequence((s) => s.raw(tbs).raw(signatureAlgorithmIdentifier(algorithm)).bitString(signature)),
-  );
 }
 
 export interface Crl {

@@ -3,7 +3,7 @@ import type { PkiHeader } from '#adapters/wire/cmp/header.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import { typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import { der } from '#core/der/builder.ts';
-import { assembleCrl, buildTbsCrl } from '#core/x509/crl.ts';
+import { buildCrl } from '#core/x509/crl.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertReqMsg, buildCertRequest, buildCertTemplate } from '#core/x509/crmf-builder.ts';
 import type { Extension } from '#core/x509/extension.ts';
@@ -56,7 +56,7 @@ const rejection = {
   failInfo: ['badRequest', 'systemFailure', 'duplicateCertReq'],
 } as const;
 const accepted = { status: 'accepted' } as const;
-const tbsCrl = await buildTbsCrl({
+const unsignedCrl = await buildCrl({
   signatureAlgorithm: ca.algorithm,
   issuer: ca.name,
   thisUpdate: time,
@@ -65,7 +65,7 @@ const tbsCrl = await buildTbsCrl({
   authorityKeyIdentifier: Uint8Array.of(1),
   revoked: [],
 });
-const crl = assembleCrl(tbsCrl, ca.algorithm, ca.key.sign(ca.algorithm, tbsCrl));
+const crl = unsignedCrl.signed(ca.key.sign(ca.algorithm, unsignedCrl.tbs));
 const recipientInfo = der((b) =>
   b.explicit(3, (pwri) => {
     pwri

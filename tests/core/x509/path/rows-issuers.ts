@@ -1,4 +1,4 @@
-import { assembleCrl, buildTbsCrl } from '#core/x509/crl.ts';
+import { buildCrl } from '#core/x509/crl.ts';
 import { basicConstraintsExtension, keyUsageExtension } from '#core/x509/extensions/usage.ts';
 import { oid } from '#core/x509/oids.ts';
 import { certify, noon, type Order, party, signWith } from './certify.ts';
@@ -358,7 +358,7 @@ const serial = (n: number) => Uint8Array.of(0x41, n, 2, 3, 4, 5, 6, 7, 8);
 
 /** A CRL of this issuer in DER. */
 async function crl(by: typeof root, revoked: readonly Uint8Array[]): Promise<Uint8Array> {
-  const tbs = await buildTbsCrl({
+  const unsigned = await buildCrl({
     signatureAlgorithm: by.key.algorithm,
     issuer: by.name,
     thisUpdate: noon - 1000,
@@ -367,7 +367,7 @@ async function crl(by: typeof root, revoked: readonly Uint8Array[]): Promise<Uin
     authorityKeyIdentifier: by.key.identifier,
     revoked: revoked.map((one) => ({ serial: one, revokedAt: noon - 1000 })),
   });
-  return assembleCrl(tbs, by.key.algorithm, signWith(by.key, tbs));
+  return unsigned.signed(signWith(by.key, unsigned.tbs));
 }
 
 async function revocation(
