@@ -8,6 +8,7 @@ import { createOwnCredential } from './ca/own-credentials.ts';
 import { serverNames } from './ca/server-names.ts';
 import { audit, type Context, systemActor } from './context.ts';
 import { Fault } from './fault.ts';
+import { unsettledRestore } from './ports/snapshot.ts';
 import type { Write } from './ports/store.ts';
 import { shippedProfiles } from './profiles/shipped.ts';
 import { attribute, buildName } from './x509/name.ts';
@@ -37,6 +38,9 @@ export async function bootstrap(
   { adminPassword, holder }: BootstrapOptions,
   pause: () => Promise<void>,
 ): Promise<BootstrapResult> {
+  if (await context.store.find('setting', { name: unsettledRestore })) {
+    throw new Fault('conflict', 'a restore has not come to its end: run postern restore again');
+  }
   for (let n = 0; !(await context.store.lease('bootstrap', holder, 30)); n++) {
     if (n >= tries) throw new Fault('unavailable', 'another instance has been starting for too long');
     await pause();

@@ -180,7 +180,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     users: users(context),
     roles: roles(context),
     serviceAccounts: serviceAccounts(context),
-    backups: backups(context),
+    backups: backups(context, crls),
     auditEvents: auditEvents(context),
     devices: devices(context, crls),
     onboardingConfigs: onboardingConfigs(context),

@@ -1,5 +1,6 @@
 import { demand, type Principal } from '../accounts/principal.ts';
 import type { Actor } from '../audit/event.ts';
+import type { Crls } from '../ca/crls.ts';
 import { audit, type Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
@@ -8,6 +9,7 @@ import type { Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import type { Backup } from './backup.ts';
 import { readLocation } from './location.ts';
+import { type RestoreAsk, type RestoreResult, settleRestore } from './settle.ts';
 
 export interface BackupInput {
   /** An absolute path, or `sftp://user@host/path`. */
@@ -22,6 +24,8 @@ export interface Backups extends Resource<'backup', BackupInput, Backup> {
   run(principal: Principal, id: number): Promise<BackupFile>;
   /** The same into a file that is not there yet; `passphrase` in place of the configured one. */
   write(principal: Principal, file: string, passphrase: string | undefined): Promise<BackupFile>;
+  /** See `settleRestore`. */
+  settle(principal: Principal, ask: RestoreAsk): Promise<RestoreResult>;
 }
 
 /** Whoever died with it: another run may begin after this. Seconds. */
@@ -29,7 +33,7 @@ const leased = 120;
 /** Milliseconds between two renewals. */
 const renewed = 20_000;
 
-export function backups(context: Context): Backups {
+export function backups(context: Context, crls: Crls): Backups {
   const { store, clock } = context;
 
   async function make(
@@ -118,6 +122,10 @@ export function backups(context: Context): Backups {
     async write(principal, path, passphrase) {
       demand(principal, 'backups.write');
       return make(principal.actor, '', { kind: 'file', path }, passphrase, () => []);
+    },
+    async settle(principal, ask) {
+      demand(principal, 'backups.write');
+      return settleRestore(context, crls, principal.actor, ask);
     },
   };
 }

@@ -14,6 +14,16 @@ export interface StoredKey {
   readonly spki: Uint8Array;
 }
 
+/** Keys as text, encrypted as they are at rest. Faults: unavailable. */
+export interface KeyFiles {
+  /** Their ids. */
+  list(): Promise<readonly string[]>;
+  /** Undefined when it is gone. */
+  read(id: string): Promise<string | undefined>;
+  /** What `read` gave in another installation with the same master key. Faults: malformed (no id), conflict (another key has it). */
+  write(id: string, contents: string): Promise<void>;
+}
+
 /**
  * Holds private keys and signs with them. A key is durable when `generate` or `import` returns.
  * Faults of every member: unavailable (the device is out of reach), notFound (no such key), internal.
@@ -48,6 +58,8 @@ export interface KeyStore {
   signDigest?(id: string, algorithm: SignatureAlgorithm, digest: Uint8Array): Promise<Uint8Array>;
   /** PKCS#8, DER. Absent where keys never leave. */
   export?(id: string): Promise<Uint8Array>;
+  /** The keys as they are kept, for backups. Absent where keys stay in a device. */
+  readonly files?: KeyFiles;
   /** Destroys the key; it is no error if it is gone already. */
   remove(id: string): Promise<void>;
   health(): Promise<Health>;

@@ -6,6 +6,7 @@ import { Fault } from '#core/fault.ts';
 
 /** Only what looks like this becomes part of a path. */
 const keyId = /^[0-9a-f-]{36}$/;
+export const isKeyId = (text: string): boolean => keyId.test(text);
 const keyFileName = /^[0-9a-f-]{36}\.key$/;
 const temporaryName = /^\.[0-9a-f-]{36}\.tmp$/;
 /** Another process may be about to rename a younger one; milliseconds. */
@@ -46,6 +47,12 @@ export class KeyDirectory {
 
   has(id: string): boolean {
     return keyId.test(id) && existsSync(this.#file(id));
+  }
+
+  /** The ids of all keys. Fault unavailable. */
+  async list(): Promise<readonly string[]> {
+    const names = await reach(() => readdir(this.#path));
+    return names.filter((name) => keyFileName.test(name)).map((name) => name.slice(0, -'.key'.length));
   }
 
   /** Faults: notFound, unavailable, internal (larger than any key file). */

@@ -5,7 +5,7 @@ import type { Vault } from '#core/ports/vault.ts';
 import { signDigestWith } from './digest-signature.ts';
 import { openKey, sealKey } from './envelope.ts';
 import { KeyCache } from './key-cache.ts';
-import { KeyDirectory } from './key-directory.ts';
+import { isKeyId, KeyDirectory } from './key-directory.ts';
 import {
   exportPrivateKey,
   generatePrivateKey,
@@ -62,6 +62,19 @@ export async function openKeyFiles(options: {
     },
     signDigest: async (id, algorithm, digest) => signDigestWith(await load(id), algorithm, digest),
     export: async (id) => exportPrivateKey(await load(id)),
+    files: {
+      list: () => directory.list(),
+      read: (id) =>
+        directory.read(id).catch((error) => {
+          if (error instanceof Fault && error.code === 'notFound') return undefined;
+          throw error;
+        }),
+      async write(id, contents) {
+        if (!isKeyId(id)) throw new Fault('malformed', 'not the name of a key');
+        if (!directory.has(id)) return directory.write(id, contents);
+        if ((await directory.read(id)) !== contents) throw new Fault('conflict', 'there is another key of this name');
+      },
+    },
     async remove(id) {
       cache.delete(id);
       await directory.remove(id);

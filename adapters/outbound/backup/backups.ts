@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { Fault } from '#core/fault.ts';
+import type { BackupLocation, Backups } from '#core/ports/backups.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
+import type { Clock } from '#core/ports/platform.ts';
+import type { Snapshot } from '#core/ports/snapshot.ts';
+import type { Store } from '#core/ports/store.ts';
+import { seal } from './container.ts';
+import { type Entry, encodeEntries } from './content.ts';
+import type { Destination } from './destination.ts';
+import { openDirectory, writeNewFile } from './directory.ts';
+import { openSftp, type SftpIdentity } from './sftp.ts';
+
+export interface BackupOptions {
+  readonly store: Store;
+  /** By their names in the configuration. */
+  readonly keyStores: ReadonlyMap<string, KeyStore>;
+  /** Name in the backup → path here, of those that are there: the master key, the configuration. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  /** Without one no backup is made: keys never leave unencrypted. */
+  readonly passphrase: string | undefined;
+  readonly sftp: SftpIdentity | undefined;
+  /** How many backups stay in a directory; all of them when left out. */
+  readonly keep: number | undefined;
+}
+
+export const fewestPassphraseCharacters = 12;
+
+/** `postern-20261121T121028.123Z.backup`: in order of time when sorted by name. */
+const backupName = /^postern-\d{8}T\d{6}\.\d{3}Z\.backup$/;
+
+export function createBackups(options: BackupOptions): Backups {
+  const { clock } = options;
+  return {
+    async run(location, alive, { passphrase = options.passphrase } = {}) {
+      if (passphrase === undefined) {
+        throw new Fault('conflict', 'no backup is made without a passphrase: set passphrase in [backup]');
+      }
+      if (passphrase.length < fewestPassphraseCharacters) {
+        throw new Fault(
+          'conflict',
+          `the passphrase of backups needs at least ${fewestPassphraseCharacters} characters`,
+        );
+      }
+      const sealed = (snapshot: Snapshot): AsyncIterable<Uint8Array> =>
+        seal(encodeEntries(counted(entries(options, snapshot))), passphrase);
+      if (location.kind === 'file') {
+        const size = await write(options.store, (snapshot) =>
+          writeNewFile(location.path, beating(sealed(snapshot), alive)),
+        );
+        return { name: location.path, size, finishedAt: clock.now() };
+      }
+      const name = `postern-${new Date(clock.now()).toISOString().replace(/[-:]/g, '')}.backup`;
+      const destination = await openDestination(location, options.sftp);
+      try {
+        const size = await write(options.store, (snapshot) =>
+          destination.put(name, beating(sealed(snapshot), alive)),
+        );
+        await prune(destination, options.keep);
+        return { name, size, finishedAt: clock.now() };
+      } finally {
+        await destination.close();
+      }
+    },
+  };
+}
+
+const openDestination = (
+  location: Exclude<BackupLocation, { kind: 'file' }>,
+  identity: SftpIdentity | undefined,
+): Promise<Destination> =>
+  location.kind === 'sftp' ? openSftp(location, identity) : openDirectory(location.path);
+
+async function write(store: Store, put: (snapshot: Snapshot) => Promise<number>): Promise<number> {
+  if (!store.snapshot) throw new Fault('unsupported', 'this store cannot be backed up');
+  let size = 0;
+  await store.snapshot(async (snapshot) => {
+    size = await put(snapshot);
+  });
+  return size;
+}
+
+async function* beating(
+  chunks: AsyncIterable<Uint8Array>,
+  alive: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    await alive();
+    yield chunk;
+  }
+}
+
+async function* entries(
+  { store: _, keyStores, files, clock }: BackupOptions,
+  { schema, items }: Snapshot,
+): AsyncGenerator<Entry> {
+  yield { backup: { version: 1, createdAt: clock.now(), schema } };
+  for (const [file, path] of Object.entries(files)) {
+    const contents = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw new Fault('unavailable', 'a file of the data directory cannot be read', { cause: error });
+    });
+    if (contents !== undefined) yield { file, contents };
+  }
+  const keysElsewhere = [...keyStores].filter(([, { files }]) => !files).map(([name]) => name);
+  yield { keysElsewhere };
+  // A key is durable before any record names it: what the snapshot names is there, unless it has just been deleted.
+  for (const [store, { files: keys }] of keyStores) {
+    for (const key of (await keys?.list()) ?? []) {
+      const contents = await keys!.read(key);
+      if (contents !== undefined) yield { key, store, contents };
+    }
+  }
+  yield* items;
+}
+
+/** With the sum of it all at the end: a reader that has seen it has seen everything. */
+async function* counted(all: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+  const end = { tables: 0, rows: 0, keys: 0 };
+  for await (const entry of all) {
+    if ('table' in entry) end.tables++;
+    else if ('rows' in entry) end.rows += entry.rows.length;
+    else if ('key' in entry) end.keys++;
+    yield entry;
+  }
+  yield { end };
+}
+
+/** The oldest go. */
+async function prune(destination: Destination, keep: number | undefined): Promise<void> {
+  if (keep === undefined) return;
+  const names = (await destination.names()).filter((name) => backupName.test(name)).sort();
+  for (const name of names.slice(0, -keep)) await destination.remove(name);
+}

@@ -1,0 +1,124 @@
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { Fault } from '#core/fault.ts';
+
+/**
+ * A stream under a passphrase: header, then chunks of 64 KiB (the last one shorter, or empty), each AES-256-GCM with its tag behind it.
+ * The key is scrypt's of the passphrase and the header's salt, so it is new for each file, and the nonce can be the chunk's
+ * number (11 octets) and whether it is the last (1 octet): the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015) as
+ * age has it. Chunks cannot be changed, moved, left out or cut off at the end unnoticed.
+ */
+const magic = Buffer.from('postern backup\0\u0001', 'latin1');
+const saltLength = 16;
+const headerLength = magic.length + saltLength;
+const chunkLength = 64 * 1024;
+const tagLength = 16;
+const cipherName = 'aes-256-gcm';
+/** Of version 1, the octet at the end of `magic`: 128 MiB, a third of a second. */
+const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 } as const;
+
+export async function* seal(
+  plain: AsyncIterable<Uint8Array>,
+  passphrase: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const salt = randomBytes(saltLength);
+  const header = Buffer.concat([magic, salt]);
+  const key = await derive(passphrase, salt);
+  yield header;
+  let n = 0;
+  for await (const { chunk, last } of chunks(plain, chunkLength)) {
+    const cipher = createCipheriv(cipherName, key, nonce(n++, last));
+    cipher.setAAD(header);
+    yield Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
+  }
+}
+
+/**
+ * What was sealed; each piece is good when it comes, but the whole only when the end is reached. Faults: malformed (no backup, cut off,
+ * changed), unsupported (a later version), forbidden (the first chunk does not open: most likely the passphrase).
+ */
+export async function* open(
+  sealed: AsyncIterable<Uint8Array>,
+  passphrase: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { header, rest } = await readHeader(sealed);
+  const key = await derive(passphrase, header.subarray(magic.length));
+  let n = 0;
+  for await (const { chunk, last } of chunks(rest, chunkLength + tagLength)) {
+    const decipher = createDecipheriv(cipherName, key, nonce(n, last), { authTagLength: tagLength });
+    decipher.setAAD(header);
+    if (chunk.length < tagLength) throw damaged();
+    decipher.setAuthTag(chunk.subarray(-tagLength));
+    const plain = decipher.update(chunk.subarray(0, -tagLength));
+    try {
+      decipher.final();
+    } catch {
+      if (n === 0) throw new Fault('forbidden', 'wrong passphrase, or the backup is damaged');
+      throw damaged();
+    }
+    yield plain;
+    n++;
+  }
+}
+
+const damaged = (): Fault => new Fault('malformed', 'the backup is damaged, or a part of it is missing');
+
+function nonce(n: number, last: boolean): Uint8Array {
+  const bytes = Buffer.alloc(12);
+  bytes.writeUIntBE(n, 5, 6);
+  bytes[11] = last ? 1 : 0;
+  return bytes;
+}
+
+/** `source` in pieces of `length`; the last one, marked so, has 0 to `length` octets. */
+async function* chunks(source: AsyncIterable<Uint8Array>, length: number) {
+  let pending: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    pending.push(piece);
+    size += piece.length;
+    if (size <= length) continue;
+    const all = Buffer.concat(pending);
+    let at = 0;
+    // The last octets stay back: only the end shows which chunk is the last.
+    for (; all.length - at > length; at += length) {
+      yield { chunk: all.subarray(at, at + length), last: false };
+    }
+    pending = [Buffer.from(all.subarray(at))];
+    size = all.length - at;
+  }
+  yield { chunk: Buffer.concat(pending), last: true };
+}
+
+async function readHeader(
+  source: AsyncIterable<Uint8Array>,
+): Promise<{ header: Buffer; rest: AsyncIterable<Uint8Array> }> {
+  const iterator = source[Symbol.asyncIterator]();
+  let bytes = Buffer.alloc(0);
+  while (bytes.length < headerLength) {
+    const { value, done } = await iterator.next();
+    if (done) break;
+    bytes = Buffer.concat([bytes, value]);
+  }
+  const version = magic.length - 1;
+  if (bytes.length < headerLength || !bytes.subarray(0, version).equals(magic.subarray(0, version))) {
+    await iterator.return?.();
+    throw new Fault('malformed', 'this is no backup');
+  }
+  if (bytes[version] !== magic[version]) {
+    await iterator.return?.();
+    throw new Fault('unsupported', 'the backup was made by a later version of this program');
+  }
+  async function* rest() {
+    yield bytes.subarray(headerLength);
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { header: bytes.subarray(0, headerLength), rest: rest() };
+}
+
+function derive(passphrase: string, salt: Uint8Array): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(passphrase.normalize('NFC'), salt, 32, cost, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+}

@@ -1,0 +1,94 @@
+import { Fault } from '#core/fault.ts';
+import type { SnapshotItem, SnapshotTable, SnapshotValue } from '#core/ports/snapshot.ts';
+
+/** The plain text of a backup: a line of JSON for each of these. */
+export type Entry =
+  /** The first. `schema` is the snapshot's. */
+  | { readonly backup: { readonly version: 1; readonly createdAt: number; readonly schema: string } }
+  /** A file of the data directory or the configuration. */
+  | { readonly file: string; readonly contents: string }
+  /** A key as its store keeps it. */
+  | { readonly key: string; readonly store: string; readonly contents: string }
+  /** Key stores whose keys are not in here: they never leave their device. */
+  | { readonly keysElsewhere: readonly string[] }
+  | SnapshotItem
+  /** The last, with what came before it. */
+  | { readonly end: { readonly tables: number; readonly rows: number; readonly keys: number } };
+
+/** Rows are lines too, so that a reader needs memory for a page of them, and no more. */
+export async function* encodeEntries(entries: AsyncIterable<Entry>): AsyncGenerator<Uint8Array> {
+  for await (const entry of entries) {
+    const line = 'rows' in entry ? { rows: entry.rows.map((row) => row.map(toJson)) } : entry;
+    yield Buffer.from(`${JSON.stringify(line)}\n`);
+  }
+}
+
+/** Bytes are base64 in an array of their own. */
+const toJson = (value: SnapshotValue): unknown =>
+  value instanceof Uint8Array
+    ? [Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')]
+    : value;
+
+/** Faults: malformed; unsupported for what only a later version writes. */
+export async function* decodeEntries(plain: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
+  let first = true;
+  for await (const line of lines(plain)) {
+    const entry = decode(line);
+    if (first !== 'backup' in entry) throw malformed();
+    if ('backup' in entry && entry.backup.version !== 1) {
+      throw new Fault('unsupported', 'the backup was made by a later version of this program');
+    }
+    first = false;
+    yield entry;
+  }
+}
+
+const malformed = (): Fault => new Fault('malformed', 'the contents of the backup make no sense');
+
+function decode(line: string): Entry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw malformed();
+  }
+  if (typeof value !== 'object' || value === null) throw malformed();
+  const entry = value as Readonly<Record<string, unknown>>;
+  const text = (name: string): boolean => typeof entry[name] === 'string';
+  if (Array.isArray(entry.rows)) return { rows: entry.rows.map(fromJson) };
+  if (isTable(entry.table)) return { table: entry.table };
+  const isKnown =
+    hasMembers(entry.backup, 'version', 'createdAt', 'schema') ||
+    hasMembers(entry.end, 'tables', 'rows', 'keys') ||
+    Array.isArray(entry.keysElsewhere) ||
+    (text('contents') && (text('file') || (text('key') && text('store'))));
+  if (!isKnown) throw malformed();
+  return entry as Entry;
+}
+
+function fromJson(row: unknown): readonly SnapshotValue[] {
+  if (!Array.isArray(row)) throw malformed();
+  return row.map((value) => (Array.isArray(value) ? Uint8Array.fromBase64(String(value[0])) : value));
+}
+
+const hasMembers = (value: unknown, ...names: readonly string[]): boolean =>
+  typeof value === 'object' && value !== null && names.every((name) => Object.hasOwn(value, name));
+
+function isTable(value: unknown): value is SnapshotTable {
+  return hasMembers(value, 'name', 'columns', 'lastId') && Array.isArray((value as SnapshotTable).columns);
+}
+
+async function* lines(plain: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let pending: Uint8Array[] = [];
+  for await (const piece of plain) {
+    let at = 0;
+    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, at)) {
+      pending.push(piece.subarray(at, end));
+      yield Buffer.concat(pending).toString('utf8');
+      pending = [];
+      at = end + 1;
+    }
+    if (at < piece.length) pending.push(piece.subarray(at));
+  }
+  if (pending.length > 0) throw malformed();
+}

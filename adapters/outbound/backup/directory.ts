@@ -1,0 +1,89 @@
+import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { Fault } from '#core/fault.ts';
+import type { Destination } from './destination.ts';
+
+/** A directory of this machine, which may be mounted from elsewhere. Faults: conflict where it cannot be used. */
+export async function openDirectory(path: string): Promise<Destination> {
+  if (!isAbsolute(path)) throw new Fault('conflict', 'the directory has to be an absolute path');
+  const found = await stat(path).catch((error) => {
+    throw refused(error);
+  });
+  if (!found.isDirectory()) throw new Fault('conflict', 'the directory for backups is no directory');
+  return {
+    async put(name, chunks) {
+      const temporary = join(path, `.${name}.part`);
+      const size = await writeFile(temporary, chunks);
+      try {
+        await rename(temporary, join(path, name));
+        await sync(path);
+      } catch (error) {
+        await unlink(temporary).catch(() => undefined);
+        throw refused(error);
+      }
+      return size;
+    },
+    names: () => readdir(path),
+    remove: (name) => unlink(join(path, name)),
+    close: async () => {},
+  };
+}
+
+/** A file that is not there yet: octets. */
+export async function writeNewFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  const taken = await stat(path).catch(() => undefined);
+  if (taken) throw new Fault('conflict', `${path} is there already`);
+  const directory = await openDirectory(dirname(path));
+  return directory.put(basename(path), chunks);
+}
+
+/** Durable when it returns; gone when it fails. */
+async function writeFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  const file: FileHandle = await open(path, 'wx', 0o600).catch((error) => {
+    throw refused(error);
+  });
+  let size = 0;
+  try {
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; ) {
+        const { bytesWritten } = await file.write(chunk, at).catch((error) => {
+          throw refused(error);
+        });
+        at += bytesWritten;
+      }
+      size += chunk.length;
+    }
+    await file.sync();
+    return size;
+  } catch (error) {
+    await unlink(path).catch(() => undefined);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there',
+  EACCES: 'may not be written by this account',
+  EPERM: 'may not be written by this account',
+  EROFS: 'is read-only',
+};
+
+/** What the operator can change is a conflict; a full or failing disk may be better later. */
+function refused(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const why = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+  if (why !== undefined) return new Fault('conflict', `the directory for backups ${why}`, { cause: error });
+  return new Fault('unavailable', 'the backup cannot be written', { cause: error });
+}

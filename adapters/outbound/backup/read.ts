@@ -1,0 +1,53 @@
+import { createReadStream } from 'node:fs';
+import { Fault } from '#core/fault.ts';
+import { open } from './container.ts';
+import { decodeEntries, type Entry } from './content.ts';
+
+/** What a backup says of itself, once all of it has been read and found whole. */
+export interface BackupSummary {
+  readonly createdAt: number;
+  readonly schema: string;
+  /** The names of the files in it. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Key stores whose keys are not in it. */
+  readonly keysElsewhere: readonly string[];
+  readonly rows: number;
+  readonly keys: number;
+}
+
+/** Entry by entry. Faults as they are met: malformed, unsupported, forbidden (the passphrase), unavailable. */
+export async function* readBackup(file: string, passphrase: string): AsyncGenerator<Entry> {
+  yield* decodeEntries(open(octets(file), passphrase));
+}
+
+async function* octets(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file, { highWaterMark: 256 * 1024 });
+  } catch (cause) {
+    throw new Fault('unavailable', `${file} cannot be read`, { cause });
+  }
+}
+
+/** Reads all of it and keeps little. Faults: as `readBackup`. */
+export async function verifyBackup(file: string, passphrase: string): Promise<BackupSummary> {
+  let header: { readonly createdAt: number; readonly schema: string } | undefined;
+  let end: Extract<Entry, { end: unknown }>['end'] | undefined;
+  let keysElsewhere: readonly string[] = [];
+  const files = new Map<string, string>();
+  const found = { tables: 0, rows: 0, keys: 0 };
+  for await (const entry of readBackup(file, passphrase)) {
+    if (end) throw damaged();
+    if ('backup' in entry) header = entry.backup;
+    else if ('file' in entry) files.set(entry.file, entry.contents);
+    else if ('keysElsewhere' in entry) ({ keysElsewhere } = entry);
+    else if ('table' in entry) found.tables++;
+    else if ('rows' in entry) found.rows += entry.rows.length;
+    else if ('key' in entry) found.keys++;
+    else ({ end } = entry);
+  }
+  const { tables, rows, keys } = found;
+  if (!header || end?.tables !== tables || end.rows !== rows || end.keys !== keys) throw damaged();
+  return { ...header, files, keysElsewhere, rows, keys };
+}
+
+const damaged = (): Fault => new Fault('malformed', 'the backup is damaged, or a part of it is missing');

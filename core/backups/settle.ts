@@ -1,0 +1,177 @@
+import type { Actor } from '../audit/event.ts';
+import type { Crls } from '../ca/crls.ts';
+import type { IssuingCa } from '../ca/issuing-ca.ts';
+import { deactivationWrites } from '../ca/revocation.ts';
+import { audit, type Context } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { Fault } from '../fault.ts';
+import { unsettledRestore } from '../ports/snapshot.ts';
+import type { Write } from '../ports/store.ts';
+import { formatSerial, parseCertificate } from '../x509/certificate.ts';
+import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
+import { readPublicKey, verifySignature } from '../x509/public-key.ts';
+
+export interface RestoreAsk {
+  /** When the backup was made, ms since 1970. */
+  readonly createdAt: number;
+  /** CRLs that were published after that, DER: the newest of each CA that has one. */
+  readonly crls: readonly Uint8Array[];
+}
+
+export interface RestoreResult {
+  /** Certificates that the backup has as good and that are revoked or on hold now. */
+  readonly revoked: number;
+  /** Revoked ones that the backup does not know: they were issued later, and stay on the CRL. */
+  readonly unknown: number;
+  /** CAs that nobody gave a later CRL of. */
+  readonly withoutCrl: readonly string[];
+  /** CAs whose new CRL could not be made yet; maintenance makes it up. */
+  readonly withoutNewCrl: readonly string[];
+}
+
+/** No CA publishes as many between a backup and what befalls it; a CRLNumber has 20 octets (RFC 5280 §5.2.3). */
+const step = 1_000_000;
+const mostWrites = 200;
+
+/**
+ * What has to be done between a restore and the first start, because the backup does not know what happened after it: a
+ * certificate on one of the CRLs is revoked again, and every local CA makes a CRL with a number above all that it can have
+ * published. Can be done again when it was cut off. Faults: conflict (no restore to settle), malformed (a CRL that none of
+ * the CAs has signed), unavailable.
+ */
+export async function settleRestore(
+  context: Context,
+  crls: Crls,
+  actor: Actor,
+  ask: RestoreAsk,
+): Promise<RestoreResult> {
+  const { store, log } = context;
+  const marker = await store.find('setting', { name: unsettledRestore });
+  if (!marker) throw new Fault('conflict', 'nothing has been restored here that is not settled');
+  context.configuration.expire();
+  const { records: cas } = await store.list('issuingCa', { limit: 1000 });
+  const given = ask.crls.map((der) => {
+    const crl = parseCrl(der);
+    return { crl, ca: signerOf(crl, cas) };
+  });
+
+  let revoked = 0;
+  let unknown = 0;
+  const numbers = new Map<number, number>();
+  for (const { crl, ca } of given) {
+    numbers.set(ca.id, Math.max(numbers.get(ca.id) ?? 0, Number(crl.number ?? 0n)));
+    let writes: Write[] = [];
+    for (const entry of revokedEntries(crl)) {
+      const found = await reapply(context, actor, ca, entry);
+      if (found.known === false) unknown++;
+      else if (found.writes.length > 0) revoked++;
+      writes.push(...found.writes);
+      if (writes.length < mostWrites) continue;
+      await store.commit(writes);
+      writes = [];
+    }
+    await store.commit(writes);
+  }
+
+  const local = cas.filter(({ key }) => key !== null);
+  const withoutCrl = local.filter(({ id }) => !numbers.has(id)).map(({ uniqueName }) => uniqueName);
+  const detail = { createdAt: new Date(ask.createdAt).toISOString(), revoked, unknown };
+  await store.commit([
+    ...local.map(({ id, crlNumber }): Write => {
+      const number = Math.max(crlNumber, numbers.get(id) ?? 0) + step;
+      return { op: 'update', kind: 'issuingCa', id, set: { crlNumber: number, lastCrlIssuedAt: null } };
+    }),
+    { op: 'delete', kind: 'setting', id: marker.id },
+    audit(context, actor, { action: 'backup.restore', object: '', detail }),
+  ]);
+  context.configuration.expire();
+
+  const withoutNewCrl: string[] = [];
+  for (const { id, uniqueName, certificate } of local) {
+    if (parseCertificate(certificate).notAfter < context.clock.now()) continue;
+    await crls.generate(id, actor).catch((error) => {
+      log.error('no CRL after a restore', error, { ca: uniqueName });
+      withoutNewCrl.push(uniqueName);
+    });
+  }
+  return { revoked, unknown, withoutCrl, withoutNewCrl };
+}
+
+function signerOf(crl: Crl, cas: readonly IssuingCa[]): IssuingCa {
+  const { signatureAlgorithm } = crl;
+  const signer = cas.find(({ certificate: der }) => {
+    const { subject, spki } = parseCertificate(der);
+    if (!signatureAlgorithm || !sameBytes(subject.der, crl.issuer.der)) return false;
+    return verifySignature(readPublicKey(spki), signatureAlgorithm, crl.tbs, crl.signature);
+  });
+  if (!signer) throw new Fault('malformed', 'a CRL that none of the restored CAs has signed');
+  if ((crl.number ?? 0n) > BigInt(Number.MAX_SAFE_INTEGER - 2 * step)) {
+    throw new Fault('unsupported', 'a CRL with a number beyond all measure');
+  }
+  return signer;
+}
+
+/** The writes that make the store say what the CRL says; none where it does. */
+async function reapply(
+  context: Context,
+  actor: Actor,
+  ca: IssuingCa,
+  { serial, revokedAt, reason = 'unspecified', invalidityDate }: RevokedEntry,
+): Promise<{ known: boolean; writes: readonly Write[] }> {
+  const { store, clock, configuration } = context;
+  const serialNumber = formatSerial(serial);
+  const status = reason === 'certificateHold' ? 'hold' : 'revoked';
+  const state = {
+    status,
+    revokedAt,
+    revocationReason: reason,
+    invalidityDate: invalidityDate ?? null,
+  } as const;
+  const detail = { reason, serialNumber };
+  const record = await store.find('certificate', { serialNumber, ca: ca.id });
+  if (!record) {
+    // Nobody has its bytes any more; that it is revoked must not be forgotten for as long as it can be good.
+    const values = {
+      createdAt: clock.now(),
+      commonName: serialNumber,
+      ca: ca.id,
+      serialNumber,
+      subject: '',
+      notValidBefore: revokedAt,
+      notValidAfter: parseCertificate(ca.certificate).notAfter,
+      fingerprint: '',
+      der: new Uint8Array(0),
+      device: null,
+      domain: null,
+      profile: null,
+      protocol: 'crl',
+      hidden: true,
+      ...state,
+    };
+    const told = audit(context, actor, { action: 'certificate.revoke', object: '', detail });
+    return { known: false, writes: [{ op: 'insert', kind: 'certificate', values }, told] };
+  }
+  if (record.status === 'revoked' || record.status === status) return { known: true, writes: [] };
+  const { id } = record;
+  const told = audit(context, actor, { action: 'certificate.revoke', object: `certificate:${id}`, detail });
+  const dead =
+    status === 'revoked' ? deactivations(context, await configuration.current(), actor, record) : [];
+  return {
+    known: true,
+    writes: [
+      { op: 'update', kind: 'certificate', id, where: { status: record.status }, set: state },
+      told,
+      ...dead,
+    ],
+  };
+}
+
+/** Of a CA's own certificate. What stands on a root's CRL about the root itself is nothing that a CRL can say. */
+function deactivations(...args: Parameters<typeof deactivationWrites>): readonly Write[] {
+  try {
+    return deactivationWrites(...args);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'conflict') return [];
+    throw error;
+  }
+}
