@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { domainCredentialProfile } from '../enrolment/admit.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import { parseProfileRules } from './language.ts';
@@ -33,16 +34,31 @@ export function profiles(context: Context): Resource<'profile', ProfileInput, Ce
         },
       ],
     }),
-    update: async ({ id }, changes) =>
-      updateWrites('profile', id, {
+    async update(record, changes) {
+      if (changes.uniqueName !== undefined && changes.uniqueName !== record.uniqueName)
+        demandOrdinary(record);
+      return updateWrites('profile', record.id, {
         ...changes,
         ...(changes.profile !== undefined && { profile: checked(changes.profile) }),
-      }),
-    async remove({ id }) {
+      });
+    },
+    async remove(record) {
+      const { id } = record;
+      demandOrdinary(record);
       await demandUnused(context, id);
       return [{ op: 'delete', kind: 'profile', id }];
     },
   });
+}
+
+/** Whoever else got this name would make domain credentials of certificates that were issued as something less. */
+function demandOrdinary({ uniqueName }: CertificateProfile): void {
+  if (uniqueName === domainCredentialProfile) {
+    throw new Fault(
+      'conflict',
+      'the certificates of this profile stand for the devices: it stays, and its name',
+    );
+  }
 }
 
 async function demandUnused(context: Context, id: number): Promise<void> {
