@@ -1,4 +1,5 @@
 import { issue } from '../ca/issuance.ts';
+import { standIn } from '../ca/own-credentials.ts';
 import { publicUrls } from '../ca/urls.ts';
 import type { Configuration, LoadedProfile } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
@@ -10,10 +11,11 @@ import type { ProfileOutcome } from '../profiles/apply.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { type GeneralName, sameGeneralName } from '../x509/general-name.ts';
-import { sameName } from '../x509/name.ts';
+import { commonName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
 import { namedDevice } from './behalf.ts';
+import { makeKey, wantedKey } from './central-key.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import type { CredentialKind, Requester } from './requester.ts';
@@ -51,13 +53,13 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
-  const request = verify(requester, ask);
+  const { request, privateKey } = await verified(context, requester, ask, entitlement);
   const device = await holderOf(context, requester, entitlement, request, renewed);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
   const outcome = profile.compiled.apply({
     request,
-    device,
+    device: device ?? (renewed && entitlement === 'renewal' ? namesake(renewed) : undefined),
     domain,
     now: clock.now(),
     issuer: ca.certificate,
@@ -81,17 +83,33 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     actor: requesterActor(requester),
     ...(exchange && {
       alongside: (der: Uint8Array) =>
-        answered(context, requester, exchange, { kind: 'issued', certificate: der, chain, modified }),
+        answered(context, requester, exchange, {
+          kind: 'issued',
+          certificate: der,
+          chain,
+          modified,
+          privateKey,
+        }),
     }),
   });
-  return { kind: 'issued', certificate, chain, modified };
+  return { kind: 'issued', certificate, chain, modified, privateKey };
 }
 
-/** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). */
-const verify = ({ credential }: Requester, { request: { kind, der } }: Ask): VerifiedRequest =>
-  kind === 'crmf'
-    ? verifyCertReqMsg(der, { raVerified: credential === 'registrationAuthority' })
-    : verifyPkcs10(der);
+/** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). Or a key made here. */
+async function verified(
+  context: Context,
+  { credential }: Requester,
+  { request: { kind, der } }: Ask,
+  entitlement: Entitlement,
+): Promise<{ readonly request: VerifiedRequest; readonly privateKey?: Uint8Array }> {
+  if (kind === 'pkcs10') return { request: verifyPkcs10(der) };
+  const wanted = wantedKey({ kind, der });
+  if (!wanted)
+    return { request: verifyCertReqMsg(der, { raVerified: credential === 'registrationAuthority' }) };
+  // A key that is encrypted to somebody else than its owner is no key of its owner's.
+  if (entitlement === 'onBehalf') throw new Fault('forbidden', 'keys are made for who asks for itself only');
+  return makeKey(context, wanted);
+}
 
 /** The exchange as it is recorded with the certificate, the first write of its commit. */
 async function answered(
@@ -161,6 +179,12 @@ async function holderOf(
   const id = entitlement === 'renewal' ? (renewed?.record.device ?? undefined) : requester.device?.id;
   if (id === undefined || id === requester.device?.id) return requester.device;
   return context.store.get('device', id);
+}
+
+/** What the profile was told of the holder when a certificate without a device was issued. */
+function namesake({ certificate }: Renewed): ReturnType<typeof standIn> | undefined {
+  const name = commonName(certificate.subject);
+  return name === undefined ? undefined : standIn(name);
 }
 
 /**

@@ -188,6 +188,14 @@ describe('a device is not certified as a server under a name of this service', (
   });
 });
 
+test('a certificate that was issued to a name, not to a device, is renewed for that name alone', async () => {
+  const csr = request(key, 'CN=app-1');
+  const { der } = await site.gateway.certificates.create(site.admin, { commonName: 'app-1', csr });
+  expect(await verdict(() => site.enrol(holder(der), {}, csr, 'renew'))).toBe('issued');
+  expect(await verdict(() => site.enrol(holder(der), {}, request(key, 'CN=app-2'), 'renew'))).toBe('badCsr');
+  expect(await verdict(() => site.enrol(holder(der), {}, csr, 'enrol'))).toBe('forbidden');
+});
+
 test('an expired certificate renews nothing', async () => {
   await using other = await installation();
   const { password: secret } = await other.device('late');
