@@ -82,16 +82,14 @@ const failures: Readonly<Record<number, Failure>> = {
 };
 
 /** The statuses of the usual failures that an operation can be answered with, `operation.failures` aside. */
-export function usualFailures({
-  path,
-  operation,
-}: Pick<Route | PublicRoute, 'path' | 'operation'>): number[] {
+function usualFailures({ path, operation }: Pick<Route | PublicRoute, 'path' | 'operation'>): number[] {
+  const guarded = 'permission' in operation;
   return [
-    ...('permission' in operation ? [401, 403] : []),
+    ...(guarded ? [401, 403] : []),
     ...(path.includes(':') ? [404] : []),
     ...(operation.body ? [400, 413, 415] : []),
-    500,
-    503,
+    // What everybody may read depends on nothing that can fail.
+    ...(guarded || operation.body ? [500, 503] : []),
   ];
 }
 
@@ -234,11 +232,17 @@ class Components {
   /** As JSON Schema; what has an `$id` becomes a component, or is the one that is there already. */
   #schema(schema: TSchema): Json {
     const { $id, verbatim, file, ...rest } = schema;
-    const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.#value(value)]));
+    const own = this.#members(rest);
+    // Its members' names are anybody's: none of them is a keyword.
+    if (schema.properties) own.properties = this.#members(schema.properties);
     if (verbatim === true) own.format = 'password';
     if ($id === undefined) return own;
     this.schemas[$id] ??= own;
     return { $ref: `#/components/schemas/${$id}` };
+  }
+
+  #members(members: object): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, this.#value(value)]));
   }
 
   #value(value: unknown): unknown {

@@ -40,7 +40,7 @@ export interface Operation {
   readonly body?: BodyDocumentation;
   /**
    * The answers by status: those of success, and failures whose body is not the usual one. The usual failures come by
-   * themselves: 401, 403, 500, 503; 404 where the path names something; 400, 413, 415 where there is a body.
+   * themselves: 401, 403; 404 where the path names something; 400, 413, 415 where there is a body; 500, 503.
    */
   readonly responses: Readonly<Record<number, ResponseDocumentation>>;
   /** Further failures with the usual body, each with its reason. */

@@ -1,0 +1,380 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { Fault } from '#core/fault.ts';
+import type { Store } from '#core/ports/store.ts';
+import { type Answer, type Api, apiOf } from '#tests/fixtures/api.ts';
+import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
+import { type Contract, contractOf, type Operation } from '#tests/fixtures/openapi.ts';
+
+let site: Installation;
+let admin: Api;
+let nobody: Api;
+let contract: Contract;
+/** Some certificate. */
+let pem: string;
+/** `operationId status` of every answer that was what the OpenAPI document says. */
+const produced = new Set<string>();
+/** What the database does in place of answering. */
+let outage: Error | undefined;
+
+/** Answers as `store` does, unless there is an outage. */
+const faulty = (store: Store): Store =>
+  new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function' || name === 'close') return member;
+      return (...given: unknown[]) => (outage ? Promise.reject(outage) : member.apply(target, given));
+    },
+  });
+
+beforeAll(async () => {
+  const clock = testClock();
+  const store = faulty(await openSqliteStore({ path: ':memory:', clock }));
+  const file = { name: 'postern.backup', size: 5, finishedAt: clock.now() };
+  site = await installation({ store, clock, backups: { run: async () => file } });
+  const { body: document } = await (await apiOf(site)).get('/schema/?format=json');
+  contract = contractOf(document);
+  admin = await apiOf(site, (method, path, answer) => {
+    const operation = contract.check(method, path, answer);
+    if (operation) produced.add(`${operation.id} ${answer.status}`);
+  });
+  await admin.post('/api/roles/', { unique_name: 'Nothing', permissions: [] });
+  const { body: roles } = await admin.get('/api/roles/?unique_name=Nothing');
+  const account = { username: 'nobody', password: 'a long password' };
+  await admin.post('/api/users/', { ...account, role: roles[0].id });
+  nobody = await admin.as(account.username, account.password);
+  const credential = await idOf('/api/tls/?credential_type=0');
+  pem = (await admin.get(`/api/tls/${credential}/`)).body.pem;
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const pathOf = ({ path }: Operation): string =>
+  path.replace('{id}', '999999').replace('{file_name}', 'nothing.log');
+
+/** Queries that are wrong, for operations without a body. */
+const wrongQuery = (path: string): string =>
+  path.includes('/crl/') ? '?encoding=xml' : path.includes('schema') ? '?format=xml' : '?ordering=nothing';
+
+/** How any operation is brought to fail with a status; the others need a state of things, see below. */
+const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer>>> = {
+  400: ({ method, path, hasBody }) => {
+    const own = path.replace('{id}', '1');
+    return hasBody
+      ? admin.call(method, own, { body: { 'no such field': 1 } })
+      : admin.call(method, own + wrongQuery(path));
+  },
+  401: (operation) => {
+    const body =
+      operation.id === 'signIn' ? { username: 'admin', password: 'wrong password' } : { refresh: 'x' };
+    return admin.anonymous.call(operation.method, pathOf(operation), operation.permission ? {} : { body });
+  },
+  403: (operation) => nobody.call(operation.method, pathOf(operation)),
+  404: (operation) => admin.call(operation.method, pathOf(operation), { body: bodies[operation.id] }),
+  413: async ({ method, path }) => {
+    const answer = await admin.refused(413);
+    const operation = contract.check(method, path, answer);
+    if (operation) produced.add(`${operation.id} 413`);
+    return answer;
+  },
+  415: ({ method, path }) =>
+    admin.call(method, path.replace('{id}', '1'), { body: 'x', contentType: 'text/plain' }),
+  500: (operation) => during(new Error('a defect'), operation),
+  503: (operation) => during(new Fault('unavailable', 'the database is out of reach'), operation),
+};
+
+async function during(error: Error, operation: Operation): Promise<Answer> {
+  outage = error;
+  const body =
+    operation.id === 'signIn' ? { username: 'admin', password: adminPassword } : bodies[operation.id];
+  try {
+    return await admin.call(operation.method, pathOf(operation), { body });
+  } finally {
+    outage = undefined;
+  }
+}
+
+/** Bodies that are in order, for operations that look at them before they look for the record. */
+const bodies: Record<string, unknown> = {
+  sign: { signer_id: 999_999, hash_value: '00'.repeat(32) },
+  fetchPkcs12: { password: 'a long password' },
+};
+
+test('each failure that every operation can have, at each operation', async () => {
+  const { body: pair } = await admin.anonymous.post('/api/token/', {
+    username: 'admin',
+    password: adminPassword,
+  });
+  bodies.refreshToken = { refresh: pair.refresh };
+  bodies.replaceTruststore = { intended_usage: 0, trust_store_file: pem };
+  const wrong: unknown[] = [];
+  for (const operation of contract.operations) {
+    if (/^(create|replace|change)/.test(operation.id)) bodies[operation.id] ??= operation.example;
+    for (const status of operation.statuses) {
+      if (status < 300 || status === 409 || status === 429 || operation.id === 'readHealth') continue;
+      const answer = await failures[status]!(operation);
+      if (answer.status !== status) wrong.push([operation.id, status, answer.status, answer.text]);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+/** What a caller of a collection sends, and what stands in the way of it. */
+interface Walk {
+  readonly path: string;
+  readonly create: () => unknown;
+  readonly change: Readonly<Record<string, unknown>>;
+  /** A record that cannot be deleted, where there is any, and a change that it does not take. */
+  readonly kept?: () => Promise<number>;
+  readonly refused?: Readonly<Record<string, unknown>>;
+}
+
+const idOf = async (path: string): Promise<number> => {
+  const { body } = await admin.get(path);
+  return body[0].id;
+};
+
+const walks: readonly Walk[] = [
+  {
+    path: '/api/backups/',
+    create: () => ({ remote_directory: '/var/backups' }),
+    change: { remote_directory: '/srv' },
+  },
+  {
+    path: '/api/cert-profiles/',
+    create: () => ({ unique_name: 'pumps' }),
+    change: { unique_name: 'pumps and valves' },
+    kept: () => idOf('/api/cert-profiles/?unique_name=tls_server'),
+  },
+  {
+    path: '/api/certificates/',
+    create: () => ({ common_name: 'pump-7' }),
+    change: { common_name: 'Pump 7' },
+  },
+  { path: '/api/devices/', create: () => ({ common_name: 'pump-7' }), change: { serial_number: 'SN-7' } },
+  {
+    path: '/api/domains/',
+    create: () => ({ unique_name: 'plant-7' }),
+    change: { unique_name: 'plant-8' },
+    kept: () => idOf('/api/domains/?ordering=id'),
+    refused: { unique_name: 'another' },
+  },
+  {
+    path: '/api/issuing-cas/',
+    create: () => ({ unique_name: 'plant', issuing_ca_type: 1, key_type: 'p-256' }),
+    change: { unique_name: 'plant ca' },
+    kept: () => idOf('/api/issuing-cas/?unique_name=root'),
+  },
+  {
+    path: '/api/no-onboarding-configs/',
+    create: () => ({}),
+    change: { protocols: ['est'] },
+    kept: async () => (await admin.post('/api/devices/', { common_name: 'kept' })).body.no_onboarding_config,
+  },
+  {
+    path: '/api/onboarding-configs/',
+    create: () => ({}),
+    change: { protocols: ['cmp'] },
+    kept: async () => {
+      const { body } = await admin.post('/api/onboarding-configs/', {});
+      await admin.post('/api/devices/', { common_name: 'onboarded', onboarding_config: body.id });
+      return body.id;
+    },
+  },
+  {
+    path: '/api/roles/',
+    create: () => ({ unique_name: 'Line', permissions: ['devices.read'] }),
+    change: { permissions: [] },
+    kept: () => idOf('/api/roles/?unique_name=Admin'),
+    refused: { permissions: [] },
+  },
+  {
+    path: '/api/service-accounts/',
+    create: () => ({ unique_name: 'line', role: 4 }),
+    change: { is_active: false },
+  },
+  {
+    path: '/api/tls/',
+    create: () => ({ credential_type: 3, unique_name: 'a credential' }),
+    change: { unique_name: 'the credential' },
+    kept: () => idOf('/api/tls/?credential_type=0&is_active=true'),
+  },
+  {
+    path: '/api/truststores/',
+    create: () => ({ unique_name: 'makers', intended_usage: 0, trust_store_file: pem }),
+    change: { intended_usage: 2 },
+    kept: async () => {
+      const store = { unique_name: 'kept', intended_usage: 0, trust_store_file: pem };
+      const { body } = await admin.post('/api/truststores/', store);
+      await admin.post('/api/onboarding-configs/', { idevid_truststore: body.id });
+      return body.id;
+    },
+  },
+  {
+    path: '/api/users/',
+    create: () => ({ username: 'jo', password: 'a long password', role: 4 }),
+    change: { is_active: false },
+    kept: () => idOf('/api/users/?username=admin'),
+    refused: { is_active: false },
+  },
+];
+
+describe('each collection', () => {
+  test.each(walks)('$path', async ({ path, create, change, kept, refused }) => {
+    const { status, body: made } = await admin.post(path, create());
+    expect([status, made]).toEqual([201, expect.objectContaining({ id: expect.any(Number) })]);
+    const one = `${path}${made.id}/`;
+    expect((await admin.get(path)).body).toContainEqual(expect.objectContaining({ id: made.id }));
+    expect((await admin.get(one)).body).toMatchObject({ id: made.id });
+    const { body: changed } = await admin.patch(one, change);
+    expect(changed).toMatchObject(change);
+    // What was read can be sent back.
+    expect([path, (await admin.put(one, changed)).status]).toEqual([path, 200]);
+    expect((await admin.remove(one)).status).toBe(204);
+    expect((await admin.get(one)).status).toBe(404);
+    if (!kept) return;
+    const keptOne = `${path}${await kept()}/`;
+    expect((await admin.remove(keptOne)).status).toBe(409);
+    if (!refused) return;
+    expect((await admin.patch(keptOne, refused)).status).toBe(409);
+    const { body: before } = await admin.get(keptOne);
+    expect((await admin.put(keptOne, { ...before, ...refused })).status).toBe(409);
+  });
+});
+
+/** What stands alone. Each step's answer has to have the status that it begins with. */
+const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
+  [
+    200,
+    'a sign-in',
+    () => admin.anonymous.post('/api/token/', { username: 'admin', password: adminPassword }),
+  ],
+  [200, 'a refresh', () => admin.anonymous.post('/api/token/refresh/', bodies.refreshToken)],
+  [200, 'health', () => admin.anonymous.get('/api/health/')],
+  [503, 'health in an outage', () => inOutage(() => admin.anonymous.get('/api/health/'))],
+  [200, 'metrics', () => admin.get('/metrics')],
+  [200, 'the page', () => admin.anonymous.get('/api/schema/swagger-ui/')],
+  [200, 'the document', () => admin.anonymous.get('/schema/')],
+  [200, 'the same elsewhere', () => admin.anonymous.get('/api/schema/')],
+  [200, 'settings', () => admin.get('/api/settings/')],
+  [200, 'a changed setting', () => admin.patch('/api/settings/', { expiry_warning_days: 14 })],
+  [200, 'log files', () => admin.get('/api/logging/list_files/')],
+  [200, 'a log file', () => admin.get('/api/logging/download/postern.log/')],
+  [
+    200,
+    'a log file as text',
+    () => admin.get('/api/logging/download/postern.log/', { accept: 'text/plain' }),
+  ],
+  [204, 'a log file deleted', () => admin.remove('/api/logging/delete/postern.log/')],
+  [200, 'audit events', () => admin.get('/api/audit-events/?limit=5')],
+  [200, 'an audit event', () => admin.get('/api/audit-events/1/')],
+  [200, 'a backup', async () => admin.call('POST', `/api/backups/${await backup()}/run/`)],
+  [409, 'a backup while one is made', async () => whileBackupIsMade(await backup())],
+  [
+    200,
+    'another secret',
+    async () => admin.call('POST', `/api/service-accounts/${await serviceAccount()}/rotate/`),
+  ],
+  [404, 'a CRL before there is one', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/`)],
+  [200, 'a new CRL', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/generate-crl/`)],
+  [200, 'a CRL', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/`)],
+  [200, 'a CRL in DER', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/?encoding=der`)],
+  [200, 'a CA at rest', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/deactivate/`)],
+  [200, 'a CA at work', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/activate/`)],
+  [409, 'a CA that has expired', async () => ofExpired(await shortCa())],
+  [201, 'a signer', () => admin.post('/api/tls/', { credential_type: 5, unique_name: 'signer' })],
+  [200, 'signers', () => admin.get('/api/signers/')],
+  [200, 'one of them', async () => admin.get(`/api/signers/${await idOf('/api/signers/')}/`)],
+  [200, 'its certificate', async () => admin.get(`/api/signers/${await idOf('/api/signers/')}/certificate/`)],
+  [
+    200,
+    'a signature',
+    async () =>
+      admin.post('/api/signers/sign/', {
+        signer_id: await idOf('/api/signers/'),
+        hash_value: 'ab'.repeat(32),
+      }),
+  ],
+  [200, 'signed messages', () => admin.get('/api/signed-messages/')],
+  [200, 'one of them', async () => admin.get(`/api/signed-messages/${await idOf('/api/signed-messages/')}/`)],
+  [200, 'another credential', async () => admin.call('POST', `/api/tls/${await credential(0)}/activate/`)],
+  [
+    409,
+    'no credential to serve',
+    async () => admin.call('POST', `/api/tls/${await credential(3)}/activate/`),
+  ],
+  [
+    200,
+    'a truststore’s file',
+    async () => admin.get(`/api/truststores/${await idOf('/api/truststores/')}/file/`),
+  ],
+  [200, 'a certificate and its key', async () => pkcs12(await issued())],
+  [409, 'its key once more', async () => pkcs12(await idOf('/api/certificates/?search=once'))],
+  [200, 'a revocation', async () => revoke(await issued())],
+  [409, 'a second one', async () => revoke(await idOf('/api/certificates/?status=revoked'))],
+];
+
+const root = '/api/issuing-cas/?unique_name=root';
+const backup = async () => (await admin.post('/api/backups/', { remote_directory: '/var/backups' })).body.id;
+const serviceAccount = async () =>
+  (await admin.post('/api/service-accounts/', { unique_name: 'a program', role: 4 })).body.id;
+const credential = async (type: number) => (await admin.post('/api/tls/', { credential_type: type })).body.id;
+const issued = async () => (await admin.post('/api/certificates/', { common_name: 'once' })).body.id;
+const pkcs12 = (id: number) => admin.post(`/api/certificates/${id}/pkcs12/`, { password: 'a long password' });
+const revoke = (id: number) => admin.post(`/api/certificates/${id}/revoke/`, { reason: 'keyCompromise' });
+const shortCa = async () =>
+  (
+    await admin.post('/api/issuing-cas/', {
+      unique_name: 'short',
+      issuing_ca_type: 1,
+      key_type: 'p-256',
+      validity: 'PT1H',
+      is_active: false,
+    })
+  ).body.id;
+
+async function ofExpired(ca: number): Promise<Answer> {
+  site.clock.advance(2 * 3_600_000);
+  admin = await admin.as('admin', adminPassword);
+  return admin.call('POST', `/api/issuing-cas/${ca}/activate/`);
+}
+
+async function inOutage(call: () => Promise<Answer>): Promise<Answer> {
+  outage = new Fault('unavailable', 'the database is out of reach');
+  try {
+    return await call();
+  } finally {
+    outage = undefined;
+  }
+}
+
+async function whileBackupIsMade(id: number): Promise<Answer> {
+  await site.store.lease('backup', 'another instance', 60);
+  try {
+    return await admin.call('POST', `/api/backups/${id}/run/`);
+  } finally {
+    await site.store.lease('backup', 'another instance', 0);
+  }
+}
+
+test('what stands alone', async () => {
+  writeFileSync(join(site.logDirectory, 'postern.log'), '{}\n');
+  for (const [status, what, step] of steps) {
+    const answer = await step();
+    expect([what, answer.status, answer.status === status ? '' : answer.text]).toEqual([what, status, '']);
+  }
+});
+
+test('a lockout', async () => {
+  for (let n = 0; n < 6; n++)
+    await admin.anonymous.post('/api/token/', { username: 'locked', password: 'wrong password' });
+  expect(produced).toContain('signIn 429');
+});
+
+test('every answer that the OpenAPI document promises has been given, and no other', () => {
+  const promised = contract.operations.flatMap(({ id, statuses }) =>
+    statuses.map((status) => `${id} ${status}`),
+  );
+  expect(promised.filter((answer) => !produced.has(answer))).toEqual([]);
+});
