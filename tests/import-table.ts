@@ -45,7 +45,9 @@ const outbound = {
   types: ['core/'],
 } as const;
 
-const frame = ['plugins/(contract|schema|config|config-file|registry|service|main|workers).ts'] as const;
+const frame = [
+  'plugins/(contract|schema|config|config-file|registry|service|main|workers|restore).ts',
+] as const;
 
 /** DESIGN.md, section 1, line by line. */
 const importTable: readonly Row[] = [
@@ -84,7 +86,6 @@ const importTable: readonly Row[] = [
       '@elysiajs/jwt': 'all',
       '@sinclair/typebox': 'all',
       '@sinclair/typebox/value': 'all',
-      jose: 'all',
       'node:crypto': 'all',
       yaml: 'all',
     },
@@ -115,6 +116,11 @@ const importTable: readonly Row[] = [
     ...outbound,
     packages: { ...files, 'node:crypto': 'all', bun: 'all', re2js: 'all' },
   },
+  {
+    of: 'adapters/outbound/backup/',
+    ...outbound,
+    packages: { ...files, 'node:crypto': 'all', 'node:os': 'all', ssh2: 'all' },
+  },
   { of: 'adapters/outbound/*/', ...outbound },
 
   { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },
@@ -131,13 +137,14 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(service|main|workers|cli).ts',
+    of: 'plugins/(service|main|workers|cli|restore).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',
       'plugins/commands/',
       'core/',
       'adapters/outbound/system/',
+      'adapters/outbound/backup/',
       'adapters/inbound/http/',
       'adapters/wire/',
     ],

@@ -24,7 +24,7 @@ export interface ServiceAccounts extends Resource<'serviceAccount', ServiceAccou
   rotate(principal: Principal, id: number): Promise<ServiceAccountView>;
 }
 
-export const clientId = (id: number): string => `sa_${id}`;
+const clientId = (id: number): string => `sa_${id}`;
 
 export const hashOfSecret = (secret: string): Uint8Array => createHash('sha256').update(secret).digest();
 

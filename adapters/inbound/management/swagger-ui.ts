@@ -59,12 +59,9 @@ const page: PublicRoute = {
   handle: () => answer('text/html; charset=utf-8', html),
 };
 
-/** From the package swagger-ui-dist, as it is installed here. */
-const packaged = (name: string, contentType: string): PublicRoute =>
-  file(name, async () => {
-    const url = import.meta.resolve(`swagger-ui-dist/${name}`);
-    return answer(contentType, await Bun.file(new URL(url)).bytes());
-  });
+/** From the package swagger-ui-dist, as it is installed here: `url` is where. */
+const packaged = (name: string, contentType: string, url: string): PublicRoute =>
+  file(name, async () => answer(contentType, await Bun.file(new URL(url)).bytes()));
 
 const file = (name: string, handle: PublicRoute['handle']): PublicRoute => ({
   method: 'GET',
@@ -77,9 +74,17 @@ const file = (name: string, handle: PublicRoute['handle']): PublicRoute => ({
 export const swaggerUi: { readonly page: PublicRoute; readonly files: readonly PublicRoute[] } = {
   page,
   files: [
-    packaged('swagger-ui.css', 'text/css; charset=utf-8'),
-    packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
-    packaged('favicon-32x32.png', 'image/png'),
+    packaged(
+      'swagger-ui.css',
+      'text/css; charset=utf-8',
+      import.meta.resolve('swagger-ui-dist/swagger-ui.css'),
+    ),
+    packaged(
+      'swagger-ui-bundle.js',
+      'text/javascript; charset=utf-8',
+      import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+    ),
+    packaged('favicon-32x32.png', 'image/png', import.meta.resolve('swagger-ui-dist/favicon-32x32.png')),
     file('start.js', () => answer('text/javascript; charset=utf-8', start)),
   ],
 };
