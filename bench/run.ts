@@ -1,6 +1,7 @@
 /** What a certificate costs, in multiples of its cryptography. See ./run for how it is called. */
 import { parseArgs } from 'node:util';
 import type { Case, Extent } from './cases/case.ts';
+import { crlCase } from './cases/crl.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
 import { filledCase } from './cases/filled.ts';
 import { memoryCase } from './cases/memory.ts';
@@ -9,7 +10,7 @@ import { startCase } from './cases/start.ts';
 import { startLoad } from './load-process.ts';
 import { printTable, type Result, writeJson } from './report.ts';
 
-const cases: readonly Case[] = [...enrolmentCases, renewalCase, filledCase, memoryCase, startCase];
+const cases: readonly Case[] = [...enrolmentCases, renewalCase, filledCase, memoryCase, startCase, crlCase];
 
 const full: Extent = {
   rounds: 9,
@@ -18,6 +19,7 @@ const full: Extent = {
   filled: 1_000_000,
   watched: 50_000,
   starts: 7,
+  revoked: 1_000_000,
 };
 const quick: Extent = {
   rounds: 3,
@@ -26,6 +28,7 @@ const quick: Extent = {
   filled: 100_000,
   watched: 10_000,
   starts: 3,
+  revoked: 100_000,
 };
 
 const { values } = parseArgs({

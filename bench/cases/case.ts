@@ -13,6 +13,8 @@ export interface Extent {
   /** Enrolments over which memory is watched. */
   readonly watched: number;
   readonly starts: number;
+  /** Entries of the longest CRL. */
+  readonly revoked: number;
 }
 
 export interface Case {
