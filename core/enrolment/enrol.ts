@@ -53,7 +53,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
-  const { request, privateKey } = await verified(context, requester, ask, entitlement);
+  const { request, privateKey } = await verified(context, requester, ask);
   const device = await holderOf(context, requester, entitlement, request, renewed);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
@@ -99,15 +99,14 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
 async function verified(
   context: Context,
   { credential }: Requester,
-  { request: { kind, der } }: Ask,
-  entitlement: Entitlement,
+  { request }: Ask,
 ): Promise<{ readonly request: VerifiedRequest; readonly privateKey?: Uint8Array }> {
-  if (kind === 'pkcs10') return { request: verifyPkcs10(der) };
-  const wanted = wantedKey({ kind, der });
-  if (!wanted)
-    return { request: verifyCertReqMsg(der, { raVerified: credential === 'registrationAuthority' }) };
-  // A key that is encrypted to somebody else than its owner is no key of its owner's.
-  if (entitlement === 'onBehalf') throw new Fault('forbidden', 'keys are made for who asks for itself only');
+  const raVerified = credential === 'registrationAuthority';
+  if (request.kind === 'pkcs10') return { request: verifyPkcs10(request.der) };
+  const wanted = wantedKey(request.der);
+  if (!wanted) return { request: verifyCertReqMsg(request.der, { raVerified }) };
+  // A key that is encrypted to somebody else than its owner is not its owner's alone.
+  if (raVerified) throw new Fault('forbidden', 'keys are made only for who asks for itself');
   return makeKey(context, wanted);
 }
 

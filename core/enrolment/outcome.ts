@@ -41,5 +41,7 @@ export type Outcome =
       readonly chain: readonly Uint8Array[];
       /** It says something else than the request, or more. */
       readonly modified: boolean;
+      /** For a request without a key: the one that was made here, PKCS#8, DER. It is not kept. */
+      readonly privateKey?: Uint8Array | undefined;
     }
   | { readonly kind: 'pending'; readonly id: number /** Seconds. */; readonly retryAfter: number };

@@ -40,6 +40,9 @@ export async function revoke(
   const revoked = new Set<StoredCertificate>();
   for (const entry of entries) {
     try {
+      if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
+        throw new Fault('malformed', 'invalidityDate: this lies in the future');
+      }
       const record = await revocable(context, configuration, requester, entry.certificate);
       if ([...revoked].some(({ id }) => id === record.id)) {
         throw new Fault('conflict', 'the same certificate is named twice');

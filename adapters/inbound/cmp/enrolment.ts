@@ -12,7 +12,7 @@ import { formatSerial } from '#core/x509/certificate.ts';
 import { parseCertReqMsg } from '#core/x509/crmf.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { isDefect, Refusal, refusalStatus } from './refusal.ts';
-import { reply, withoutRoots } from './reply.ts';
+import { reply, sealPrivateKey, withoutRoots } from './reply.ts';
 
 type EnrolmentBody =
   | { readonly type: 'ir' | 'cr' | 'kur'; readonly requests: readonly Uint8Array[] }
@@ -143,15 +143,19 @@ async function ask(
 /** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
 async function grant(
   surroundings: CmpSurroundings,
-  { message, seal, protection }: Dialogue,
+  { message, seal, protection, recipient, path }: Dialogue,
   { type, certReqId, implicitConfirm }: Enrolment,
-  { certificate, chain, modified }: Issuance,
+  { certificate, chain, modified, privateKey }: Issuance,
 ): Promise<Answer> {
   const { clock, confirmWithin } = surroundings;
   const status: PkiStatusInfo = { status: modified ? 'grantedWithMods' : 'accepted' };
   const root = chain.at(-1);
   // What a shared secret protects may bring the trust anchor.
   const caPubs = type === 'ir' && protection === 'mac' && root ? [root] : [];
+  const certifiedKeyPair = {
+    certificate,
+    privateKey: privateKey && (await sealPrivateKey(surroundings, path.domain, privateKey, recipient)),
+  };
   const generalInfo = implicitConfirm
     ? [typedValue(infoTypes.implicitConfirm, true)]
     : [typedValue(infoTypes.confirmWaitTime, clock.now() + confirmWithin)];
@@ -159,8 +163,9 @@ async function grant(
     surroundings,
     message,
     seal,
-    { type: responses[type], caPubs, responses: [{ certReqId, status, certifiedKeyPair: { certificate } }] },
-    { generalInfo, certificates: withoutRoots(chain) },
+    { type: responses[type], caPubs, responses: [{ certReqId, status, certifiedKeyPair }] },
+    // RFC 9810 §7: what holds EnvelopedData is of version 3.
+    { generalInfo, certificates: withoutRoots(chain), ...(privateKey && { pvno: 3 }) },
   );
 }
 

@@ -1,8 +1,11 @@
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import type { EncryptedKey } from '#adapters/wire/cmp/encrypted-key.ts';
 import type { PkiHeader } from '#adapters/wire/cmp/header.ts';
 import { buildPkiMessage, type Protector, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { macProtection, type Protection, signatureProtection } from '#adapters/wire/cmp/protection.ts';
 import type { TypedValue } from '#adapters/wire/cmp/typed-value.ts';
+import type { Recipient } from '#adapters/wire/cms/enveloped-data.ts';
+import { envelopePrivateKey } from '#adapters/wire/cms/key-package.ts';
 import type { ProtectionCredential } from '#core/ca/protection-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
@@ -82,9 +85,26 @@ export function signatureSeal({ certificate, chain, algorithm, sign }: Protectio
   };
 }
 
+/** By the credential that signs messages: that of a CA may also be that of its key generation authority (RFC 9483 §1.6). */
+export async function sealPrivateKey(
+  { gateway, entropy }: { readonly gateway: Pick<Gateway, 'protection'>; readonly entropy: Entropy },
+  domain: string | undefined,
+  privateKey: Uint8Array,
+  recipient: Recipient,
+): Promise<EncryptedKey> {
+  const { certificate, chain, algorithm, sign } = await gateway.protection(domain);
+  const { keyIdentifier } = identityOf(certificate);
+  if (!keyIdentifier) throw new Error('the protection credential has no key identifier');
+  const signer = { certificates: [certificate, ...withoutRoots(chain)], keyIdentifier, algorithm, sign };
+  const random = (octets: number) => entropy.bytes(octets);
+  return { kind: 'envelopedData', der: await envelopePrivateKey(privateKey, signer, recipient, random) };
+}
+
 const nonceOctets = 16;
 
 interface Extras {
+  /** Of the answer; usually that of the request. */
+  readonly pvno?: 2 | 3;
   readonly generalInfo?: readonly TypedValue[];
   /** To go along; those that check the protection go first, and none goes twice. */
   readonly certificates?: readonly Uint8Array[];
@@ -96,13 +116,13 @@ export async function reply(
   request: Pick<SealedPkiMessage, 'header'>,
   seal: Seal,
   body: PkiBody,
-  { generalInfo = [], certificates = [] }: Extras = {},
+  { pvno = request.header.pvno === 3 ? 3 : 2, generalInfo = [], certificates = [] }: Extras = {},
 ): Promise<Answer> {
-  const { pvno, sender, transactionID, senderNonce } = request.header;
+  const { sender, transactionID, senderNonce } = request.header;
   const nonce = entropy.bytes(nonceOctets);
   const message = await buildPkiMessage(
     {
-      pvno: pvno === 3 ? 3 : 2,
+      pvno,
       sender: { kind: 'directory', value: seal.sender },
       recipient: sender,
       messageTime: clock.now(),

@@ -1,12 +1,14 @@
 import { readExtraCerts } from '#adapters/wire/cmp/extra-certs.ts';
 import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { readProtection } from '#adapters/wire/cmp/protection.ts';
+import type { Recipient } from '#adapters/wire/cms/enveloped-data.ts';
 import type { Target } from '#core/enrolment/evidence.ts';
 import type { Requester } from '#core/enrolment/requester.ts';
 import { toFault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Entropy } from '#core/ports/platform.ts';
-import { readPublicKey } from '#core/x509/public-key.ts';
+import { subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
+import { keyIdentifier, readPublicKey } from '#core/x509/public-key.ts';
 import { Refusal } from './refusal.ts';
 import { macSeal, type Seal, signatureSeal } from './reply.ts';
 
@@ -15,7 +17,12 @@ export interface Sender {
   readonly requester: Requester;
   readonly seal: Seal;
   readonly protection: 'mac' | 'signature';
+  /** To whom secrets in answers are encrypted: it alone can have made the message. */
+  readonly recipient: Recipient;
 }
+
+/** PBKDF2 for secrets that are sent: they are worth more work than one message's MAC. */
+const fewestIterations = 10_000;
 
 type Admitting = Pick<Gateway, 'admit' | 'protection' | 'caCertificates'>;
 
@@ -61,7 +68,9 @@ async function byMac(
   const requester = await gateway.admit({ kind: 'mac', reference, verify, address }, target);
   if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
   const seal = await macSeal(gateway, entropy, target.domain, header, protection, shared);
-  return { requester, seal, protection: 'mac' };
+  const iterations = Math.max(fewestIterations, protection.parameters.iterations);
+  const recipient = { kind: 'password', password: shared, iterations, wrap: 'aesWrap' } as const;
+  return { requester, seal, protection: 'mac', recipient };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -84,7 +93,8 @@ async function bySignature(
   address: string,
 ): Promise<Sender> {
   const { signer, others } = readExtraCerts(message);
-  if (!protection.verify(readPublicKey(signer.spki))) {
+  const key = readPublicKey(signer.spki);
+  if (!protection.verify(key)) {
     throw new Refusal('badMessageCheck', 'the signature of the message is not by the key of its certificate');
   }
   const certificates = [signer, ...others].map(({ der }) => der);
@@ -93,7 +103,13 @@ async function bySignature(
     .catch((error: unknown) => {
       throw untrusted(error);
     });
-  return { requester, seal: signatureSeal(await gateway.protection(target.domain)), protection: 'signature' };
+  const seal = signatureSeal(await gateway.protection(target.domain));
+  const recipient = {
+    kind: 'certificate',
+    key,
+    keyIdentifier: subjectKeyIdentifierOf(signer) ?? keyIdentifier(key),
+  } as const;
+  return { requester, seal, protection: 'signature', recipient };
 }
 
 /** Possession of the key has been shown: what is wrong is the certificate. */

@@ -1,0 +1,85 @@
+import { keyStoreThat } from '../ca/keys.ts';
+import type { Context } from '../context.ts';
+import { readDer } from '../der/reader.ts';
+import { Fault } from '../fault.ts';
+import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
+import { parseCertReqMsg } from '../x509/crmf.ts';
+import type { Extension } from '../x509/extension.ts';
+import { emptyName, type Name } from '../x509/name.ts';
+import { oid } from '../x509/oids.ts';
+import { readPublicKey } from '../x509/public-key.ts';
+import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
+import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
+
+/** A request for a key that is to be made here, and that key: PKCS#8, DER. */
+interface CentralKey {
+  readonly request: VerifiedRequest;
+  readonly privateKey: Uint8Array;
+}
+
+/** What kind of key a request wants to be made for it. */
+interface WantedKey {
+  readonly subject: Name;
+  readonly extensions: readonly Extension[];
+  readonly type: KeyType;
+}
+
+/** RSA keys in a request for a new one say no size. */
+const rsaKey = 'rsa-3072';
+
+/** AlgorithmIdentifier's OIDs, with the curve's for EC, of the keys that are made. */
+const keyTypes: Readonly<Record<string, KeyType>> = {
+  [oid.rsaEncryption]: rsaKey,
+  [oid.p256]: 'p-256',
+  [oid.p384]: 'p-384',
+  [oid.p521]: 'p-521',
+  [oid.ed25519]: 'ed25519',
+  [oid.mlDsa44]: 'ml-dsa-44',
+  [oid.mlDsa65]: 'ml-dsa-65',
+  [oid.mlDsa87]: 'ml-dsa-87',
+};
+
+/**
+ * RFC 9483 §4.1.6: the template has no public key, or one without octets, whose algorithm says what is wanted. Undefined when it
+ * has a key. Faults: malformed, badAlgorithm.
+ */
+export function wantedKey(certReqMsg: Uint8Array): WantedKey | undefined {
+  const { template, proof } = parseCertReqMsg(certReqMsg);
+  const { subject = emptyName, extensions, spki } = template;
+  const type = spki ? emptyKeyType(spki) : 'p-256';
+  if (!type) return undefined;
+  if (proof.kind !== 'none')
+    throw new Fault('badProof', 'nobody can prove to possess a key that is not made yet');
+  return { subject, extensions, type };
+}
+
+function emptyKeyType(spki: Uint8Array): KeyType | undefined {
+  return readDer(spki, (reader) => {
+    const info = reader.sequence();
+    const algorithm = info.sequence();
+    if (info.bitString().bytes.length > 0) return undefined;
+    const which = algorithm.oid();
+    const type = keyTypes[which === oid.ecPublicKey ? algorithm.oid() : which];
+    if (!type) throw new Fault('badAlgorithm', 'keys of this kind are not made here');
+    return type;
+  });
+}
+
+/**
+ * Makes the key and a request for it; of the key nothing stays in the key store. Faults: unavailable where no key store hands
+ * keys out, badAlgorithm.
+ */
+export async function makeKey(context: Context, wanted: WantedKey): Promise<CentralKey> {
+  const { keys } = keyStoreThat(context, 'export', 'no key store is configured that hands out keys');
+  if (!keys.export) throw new Fault('unavailable', 'no key store is configured that hands out keys');
+  const key = await keys.generate(wanted.type, 'central key generation');
+  try {
+    const info = buildCertificationRequestInfo(wanted.subject, key.spki, wanted.extensions);
+    const algorithm = defaultSignatureAlgorithm(readPublicKey(key.spki).type);
+    const signature = await keys.sign(key.id, algorithm, info);
+    const request = verifyPkcs10(assembleCertificationRequest(info, algorithm, signature));
+    return { request, privateKey: await keys.export(key.id) };
+  } finally {
+    await keys.remove(key.id);
+  }
+}

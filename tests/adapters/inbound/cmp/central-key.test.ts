@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
+import * as asn1js from 'asn1js';
+import * as pkijs from 'pkijs';
+import type { PkiMessage } from '#adapters/wire/cmp/message.ts';
+import { der } from '#core/der/builder.ts';
+import { readDer } from '#core/der/reader.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { buildCertReqMsg, buildCertRequest, buildCertTemplate } from '#core/x509/crmf-builder.ts';
+import { parseDistinguishedName } from '#core/x509/name.ts';
+import { oid } from '#core/x509/oids.ts';
+import { type CmpCredential, cr, crmf, failureOf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { openssl, pem } from '#tests/fixtures/openssl.ts';
+import { type CmpSite, cmpSite } from './fixture.ts';
+
+let site: CmpSite;
+let pump: CmpCredential & { reference: string; secret: string };
+
+beforeAll(async () => {
+  site = await cmpSite();
+  pump = await site.cmpDevice('pump-1');
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+/** A request without a key; `spki` may say what kind is wanted. */
+function keyless(
+  spki?: Uint8Array,
+  proof: Parameters<typeof buildCertReqMsg>[1] = { kind: 'none' },
+): Uint8Array {
+  const subject = parseDistinguishedName('CN=pump-1');
+  return buildCertReqMsg(buildCertRequest(0, buildCertTemplate({ subject, ...(spki && { spki }) })), proof);
+}
+
+const wanted = (algorithm: string, parameters?: string): Uint8Array =>
+  der((b) =>
+    b.sequence((info) => {
+      info.sequence((a) => (parameters === undefined ? a.oid(algorithm) : a.oid(algorithm).oid(parameters)));
+      info.bitString(new Uint8Array());
+    }),
+  );
+
+function envelopeOf({ body, header }: PkiMessage): Uint8Array {
+  const pair = 'responses' in body && body.type === 'ip' ? body.responses[0]?.certifiedKeyPair : undefined;
+  const cp = body.type === 'cp' ? body.responses[0]?.certifiedKeyPair : pair;
+  expect(header.pvno).toBe(3);
+  expect(cp?.privateKey?.kind).toBe('envelopedData');
+  return cp!.privateKey!.der;
+}
+
+const contentInfo = (type: string, content: Uint8Array): Uint8Array =>
+  der((b) => b.sequence((s) => s.oid(type).explicit(0, content)));
+
+/** The key in SignedData, once OpenSSL is content with its signature: its SubjectPublicKeyInfo. */
+async function publicHalf(signedData: Uint8Array): Promise<Uint8Array> {
+  const chain = await site.gateway.caCertificates(undefined);
+  const run = openssl(
+    ['cms', '-verify', '-inform', 'DER', '-in', 'cms', '-CAfile', 'ca', '-purpose', 'any'].concat([
+      '-out',
+      'out',
+      '-binary',
+    ]),
+    { cms: contentInfo('1.2.840.113549.1.7.2', signedData), ca: pem('CERTIFICATE', chain.at(-1)!) },
+    ['out'],
+  );
+  expect(run.text).toContain('erification successful');
+  const pkcs8 = readDer(run.file('out'), (reader) => reader.sequence().element());
+  const key = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' });
+  return new Uint8Array(createPublicKey(key).export({ format: 'der', type: 'spki' }));
+}
+
+test('a device gets a key by its shared secret, and confirms as ever', async () => {
+  const client = site.client(pump);
+  const answer = await client.send(ir(keyless()));
+  const schema = asn1js.fromBER(envelopeOf(answer).slice().buffer).result;
+  const opened = await new pkijs.EnvelopedData({ schema }).decrypt(0, {
+    preDefinedData: new TextEncoder().encode(pump.secret).buffer,
+  });
+  const certificate = issued(answer);
+  expect(await publicHalf(new Uint8Array(opened))).toEqual(parseCertificate(certificate).spki);
+  const status = { certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 };
+  const header = { pvno: 3 };
+  expect((await client.send({ type: 'certConf', statuses: [status] }, { header })).body.type).toBe('pkiConf');
+});
+
+test.each(['rsa-2048', 'p-256', 'p-384'] as const)(
+  'a device gets a key encrypted to its certificate for a key of %s',
+  async (type) => {
+    const key = testKey(type, 'holder');
+    const own = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
+    const request = cr(keyless(wanted(oid.ecPublicKey, oid.p384)));
+    const answer = await site.client({ certificate: own, key }).send(request, { path: '/p/~tls_client' });
+    const { text, file } = openssl(
+      ['cms', '-decrypt', '-inform', 'DER', '-in', 'cms', '-recip', 'cert', '-inkey', 'key'].concat([
+        '-out',
+        'out',
+        '-binary',
+      ]),
+      {
+        cms: contentInfo('1.2.840.113549.1.7.3', envelopeOf(answer)),
+        cert: pem('CERTIFICATE', own),
+        key: key.pem(),
+      },
+      ['out'],
+    );
+    expect(text).toBe('');
+    const spki = await publicHalf(file('out'));
+    expect(spki).toEqual(parseCertificate(issued(answer)).spki);
+    expect(
+      createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).asymmetricKeyDetails,
+    ).toEqual({
+      namedCurve: 'secp384r1',
+    });
+  },
+);
+
+test('the key stays with nobody but its owner', async () => {
+  const before = await site.store.count('certificateKey', [], 100);
+  await site.client(pump).send(ir(keyless()), { implicitConfirm: true });
+  expect(await site.store.count('certificateKey', [], 100)).toBe(before);
+});
+
+test('what cannot be made, or proven, or encrypted is refused', async () => {
+  const send = async (request: Uint8Array, credential: CmpCredential = pump, path = '') =>
+    failureOf(await site.client(credential).send(cr(request), { path }));
+  expect(await send(keyless(wanted('1.3.101.113')))).toBe('badAlg');
+  expect(await send(keyless(undefined, { kind: 'raVerified' }))).toBe('badPOP');
+  const key = testKey('ed25519', 'holder');
+  const own = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
+  const before = await site.store.count('certificate', [], 100);
+  expect(await send(keyless(), { certificate: own, key }, '/p/~tls_client')).toBe('badAlg');
+  expect(await site.store.count('certificate', [], 100)).toBe(before);
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { parseCrl, type RevocationReason, revokedEntries } from '#core/x509/crl.ts';
+import { parseCertTemplate } from '#core/x509/crmf.ts';
+import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
+import { invalidityDateExtension, reasonCodeExtension } from '#core/x509/extensions/revocation.ts';
+import { type CmpCredential, cr, crmf, failureOf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { type CmpSite, cmpSite } from './fixture.ts';
+
+let site: CmpSite;
+let pump: CmpCredential;
+let other: CmpCredential;
+const key = testKey('p-256', 'pump');
+
+beforeAll(async () => {
+  site = await cmpSite();
+  pump = await site.cmpDevice('pump-1');
+  other = await site.cmpDevice('pump-2');
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+async function certificateFor(
+  credential: CmpCredential,
+  subject = 'CN=pump-1',
+  path = '',
+): Promise<Uint8Array> {
+  const request = cr(crmf(key, { subject }));
+  return issued(await site.client(credential).send(request, { path, implicitConfirm: true }));
+}
+
+const details = (certificate: Uint8Array, reason?: RevocationReason) => {
+  const { issuer, serial } = parseCertificate(certificate);
+  return {
+    certDetails: parseCertTemplate(buildCertTemplate({ issuer, serial })),
+    crlEntryDetails: reason ? [reasonCodeExtension(reason)] : [],
+  };
+};
+const rr = (certificate: Uint8Array, reason?: RevocationReason): PkiBody => ({
+  type: 'rr',
+  requests: [details(certificate, reason)],
+});
+
+const recordOf = async (certificate: Uint8Array) => {
+  const record = await site.store.find('certificate', {
+    serialNumber: parseCertificate(certificate).serialNumber,
+  });
+  return record!;
+};
+
+describe('who may revoke', () => {
+  let own: Uint8Array;
+  let application: Uint8Array;
+  beforeAll(async () => {
+    own = await certificateFor(pump);
+    application = await certificateFor(pump, 'CN=pump-1', '/p/~tls_client');
+  });
+  const holder = (certificate: Uint8Array): CmpCredential => ({ certificate, key });
+
+  test('the device by its shared secret', async () => {
+    expect(failureOf(await site.client(pump).send(rr(await certificateFor(pump))))).toBe('rp');
+  });
+
+  test('the device by its domain credential, one of its other certificates', async () => {
+    const certificate = await certificateFor(pump, 'CN=pump-1', '/p/~tls_client');
+    expect(failureOf(await site.client(holder(own)).send(rr(certificate)))).toBe('rp');
+  });
+
+  test('a certificate itself and no other', async () => {
+    const another = await certificateFor(pump, 'CN=pump-1', '/p/~tls_client');
+    expect(failureOf(await site.client(holder(application)).send(rr(another)))).toBe('notAuthorized');
+    expect(failureOf(await site.client(holder(application)).send(rr(application)))).toBe('rp');
+  });
+
+  test('not another device, whatever certificates it sends along', async () => {
+    const strangers = await certificateFor(other, 'CN=pump-2');
+    for (const credential of [pump, holder(own)]) {
+      expect(failureOf(await site.client(credential).send(rr(strangers)))).toBe('notAuthorized');
+    }
+    const extraCerts = [strangers];
+    expect(failureOf(await site.client(pump).send(rr(strangers), { extraCerts }))).toBe('notAuthorized');
+    expect((await recordOf(strangers)).status).toBe('good');
+  });
+
+  test('a repeated request gets its answer, also when it revoked the certificate that signed it', async () => {
+    const certificate = await certificateFor(pump);
+    const client = site.client(holder(certificate));
+    const answer = await client.send(rr(certificate, 'keyCompromise'));
+    expect(failureOf(answer)).toBe('rp');
+    expect(await client.post(client.sent)).toEqual(answer.der);
+    expect(failureOf(await client.fresh().send(rr(certificate)))).toBe('signerNotTrusted');
+  });
+});
+
+describe('reasons', () => {
+  const reasons: RevocationReason[] = [
+    'unspecified',
+    'keyCompromise',
+    'cACompromise',
+    'affiliationChanged',
+    'superseded',
+    'cessationOfOperation',
+    'privilegeWithdrawn',
+    'aACompromise',
+  ];
+  test.each(reasons)('%s is kept, and stands in the CRL', async (reason) => {
+    const certificate = await certificateFor(pump);
+    expect(failureOf(await site.client(pump).send(rr(certificate, reason)))).toBe('rp');
+    const record = await recordOf(certificate);
+    expect([record.status, record.revocationReason]).toEqual(['revoked', reason]);
+    const crl = parseCrl(await site.gateway.crl(record.ca));
+    const { serial } = parseCertificate(certificate);
+    const entry = [...revokedEntries(crl)].find((one) => Buffer.compare(one.serial, serial) === 0);
+    expect(entry?.reason ?? 'unspecified').toBe(reason);
+  });
+
+  test('hold and release', async () => {
+    const certificate = await certificateFor(pump);
+    const send = async (reason: RevocationReason) =>
+      failureOf(await site.client(pump).send(rr(certificate, reason)));
+    expect(await send('removeFromCRL')).toBe('badRequest');
+    expect(await send('certificateHold')).toBe('rp');
+    expect((await recordOf(certificate)).status).toBe('hold');
+    expect(await send('removeFromCRL')).toBe('rp');
+    expect((await recordOf(certificate)).status).toBe('good');
+    expect(await send('superseded')).toBe('rp');
+    expect(await send('superseded')).toBe('certRevoked');
+    expect(await send('removeFromCRL')).toBe('badRequest');
+  });
+
+  test('the date of the compromise is kept; one in the future is refused', async () => {
+    const certificate = await certificateFor(pump);
+    const send = async (date: number) => {
+      const extensions = [reasonCodeExtension('keyCompromise'), invalidityDateExtension(date)];
+      const entry = { ...details(certificate), crlEntryDetails: extensions };
+      return failureOf(await site.client(pump).send({ type: 'rr', requests: [entry] }));
+    };
+    const hourAgo = site.clock.now() - 3_600_000;
+    expect(await send(site.clock.now() + 60_000)).toBe('badDataFormat');
+    expect(await send(hourAgo)).toBe('rp');
+    expect((await recordOf(certificate)).invalidityDate).toBe(hourAgo);
+  });
+});
+
+test('several certificates at once have an answer each, in their order', async () => {
+  const certificates = [await certificateFor(pump), await certificateFor(other, 'CN=pump-2')];
+  certificates.push(await certificateFor(pump));
+  const unknown = buildCertTemplate({
+    issuer: parseCertificate(certificates[0]!).issuer,
+    serial: Uint8Array.of(9),
+  });
+  const requests = [
+    ...certificates.map((certificate) => details(certificate, 'superseded')),
+    details(certificates[0]!),
+    { certDetails: parseCertTemplate(unknown), crlEntryDetails: [] },
+  ];
+  const { body } = await site.client(pump).send({ type: 'rr', requests });
+  if (body.type !== 'rp') throw new Error(body.type);
+  expect(body.statuses.map(({ status, failInfo }) => failInfo?.join() ?? status)).toEqual([
+    'accepted',
+    'notAuthorized',
+    'accepted',
+    'certRevoked',
+    'badCertId',
+  ]);
+  const states = await Promise.all(certificates.map(async (one) => (await recordOf(one)).status));
+  expect(states).toEqual(['revoked', 'good', 'revoked']);
+  const refused = await site.audit('certificate.revoke');
+  expect(refused.filter(({ outcome }) => outcome === 'refused').length).toBeGreaterThan(2);
+});
+
+test('a request that names no certificate, or not wholly, is refused', async () => {
+  expect(failureOf(await site.client(pump).send({ type: 'rr', requests: [] }))).toBe('badRequest');
+  const certDetails = parseCertTemplate(buildCertTemplate({ serial: Uint8Array.of(1) }));
+  const answer = await site
+    .client(pump)
+    .send({ type: 'rr', requests: [{ certDetails, crlEntryDetails: [] }] });
+  expect(failureOf(answer)).toBe('addInfoNotAvailable');
+});
+
+test('a certificate that waits for its confirmation may be revoked; the confirmation changes nothing any more', async () => {
+  const client = site.client(pump);
+  const certificate = issued(await client.send(ir(crmf(key))));
+  expect(failureOf(await site.client(pump).send(rr(certificate, 'superseded')))).toBe('rp');
+  site.clock.advance(600_001);
+  await site.gateway.maintain('test');
+  expect((await recordOf(certificate)).revocationReason).toBe('superseded');
+});

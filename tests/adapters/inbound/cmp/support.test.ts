@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { controlTypes } from '#adapters/wire/cmp/controls.ts';
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import { findValue, hasValue, type TypedValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { parseCrl } from '#core/x509/crl.ts';
+import { parseGeneralName } from '#core/x509/general-name.ts';
+import { formatDistinguishedName } from '#core/x509/name.ts';
+import { testCa } from '#tests/fixtures/certificates.ts';
+import { type CmpCredential, failureOf } from '#tests/fixtures/cmp-client.ts';
+import { type CmpSite, cmpSite } from './fixture.ts';
+
+let site: CmpSite;
+let pump: CmpCredential;
+let chain: readonly Uint8Array[];
+
+beforeAll(async () => {
+  site = await cmpSite();
+  pump = await site.cmpDevice('pump-1');
+  chain = await site.gateway.caCertificates(undefined);
+  await site.gateway.maintain('test');
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+async function ask(path: string, ...infos: TypedValue[]): Promise<readonly TypedValue[]> {
+  const { body } = await site.client(pump).send({ type: 'genm', infos }, { path });
+  if (body.type !== 'genp') throw new Error(JSON.stringify(body));
+  return body.infos;
+}
+
+const asking = ({ oid }: { readonly oid: string }): TypedValue => ({ type: oid });
+
+test('caCerts: the certificates of the CAs of the domain', async () => {
+  expect(findValue(await ask('/getcacerts', asking(infoTypes.caCerts)), infoTypes.caCerts)).toEqual(chain);
+});
+
+describe('a newer root', () => {
+  test('there is none for the one in use, for one that is not ours, and when none is named', async () => {
+    const foreign = testCa('p-256').certificate.der;
+    for (const info of [
+      typedValue(infoTypes.rootCaCert, chain[1]!),
+      typedValue(infoTypes.rootCaCert, foreign),
+      asking(infoTypes.rootCaCert),
+    ]) {
+      const infos = await ask('/getrootupdate', info);
+      expect(hasValue(infos, infoTypes.rootCaKeyUpdate)).toBeTrue();
+      expect(findValue(infos, infoTypes.rootCaKeyUpdate)).toBeUndefined();
+    }
+  });
+
+  test('for one that was used before it is the root of the CA that the domain has now', async () => {
+    const { id: ca, certificate } = await site.gateway.issuingCas.create(site.admin, {
+      uniqueName: 'second-root',
+      type: 0,
+      commonName: 'Second Root',
+    });
+    const { records } = await site.gateway.domains.list(site.admin, { limit: 1 });
+    const before = records[0]!.issuingCa;
+    await site.gateway.domains.update(site.admin, records[0]!.id, { issuingCa: ca });
+    const infos = await ask('/getrootupdate', typedValue(infoTypes.rootCaCert, chain[1]!));
+    await site.gateway.domains.update(site.admin, records[0]!.id, { issuingCa: before });
+    expect(findValue(infos, infoTypes.rootCaKeyUpdate)).toEqual({ newWithNew: certificate });
+  });
+});
+
+describe('certReqTemplate', () => {
+  const template = async (profile: string) => {
+    const infos = await ask(`/p/~${profile}/getcertreqtemplate`, asking(infoTypes.certReqTemplate));
+    return findValue(infos, infoTypes.certReqTemplate)!;
+  };
+
+  test('has the name that the profile fixes for this device', async () => {
+    const { template: wanted, keySpec } = await template('domain_credential');
+    expect(formatDistinguishedName(wanted.subject!)).toBe('CN=pump-1');
+    expect(keySpec).toEqual([]);
+  });
+
+  test('has an empty value where the requester has to say one, and the kinds of keys', async () => {
+    const { template: wanted, keySpec } = await template('opc_ua_client');
+    expect(formatDistinguishedName(wanted.subject!)).toBe('CN=');
+    expect(findValue(keySpec, controlTypes.rsaKeyLen)).toBe(2048);
+    expect(keySpec.filter(({ type }) => type === controlTypes.algId.oid)).toHaveLength(3);
+  });
+
+  test('of an unknown profile there is none', async () => {
+    const body = { type: 'genm', infos: [asking(infoTypes.certReqTemplate)] } as const;
+    expect(failureOf(await site.client(pump).send(body, { path: '/p/~nothing' }))).toBe('badRequest');
+  });
+});
+
+describe('CRLs', () => {
+  const crls = async (...statuses: Parameters<typeof infoTypes.crlStatusList.add>[1]) =>
+    findValue(await ask('/getcrls', typedValue(infoTypes.crlStatusList, statuses)), infoTypes.crls);
+  const issuer = () => ({ kind: 'directory', value: parseCertificate(chain[0]!).subject }) as const;
+
+  test('by issuer and by distribution point, each once', async () => {
+    const byIssuer = { source: { kind: 'issuer', names: [issuer()] } } as const;
+    const [crl, ...more] = (await crls(byIssuer))!;
+    expect(more).toEqual([]);
+    expect(parseCrl(crl!).issuer.der).toEqual(parseCertificate(chain[0]!).subject.der);
+    const uri = parseGeneralName('URI:http://pki.example:8080/crl/2.crl');
+    const byPoint = { source: { kind: 'distributionPoint', names: [uri] } } as const;
+    expect(await crls(byPoint)).toEqual([crl!]);
+    expect(await crls(byIssuer, byPoint)).toEqual([crl!]);
+  });
+
+  test('only those that are newer than what is there', async () => {
+    const source = { kind: 'issuer', names: [issuer()] } as const;
+    const [crl] = (await crls({ source }))!;
+    const { thisUpdate } = parseCrl(crl!);
+    expect(await crls({ source, thisUpdate })).toBeUndefined();
+    expect(await crls({ source, thisUpdate: thisUpdate - 1000 })).toEqual([crl!]);
+  });
+
+  test('none of a CA that is not ours', async () => {
+    const names = [parseGeneralName('DirName:CN=Somebody')];
+    expect(await crls({ source: { kind: 'issuer', names } })).toBeUndefined();
+  });
+
+  test('currentCRL is that of the CA of the domain', async () => {
+    const crl = findValue(await ask('/genm', asking(infoTypes.currentCrl)), infoTypes.currentCrl);
+    expect(crl && parseCrl(crl).issuer.der).toEqual(parseCertificate(chain[0]!).subject.der);
+  });
+});
+
+test('what nobody knows is named in unsupportedOIDs, beside the answers to the rest', async () => {
+  const infos = await ask('', { type: '1.2.3.4' }, asking(infoTypes.suppLangTags), { type: '1.2.3.5' });
+  expect(findValue(infos, infoTypes.unsupportedOids)).toEqual(['1.2.3.4', '1.2.3.5']);
+  expect(findValue(infos, infoTypes.suppLangTags)).toEqual(['en']);
+});
+
+test('the kinds of keys that are certified, and that something can be encrypted to', async () => {
+  const infos = await ask('', asking(infoTypes.signKeyPairTypes), asking(infoTypes.encKeyPairTypes));
+  expect(findValue(infos, infoTypes.signKeyPairTypes)).toHaveLength(8);
+  expect(findValue(infos, infoTypes.encKeyPairTypes)!.length).toBeGreaterThan(0);
+});
+
+test('who asks for nothing in particular gets what everybody needs', async () => {
+  const infos = await ask('/genm');
+  expect(findValue(infos, infoTypes.caCerts)).toEqual(chain);
+  expect(hasValue(infos, infoTypes.signKeyPairTypes)).toBeTrue();
+});
+
+test('an operation of the path that asks for something else is refused', async () => {
+  const body = { type: 'genm', infos: [asking(infoTypes.caCerts)] } as const;
+  expect(failureOf(await site.client(pump).send(body, { path: '/getcrls' }))).toBe('badRequest');
+});
