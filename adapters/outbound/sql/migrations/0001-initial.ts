@@ -145,6 +145,13 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .columns(['status', 'ca', 'id'])
     .where('status', '<>', sql.lit('good'))
     .execute();
+  // The same for lists, in order of id.
+  await builder.schema
+    .createIndex('certificates_status_id_index')
+    .on('certificates')
+    .columns(dialect === 'postgres' ? ['status', 'id'] : ['status'])
+    .where('status', '<>', sql.lit('good'))
+    .execute();
 
   await table('certificate_keys')
     .addColumn('created_at', integer, (c) => c.notNull())

@@ -1,0 +1,96 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { type Api, apiOf } from '#tests/fixtures/api.ts';
+import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
+
+/** A million takes half a minute and 400 MB: that is for the nightly run. */
+const many = process.env.POSTERN_NIGHTLY ? 1_000_000 : 50_000;
+const few = 1000;
+
+interface Place extends AsyncDisposable {
+  readonly site: Installation;
+  readonly api: Api;
+}
+
+const places = new Map<number, Place>();
+
+beforeAll(async () => {
+  for (const count of [few, many]) places.set(count, await withCertificates(count));
+}, 300_000);
+afterAll(async () => {
+  for (const place of places.values()) await place[Symbol.asyncDispose]();
+});
+
+/** An installation with `count` certificates, one a minute, of ten devices and as many states of revocation as there are. */
+async function withCertificates(count: number): Promise<Place> {
+  const directory = mkdtempSync(join(tmpdir(), 'postern-lists-'));
+  const path = join(directory, 'store.db');
+  const clock = testClock();
+  const site = await installation({ store: await openSqliteStore({ path, clock }), clock });
+  for (let n = 0; n < 10; n++) await site.device(`pump-${n}`);
+  using db = new Database(path);
+  db.run('pragma synchronous = off');
+  db.run(`insert into certificates (created_at, common_name, ca, serial_number, subject, not_valid_before, not_valid_after,
+      fingerprint, status, revoked_at, revocation_reason, invalidity_date, device, domain, profile, protocol, hidden, der)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+    select i * 60000, 'device-' || i, 2, printf('%032X', i), 'CN=device-' || i, i * 60000, i * 60000 + 7776000000,
+      printf('%064X', i), iif(i % 100 = 0, 'revoked', 'good'), null, null, null, 1 + i % 10, 1, 1, 'est', 0, zeroblob(16) from n`);
+  const api = await apiOf(site);
+  return {
+    site,
+    api,
+    async [Symbol.asyncDispose]() {
+      await site[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** Milliseconds of the fastest of some calls, and how many records the answer had. */
+async function cost(api: Api, path: string): Promise<{ milliseconds: number; records: number }> {
+  let milliseconds = Number.POSITIVE_INFINITY;
+  let records = 0;
+  for (let n = 0; n < 15; n++) {
+    const start = performance.now();
+    const { status, body } = await api.get(path);
+    milliseconds = Math.min(milliseconds, performance.now() - start);
+    expect(status).toBe(200);
+    records = body.length;
+  }
+  return { milliseconds, records };
+}
+
+const middle = (count: number): string => new Date(Math.floor(count / 2) * 60_000).toISOString();
+
+test.each([
+  ['the first page', (_: number) => 'limit=100'],
+  ['a page by serial number', (count: number) => `serial_number=${(count / 2).toString(16)}`],
+  ['a page by notBefore, to the second', (count: number) => `not_valid_before=${middle(count)}`],
+  ['a page of revoked ones', (_: number) => 'status=revoked&limit=5'],
+  ['a page of one device', (_: number) => 'device=3&limit=50'],
+  ['a page of one domain', (_: number) => 'domain=1&limit=50'],
+  ['the first page in order of expiry', (_: number) => 'ordering=not_valid_after&limit=100'],
+])(`%s costs as much of ${many} certificates as of ${few}`, async (_what, query) => {
+  const [small, large] = await Promise.all(
+    [few, many].map((count) => cost(places.get(count)!.api, `/api/certificates/?${query(count)}`)),
+  );
+  expect(large!.records).toBe(small!.records);
+  // A tenth of a millisecond is beyond what can be told apart.
+  expect(large!.milliseconds).toBeLessThan(3 * small!.milliseconds + 0.1);
+});
+
+test('a page deep inside costs as much as the first', async () => {
+  const { api } = places.get(many)!;
+  const first = await cost(api, '/api/certificates/?limit=100');
+  let link = (await api.get('/api/certificates/?limit=1000')).headers.link;
+  for (let page = 2; page < many / 2000; page++) link = (await api.get(path(link))).headers.link;
+  const deep = await cost(api, path(link).replace('limit=1000', 'limit=100'));
+  expect(deep.records).toBe(first.records);
+  expect(deep.milliseconds).toBeLessThan(3 * first.milliseconds + 0.1);
+}, 300_000);
+
+const path = (link: string | undefined): string => /^<([^>]*)>/.exec(link!)![1]!;
