@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { toFault } from '#core/fault.ts';
 import { catalog } from './catalog.ts';
 import { auditCommands } from './commands/audit.ts';
+import { backupCommands } from './commands/backup.ts';
 import { type Command, exit, printable, UsageError } from './commands/command.ts';
 import { deviceCommands } from './commands/device.ts';
 import { listCommands } from './commands/list.ts';
@@ -17,6 +18,7 @@ const commands: readonly Command[] = [
   ...userCommands,
   ...serviceAccountCommands,
   ...auditCommands,
+  ...backupCommands,
   ...listCommands,
 ];
 
@@ -54,10 +56,12 @@ async function run(command: Command, words: readonly string[]): Promise<number> 
   }
 }
 
-type Values = Readonly<Record<string, string | boolean | undefined>>;
+type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 function parse(command: Command, words: readonly string[]): { values: Values; positionals: string[] } {
-  const known = Object.entries(command.options).map(([name, { type }]) => [name, { type }] as const);
+  const known = Object.entries(command.options).map(
+    ([name, { type, multiple = false }]) => [name, { type, multiple }] as const,
+  );
   try {
     const { values, positionals } = parseArgs({
       args: [...words],

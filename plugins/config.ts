@@ -43,6 +43,23 @@ const sections = {
     },
     closed,
   ),
+  /** Where backups are made. The directories are records, `/api/backups/`. */
+  backup: Type.Object(
+    {
+      /** What they are encrypted under; without it none is made. */
+      passphrase: Type.Optional(Type.String({ minLength: 12, title: 'text of at least 12 characters' })),
+      /** How many stay in a directory. Default: all. */
+      keep: optionalCount(100_000),
+      /** The private key (OpenSSH or PEM) that signs in to `sftp://` directories: `{ file = "…" }`. */
+      sftp_key: Type.Optional(Type.String({ minLength: 1, title: 'a private key' })),
+      sftp_key_passphrase: Type.Optional(Type.String({ minLength: 1 })),
+      /** The server's key: a line of `ssh-keyscan`, or `SHA256:…`. */
+      sftp_host_key: Type.Optional(
+        Type.String({ minLength: 1, title: 'a line of ssh-keyscan, or SHA256:…' }),
+      ),
+    },
+    closed,
+  ),
   log: Type.Object(
     {
       level: Type.Union(
@@ -236,9 +253,12 @@ async function find(
   return plugin;
 }
 
-function crossCheck({ server, secrets }: Configuration, problems: Problems): void {
+function crossCheck({ server, secrets, backup }: Configuration, problems: Problems): void {
   if (server.https_port === server.http_port && server.https_port !== 0) {
     problems.add('server.http_port', 'is the https_port too');
+  }
+  if ((backup.sftp_key === undefined) !== (backup.sftp_host_key === undefined)) {
+    problems.add('backup', 'needs sftp_key and sftp_host_key together, or neither');
   }
   if (secrets.key_file !== undefined && secrets.passphrase !== undefined) {
     problems.add('secrets', 'has both key_file and passphrase: one says it all');

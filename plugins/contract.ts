@@ -5,6 +5,7 @@ import type { Issuer } from '#core/ports/issuer.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
 import type { Log } from '#core/ports/logs.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 import type { Vault } from '#core/ports/vault.ts';
 
@@ -68,6 +69,11 @@ export interface Plugin<S extends Slot = Slot, C extends TObject = TObject> {
   readonly config: C;
   /** Of a store: several serving processes on one machine only get in each other's way. */
   readonly oneProcess?: boolean;
+  /**
+   * Of a store: fills an empty one with a snapshot, all of it or nothing, and leaves the setting `unsettledRestore` behind. Faults:
+   * conflict when it is not empty, unsupported for a snapshot of a later version. Absent where it cannot be restored.
+   */
+  restore?(config: Static<C>, surroundings: Omit<Surroundings, 'vault'>, snapshot: Snapshot): Promise<void>;
   open(
     config: Static<C>,
     surroundings: S extends 'inbound' ? InboundSurroundings : Surroundings,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { openPostgresStore } from '#adapters/outbound/sql/postgres.ts';
+import { openPostgresStore, restorePostgresStore } from '#adapters/outbound/sql/postgres.ts';
 import { definePlugin } from './contract.ts';
 
 const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 }));
@@ -26,4 +26,6 @@ export const postgres = definePlugin({
       ...(connect_timeout_seconds !== undefined && { connectTimeout: connect_timeout_seconds * 1000 }),
       ...(statement_timeout_seconds !== undefined && { statementTimeout: statement_timeout_seconds * 1000 }),
     }),
+  restore: ({ url, connect_timeout_seconds: seconds }, _, snapshot) =>
+    restorePostgresStore({ url, ...(seconds !== undefined && { connectTimeout: seconds * 1000 }) }, snapshot),
 });

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { createBackups } from '#adapters/outbound/backup/backups.ts';
 import { systemClock } from '#adapters/outbound/system/clock.ts';
 import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { openLogDirectory } from '#adapters/outbound/system/log-directory.ts';
@@ -88,7 +89,23 @@ export async function openService(
   const issuers = await openSlot('issuers', configuration.issuers, surroundings, stack);
   const [store] = stores.values();
   const logFiles = openLogDirectory(logDirectory(configuration, dataDirectory));
-  const ports = { ...surroundings, store: store!, keyStores, issuers, passwords, patterns, logFiles };
+  const backups = createBackups({
+    store: store!,
+    keyStores,
+    clock: systemClock,
+    files: backedUpFiles(loaded),
+    ...backupOptions(configuration),
+  });
+  const ports = {
+    ...surroundings,
+    store: store!,
+    keyStores,
+    issuers,
+    passwords,
+    patterns,
+    logFiles,
+    backups,
+  };
   const gateway = createGateway(ports, {
     defaultDomain: configuration.domains.default,
     publicUrl,
@@ -128,6 +145,23 @@ export async function openLog(
 
 const logDirectory = ({ log }: Pick<Configuration, 'log'>, dataDirectory: string): string =>
   log.directory ?? join(dataDirectory, 'logs');
+
+/** Name in a backup → where it is here. */
+export function backedUpFiles({ configuration, dataDirectory, file }: LoadedConfiguration) {
+  const { key_file: keyFile, passphrase } = configuration.secrets;
+  return {
+    'master.json': join(dataDirectory, 'master.json'),
+    ...(passphrase === undefined && { 'master.key': keyFile ?? join(dataDirectory, 'master.key') }),
+    ...(file !== undefined && { 'postern.toml': file }),
+  };
+}
+
+function backupOptions({ backup }: Configuration) {
+  const { passphrase, keep, sftp_key: key, sftp_key_passphrase, sftp_host_key: hostKey } = backup;
+  if (key === undefined || hostKey === undefined) return { passphrase, keep, sftp: undefined };
+  const keyPassphrase = sftp_key_passphrase;
+  return { passphrase, keep, sftp: { key, hostKey, ...(keyPassphrase !== undefined && { keyPassphrase }) } };
+}
 
 /** What people and devices may call this machine. */
 function serverNames({ server }: Configuration, ...urls: readonly string[]): readonly string[] {

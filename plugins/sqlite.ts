@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { openSqliteStore, restoreSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { definePlugin } from './contract.ts';
 
 export const sqlite = definePlugin({
@@ -14,4 +14,6 @@ export const sqlite = definePlugin({
   }),
   open: ({ path }, { dataDirectory, clock }) =>
     openSqliteStore({ path: path ?? join(dataDirectory, 'postern.db'), clock }),
+  restore: ({ path }, { dataDirectory }, snapshot) =>
+    restoreSqliteStore(path ?? join(dataDirectory, 'postern.db'), snapshot),
 });

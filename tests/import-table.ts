@@ -121,6 +121,11 @@ const importTable: readonly Row[] = [
     ...outbound,
     packages: { ...files, 'node:crypto': 'all', 'node:os': 'all', ssh2: 'all' },
   },
+  {
+    of: 'adapters/outbound/backup/',
+    ...outbound,
+    packages: { ...files, 'node:crypto': 'all', 'node:os': 'all', ssh2: 'all' },
+  },
   { of: 'adapters/outbound/*/', ...outbound },
 
   { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },

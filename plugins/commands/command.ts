@@ -16,7 +16,7 @@ export class UsageError extends Error {
 /** What a command is called with, parsed. */
 export interface Invocation {
   readonly positionals: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   readonly place: Place;
   readonly catalog: readonly Plugin[];
 }
@@ -25,6 +25,8 @@ export interface Option {
   readonly type: ParseArgsOptionsConfig[string]['type'];
   /** What stands after the option, for help: `DIR`. */
   readonly value?: string;
+  /** It may stand there more than once: its value is a list. */
+  readonly multiple?: true;
   readonly help: string;
 }
 

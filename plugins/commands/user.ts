@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import type { Actor } from '#core/audit/event.ts';
+import { ask } from './ask.ts';
 import {
   type Command,
   configOption,
@@ -69,18 +68,4 @@ async function readPassword(): Promise<string> {
   const password = line || process.env.POSTERN_ADMIN_PASSWORD;
   if (!password) throw new UsageError('no password: neither on standard input nor in POSTERN_ADMIN_PASSWORD');
   return password;
-}
-
-/** Asks on the terminal, without showing what is typed. */
-async function ask(prompt: string): Promise<string> {
-  process.stderr.write(prompt);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  terminal.on('SIGINT', () => process.exit(130));
-  try {
-    return await terminal.question('');
-  } finally {
-    terminal.close();
-    process.stderr.write('\n');
-  }
 }

@@ -33,6 +33,8 @@ const names = [
   'device add',
   'user create',
   'user password',
+  'backup',
+  'restore',
   'ca list',
   'ca export',
   'domain list',
