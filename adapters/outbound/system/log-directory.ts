@@ -1,4 +1,4 @@
-import { open, readdir, stat, unlink } from 'node:fs/promises';
+import { lstat, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import type { LogFile, LogFiles } from '#core/ports/log-files.ts';
@@ -21,7 +21,7 @@ export function openLogDirectory(directory: string): LogFiles {
     const files = await Promise.all(
       names.map(async (name) => {
         // One that is rotated or deleted meanwhile is not there.
-        const found = await stat(join(directory, name)).catch(() => undefined);
+        const found = await lstat(join(directory, name)).catch(() => undefined);
         return found?.isFile() ? [{ name, size: found.size, modified: Math.floor(found.mtimeMs) }] : [];
       }),
     );

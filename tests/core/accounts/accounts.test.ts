@@ -121,3 +121,32 @@ test('a new password ends all sessions', async () => {
   expect(accounts.signIn('admin', adminPassword, address)).rejects.toMatchObject({ code: 'unauthenticated' });
   expect((await accounts.signIn('admin', 'another long password', address)).generation).toBe(0);
 });
+
+test('whoever changes between the addresses of one IPv6 network is one', async () => {
+  await using site = await installation();
+  const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+  const attempt = (address: string) =>
+    site.gateway
+      .admit({ kind: 'password', username: `guess-${address}`, password: 'x', address }, target)
+      .then(
+        () => 'in',
+        ({ code }) => code,
+      );
+  for (let n = 1; n <= 50; n++) expect(await attempt(`2001:db8::${n.toString(16)}`)).toBe('unauthenticated');
+  expect(await attempt('2001:db8:0:0:1:2:3:4')).toBe('tooManyRequests');
+  expect(await attempt('2001:db8:0:1::1')).toBe('unauthenticated');
+});
+
+test('a sign-in that began before the password was changed opens no session after it', async () => {
+  await using site = await installation();
+  const { accounts } = site.gateway;
+  const signIn = accounts.signIn('admin', adminPassword, address);
+  await accounts.setPassword('admin', 'another long password', site.admin.actor);
+  const grant = await signIn.catch(() => undefined);
+  if (grant)
+    expect(accounts.principal(grant.user, grant.session, address)).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+  const open = await site.store.count('session', [{ field: 'isRevoked', is: 'equal', value: false }], 10);
+  expect(open).toBe(0);
+});

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openLogDirectory } from '#adapters/outbound/system/log-directory.ts';
+import { openLogFile } from '#adapters/outbound/system/log-file.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'postern-logs-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+test('it lists what the log writes, rotated files first, and nothing else', async () => {
+  for (const text of ['one', 'two']) {
+    // Longer than a file may be, so that what was written before is rotated.
+    const log = await openLogFile({ directory, level: 'info', stderr: false, maxBytes: 100, maxFiles: 3 });
+    log.info(text, { filler: 'x'.repeat(100) });
+    await log.close();
+  }
+  writeFileSync(join(directory, 'postern.log.bak'), '');
+  mkdirSync(join(directory, 'postern-20260101T000000000Z.log'));
+  const files = await openLogDirectory(directory).list();
+  expect(files.map(({ name }) => name.replace(/\d{8}T\d{9}/, 'TIME'))).toEqual([
+    'postern-TIMEZ.log',
+    'postern.log',
+  ]);
+  expect(files.every(({ size, modified }) => size > 0 && modified > 0)).toBe(true);
+});
+
+test('it reads the end of a file, no more than is asked for', async () => {
+  writeFileSync(join(directory, 'postern.log'), 'one\ntwo\n');
+  const logs = openLogDirectory(directory);
+  expect(Buffer.from(await logs.read('postern.log', 100)).toString()).toBe('one\ntwo\n');
+  expect(Buffer.from(await logs.read('postern.log', 4)).toString()).toBe('two\n');
+});
+
+test.each(['../secret', 'postern.log/../../secret', '/etc/passwd', '', '.', 'postern-x.log'])(
+  'there is no file called %j',
+  async (name) => {
+    writeFileSync(join(directory, 'postern.log'), '');
+    const logs = openLogDirectory(directory);
+    expect(logs.read(name, 100)).rejects.toMatchObject({ code: 'notFound' });
+    expect(logs.remove(name)).rejects.toMatchObject({ code: 'notFound' });
+  },
+);
+
+test('a link that is called like a log file shows nothing of what it points to', async () => {
+  writeFileSync(join(directory, 'secret'), 'secret');
+  symlinkSync(join(directory, 'secret'), join(directory, 'postern.log'));
+  const logs = openLogDirectory(directory);
+  expect(await logs.list()).toEqual([]);
+  expect(logs.read('postern.log', 100)).rejects.toMatchObject({ code: 'notFound' });
+});
+
+test('a directory that is gone is out of reach', async () => {
+  rmSync(directory, { recursive: true });
+  expect(openLogDirectory(directory).list()).rejects.toMatchObject({ code: 'unavailable' });
+});
