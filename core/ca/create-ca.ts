@@ -191,6 +191,7 @@ export function caWrites(
         issuer: null,
         crlNumber: 0,
         lastCrlIssuedAt: null,
+        lastRevocationAt: null,
       },
     },
     audit(

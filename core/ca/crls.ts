@@ -76,8 +76,12 @@ export class Crls {
   async renewDue(): Promise<void> {
     const { store, clock, log } = this.#context;
     const { records } = await store.list('issuingCa', { limit: 1000 });
-    for (const { id, uniqueName, key, certificate, lastCrlIssuedAt } of records) {
-      const due = lastCrlIssuedAt === null || lastCrlIssuedAt + lifetime - renewBefore <= clock.now();
+    for (const { id, uniqueName, key, certificate, lastCrlIssuedAt, lastRevocationAt } of records) {
+      const due =
+        lastCrlIssuedAt === null ||
+        lastCrlIssuedAt + lifetime - renewBefore <= clock.now() ||
+        // The CRL that should have followed it could not be made.
+        (lastRevocationAt !== null && lastRevocationAt > lastCrlIssuedAt);
       // What a CA that is not active has issued is still in use; what one that has expired has issued is not.
       if (!key || !due || parseCertificate(certificate).notAfter < clock.now()) continue;
       await this.generate(id, systemActor).catch((error) =>

@@ -27,6 +27,8 @@ export interface IssuingCa {
   readonly issuer: string | null;
   readonly crlNumber: number;
   readonly lastCrlIssuedAt: number | null;
+  /** When one of its certificates was last revoked or released: a CRL from before does not know of it. */
+  readonly lastRevocationAt: number | null;
 }
 
 /** The newest CRL of a CA, DER. */

@@ -23,16 +23,22 @@ export function revocationWrites(
   { reason, invalidityDate }: Revocation,
 ): readonly Write[] {
   const { id, status } = record;
-  const event = (action: string): Write =>
+  const now = context.clock.now();
+  const told = (action: string): readonly Write[] => [
+    { op: 'update', kind: 'issuingCa', id: record.ca, set: { lastRevocationAt: now }, quiet: true },
     audit(context, actor, {
       action,
       object: `certificate:${id}`,
       detail: { reason, serialNumber: record.serialNumber },
-    });
+    }),
+  ];
   if (reason === 'removeFromCRL') {
     if (status !== 'hold') throw new Fault('conflict', 'only a certificate on hold can be released');
     const set = { status: 'good', revokedAt: null, revocationReason: null, invalidityDate: null } as const;
-    return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, event('certificate.release')];
+    return [
+      { op: 'update', kind: 'certificate', id, where: { status }, set },
+      ...told('certificate.release'),
+    ];
   }
   if (status !== 'good' && status !== 'hold') {
     throw new Fault(
@@ -44,11 +50,11 @@ export function revocationWrites(
     throw new Fault('conflict', 'the certificate is on hold already');
   const set = {
     status: reason === 'certificateHold' ? 'hold' : 'revoked',
-    revokedAt: record.revokedAt ?? context.clock.now(),
+    revokedAt: record.revokedAt ?? now,
     revocationReason: reason,
     invalidityDate: invalidityDate ?? record.invalidityDate,
   } as const;
-  return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, event('certificate.revoke')];
+  return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, ...told('certificate.revoke')];
 }
 
 /** When `record` is the certificate of a CA of ours: that it signs nothing any more. Faults: conflict for a root. */

@@ -28,6 +28,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     issuer: 'plant',
     crlNumber: 7,
     lastCrlIssuedAt: 1_790_000_000_002,
+    lastRevocationAt: 1_790_000_000_001,
   },
   crl: { ca: 1, number: 7, thisUpdate: 1, nextUpdate: 2, crl: large },
   domain: { createdAt: 1, uniqueName: 'default', issuingCa: 1, profiles: [{ profile: 1, alias: 'x' }] },
@@ -136,7 +137,7 @@ export const sampleKinds = Object.keys(samples) as readonly StoredKind[];
 
 /** Fields of a sample that null fits as well. Checked by the compiler against the records. */
 export const nullable: { readonly [K in StoredKind]?: Partial<Values<K>> } = {
-  issuingCa: { key: null, issuer: null, lastCrlIssuedAt: null },
+  issuingCa: { key: null, issuer: null, lastCrlIssuedAt: null, lastRevocationAt: null },
   domain: { issuingCa: null },
   credential: { issuingCa: null },
   onboardingConfig: {

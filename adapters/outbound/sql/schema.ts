@@ -104,6 +104,7 @@ const schema = {
       issuer: orNull(text),
       crlNumber: integer,
       lastCrlIssuedAt: orNull(integer),
+      lastRevocationAt: orNull(integer),
     },
     unique: [['uniqueName']],
     searchable: ['uniqueName', 'commonName'],

@@ -1,31 +1,156 @@
-import { expect, test } from 'bun:test';
-import { type Installation, installation } from '#tests/fixtures/installation.ts';
+import { describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
+import type { Write } from '#core/ports/store.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
+import {
+  type Installation,
+  installation,
+  password,
+  request,
+  testClock,
+} from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { openssl, pem } from '#tests/fixtures/openssl.ts';
 
-async function caWithCrl({ store, gateway, admin }: Installation): Promise<number> {
-  const domain = await store.find('domain', { uniqueName: 'default' });
-  const ca = domain!.issuingCa!;
-  await gateway.issuingCas.generateCrl(admin, ca);
-  return ca;
+const key = testKey('p-256', 'crls');
+const day = 86_400_000;
+
+/** A device's certificate; the id of its record. */
+async function issued(site: Installation, name: string): Promise<number> {
+  const { password: secret } = await site.device(name);
+  await site.enrol(password(name, secret), {}, request(key, `CN=${name}`));
+  return (await site.store.list('certificate', { limit: 1 })).records[0]!.id;
 }
 
-test('everybody who asks for a CRL gets the same octets, not a copy each', async () => {
+const revoke = (site: Installation, id: number) =>
+  site.gateway.certificates.revoke(site.admin, id, { reason: 'superseded' });
+
+const serialsOn = (crl: Uint8Array): string[] =>
+  [...revokedEntries(parseCrl(crl))].map(({ serial }) => Buffer.from(serial).toString('hex').toUpperCase());
+
+test('with thousands of entries is verified and read by OpenSSL', async () => {
+  await using site = await installation({ clock: testClock(Date.now()) });
+  const id = await issued(site, 'pump');
+  await revoke(site, id);
+  const { id: _, ...record } = (await site.store.get('certificate', id))!;
+  const count = 5000;
+  const writes = Array.from({ length: count - 1 }, (_, i): Write => {
+    const serialNumber = `7F${i.toString(16).toUpperCase().padStart(30, '0')}`;
+    return { op: 'insert', kind: 'certificate', values: { ...record, serialNumber } };
+  });
+  for (let at = 0; at < writes.length; at += 1000) await site.store.commit(writes.slice(at, at + 1000));
+  const { crl } = await site.gateway.issuingCas.generateCrl(site.admin, record.ca);
+  const files = {
+    crl: pem('X509 CRL', crl),
+    ca: pem('CERTIFICATE', await site.gateway.caCertificate(record.ca)),
+  };
+  const { text } = openssl(['crl', '-in', 'crl', '-CAfile', 'ca', '-noout', '-text'], files);
+  expect(text).toContain('verify OK');
+  expect(text.match(/Serial Number:/g)).toHaveLength(count);
+  expect(new Set(serialsOn(crl)).size).toBe(count);
+}, 30_000);
+
+test('keeps what is revoked until a CRL after its end has told of it', async () => {
   await using site = await installation();
-  const ca = await caWithCrl(site);
-  const first = await site.gateway.crl(ca);
-  expect(await site.gateway.crl(ca)).toBe(first);
-  site.clock.advance(60_000);
-  expect(await site.gateway.crl(ca)).toBe(first);
+  const id = await issued(site, 'pump');
+  const { ca, serialNumber, notValidAfter } = await revoke(site, id);
+  const generate = async () => serialsOn((await site.gateway.issuingCas.generateCrl(site.admin, ca)).crl);
+  const listed = (serials: string[]) => serials.some((serial) => serial.endsWith(serialNumber));
+  site.clock.advance(notValidAfter - site.clock.now() - day);
+  expect(listed(await generate())).toBe(true);
+  site.clock.advance(2 * day);
+  expect(listed(await generate())).toBe(true);
+  site.clock.advance(day);
+  expect(listed(await generate())).toBe(false);
 });
 
-test('a new CRL is what is given out from then on, and at other instances within a second', async () => {
-  await using one = await installation();
-  await using two = await installation({ store: one.store, clock: one.clock });
-  const ca = await caWithCrl(one);
-  const before = await one.gateway.crl(ca);
-  expect(await two.gateway.crl(ca)).toEqual(before);
-  await one.gateway.issuingCas.generateCrl(one.admin, ca);
-  const after = await one.gateway.crl(ca);
-  expect(after).not.toEqual(before);
-  one.clock.advance(1000);
-  expect(await two.gateway.crl(ca)).toEqual(after);
+test('numbers only grow, and calls that come while one is being made share the next', async () => {
+  await using site = await installation();
+  const generate = () => site.gateway.issuingCas.generateCrl(site.admin, 2);
+  const made = await Promise.all([generate(), generate(), generate(), generate()]);
+  expect(made.map(({ number }) => number)).toEqual([1, 1, 1, 1]);
+  expect((await generate()).number).toBe(2);
+  expect(parseCrl((await generate()).crl).number).toBe(3n);
+  expect(await site.gateway.crl(2)).toEqual((await site.store.find('crl', { ca: 2 }))!.crl);
+});
+
+test('a number that another instance has taken is not used again', async () => {
+  let taken: (() => Promise<void>) | undefined;
+  const wrapKeys = (keys: KeyStore): KeyStore => ({
+    ...keys,
+    async sign(...args) {
+      await taken?.();
+      return keys.sign(...args);
+    },
+  });
+  await using site = await installation({ wrapKeys });
+  taken = async () => {
+    taken = undefined;
+    await site.store.commit([{ op: 'update', kind: 'issuingCa', id: 2, set: { crlNumber: 41 } }]);
+  };
+  const { number } = await site.gateway.issuingCas.generateCrl(site.admin, 2);
+  expect(number).toBe(42);
+});
+
+describe('maintenance', () => {
+  test('makes the first CRLs, and renews them before they run out', async () => {
+    await using site = await installation();
+    await site.gateway.maintain('one');
+    const numbers = async () =>
+      (await site.store.list('crl', { limit: 9 })).records.map(({ ca, number }) => [ca, number]).sort();
+    expect(await numbers()).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+    site.clock.advance(4 * day);
+    await site.gateway.maintain('one');
+    expect(await numbers()).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+    site.clock.advance(day);
+    await site.gateway.maintain('two');
+    expect(await numbers()).toEqual([
+      [1, 2],
+      [2, 2],
+    ]);
+    for (const { nextUpdate } of (await site.store.list('crl', { limit: 9 })).records)
+      expect(nextUpdate).toBe(site.clock.now() + 7 * day);
+  });
+
+  test('goes on for a CA that is not active, and ends with its certificate', async () => {
+    await using site = await installation();
+    await site.gateway.issuingCas.deactivate(site.admin, 2);
+    await site.gateway.maintain('one');
+    const crl = async () => (await site.store.find('crl', { ca: 2 }))!;
+    expect((await crl()).number).toBe(1);
+    const { notAfter } = parseCertificate(await site.gateway.caCertificate(2));
+    site.clock.advance(notAfter - site.clock.now() + day);
+    await site.gateway.maintain('one');
+    expect((await crl()).number).toBe(1);
+  });
+
+  test('makes up for a CRL that could not be made when something was revoked', async () => {
+    let broken = false;
+    const wrapKeys = (keys: KeyStore): KeyStore => ({
+      ...keys,
+      sign: (...args) => {
+        if (broken) throw new Fault('unavailable', 'the token is gone');
+        return keys.sign(...args);
+      },
+    });
+    await using site = await installation({ wrapKeys });
+    const id = await issued(site, 'pump');
+    await site.gateway.maintain('one');
+    site.clock.advance(1000);
+    broken = true;
+    const { status, serialNumber } = await revoke(site, id);
+    expect(status).toBe('revoked');
+    expect(site.log.entries.map(({ event }) => event)).toContain('no CRL after a revocation');
+    broken = false;
+    await site.gateway.maintain('one');
+    expect(serialsOn(await site.gateway.crl(2)).some((serial) => serial.endsWith(serialNumber))).toBe(true);
+  });
 });

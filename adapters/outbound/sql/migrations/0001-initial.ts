@@ -21,6 +21,7 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .addColumn('issuer', text)
     .addColumn('crl_number', integer, (c) => c.notNull())
     .addColumn('last_crl_issued_at', integer)
+    .addColumn('last_revocation_at', integer)
     .addUniqueConstraint('issuing_cas_unique_name_key', ['unique_name'])
     .execute();
 
