@@ -8,7 +8,7 @@ import { type HashName, signatureHash } from '../x509/algorithm.ts';
 import type { SignedMessage } from './signed-message.ts';
 
 /** What a signer's digests are made with, and how long they are. */
-export interface SignerHash {
+interface SignerHash {
   readonly name: HashName;
   readonly octets: number;
 }
@@ -39,7 +39,7 @@ const isSigner = { field: 'type', is: 'equal', value: credentialType.signer } as
 const digestOctets = { sha256: 32, sha384: 48, sha512: 64 } as const satisfies Record<HashName, number>;
 
 /** Of the signer's suite. */
-export function signerHash({ signatureSuite }: Pick<Credential, 'signatureSuite'>): SignerHash {
+function signerHash({ signatureSuite }: Pick<Credential, 'signatureSuite'>): SignerHash {
   const name = signatureHash(signatureSuite);
   if (!name) throw new Fault('unsupported', 'the key of this signer does not sign digests');
   return { name, octets: digestOctets[name] };

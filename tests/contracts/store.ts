@@ -5,6 +5,7 @@ import { auditContract } from './store-audit.ts';
 import { commitContract } from './store-commits.ts';
 import { listContract } from './store-lists.ts';
 import { recordContract } from './store-records.ts';
+import { revokedContract } from './store-revoked.ts';
 
 /** A database of its own, empty at first. */
 export interface TestDatabase {
@@ -60,5 +61,6 @@ export function storeContract(name: string, create: () => Promise<TestDatabase>)
     commitContract(databases);
     listContract(databases);
     auditContract(databases);
+    revokedContract(databases);
   });
 }
