@@ -119,12 +119,7 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/outbound/backup/',
     ...outbound,
-    packages: { ...files, 'node:crypto': 'all', 'node:os': 'all', ssh2: 'all' },
-  },
-  {
-    of: 'adapters/outbound/backup/',
-    ...outbound,
-    packages: { ...files, 'node:crypto': 'all', 'node:os': 'all', ssh2: 'all' },
+    packages: { ...files, 'node:crypto': 'all', ssh2: 'all' },
   },
   { of: 'adapters/outbound/*/', ...outbound },
 

@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 import type { BackupLocation } from '../ports/backups.ts';
 
 /**
- * What a `remote_directory` names: a path of this machine, or `sftp://[user@]host[:port]/path`. Faults: malformed with field
+ * What a `remote_directory` names: a path of this machine, or `sftp://user@host[:port]/path`. Faults: malformed with field
  * `remoteDirectory`. Whether it can be written shows when it is.
  */
 export function readLocation(remoteDirectory: string): BackupLocation {
@@ -16,14 +16,14 @@ export function readLocation(remoteDirectory: string): BackupLocation {
   if (url.protocol !== 'sftp:') throw refused('only paths and sftp:// URLs are known');
   // It would stand in lists, in the audit trail and in the log.
   if (url.password !== '') throw refused('no password stands in a URL: backups sign in with a key');
-  if (url.hostname === '' || url.search !== '' || url.hash !== '') {
+  if (url.hostname === '' || url.username === '' || url.search !== '' || url.hash !== '') {
     throw refused('a URL like sftp://user@host/path');
   }
   return {
     kind: 'sftp',
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? 22 : Number(url.port),
-    user: url.username === '' ? undefined : decoded(url.username),
+    user: decoded(url.username),
     path: decoded(url.pathname) || '/',
   };
 }

@@ -2,12 +2,12 @@
 export type BackupLocation =
   /** A directory that is there, absolute. The name is the service's choice. */
   | { readonly kind: 'directory'; readonly path: string }
-  /** The same on another machine. Without a user: the account that the service runs as. */
+  /** The same on another machine. */
   | {
       readonly kind: 'sftp';
       readonly host: string;
       readonly port: number;
-      readonly user: string | undefined;
+      readonly user: string;
       readonly path: string;
     }
   /** One file that is not there yet, absolute. */

@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { posix } from 'node:path';
 import { Client, type SFTPWrapper } from 'ssh2';
 import { Fault } from '#core/fault.ts';
@@ -59,7 +58,7 @@ export async function openSftp(
       client.connect({
         host,
         port,
-        username: user ?? userInfo().username,
+        username: user,
         privateKey: identity.key,
         ...(identity.keyPassphrase !== undefined && { passphrase: identity.keyPassphrase }),
         readyTimeout: connectTimeout,
