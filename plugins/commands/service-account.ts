@@ -7,6 +7,7 @@ import {
   jsonOption,
   operatorName,
   printJson,
+  UsageError,
   withGateway,
 } from './command.ts';
 
@@ -30,9 +31,9 @@ secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`
       config: configOption,
     },
     async run(invocation) {
-      const [name] = invocation.positionals;
+      const name = accountName(invocation.positionals[0]!);
       const { role = usualRole, json } = invocation.options;
-      const made = await withGateway(invocation, ({ gateway }) => create(gateway, name!, String(role)));
+      const made = await withGateway(invocation, ({ gateway }) => create(gateway, name, String(role)));
       const { clientId, clientSecret } = made;
       if (json === true) {
         printJson({ id: made.id, unique_name: name, role, client_id: clientId, client_secret: clientSecret });
@@ -46,6 +47,14 @@ The secret is shown this once.`);
     },
   },
 ];
+
+function accountName(text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > 255 || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
+    throw new UsageError('NAME has 1 to 255 characters, and no control characters');
+  }
+  return name;
+}
 
 async function create(gateway: Gateway, uniqueName: string, roleName: string) {
   const principal = gateway.accounts.operator(operatorName());

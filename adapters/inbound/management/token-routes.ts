@@ -112,7 +112,7 @@ async function signIn(gateway: Gateway, tokens: Tokens, request: HttpRequest): P
   if (grantType !== undefined) return json(400, { error: 'unsupported_grant_type' });
   const { username, password } = readInput(login, body, 'create') as { username: string; password: string };
   const grant = await gateway.accounts.signIn(username, password, request.peer.address);
-  return json(200, await tokens.pair(grant), { 'cache-control': 'no-store' });
+  return json(200, await tokens.pair(grant));
 }
 
 /** RFC 6749 §4.4; its errors are those of §5.2. */
@@ -129,7 +129,7 @@ async function signInService(
   }
   try {
     const grant = await gateway.accounts.signInService(clientId!, clientSecret!, request.peer.address);
-    return json(200, await tokens.forService(grant), { 'cache-control': 'no-store' });
+    return json(200, await tokens.forService(grant));
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
     const headers = { 'www-authenticate': 'Bearer' };

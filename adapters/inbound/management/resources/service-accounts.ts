@@ -73,7 +73,5 @@ export const rotateServiceAccount = (gateway: Gateway): Route => ({
     },
   },
   handle: async (principal, _request, { id }) =>
-    json(200, serviceAccounts.toJson(await gateway.serviceAccounts.rotate(principal, recordId(id)), true), {
-      'cache-control': 'no-store',
-    }),
+    json(200, serviceAccounts.toJson(await gateway.serviceAccounts.rotate(principal, recordId(id)), true)),
 });

@@ -233,3 +233,38 @@ test.each([
   const answer = await (await apiOf(site)).anonymous.post('/api/token/', request);
   expect([answer.status, answer.body]).toEqual([status, body]);
 });
+
+test.each([
+  [
+    'users',
+    { username: 'jo', password, role: 4 },
+    'username',
+    ['', '  ', 5, null, 'a\nb', 'x'.repeat(151), undefined],
+  ],
+  [
+    'users',
+    { username: 'jo', password, role: 4 },
+    'password',
+    ['short', 5, null, 'x'.repeat(1025), undefined],
+  ],
+  ['users', { username: 'jo', password, role: 4 }, 'role', [0, 999, '4', 1.5, null, [4], undefined]],
+  ['users', { username: 'jo', password, role: 4 }, 'is_active', ['yes', 1, null]],
+  ['roles', { unique_name: 'x', permissions: [] }, 'unique_name', ['', 5, 'x'.repeat(256), undefined]],
+  [
+    'roles',
+    { unique_name: 'x', permissions: [] },
+    'permissions',
+    ['devices.read', ['no.such'], [5], ['devices.read', 'devices.read'], null, undefined],
+  ],
+  ['service-accounts', { unique_name: 'x', role: 4 }, 'unique_name', ['', 5, 'a\u0085b', undefined]],
+  ['service-accounts', { unique_name: 'x', role: 4 }, 'role', [999, 'Default', undefined]],
+])('/api/%s/ refuses what %j must not have at %s', async (path, good, field, values) => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const before = await api.get(`/api/${path}/`);
+  for (const value of values) {
+    const { status, body } = await api.post(`/api/${path}/`, { ...good, [field]: value });
+    expect([value, status, Object.keys(body)]).toEqual([value, 400, [field]]);
+  }
+  expect((await api.get(`/api/${path}/`)).body).toEqual(before.body);
+});
