@@ -4,9 +4,32 @@ import { Fault } from '../fault.ts';
 const largestArc = 2 ** 48;
 const longestOid = 64;
 
+/**
+ * What was decoded last, found by a hash of the octets: certificates and requests repeat the same few dozen. An OID that nobody
+ * has seen takes the place of another, so strangers can only slow it down.
+ */
+const decoded: { readonly contents: Uint8Array; readonly text: string }[] = [];
+const places = 512;
+
 /** Contents octets of an OBJECT IDENTIFIER, or those from `start` to `end` → dotted decimal (X.690 §8.19). Faults: malformed. */
 export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
   if (end <= start || end - start > longestOid) throw new Fault('malformed', 'DER: bad OID');
+  let hash = 0;
+  for (let at = start; at < end; at++) hash = (hash * 31 + bytes[at]!) % places;
+  const known = decoded[hash];
+  if (known && holds(known.contents, bytes, start, end)) return known.text;
+  const text = toText(bytes, start, end);
+  decoded[hash] = { contents: bytes.slice(start, end), text };
+  return text;
+}
+
+function holds(contents: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (contents.length !== end - start) return false;
+  for (let i = 0; i < contents.length; i++) if (contents[i] !== bytes[start + i]) return false;
+  return true;
+}
+
+function toText(bytes: Uint8Array, start: number, end: number): string {
   let text = '';
   let arc = 0;
   let fresh = true;

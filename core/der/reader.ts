@@ -5,6 +5,8 @@ import { parseTime } from './time.ts';
 
 const bad = (what: string): Fault => new Fault('malformed', `DER: ${what}`);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// A text put together character by character is a tree, which whoever looks at it has to flatten.
+const latin1 = Buffer.prototype.latin1Slice;
 
 /** A BIT STRING: `bytes` with the last `unused` (0..7) bits to be ignored, all of them zero in DER. */
 export interface BitString {
@@ -177,13 +179,8 @@ export class DerReader {
   #ascii(start: number): string | undefined {
     const { bytes } = this;
     const end = this.#at;
-    let text = '';
-    for (let at = start; at < end; at++) {
-      const octet = bytes[at]!;
-      if (octet >= 0x80) return undefined;
-      text += String.fromCharCode(octet);
-    }
-    return text;
+    for (let at = start; at < end; at++) if (bytes[at]! >= 0x80) return undefined;
+    return latin1.call(bytes, start, end);
   }
 
   /** Consumes the header and moves past the contents; where the contents start. */
