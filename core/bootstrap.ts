@@ -147,14 +147,12 @@ async function makeDefaultDomain(context: Context): Promise<void> {
   context.configuration.expire();
 }
 
-/** What devices of the default domain may have. CAs, IDevIDs, owner ids and code signing are for whoever says so. */
-const deviceProfiles: ReadonlySet<string> = new Set([
-  'domain_credential',
-  'tls_client',
-  'tls_server',
-  'opc_ua_client',
-  'opc_ua_server',
-]);
+/**
+ * What devices of the default domain may have: themselves as a client, and servers. Profiles under which a device can be
+ * certified as a client of another name (OPC UA, where the name is the application's), CAs, IDevIDs, owner ids and code signing
+ * are for whoever says so.
+ */
+const deviceProfiles: ReadonlySet<string> = new Set(['domain_credential', 'tls_client', 'tls_server']);
 
 async function makeTlsCredential(context: Context): Promise<void> {
   const type = credentialType.tlsServer;

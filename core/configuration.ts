@@ -46,6 +46,8 @@ export class ConfigurationCache {
   #current: Configuration | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<Configuration> | undefined;
+  /** Counts what this process changed. */
+  #epoch = 0;
 
   constructor(ports: GatewayPorts) {
     this.#ports = ports;
@@ -56,24 +58,33 @@ export class ConfigurationCache {
     const now = this.#ports.clock.now();
     if (this.#current && now - this.#checkedAt < revalidateEvery && now >= this.#checkedAt)
       return this.#current;
-    this.#loading ??= this.#revalidate().finally(() => {
-      this.#loading = undefined;
+    if (this.#loading) return this.#loading;
+    const loading = this.#revalidate().finally(() => {
+      if (this.#loading === loading) this.#loading = undefined;
     });
-    return this.#loading;
+    this.#loading = loading;
+    return loading;
   }
 
   /** The next `current` looks again: this process has changed something. */
   expire(): void {
+    this.#epoch++;
     this.#checkedAt = Number.NEGATIVE_INFINITY;
     this.#loading = undefined;
   }
 
   async #revalidate(): Promise<Configuration> {
     const now = this.#ports.clock.now();
+    const epoch = this.#epoch;
     const counter = await this.#ports.store.changeCounter();
-    if (this.#current?.counter !== counter) this.#current = await this.#load(counter);
-    this.#checkedAt = now;
-    return this.#current!;
+    const known = this.#current;
+    const configuration = known?.counter === counter ? known : await this.#load(counter);
+    // What was read before this process changed something is no longer worth keeping.
+    if (epoch === this.#epoch) {
+      this.#current = configuration;
+      this.#checkedAt = now;
+    }
+    return configuration;
   }
 
   async #load(counter: number): Promise<Configuration> {

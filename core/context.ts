@@ -1,5 +1,6 @@
 import type { Throttle } from './accounts/throttle.ts';
 import type { Actor, AuditEvent } from './audit/event.ts';
+import type { RefusalBudget } from './audit/refusal-budget.ts';
 import type { ConfigurationCache } from './configuration.ts';
 import type { Backups } from './ports/backups.ts';
 import type { Issuer } from './ports/issuer.ts';
@@ -34,6 +35,7 @@ export interface Context extends GatewayPorts {
   readonly settings: GatewaySettings;
   readonly configuration: ConfigurationCache;
   readonly throttle: Throttle;
+  readonly refusals: RefusalBudget;
 }
 
 export const systemActor: Actor = { kind: 'system', id: null, name: 'postern', address: '' };

@@ -8,6 +8,7 @@ import { Throttle } from './accounts/throttle.ts';
 import { type UserInput, type UserView, users } from './accounts/users.ts';
 import { Anchors } from './audit/anchor.ts';
 import { type AuditEvents, auditEvents } from './audit/events.ts';
+import { RefusalBudget } from './audit/refusal-budget.ts';
 import { type Backups, backups } from './backups/backups.ts';
 import { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts';
 import { type Certificates, certificates } from './ca/certificates.ts';
@@ -121,6 +122,11 @@ export interface Gateway {
   health(): Promise<Readonly<Record<string, Health>>>;
   /** The active TLS server credential. Cheap to ask again: the same object while nothing changed. */
   tlsCredential(): Promise<TlsCredential>;
+  /**
+   * Calls `serve`, and waits for it, when this process has activated another TLS server credential, so that the next handshake
+   * has it. What other processes do is seen by asking `tlsCredential` now and then.
+   */
+  onTlsCredential(serve: () => Promise<void>): void;
   /** See `bootstrap`. */
   bootstrap(options: BootstrapOptions, pause: () => Promise<void>): Promise<BootstrapResult>;
   /** What has to be done now and then, by one instance; `holder` names this one. */
@@ -135,6 +141,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     settings,
     configuration: new ConfigurationCache(ports),
     throttle: new Throttle(ports, settings.loginLimits),
+    refusals: new RefusalBudget(ports.clock),
   };
   const { store, clock } = ports;
   const crls = new Crls(context);
@@ -156,6 +163,10 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       parts.map(async ([name, part]) => [name, await part.health().catch(outOfReach)] as const),
     );
     return Object.fromEntries(states);
+  };
+  const listeners: (() => Promise<void>)[] = [];
+  const activated = async (): Promise<void> => {
+    await Promise.all(listeners.map((serve) => serve()));
   };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
@@ -189,7 +200,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     profiles: profiles(context),
     certificates: certificates(context, crls),
     issuingCas: issuingCas(context, crls),
-    credentials: credentials(context),
+    credentials: credentials(context, activated),
     signers: signers(context),
     truststores: truststores(context),
 
@@ -214,6 +225,9 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       }
       served = { counter, credential: served.credential };
       return served.credential;
+    },
+    onTlsCredential(serve) {
+      listeners.push(serve);
     },
     bootstrap: (options, pause) => bootstrap(context, signIn, options, pause),
     async maintain(holder) {

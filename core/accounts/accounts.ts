@@ -110,6 +110,14 @@ export function accounts(context: Context): Accounts {
           kind: 'session',
           values: { createdAt: clock.now(), user: user.id, generation: 0, expiresAt, isRevoked: false },
         },
+        // Whoever changes the password meanwhile ends every session that is there: this one is there, or is not made.
+        {
+          op: 'update',
+          kind: 'user',
+          id: user.id,
+          where: { passwordHash: user.passwordHash, isActive: true },
+          set: { isActive: true },
+        },
         audit(context, actor, { action: 'account.signIn', object: `user:${user.id}` }),
       ]);
       return grant({ id: id!, user: user.id, generation: 0, expiresAt }, settings);

@@ -111,4 +111,15 @@ export class Throttle {
 }
 
 const nameSubject = (name: string): string => `name:${name.slice(0, 100)}`;
-const addressSubject = (address: string): string => `address:${address}`;
+
+/** Whoever has one IPv6 address has its whole /64. */
+const addressSubject = (address: string): string =>
+  `address:${address.includes(':') ? network64(address) : address}`;
+
+function network64(address: string): string {
+  const [left = '', right = ''] = address.split('::');
+  const head = left === '' ? [] : left.split(':');
+  const tail = right === '' ? [] : right.split(':');
+  const zeros = address.includes('::') ? Array(Math.max(0, 8 - head.length - tail.length)).fill('0') : [];
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
+}

@@ -1,4 +1,4 @@
-import type { Principal } from '../accounts/principal.ts';
+import { demand, type Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { type Resource, type ResourceRules, resource, updateWrites } from '../resource.ts';
 import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from './device.ts';
@@ -81,6 +81,11 @@ function shown<C extends NoOnboardingConfig>(context: Context, config: C, princi
   };
 }
 
+/** Whoever sets a secret can act as the device. Faults: forbidden. */
+function demandForSecrets(principal: Principal, input: Partial<NoOnboardingInput>): void {
+  if (secretFields.some((field) => typeof input[field] === 'string')) demand(principal, 'devices.secrets');
+}
+
 const common = { reads: 'devices.read', writes: 'devices.write', summary: () => ({}) } as const;
 
 export function noOnboardingConfigs(
@@ -91,10 +96,15 @@ export function noOnboardingConfigs(
     kind: 'noOnboardingConfig',
     noun: 'noOnboardingConfig',
     view: (record, principal) => shown(context, record, principal),
-    create: async (input) => ({
-      writes: [{ op: 'insert', kind: 'noOnboardingConfig', values: newNoOnboardingConfig(context, input) }],
-    }),
-    update: async ({ id }, changes) => updateWrites('noOnboardingConfig', id, sealed(context, changes)),
+    async create(input, principal) {
+      demandForSecrets(principal, input);
+      const values = newNoOnboardingConfig(context, input);
+      return { writes: [{ op: 'insert', kind: 'noOnboardingConfig', values }] };
+    },
+    async update({ id }, changes, principal) {
+      demandForSecrets(principal, changes);
+      return updateWrites('noOnboardingConfig', id, sealed(context, changes));
+    },
     remove: async ({ id }) => [{ op: 'delete', kind: 'noOnboardingConfig', id }],
   };
   return resource(context, rules);
@@ -108,21 +118,20 @@ export function onboardingConfigs(
     kind: 'onboardingConfig',
     noun: 'onboardingConfig',
     view: (record, principal) => shown(context, record, principal),
-    create: async (input) => ({
-      writes: [
-        {
-          op: 'insert',
-          kind: 'onboardingConfig',
-          values: {
-            ...newNoOnboardingConfig(context, input),
-            onboardingStatus: input.onboardingStatus ?? onboardingStatus.pending,
-            onboardingProtocol: input.onboardingProtocol ?? null,
-            idevidTruststore: input.idevidTruststore ?? null,
-          },
-        },
-      ],
-    }),
-    update: async ({ id }, changes) => updateWrites('onboardingConfig', id, sealed(context, changes)),
+    async create(input, principal) {
+      demandForSecrets(principal, input);
+      const values = {
+        ...newNoOnboardingConfig(context, input),
+        onboardingStatus: input.onboardingStatus ?? onboardingStatus.pending,
+        onboardingProtocol: input.onboardingProtocol ?? null,
+        idevidTruststore: input.idevidTruststore ?? null,
+      };
+      return { writes: [{ op: 'insert', kind: 'onboardingConfig', values }] };
+    },
+    async update({ id }, changes, principal) {
+      demandForSecrets(principal, changes);
+      return updateWrites('onboardingConfig', id, sealed(context, changes));
+    },
     remove: async ({ id }) => [{ op: 'delete', kind: 'onboardingConfig', id }],
   };
   return resource(context, rules);

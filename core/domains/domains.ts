@@ -74,14 +74,17 @@ async function check(context: Context, input: Partial<DomainInput>): Promise<voi
   if (issuingCa != null && !(await context.store.get('issuingCa', issuingCa))) {
     throw new Fault('malformed', 'there is no such issuing CA', { field: 'issuingCa' });
   }
-  const aliases = new Set<string>();
+  const refuse = (detail: string) => new Fault('malformed', detail, { field: 'profiles' });
+  const names = new Set<string>();
   for (const { profile, alias } of profiles) {
-    if (!(await context.store.get('profile', profile))) {
-      throw new Fault('malformed', `there is no certificate profile ${profile}`, { field: 'profiles' });
+    const record = await context.store.get('profile', profile);
+    if (!record) throw refuse(`there is no certificate profile ${profile}`);
+    const name = alias ?? record.uniqueName;
+    if (names.has(name)) throw refuse(`${name} is offered twice`);
+    names.add(name);
+    // In a path it would mean one here and another elsewhere.
+    if (alias !== null && (await context.store.find('profile', { uniqueName: alias }))) {
+      throw refuse(`${alias} is the name of a certificate profile itself`);
     }
-    if (alias === null) continue;
-    if (aliases.has(alias))
-      throw new Fault('malformed', 'an alias may be given once only', { field: 'profiles' });
-    aliases.add(alias);
   }
 }

@@ -17,7 +17,7 @@ import { resolveDomain } from './target.ts';
 /** The profile whose certificates stand for the device itself. */
 export const domainCredentialProfile = 'domain_credential';
 
-/** Who is it? See `Gateway.admit`. Every refusal is audited. */
+/** Who is it? See `Gateway.admit`. Whoever brought evidence and is refused is in the audit trail. */
 export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = await context.configuration.current();
   const domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
@@ -144,13 +144,15 @@ async function refused(
   domain: Domain,
   reason: string,
 ): Promise<void> {
+  const unrecorded = context.refusals.take(actor.address);
+  if (unrecorded === undefined) return;
   await recordRefusal(
     context,
     audit(context, actor, {
       action: 'enrolment.admit',
       object: `domain:${domain.uniqueName}`,
       outcome: 'refused',
-      detail: { protocol: target.protocol, reason },
+      detail: { protocol: target.protocol, reason, ...(unrecorded > 0 && { unrecorded }) },
     }),
   );
 }

@@ -22,9 +22,17 @@ export function demandNotOurs(
   // Where there is no DNS name, some clients look here (RFC 6125 §6.4.4).
   const host = commonName(outcome.subject);
   if (host !== undefined) names.push({ kind: 'dns', value: host });
-  const ours = serverNames(settings);
+  const ours = serverNames(settings).filter((name) => !isLoopback(name));
   const taken = names.find((name) => ours.some((one) => covers(name, one)));
   if (taken) throw new Fault('forbidden', `${formatGeneralName(taken)} is a name of this service`);
+}
+
+/** On every machine it means that machine: who reaches this service by it is on this machine already. */
+function isLoopback(name: GeneralName): boolean {
+  if (name.kind === 'dns') return name.value.toLowerCase() === 'localhost';
+  if (name.kind !== 'ip') return false;
+  const { value } = name;
+  return value.length === 4 ? value[0] === 127 : value.every((octet, n) => octet === (n === 15 ? 1 : 0));
 }
 
 function covers(name: GeneralName, ours: GeneralName): boolean {

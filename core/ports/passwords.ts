@@ -1,4 +1,4 @@
-/** Human passwords: argon2id. Device secrets are random and long, and never come here. */
+/** Human passwords: argon2id. Device secrets are random and long, and never come here. Faults: unavailable when too many wait. */
 export interface Passwords {
   /** A self-describing hash with its own salt. */
   hash(password: string): Promise<string>;

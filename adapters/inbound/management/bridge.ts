@@ -5,10 +5,14 @@ const origin = 'http://management.postern.internal';
 
 const originals = new WeakMap<Request, HttpRequest>();
 
-/** The request as the framework wants it; without its body, which `originalOf` has whole. */
-export function toWebRequest(request: HttpRequest): Request {
+/**
+ * The request as the framework wants it; without its body, which `originalOf` has whole. Undefined for a path that means
+ * another one (`..` and its encodings): what a proxy in front allowed is what is served.
+ */
+export function toWebRequest(request: HttpRequest): Request | undefined {
   const { method, path, query } = request;
   const web = new Request(`${origin}${path}${query === '' ? '' : `?${query}`}`, { method });
+  if (new URL(web.url).pathname !== path) return undefined;
   originals.set(web, request);
   return web;
 }

@@ -75,8 +75,10 @@ export function createManagement(
   );
   app.onError(({ error }) => render(error, snakeCase, report));
 
-  const handle = async (request: HttpRequest): Promise<HttpResponse> =>
-    toHttpResponse(await app.handle(toWebRequest(request)));
+  const handle = async (request: HttpRequest): Promise<HttpResponse> => {
+    const web = toWebRequest(request);
+    return web ? toHttpResponse(await app.handle(web)) : refuse(404, 'not found');
+  };
   const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
   return [mount('/api'), mount('/schema'), mount('/metrics')];
 }

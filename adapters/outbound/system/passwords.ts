@@ -10,6 +10,23 @@ const parameters = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as
 /** The same password is typed as different code points on different keyboards (NIST SP 800-63B §5.1.1.2). */
 const normalised = (password: string): string => password.normalize('NFC');
 
+/** Each takes a thread of a small pool, which files are read with too, and 19 MiB. */
+const mostAtOnce = 32;
+let underWay = 0;
+
+/** Faults: unavailable when too many wait already. */
+async function bounded<T>(work: () => Promise<T>): Promise<T> {
+  if (underWay >= mostAtOnce) {
+    throw new Fault('unavailable', 'too many passwords are being checked', { retryAfter: 1 });
+  }
+  underWay++;
+  try {
+    return await work();
+  } finally {
+    underWay--;
+  }
+}
+
 const acceptable = (password: string): boolean => password.length > 0 && password.length <= mostCharacters;
 
 /** `hash` gives the PHC string of argon2id. Fault malformed for an empty password and for one of more than 1024 characters. */
@@ -18,14 +35,15 @@ export const passwords: Passwords = {
     if (!acceptable(password)) {
       throw new Fault('malformed', `a password has 1 to ${mostCharacters} characters`, { field: 'password' });
     }
-    return Bun.password.hash(normalised(password), parameters);
+    return bounded(() => Bun.password.hash(normalised(password), parameters));
   },
 
   async verify(password, hash) {
     if (!acceptable(password) || !hash.startsWith('$argon2id$')) return false;
     try {
-      return await Bun.password.verify(normalised(password), hash, 'argon2id');
-    } catch {
+      return await bounded(() => Bun.password.verify(normalised(password), hash, 'argon2id'));
+    } catch (error) {
+      if (error instanceof Fault) throw error;
       return false;
     }
   },

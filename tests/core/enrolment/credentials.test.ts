@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Evidence } from '#core/enrolment/evidence.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
-import { holder, type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import {
+  holder,
+  type Installation,
+  installation,
+  offer,
+  password,
+  request,
+} from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
 let site: Installation;
@@ -11,6 +18,7 @@ const evidence: Record<string, Evidence> = { none: { kind: 'none', address: '192
 
 beforeAll(async () => {
   site = await installation();
+  await offer(site, 'opc_ua_client', 'opc_ua_server');
   pump = await site.device('pump-1');
   evidence.password = password('pump-1', pump.password);
   const domainCredential = await site.enrol(evidence.password, {}, request(key, 'CN=pump-1'));
@@ -173,14 +181,15 @@ describe('the names of a renewal', () => {
 
 describe('a device is not certified as a server under a name of this service', () => {
   const rows: [profile: string, subject: string, sans: string[], FaultCode | 'issued'][] = [
-    ['tls_server', 'CN=pump-1', ['DNS:localhost'], 'forbidden'],
-    ['tls_server', 'CN=pump-1', ['DNS:pump-1.plant.example', 'DNS:LocalHost'], 'forbidden'],
-    ['tls_server', 'CN=pump-1', ['IP:127.0.0.1'], 'forbidden'],
-    ['tls_server', 'CN=localhost', [], 'forbidden'],
-    ['tls_server', 'CN=localhost', ['IP:192.0.2.9'], 'forbidden'],
-    ['opc_ua_server', 'CN=pump', ['URI:urn:pump', 'DNS:localhost'], 'forbidden'],
-    ['opc_ua_client', 'CN=pump', ['URI:urn:pump', 'DNS:localhost'], 'issued'],
-    ['tls_server', 'CN=pump-1', ['DNS:localhost.plant.example', 'IP:127.0.0.2'], 'issued'],
+    ['tls_server', 'CN=pump-1', ['DNS:pki.example'], 'forbidden'],
+    ['tls_server', 'CN=pump-1', ['DNS:pump-1.plant.example', 'DNS:PKI.example'], 'forbidden'],
+    ['tls_server', 'CN=pump-1', ['IP:192.0.2.1'], 'forbidden'],
+    ['tls_server', 'CN=pki.example', [], 'forbidden'],
+    ['tls_server', 'CN=pki.example', ['IP:192.0.2.9'], 'forbidden'],
+    ['opc_ua_server', 'CN=pump', ['URI:urn:pump', 'DNS:pki.example'], 'forbidden'],
+    ['opc_ua_client', 'CN=pump', ['URI:urn:pump', 'DNS:pki.example'], 'issued'],
+    ['tls_server', 'CN=pump-1', ['DNS:pki.plant.example', 'IP:192.0.2.2'], 'issued'],
+    ['tls_server', 'CN=pump-1', ['DNS:localhost', 'IP:127.0.0.1'], 'issued'],
   ];
   test.each(rows)('%s: %s, %p', async (profile, subject, sans, expected) => {
     const der = request(key, subject, sans);

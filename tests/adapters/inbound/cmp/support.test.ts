@@ -8,6 +8,7 @@ import { parseGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { testCa } from '#tests/fixtures/certificates.ts';
 import { type CmpCredential, failureOf } from '#tests/fixtures/cmp-client.ts';
+import { offer } from '#tests/fixtures/installation.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
 let site: CmpSite;
@@ -16,6 +17,7 @@ let chain: readonly Uint8Array[];
 
 beforeAll(async () => {
   site = await cmpSite();
+  await offer(site, 'opc_ua_client');
   pump = await site.cmpDevice('pump-1');
   chain = await site.gateway.caCertificates(undefined);
   await site.gateway.maintain('test');
