@@ -93,9 +93,11 @@ async function serveHere(
   stack.defer(() => listener.close(grace));
 
   const holder = crypto.randomUUID();
-  repeat(stack, log, 'the TLS credential cannot be renewed', 1000, async () => {
+  const renew = async (): Promise<void> => {
     served = await renewCredential(gateway, listener, served, log);
-  });
+  };
+  gateway.onTlsCredential(renew);
+  repeat(stack, log, 'the TLS credential cannot be renewed', 1000, renew);
   repeat(stack, log, 'maintenance failed', 30_000, () => gateway.maintain(holder));
   log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
   ready(where);

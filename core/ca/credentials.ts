@@ -31,7 +31,8 @@ export interface Credentials extends Resource<'credential', CredentialInput, Cre
   activate(principal: Principal, id: number): Promise<Credential>;
 }
 
-export function credentials(context: Context): Credentials {
+/** `activated`: has the listener of this process take over what has been activated. */
+export function credentials(context: Context, activated: () => Promise<void>): Credentials {
   const { store, clock } = context;
   const collection = resource<'credential', CredentialInput, Credential>(context, {
     kind: 'credential',
@@ -85,6 +86,10 @@ export function credentials(context: Context): Credentials {
         ]);
       });
       context.configuration.expire();
+      // What was activated is what others of this service find; this listener's trouble does not change that.
+      await activated().catch((error) =>
+        context.log.error('the TLS credential cannot be served', error, { credential: id }),
+      );
       return find(id);
     },
   };

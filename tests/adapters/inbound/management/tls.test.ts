@@ -23,7 +23,7 @@ const server =
 
 describe('a credential', () => {
   for (const [type, commonName, usage] of [
-    [0, 'localhost', /TLS Web Server Authentication/],
+    [0, 'pki.example', /TLS Web Server Authentication/],
     [1, expect.stringMatching(/^Postern Root CA [0-9A-F]{8}$/), /CA:TRUE/],
     [2, expect.stringMatching(/^Postern Issuing CA [0-9A-F]{8}$/), /CA:TRUE, pathlen:0/],
     [3, expect.stringMatching(/^issued-credential-/), /TLS Web Client Authentication/],
@@ -224,6 +224,7 @@ describe('the TLS server credential', () => {
     const ownApi = await apiOf(own);
     const before = await own.gateway.tlsCredential();
     const listener = await listen(own);
+    own.gateway.onTlsCredential(listener.renew);
     try {
       expect(await presented(listener.port)).toEqual(before.certificate);
       const { body } = await ownApi.post(path, { credential_type: 0, common_name: 'next.example' });
@@ -231,7 +232,6 @@ describe('the TLS server credential', () => {
       expect([status, active.is_active]).toEqual([200, true]);
       const after = await own.gateway.tlsCredential();
       expect(after.id).toBe(body.id);
-      await listener.renew();
       expect(await presented(listener.port)).toEqual(after.certificate);
       expect((await ownApi.get(`${path}?is_active=true`)).body.map(({ id }: { id: number }) => id)).toEqual([
         body.id,
