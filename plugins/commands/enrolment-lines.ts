@@ -38,6 +38,9 @@ export function enrolmentLines(device: Enrolling): Readonly<Record<string, strin
     `${request} | ${curl} ${credential} -H 'Content-Type: application/pkcs10' --data-binary @- ${baseUrl}/.well-known/est/${domain}/${operation} | ${toDer} ${keep}`;
   const rest = (credential: string, operation: string): string =>
     `printf '{"csr":"%s"}' "$(${request})" | ${curl} ${credential} -H 'Content-Type: application/json' --data-binary @- ${baseUrl}/rest/${domain}/${operation} | ${toPem} ${keep}`;
+  // Messages of CMP are protected themselves: plain HTTP will do.
+  const cmp = (operation: string): string =>
+    `openssl cmp -cmd ${operation} -server ${new URL(publicUrl).host} -path .well-known/cmp/p/${domain}`;
   return {
     key: `openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${file}.key -out ${file}.csr -subj ${subject}`,
     ...(protocols.has('est') && {
@@ -50,7 +53,8 @@ export function enrolmentLines(device: Enrolling): Readonly<Record<string, strin
       rest_renew: rest(certificate, 'reenroll'),
     }),
     ...(protocols.has('cmp') && {
-      cmp: `openssl cmp -cmd ir -server ${new URL(publicUrl).host} -path .well-known/cmp/p/${domain} -ref ${quote(commonName)} -secret pass:${sharedSecret} -newkey ${file}.key -subject ${subject} -certout ${file}.pem`,
+      cmp: `${cmp('ir')} -ref ${quote(commonName)} -secret pass:${sharedSecret} -newkey ${file}.key -subject ${subject} -cacertsout root.pem -certout ${file}.pem`,
+      cmp_renew: `${cmp('kur')} -cert ${file}.pem -key ${file}.key -newkey ${file}.key -trusted root.pem -certout ${file}.new && mv ${file}.new ${file}.pem`,
     }),
   };
 }
@@ -63,5 +67,6 @@ export const lineTitles: Readonly<Record<string, string>> = {
   est_renew: 'A new one for it, over EST',
   rest: 'A certificate over REST',
   rest_renew: 'A new one for it, over REST',
-  cmp: 'A certificate over CMP',
+  cmp: 'A certificate over CMP, and the root CA certificate, vouched for by the shared secret',
+  cmp_renew: 'A new one for it, over CMP',
 };
