@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import type { BackupLocation, Backups } from '#core/ports/backups.ts';
+import { type Api, apiAs, apiOf } from '#tests/fixtures/api.ts';
+import { type Installation, installation } from '#tests/fixtures/installation.ts';
+
+/** What the service asked for, and how it ends. */
+const asked: BackupLocation[] = [];
+let outcome: () => Promise<void> = async () => {};
+const backups: Backups = {
+  async run(location) {
+    asked.push(location);
+    await outcome();
+    return { name: 'postern-20260601T120000.000Z.backup', size: 4711, finishedAt: Date.UTC(2026, 5, 1, 12) };
+  },
+};
+
+let site: Installation;
+let api: Api;
+beforeAll(async () => {
+  site = await installation({ backups });
+  api = await apiOf(site);
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const directory = '/srv/backups';
+
+describe('/api/backups/', () => {
+  test('an option says who made it, and can be replaced, changed and deleted', async () => {
+    const made = await api.post('/api/backups/', { remote_directory: `  ${directory} ` });
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        id: made.body.id,
+        remote_directory: directory,
+        user: 'admin',
+        created_at: '2026-06-01T12:00:00.000',
+        last_run_at: null,
+        last_result: null,
+      },
+    ]);
+    const path = `/api/backups/${made.body.id}/`;
+    const sftp = 'sftp://backup@vault.example:2222/srv/postern';
+    expect((await api.put(path, { ...made.body, remote_directory: sftp })).body.remote_directory).toBe(sftp);
+    expect((await api.patch(path, { remote_directory: directory })).body.remote_directory).toBe(directory);
+    expect((await api.remove(path)).status).toBe(204);
+    expect((await api.get(path)).status).toBe(404);
+  });
+
+  test('the list is narrowed by who made them', async () => {
+    await site.gateway.accounts.createUser('second', 'the second password', 'Admin', site.admin.actor);
+    const second = await api.as('second', 'the second password');
+    await api.post('/api/backups/', { remote_directory: '/srv/a' });
+    await second.post('/api/backups/', { remote_directory: '/srv/b' });
+    const directories = async (query: string): Promise<string[]> =>
+      (await api.get(`/api/backups/?${query}`)).body.map(
+        (one: { remote_directory: string }) => one.remote_directory,
+      );
+    expect(await directories('user=second')).toEqual(['/srv/b']);
+    expect(await directories('user=admin')).toEqual(['/srv/a']);
+    expect(await directories('user=nobody')).toEqual([]);
+    expect(await directories('ordering=remote_directory')).toEqual(['/srv/a', '/srv/b']);
+    expect(await directories('search=SRV/B')).toEqual(['/srv/b']);
+  });
+
+  const refused: [string, unknown][] = [
+    ['nothing', {}],
+    ['an empty directory', { remote_directory: ' ' }],
+    ['513 characters', { remote_directory: `/${'x'.repeat(512)}` }],
+    ['a control character', { remote_directory: '/srv/\u0007' }],
+    ['a password in a URL', { remote_directory: 'sftp://me:secret@vault.example/srv' }],
+    ['a URL without a user', { remote_directory: 'sftp://vault.example/srv' }],
+    ['a query', { remote_directory: 'sftp://me@vault.example/srv?x=1' }],
+    ['another protocol', { remote_directory: 'https://vault.example/srv' }],
+    ['a NUL in a path', { remote_directory: 'sftp://me@vault.example/srv%00' }],
+    ['what is no text', { remote_directory: 7 }],
+  ];
+  test.each(refused)('%s is refused', async (_, body) => {
+    const answer = await api.post('/api/backups/', body);
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['remote_directory']]);
+    expect(answer.text).not.toContain('secret');
+  });
+
+  test('only who may write backups can make and run them', async () => {
+    const { body } = await api.post('/api/backups/', { remote_directory: directory });
+    const auditor = await apiAs(site, 'Auditor');
+    expect((await auditor.get(`/api/backups/${body.id}/`)).status).toBe(200);
+    expect((await auditor.post('/api/backups/', { remote_directory: directory })).status).toBe(403);
+    expect((await auditor.post(`/api/backups/${body.id}/run/`)).status).toBe(403);
+  });
+});
+
+describe('POST /api/backups/{id}/run/', () => {
+  const made = async (): Promise<number> =>
+    (await api.post('/api/backups/', { remote_directory: 'sftp://me@[::1]:2222/srv/x%20y' })).body.id;
+
+  test('tells of the file, and the option of the run', async () => {
+    const id = await made();
+    const { status, body } = await api.post(`/api/backups/${id}/run/`);
+    const file = 'postern-20260601T120000.000Z.backup';
+    expect([status, body]).toEqual([200, { id, file, size: 4711, finished_at: '2026-06-01T12:00:00.000' }]);
+    expect(asked.at(-1)).toEqual({ kind: 'sftp', host: '::1', port: 2222, user: 'me', path: '/srv/x y' });
+    const option = await api.get(`/api/backups/${id}/`);
+    expect(option.body).toMatchObject({
+      last_run_at: '2026-06-01T12:00:00.000',
+      last_result: `success: ${file}`,
+    });
+    const event = (await site.audit('backup.run')).at(-1)!;
+    expect([event.object, event.outcome, event.detail]).toEqual([
+      `backup:${id}`,
+      'success',
+      { file, size: 4711 },
+    ]);
+  });
+
+  const failures: [string, Fault, number][] = [
+    ['409', new Fault('conflict', 'no passphrase'), 409],
+    ['503', new Fault('unavailable', 'out of reach'), 503],
+  ];
+  test.each(failures)('a failure with %s is told, and kept', async (_, fault, expected) => {
+    const id = await made();
+    outcome = () => Promise.reject(fault);
+    const { status, body } = await api.post(`/api/backups/${id}/run/`);
+    outcome = async () => {};
+    expect([status, body]).toEqual([expected, { detail: fault.detail }]);
+    expect((await api.get(`/api/backups/${id}/`)).body.last_result).toBe(`failed: ${fault.detail}`);
+    expect((await site.audit('backup.run')).at(-1)!.outcome).toBe('failed');
+  });
+
+  test('one at a time', async () => {
+    const id = await made();
+    const held = Promise.withResolvers<void>();
+    outcome = () => held.promise;
+    const first = api.post(`/api/backups/${id}/run/`);
+    const second = await api.post(`/api/backups/${id}/run/`);
+    held.resolve();
+    outcome = async () => {};
+    expect([second.status, second.body]).toEqual([409, { detail: 'another backup is being made' }]);
+    expect((await first).status).toBe(200);
+    expect((await api.post(`/api/backups/${id}/run/`)).status).toBe(200);
+  });
+
+  test('404 for an option that is not there', async () => {
+    expect((await api.post('/api/backups/999999/run/')).status).toBe(404);
+  });
+});
