@@ -125,18 +125,22 @@ describe('what succeeds', () => {
     ['P-384', '-algorithm EC -pkeyopt ec_paramgen_curve:P-384'],
     ['P-521', '-algorithm EC -pkeyopt ec_paramgen_curve:P-521'],
   ];
-  test.each(kinds)('%s: ir, then kur and rr signed with it', (_name, genpkey) => {
-    run(`openssl genpkey ${genpkey} -out kind.key`);
-    const asking = `-newkey kind.key -subject /CN=pump-1`;
-    expect(client('ir', `${path} ${byMac} ${asking} ${certOut}`).status).toBe(0);
-    expect(verified()).toContain('OK');
-    run('mv out.pem kind.pem');
-    const own = '-cert kind.pem -key kind.key -trusted root.pem';
-    const renewal = client('kur', `${path} ${own} -newkey kind.key ${certOut}`);
-    expect(renewal).toEqual({ status: 0, said: renewal.said });
-    const revocation = client('rr', `${path} ${own} -oldcert kind.pem -revreason 5`);
-    expect(revocation).toEqual({ status: 0, said: revocation.said });
-  });
+  test.each(kinds)(
+    '%s: ir, then kur and rr signed with it',
+    (_name, genpkey) => {
+      run(`openssl genpkey ${genpkey} -out kind.key`);
+      const asking = `-newkey kind.key -subject /CN=pump-1`;
+      expect(client('ir', `${path} ${byMac} ${asking} ${certOut}`).status).toBe(0);
+      expect(verified()).toContain('OK');
+      run('mv out.pem kind.pem');
+      const own = '-cert kind.pem -key kind.key -trusted root.pem';
+      const renewal = client('kur', `${path} ${own} -newkey kind.key ${certOut}`);
+      expect(renewal).toEqual({ status: 0, said: renewal.said });
+      const revocation = client('rr', `${path} ${own} -oldcert kind.pem -revreason 5`);
+      expect(revocation).toEqual({ status: 0, said: revocation.said });
+    },
+    60_000,
+  ); // an RSA key of 4096 bits may take its time
 
   test('Ed25519, by which OpenSSL 3.0 cannot protect messages: ir, then rr by the shared secret', () => {
     run('openssl genpkey -algorithm ED25519 -out kind.key');
