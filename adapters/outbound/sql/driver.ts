@@ -26,6 +26,8 @@ export interface Driver {
   readonly builder: Builder;
   /** Runs one statement by itself. `reuse`: it will come again, keep it prepared. */
   query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]>;
+  /** Runs one statement that reads, and may have much to read. Nothing else waits for it. */
+  search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
   /**
    * All units in one durable transaction, in order, and advances the chain. A unit that is refused has no effect and
    * harms no other. A failure of the whole is thrown.

@@ -81,6 +81,10 @@ class PostgresDriver implements Driver {
     }
   }
 
+  search(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    return this.query(text, parameters, false);
+  }
+
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
     let apart = false;
     for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,14 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
-import type { Condition, Kind, Page, Query, Records } from '#core/ports/store.ts';
-import { encode, encodeSought, toRecord } from './codec.ts';
+import {
+  type Condition,
+  configurationKinds,
+  type Kind,
+  type Page,
+  type Query,
+  type Records,
+} from '#core/ports/store.ts';
+import { encode, encodeSought, type Row, type SqlValue, toRecord } from './codec.ts';
 import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
 import type { Dialect, Driver } from './driver.ts';
 import { type ColumnType, columnName, columnOf, tableOf } from './schema.ts';
@@ -24,21 +31,38 @@ export async function list<K extends Kind>(
     throw new Fault('malformed', `a page has 1 to ${mostRecords} records`, { field: 'limit' });
   }
   const order = orderOf(kind, query);
-  const tests = [
-    ...(query.where ?? []).map((condition) => conditionTest(driver.dialect, kind, condition)),
-    ...searchTests(driver.dialect, kind, query.search ?? []),
-    ...(query.cursor === undefined ? [] : [afterTest(order, decodeCursor(order, query.cursor))]),
-  ];
-  let select = driver.builder.selectFrom(tableOf(kind).name).select(selection(kind));
-  for (const test of tests) select = select.where(test);
+  const ordered = sql`${sql.join(ordering(order))}`;
+  // Sorting the ids before fetching the rest: a sort carries all that it selects.
+  let found = driver.builder.selectFrom(tableOf(kind).name).select('id');
+  for (const test of testsOf(driver.dialect, kind, query, order)) found = found.where(test);
   // One more than asked for tells whether there is a next page.
-  const ordered = select.orderBy(sql`${sql.join(ordering(order))}`).limit(sql.lit(limit + 1));
-  const { sql: text, parameters } = ordered.compile();
-  const rows = await driver.query(text, parameters as never, false);
+  const { sql: text, parameters } = driver.builder
+    .selectFrom(tableOf(kind).name)
+    .select(selection(kind))
+    .where('id', 'in', found.orderBy(ordered).limit(sql.lit(limit + 1)))
+    .orderBy(ordered)
+    .compile();
+  const rows = await read(driver, kind, text, parameters as SqlValue[]);
   const records = rows.slice(0, limit).map((row) => toRecord(kind, row));
   const last = records.at(-1);
   if (rows.length <= limit || !last) return { records };
   return { records, next: encodeCursor(order, positionOf(order, last)) };
+}
+
+/** A table that is small answers before a thread could be asked. */
+const read = (driver: Driver, kind: Kind, text: string, parameters: readonly SqlValue[]): Promise<Row[]> =>
+  tableOf(kind).large ? driver.search(text, parameters) : driver.query(text, parameters, false);
+
+function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, order: Order): Test[] {
+  const { where = [], search = [], cursor } = query;
+  const tests = where.map((condition) => conditionTest(dialect, kind, condition, order));
+  tests.push(...searchTests(dialect, kind, search));
+  if (cursor !== undefined) tests.push(afterTest(order, decodeCursor(order, cursor)));
+  // Always so, but SQLite takes the unique index of a text for its order only where it is asked for a part of it.
+  if (dialect === 'sqlite' && order.column.type === 'text' && !order.column.nullable) {
+    tests.push(sql`${columnRef(order.field)} >= ''`);
+  }
+  return tests;
 }
 
 /** Faults: malformed, with `field`. */
@@ -56,7 +80,7 @@ export async function count<K extends Kind>(
   const limited = matching.limit(sql.lit(atMost)).as('matching');
   const counting = driver.builder.selectFrom(limited).select((of) => of.fn.countAll().as('count'));
   const { sql: text, parameters } = counting.compile();
-  const [row] = await driver.query(text, parameters as never, false);
+  const [row] = await read(driver, kind, text, parameters as SqlValue[]);
   return Number(row?.count);
 }
 
@@ -98,17 +122,28 @@ const positionOf = ({ field, column }: Order, record: { readonly id: number }): 
 
 const columnRef = (field: string): RawBuilder<unknown> => sql`${sql.ref(columnName(field))}`;
 
+const isConfiguration: ReadonlySet<Kind> = new Set(configurationKinds);
 const operators = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' } as const;
 const never: Test = sql`1 = 0`;
 
-function conditionTest<K extends Kind>(dialect: Dialect, kind: K, { field, is, value }: Condition<K>): Test {
+function conditionTest<K extends Kind>(
+  dialect: Dialect,
+  kind: K,
+  { field, is, value }: Condition<K>,
+  order?: Order,
+): Test {
   if (is === 'contains') return containsTest(dialect, kind, field, value);
   const values = Array.isArray(value) ? value : [value];
   const encoded = values
     .map((one: unknown) => encodeSought(kind, field, one))
     .filter((one) => one !== undefined);
   const [sought] = encoded;
-  const at = columnRef(field);
+  // SQLite would find most of the table by a configuration that most records refer to, and then sort it. The plus
+  // keeps it from that, so that it goes by the order.
+  const target = columnOf(kind, field)?.references;
+  const isVague =
+    dialect === 'sqlite' && order && order.field !== 'id' && target && isConfiguration.has(target);
+  const at = isVague ? sql`+${columnRef(field)}` : columnRef(field);
   if (sought === undefined) return never;
   if (is !== 'equal' && is !== 'oneOf') {
     return sought === null ? never : sql`${at} ${sql.raw(operators[is])} ${sought}`;

@@ -66,7 +66,7 @@ async function stillUsed(driver: Driver, kind: Kind, id: number): Promise<Fault>
       const counting = driver.builder
         .selectFrom(rows.as('rows'))
         .select((of) => of.fn.countAll().as('count'));
-      const [row] = await driver.query(counting.compile().sql, [id], false);
+      const [row] = await driver.search(counting.compile().sql, [id]);
       const count = Number(row?.count);
       if (count > 0)
         users.push(`${count === countedUpTo ? `${count} or more` : count} ${nouns[count === 1 ? 0 : 1]}`);

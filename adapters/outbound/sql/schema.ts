@@ -26,6 +26,8 @@ export interface Table {
   /** Combinations of fields that no two records share; a conflict names the first. */
   readonly unique: readonly (readonly string[])[];
   readonly searchable: readonly string[];
+  /** May have millions of rows. */
+  readonly large?: true;
 }
 
 type TypeOf<T> = [T] extends [boolean]
@@ -167,6 +169,7 @@ const schema = {
     },
     unique: [['serialNumber', 'ca']],
     searchable: ['commonName', 'serialNumber', 'subject', 'fingerprint'],
+    large: true,
   },
   certificateKey: {
     name: 'certificate_keys',
@@ -189,6 +192,7 @@ const schema = {
     },
     unique: [['commonName']],
     searchable: ['commonName', 'serialNumber'],
+    large: true,
   },
   onboardingConfig: {
     name: 'onboarding_configs',
@@ -229,6 +233,7 @@ const schema = {
     },
     unique: [],
     searchable: ['signerName', 'hashValue', 'signature'],
+    large: true,
   },
   transaction: {
     name: 'transactions',
@@ -255,6 +260,7 @@ const schema = {
     },
     unique: [['name']],
     searchable: ['name', 'operation', 'requester'],
+    large: true,
   },
   role: {
     name: 'roles',
@@ -346,6 +352,7 @@ const schema = {
     },
     unique: [['chain', 'sequence']],
     searchable: ['actor', 'action', 'object', 'detail'],
+    large: true,
   },
 } as const satisfies { readonly [K in Kind]: TableOf<K> };
 

@@ -12,6 +12,7 @@ import { load } from './load.ts';
 import { migrate } from './migrations/migrate.ts';
 import { isRefusal } from './refusal.ts';
 import type { Ask } from './snapshot.ts';
+import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
 import { createStore } from './store.ts';
@@ -82,6 +83,8 @@ const pragmas = [
 ];
 
 const mostPrepared = 200;
+/** For one query, in milliseconds. */
+const mostPatience = 15_000;
 
 class SqliteDriver implements Driver {
   readonly dialect = 'sqlite';
@@ -89,6 +92,8 @@ class SqliteDriver implements Driver {
   readonly still?: NonNullable<Driver['still']>;
   readonly #db: Database;
   readonly #busyTimeout: number;
+  /** Absent in memory, where there can be no second connection. */
+  readonly #reader: SqliteReader | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
 
@@ -97,7 +102,10 @@ class SqliteDriver implements Driver {
     this.#busyTimeout = busyTimeout;
     this.builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) });
     this.#statements = new Statements(this.builder);
-    if (db.filename !== ':memory:') this.still = (work) => this.#still(work);
+    if (db.filename !== ':memory:') {
+      this.#reader = new SqliteReader(db.filename, mostPatience);
+      this.still = (work) => this.#still(work);
+    }
   }
 
   async open(): Promise<void> {
@@ -116,6 +124,10 @@ class SqliteDriver implements Driver {
       using statement = this.#db.prepare<Row, SqlValue[]>(sql);
       return statement.all(...parameters);
     });
+  }
+
+  search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    return this.#reader ? this.#reader.query(sql, parameters) : this.query(sql, parameters, false);
   }
 
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
@@ -215,6 +227,7 @@ class SqliteDriver implements Driver {
   }
 
   async close(): Promise<void> {
+    this.#reader?.close();
     this.#prepared.clear();
     this.#db.close(true);
   }

@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { SqliteReader } from '#adapters/outbound/sql/sqlite-reader.ts';
 import type { Store } from '#core/ports/store.ts';
 import { failure, storeContract, type TestDatabase } from '#tests/contracts/store.ts';
 import { verifyChains } from '#tests/contracts/store-audit.ts';
-import { event, insert } from '#tests/contracts/store-samples.ts';
+import { event, insert, nullable } from '#tests/contracts/store-samples.ts';
 
 const clock = { now: () => Date.now() };
+const writerProgram = new URL('../../../fixtures/store-writer.ts', import.meta.url).pathname;
 
 function createDatabase(): TestDatabase & { readonly path: string } {
   const directory = mkdtempSync(join(tmpdir(), 'postern-sqlite-'));
@@ -28,7 +30,7 @@ function createDatabase(): TestDatabase & { readonly path: string } {
     },
     async remove() {
       for (const store of stores) await store.close();
-      rmSync(directory, { recursive: true });
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
@@ -46,19 +48,10 @@ describe('SQLite', () => {
     return database;
   };
   const writer = (path: string, prefix: string, count: number) =>
-    Bun.spawn(
-      [
-        process.execPath,
-        join(import.meta.dir, '../../../fixtures/store-writer.ts'),
-        path,
-        prefix,
-        `${count}`,
-      ],
-      {
-        stdout: 'pipe',
-        stderr: 'inherit',
-      },
-    );
+    Bun.spawn([process.execPath, writerProgram, path, prefix, `${count}`], {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    });
   const roleNames = async (store: Store): Promise<Set<string>> => {
     const names = new Set<string>();
     let cursor: string | undefined;
@@ -154,6 +147,43 @@ describe('SQLite', () => {
     other.run('rollback');
     await store.commit([insert('role', { uniqueName: 'other' }), { op: 'audit', event: event() }]);
     expect([...(await roleNames(store))]).toEqual(['other']);
+    await store.close();
+  });
+
+  test('a search does not keep anything else waiting', async () => {
+    const database = fresh();
+    const store = await database.open();
+    await store.commit(
+      Array.from({ length: 3000 }, (_, i) =>
+        insert('device', { commonName: `pump-${i}`, ...nullable.device }),
+      ),
+    );
+    await store.list('device', { limit: 1 });
+    const answered: string[] = [];
+    await Promise.all([
+      store.list('device', { search: ['not', 'there'], limit: 1 }).then(() => answered.push('search')),
+      store.deviceLogin('pump-7').then(() => answered.push('login')),
+      store.commit([insert('role')]).then(() => answered.push('commit')),
+    ]);
+    expect(answered.indexOf('login')).toBe(0);
+    expect(answered).toContain('search');
+  });
+
+  test('a query that takes too long is given up, and the next one is answered', async () => {
+    const database = fresh();
+    const store = await database.open();
+    const reader = new SqliteReader(database.path, 200);
+    const count =
+      'with recursive n(i) as (select 1 union all select i + 1 from n limit 10000000) select count(*) from n';
+    const [long, waiting] = [reader.query(count, []), reader.query('select 1 as one', [])];
+    expect(await failure(long)).toMatchObject({ code: 'unavailable', detail: 'the query takes too long' });
+    expect(await failure(waiting)).toMatchObject({ code: 'unavailable' });
+    expect(await reader.query('select value from change_counter', [])).toEqual([{ value: 0 }]);
+    expect(await failure(reader.query('delete from roles', []))).toMatchObject({ name: 'Fault' });
+    expect(await failure(reader.query('select nothing', []))).toMatchObject({ code: 'internal' });
+    const last = reader.query(count, []);
+    reader.close();
+    expect(await failure(last)).toMatchObject({ code: 'unavailable' });
     await store.close();
   });
 
