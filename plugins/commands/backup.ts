@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { decodePem } from '#adapters/wire/pem.ts';
 import type { RestoreResult } from '#core/backups/settle.ts';
 import { Fault } from '#core/fault.ts';
+import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../config-file.ts';
 import { type Restored, restoreBackup } from '../restore.ts';
 import { ask } from './ask.ts';
@@ -65,8 +66,9 @@ ${passphrases}`,
     async run(invocation) {
       const file = resolve(invocation.positionals[0]!);
       const { crl = [], json } = invocation.options;
-      // Read before anything is written: what cannot be read is said at once.
+      // Read before anything is written: what is no CRL is said at once.
       const crls = (await Promise.all((crl as readonly string[]).map(readCrls))).flat();
+      for (const der of crls) parseCrl(der);
       const passphrase = await passphraseOf(invocation, 'known');
       const loaded = await loadConfiguration(invocation.place, invocation.catalog);
       const restored = await restoreBackup(loaded, file, passphrase);

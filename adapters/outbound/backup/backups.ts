@@ -25,7 +25,7 @@ export interface BackupOptions {
   readonly keep: number | undefined;
 }
 
-export const fewestPassphraseCharacters = 12;
+const fewestPassphraseCharacters = 12;
 
 /** `postern-20261121T121028.123Z.backup`: in order of time when sorted by name. */
 const backupName = /^postern-\d{8}T\d{6}\.\d{3}Z\.backup$/;
