@@ -84,7 +84,7 @@ function demandToken(context: Context, { keyStore }: CaInput): void {
 async function generate(context: Context, input: CaInput, isRoot: boolean, actor: Actor): Promise<number> {
   const { uniqueName, type, isActive, pathLength, keyId } = input;
   if (isRoot) demandAbsent(input, ['parent'], 'a root signs itself');
-  const parent = isRoot ? undefined : await parentCa(context, input.parent);
+  const parent = isRoot ? undefined : await parentCa(context, input.parent, 'parent');
   const keyType = input.keyType ?? caDefaults(isRoot).keyType;
   const wanted = {
     uniqueName,

@@ -59,7 +59,7 @@ async function makeCa(
       keyStore: keyStoreNamed(context).name,
       key: { type: input.keyType ?? keyType },
       lifetime,
-      ...(!isRoot && { pathLength: 0, parent: await parentCa(context) }),
+      ...(!isRoot && { pathLength: 0, parent: await parentCa(context, undefined, 'credentialType') }),
       alongside: ({ ca, certificate, chain, key }, next) =>
         credentialWrites(
           context,

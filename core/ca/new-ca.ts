@@ -62,26 +62,29 @@ export function caLifetime(validity: string | undefined, isRoot: boolean, now: n
   });
 }
 
-/** The CA of ours that is to sign another one; without an id the newest root. Faults: malformed with field `parent`. */
-export async function parentCa(context: Context, id?: number): Promise<LoadedCa> {
-  const refuse = (detail: string) => new Fault('malformed', detail, { field: 'parent' });
+/** The CA of ours that is to sign another one; without an id the newest root that can. Faults: malformed with `field`. */
+export async function parentCa(context: Context, id: number | undefined, field: string): Promise<LoadedCa> {
   context.configuration.expire();
   const configuration = await context.configuration.current();
-  const wanted = id ?? (await newestRoot(context));
-  const parent = wanted === undefined ? undefined : configuration.ca(wanted);
-  if (!parent) throw refuse(id === undefined ? 'there is no active root CA' : 'there is no such issuing CA');
-  const { record, certificate } = parent;
-  if (!record.key) throw refuse('the key of this CA is not here');
-  if (!record.isActive) throw refuse('this CA is not active');
-  if (certificate.notAfter <= context.clock.now()) throw refuse('this CA has expired');
-  if (basicConstraintsOf(certificate)?.pathLength === 0) throw refuse('this CA may have no CA below it');
+  const now = context.clock.now();
+  if (id === undefined) {
+    const { records } = await context.store.list('issuingCa', { limit: 1000 });
+    const roots = records.filter(({ chain }) => chain.length === 0);
+    const fit = roots.flatMap(({ id }) => configuration.ca(id) ?? []).find((ca) => !unfit(ca, now));
+    if (!fit) throw new Fault('malformed', 'there is no root CA that can sign another one', { field });
+    return fit;
+  }
+  const parent = configuration.ca(id);
+  const why = parent ? unfit(parent, now) : 'there is no such issuing CA';
+  if (!parent || why) throw new Fault('malformed', why ?? '', { field });
   return parent;
 }
 
-async function newestRoot({ store }: Pick<Context, 'store'>): Promise<number | undefined> {
-  const { records } = await store.list('issuingCa', {
-    where: [{ field: 'isActive', is: 'equal', value: true }],
-    limit: 1000,
-  });
-  return records.find(({ key, chain }) => key !== null && chain.length === 0)?.id;
+/** Why a CA cannot sign another one. */
+function unfit({ record, certificate }: LoadedCa, now: number): string | undefined {
+  if (!record.key) return 'the key of this CA is not here';
+  if (!record.isActive) return 'this CA is not active';
+  if (certificate.notAfter <= now) return 'this CA has expired';
+  if (basicConstraintsOf(certificate)?.pathLength === 0) return 'this CA may have no CA below it';
+  return undefined;
 }

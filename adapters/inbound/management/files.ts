@@ -34,6 +34,7 @@ export const attachment = (body: string | Uint8Array, contentType: string, fileN
       'content-type': contentType,
       'content-disposition': `attachment; filename="${safeName(fileName)}"`,
       'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
     },
   });
 

@@ -137,6 +137,16 @@ describe('a credential', () => {
   });
 });
 
+test('of an issuing CA needs a root that can sign it', async () => {
+  await using own = await installation();
+  const ownApi = await apiOf(own);
+  await ownApi.post('/api/issuing-cas/', { unique_name: 'last', issuing_ca_type: 0, path_length: 0 });
+  expect((await ownApi.post(path, { credential_type: 2 })).status).toBe(201);
+  await ownApi.post('/api/issuing-cas/1/deactivate/');
+  const { status, body } = await ownApi.post(path, { credential_type: 2 });
+  expect([status, body]).toEqual([400, { credential_type: [expect.stringContaining('no root CA')] }]);
+});
+
 describe('a credential from outside', () => {
   const outside = outsideCa();
   const key = testKey('p-256', 'outside server').pem();
