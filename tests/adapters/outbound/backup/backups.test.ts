@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,9 @@ import type { KeyStore } from '#core/ports/keys.ts';
 import type { SnapshotItem } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
+
+// Each passphrase costs scrypt's time.
+setDefaultTimeout(20_000);
 
 const passphrase = 'correct horse battery staple';
 const home = mkdtempSync(join(tmpdir(), 'postern-backup-'));

@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { open, seal } from '#adapters/outbound/backup/container.ts';
+
+// Each passphrase costs scrypt's time.
+setDefaultTimeout(20_000);
 
 const passphrase = 'correct horse battery staple';
 const chunk = 64 * 1024;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import { type Snapshot, unsettledRestore } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 import { installation, testClock } from '#tests/fixtures/installation.ts';
 import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixtures/postgres.ts';
+
+setDefaultTimeout(20_000);
 
 const clock = testClock();
 const directory = mkdtempSync(join(tmpdir(), 'postern-snapshot-'));
