@@ -21,7 +21,7 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full` */
   readonly url: string;
   readonly clock: Clock;
-  /** Connections for reading; one more writes. Default 4. */
+  /** Connections for reading, default 4. Besides, there are one for writing and two for searches. */
   readonly poolSize?: number;
   /** Milliseconds, default 5000. */
   readonly connectTimeout?: number;
@@ -59,6 +59,8 @@ class PostgresDriver implements Driver {
   readonly builder: Builder;
   readonly #statements: Statements;
   readonly #pool: Pool;
+  /** Apart, so that no login waits behind them. */
+  readonly #searches: Pool;
   readonly #writer: Writer;
 
   readonly #url: string;
@@ -68,21 +70,18 @@ class PostgresDriver implements Driver {
     this.#url = url;
     this.#timeouts = timeouts;
     this.#pool = new Pool(url, timeouts, poolSize);
+    this.#searches = new Pool(url, timeouts, 2);
     this.#writer = new Writer(url, timeouts);
     this.builder = builderOver(() => connect(url, timeouts, { max: 1 }));
     this.#statements = new Statements(this.builder);
   }
 
-  async query(text: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
-    try {
-      return await this.#pool.query(text, parameters, reuse);
-    } catch (error) {
-      throw asFault(error);
-    }
+  query(text: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
+    return answered(this.#pool.query(text, parameters, reuse));
   }
 
   search(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return this.query(text, parameters, false);
+    return answered(this.#searches.query(text, parameters, false));
   }
 
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
@@ -146,9 +145,14 @@ class PostgresDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool.close(), this.#writer.close()]);
+    await Promise.all([this.#pool.close(), this.#searches.close(), this.#writer.close()]);
   }
 }
+
+const answered = (rows: Promise<Row[]>): Promise<Row[]> =>
+  rows.catch((error) => {
+    throw asFault(error);
+  });
 
 const isPassing = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && (error.code === '40001' || error.code === '40P01');

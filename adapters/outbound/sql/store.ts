@@ -73,18 +73,27 @@ export function createStore(driver: Driver, clock: Clock): Store {
 }
 
 function toDeviceLogin(row: Row): DeviceLogin {
-  const device = take('device', 'd.', row);
   const config: OnboardingConfig | NoOnboardingConfig | undefined =
     row['o.id'] !== null
-      ? take('onboardingConfig', 'o.', row)
+      ? toRecord('onboardingConfig', take(onboardingNames, row))
       : row['n.id'] !== null
-        ? take('noOnboardingConfig', 'n.', row)
+        ? toRecord('noOnboardingConfig', take(noOnboardingNames, row))
         : undefined;
-  return { device, config };
+  return { device: toRecord('device', take(deviceNames, row)), config };
 }
 
-function take<K extends Kind>(kind: K, prefix: string, row: Row): Records[K] {
-  const own: Row = { id: row[`${prefix}id`] };
-  for (const [field] of columnsOf(kind)) own[field] = row[prefix + field];
-  return toRecord(kind, own);
+/** A field, and what the statement of `deviceLogin` calls it. */
+type Names = readonly (readonly [string, string])[];
+
+const names = (kind: Kind, prefix: string): Names =>
+  ['id', ...columnsOf(kind).map(([field]) => field)].map((field) => [field, prefix + field]);
+
+const deviceNames = names('device', 'd.');
+const onboardingNames = names('onboardingConfig', 'o.');
+const noOnboardingNames = names('noOnboardingConfig', 'n.');
+
+function take(wanted: Names, row: Row): Row {
+  const own: Row = {};
+  for (const [field, name] of wanted) own[field] = row[name];
+  return own;
 }
