@@ -50,7 +50,7 @@ export function newNoOnboardingConfig(
 }
 
 /** The plain secret; null where there is none. */
-export function openSecret(
+function openSecret(
   context: Pick<Context, 'vault'>,
   field: (typeof secretFields)[number],
   sealed: Uint8Array | null,

@@ -124,7 +124,7 @@ function parsed(der: Uint8Array | undefined): Certificate | undefined {
   }
 }
 
-export const deviceActor = (device: Device, address: string): Actor => ({
+const deviceActor = (device: Device, address: string): Actor => ({
   kind: 'device',
   id: device.id,
   name: device.commonName,

@@ -37,7 +37,7 @@ export function requestFor({
   return verifyPkcs10(assembleCertificationRequest(info, algorithm, testKey(key).sign(algorithm, info)));
 }
 
-export const now = Date.UTC(2026, 4, 17, 12, 30, 15, 250);
+const now = Date.UTC(2026, 4, 17, 12, 30, 15, 250);
 export const issuer = testCa('p-256').certificate;
 
 /** A device, a domain and a CA. */

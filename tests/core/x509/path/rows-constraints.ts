@@ -20,7 +20,7 @@ function base(text: string) {
   return raw ? { kind: raw as 'dns' | 'email' | 'uri', value } : parseGeneralName(text);
 }
 
-export const constraints = ({ permitted = [], excluded = [] }: Subtrees) =>
+const constraints = ({ permitted = [], excluded = [] }: Subtrees) =>
   nameConstraintsExtension({ permitted: permitted.map(base), excluded: excluded.map(base) });
 
 const altNames = (names: readonly string[]) => subjectAltNameExtension(names.map(base));
