@@ -46,10 +46,10 @@ export class Client {
     this.#socket = socket;
   }
 
-  /** Sends a request; the status of the response once all of it is there. */
+  /** Sends a request, one octet a character; the status of the response once all of it is there. */
   exchange(request: string): Promise<number> {
     this.#waiting = Promise.withResolvers<number>();
-    this.#socket.write(request);
+    this.#socket.write(Buffer.from(request, 'latin1'));
     return this.#waiting.promise;
   }
 

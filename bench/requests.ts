@@ -12,7 +12,8 @@ const csrOf = (device: Device, n: number): string =>
 
 const basic = ({ name, password }: Device): string => `Basic ${btoa(`${name}:${password}`)}`;
 
-function post(path: string, headers: Record<string, string>, body: string): string {
+/** One octet a character, as `Client` sends it. */
+export function post(path: string, headers: Record<string, string>, body: string): string {
   const fields = { Host: 'localhost', ...headers, 'Content-Length': String(body.length) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;

@@ -1,6 +1,7 @@
 /** What a certificate costs, in multiples of its cryptography. See ./run for how it is called. */
 import { parseArgs } from 'node:util';
 import type { Case, Extent } from './cases/case.ts';
+import { cmpCases } from './cases/cmp.ts';
 import { crlCase } from './cases/crl.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
 import { filledCase } from './cases/filled.ts';
@@ -10,7 +11,15 @@ import { startCase } from './cases/start.ts';
 import { startLoad } from './load-process.ts';
 import { printTable, type Result, writeJson } from './report.ts';
 
-const cases: readonly Case[] = [...enrolmentCases, renewalCase, filledCase, memoryCase, startCase, crlCase];
+const cases: readonly Case[] = [
+  ...enrolmentCases,
+  ...cmpCases,
+  renewalCase,
+  filledCase,
+  memoryCase,
+  startCase,
+  crlCase,
+];
 
 const full: Extent = {
   rounds: 9,

@@ -9,6 +9,7 @@ import { addresses, openService } from '#plugins/service.ts';
 export interface Device {
   readonly name: string;
   readonly password: string;
+  readonly sharedSecret: string;
 }
 
 /** A data directory after its first start, with devices registered, that a server can be started on. */
@@ -47,7 +48,11 @@ async function register(directory: string, config: string, count: number): Promi
     Array.from({ length: count }, async (_, n) => {
       const device = await gateway.devices.create(operator, { commonName: `pump-${n + 1}`, domain });
       const secrets = await gateway.noOnboardingConfigs.read(operator, device.noOnboardingConfig!);
-      return { name: device.commonName, password: secrets.estPassword! };
+      return {
+        name: device.commonName,
+        password: secrets.estPassword!,
+        sharedSecret: secrets.cmpSharedSecret!,
+      };
     }),
   );
 }

@@ -1,0 +1,125 @@
+import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
+import { CmpClient, type CmpCredential, cr, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import type { Load } from '../load-process.ts';
+import { type Measured, measure, median, run } from '../measure.ts';
+import type { Result } from '../report.ts';
+import { post } from '../requests.ts';
+import { startServer } from '../server.ts';
+import { createSite, type Device } from '../site.ts';
+import { sqlite } from '../store.ts';
+import { type Case, connections, type Extent, loopback, microseconds, times } from './case.ts';
+
+const deviceCount = 256;
+const keyOf = (n: number) => testKey('p-256', String(n % 64));
+
+interface CmpLoad {
+  readonly title: string;
+  readonly reach?: number;
+  /** Verifications and signatures that the exchange cannot do without, in pairs. */
+  readonly pairs: number;
+  readonly path: string;
+  /** What the devices protect their messages with. */
+  readonly credentials: (port: number, devices: readonly Device[]) => Promise<readonly CmpCredential[]>;
+  readonly body: (device: Device, n: number) => ReturnType<typeof ir>;
+}
+
+const secretOf = ({ name, sharedSecret }: Device): CmpCredential => ({
+  reference: name,
+  secret: sharedSecret,
+});
+
+export const cmpCases: readonly Case[] = [
+  {
+    name: 'cmp-mac',
+    run: (load, extent) =>
+      exchange(load, extent, {
+        title: 'CMP ir, MAC with 100 iterations, implicitConfirm, SQLite',
+        reach: 3.5,
+        pairs: 1,
+        path: '/.well-known/cmp/p/default',
+        credentials: async (_, devices) => devices.map(secretOf),
+        body: ({ name }, n) => ir(crmf(keyOf(n), { subject: `CN=${name}` })),
+      }),
+  },
+  {
+    name: 'cmp-signature',
+    run: (load, extent) =>
+      exchange(load, extent, {
+        title: 'CMP cr, signed, implicitConfirm, SQLite: of two verifications and two signatures',
+        pairs: 2,
+        path: '/.well-known/cmp/p/default/tls_client',
+        credentials: (port, devices) => Promise.all(devices.map((device, n) => certified(port, device, n))),
+        body: ({ name }, n) => cr(crmf(keyOf(n), { subject: `CN=${name}` })),
+      }),
+  },
+];
+
+async function exchange(load: Load, extent: Extent, cmp: CmpLoad): Promise<readonly Result[]> {
+  const { warmUp, rounds, perRound } = extent;
+  using site = await createSite(deviceCount, loopback);
+  await using server = await startServer(site);
+  const credentials = await cmp.credentials(server.port, site.devices);
+  const job = async (count: number) => ({
+    port: server.port,
+    connections,
+    count,
+    requests: await messages(cmp, site.devices, credentials, count),
+  });
+  for (let done = 0; done < warmUp; done += perRound) await run(load, await job(perRound));
+  const before = await sqlite.certificates(site.directory);
+  const measured: Measured[] = [];
+  // A message is good for once: each round has its own.
+  for (let n = 0; n < rounds; n++) {
+    measured.push(...(await measure(load, [{ server, job: await job(perRound) }], 1)));
+  }
+  const answered = rounds * perRound;
+  const stored = (await sqlite.certificates(site.directory)) - before;
+  if (stored !== answered)
+    throw new Error(`${answered} certificates were asked for and ${stored} are stored`);
+  return [resultOf(cmp, measured)];
+}
+
+function resultOf({ title, reach, pairs }: CmpLoad, measured: readonly Measured[]): Result {
+  const of = (value: (one: Measured) => number): number => median(measured.map(value));
+  const ratio = of((one) => one.cpu / (pairs * one.limit));
+  return {
+    title,
+    measured: times(ratio),
+    remark: `${microseconds(of(({ cpu }) => cpu))}, limit ${microseconds(pairs * of(({ limit }) => limit))}; ${of(({ rate }) => rate).toFixed(0)}/s`,
+    ...(reach !== undefined && { reach: `≤ ${reach} ×`, met: ratio <= reach }),
+    figures: { measured },
+  };
+}
+
+const nowhere = { handle: () => Promise.reject(new Error('the benchmark sends messages itself')) };
+
+/** As they go over the wire, each of a transaction of its own. */
+const messages = (
+  { path, body }: CmpLoad,
+  devices: readonly Device[],
+  credentials: readonly CmpCredential[],
+  count: number,
+): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const at = n % devices.length;
+      const client = new CmpClient(nowhere, credentials[at]!);
+      const message = await client.build(body(devices[at]!, at), { implicitConfirm: true });
+      return post(path, { 'Content-Type': 'application/pkixcmp' }, Buffer.from(message).toString('latin1'));
+    }),
+  );
+
+/** A domain credential for the device. */
+async function certified(port: number, device: Device, n: number): Promise<CmpCredential> {
+  const key = keyOf(n);
+  const client = new CmpClient(nowhere, secretOf(device));
+  const request = ir(crmf(key, { subject: `CN=${device.name}` }));
+  const response = await fetch(`https://127.0.0.1:${port}/.well-known/cmp/p/default`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/pkixcmp' },
+    body: (await client.build(request, { implicitConfirm: true })).slice(),
+    tls: { rejectUnauthorized: false },
+  });
+  return { certificate: issued(parsePkiMessage(new Uint8Array(await response.arrayBuffer()))), key };
+}
