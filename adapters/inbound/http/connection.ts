@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SocketPeer } from './evidence.ts';
 import type { Limits } from './limits.ts';
+import { type ReaderEvents, RequestReader } from './request-reader.ts';
 
 /** Time as of the last tick: every request asks several times, and none needs it finer. */
 export class Clock {
@@ -21,31 +22,32 @@ export class Clock {
 type Refuse = (status: number, detail: string) => void;
 
 /**
- * One connection: what it is busy with, and how long it may be so. node:http gets the sockets already
- * open, and its own timeouts do not run on those; one sweep over all connections does their work.
+ * One connection: what it is busy with, and how long it may be so. One sweep over all connections does the work
+ * of their timers.
  */
 export class Connection {
   readonly socket: Socket;
   readonly peer: SocketPeer;
   readonly clock: Clock;
   readonly limits: Limits;
+  readonly reader: RequestReader;
   /** The next response is the last. */
   closing = false;
-  /** The last response has begun: whatever else comes in is dropped. */
+  /** The last response has begun. */
   closed = false;
   #deadline: number; // for the peer to send something
   #stalled = Number.POSITIVE_INFINITY; // for the peer to take something
   #refuse: Refuse | undefined; // while octets of a request are awaited after its header
   #running = false;
   #waiting: (() => Promise<void>)[] = [];
-  #octetsBefore = 0;
   #headBegun = false;
 
-  constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits) {
+  constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits, events: ReaderEvents) {
     this.socket = socket;
     this.peer = peer;
     this.clock = clock;
     this.limits = limits;
+    this.reader = new RequestReader(limits.headerOctets, events);
     this.#deadline = clock.now + limits.headerMs;
   }
 
@@ -98,22 +100,18 @@ export class Connection {
   /** Closes: at once when no request has begun, else after its response. */
   finish(): void {
     this.closing = true;
-    if (!this.busy && !this.#hasReceived()) this.socket.destroySoon();
+    if (!this.busy && !this.reader.headBegun) this.socket.destroySoon();
   }
 
   sweep(): void {
     const { now } = this.clock;
-    if (!this.busy && !this.#headBegun && this.#hasReceived()) {
+    if (!this.busy && !this.#headBegun && this.reader.headBegun) {
       this.#headBegun = true;
       this.#deadline = Math.min(this.#deadline, now + this.limits.headerMs);
     }
     if (now >= this.#stalled) this.socket.destroy();
     if (now < this.#deadline) return;
     if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
-  }
-
-  #hasReceived(): boolean {
-    return this.socket.bytesRead !== this.#octetsBefore;
   }
 
   readonly #next = (): void => {
@@ -125,7 +123,6 @@ export class Connection {
     this.#running = false;
     if (this.#refuse) return;
     this.#headBegun = false;
-    this.#octetsBefore = this.socket.bytesRead;
     this.#deadline = this.clock.now + this.limits.idleMs;
     // A response that said so closes the connection itself; this one had begun before it was to be the last.
     if (this.closing && !this.closed) this.socket.destroySoon();
