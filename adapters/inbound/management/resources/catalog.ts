@@ -18,6 +18,7 @@ import { settingsRoutes } from './settings.ts';
 import { signedMessages } from './signed-messages.ts';
 import { signerRoutes, signers } from './signers.ts';
 import { activateCredential, credentials } from './tls.ts';
+import { transactions } from './transactions.ts';
 import { truststoreFile, truststores } from './truststores.ts';
 import { users } from './users.ts';
 
@@ -45,6 +46,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...signerRoutes(gateway),
   ...collectionRoutes(gateway, credentials),
   activateCredential(gateway),
+  ...collectionRoutes(gateway, transactions),
   ...collectionRoutes(gateway, truststores(baseUrl)),
   truststoreFile(gateway),
   ...collectionRoutes(gateway, users),

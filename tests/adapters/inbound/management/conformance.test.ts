@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { Fault } from '#core/fault.ts';
 import type { Store } from '#core/ports/store.ts';
+import { insert } from '#tests/contracts/store-samples.ts';
 import { type Answer, type Api, apiOf } from '#tests/fixtures/api.ts';
 import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 import { type Contract, contractOf, type Operation } from '#tests/fixtures/openapi.ts';
@@ -45,6 +46,7 @@ beforeAll(async () => {
   const account = { username: 'nobody', password: 'a long password' };
   await admin.post('/api/users/', { ...account, role: roles[0].id });
   nobody = await admin.as(account.username, account.password);
+  await store.commit([insert('transaction', { state: 'waiting', certificate: null })]);
   const credential = await idOf('/api/tls/?credential_type=0');
   pem = (await admin.get(`/api/tls/${credential}/`)).body.pem;
 });
@@ -269,6 +271,8 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [204, 'a log file deleted', () => admin.remove('/api/logging/delete/postern.log/')],
   [200, 'audit events', () => admin.get('/api/audit-events/?limit=5')],
   [200, 'an audit event', () => admin.get('/api/audit-events/1/')],
+  [200, 'transactions', () => admin.get('/api/transactions/?state=waiting')],
+  [200, 'a transaction', async () => admin.get(`/api/transactions/${await idOf('/api/transactions/')}/`)],
   [200, 'a backup', async () => admin.call('POST', `/api/backups/${await backup()}/run/`)],
   [409, 'a backup while one is made', async () => whileBackupIsMade(await backup())],
   [
