@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { SocketPeer } from './evidence.ts';
 import type { Limits } from './limits.ts';
-import { type ReaderEvents, RequestReader } from './request-reader.ts';
 
 /** Time as of the last tick: every request asks several times, and none needs it finer. */
 export class Clock {
@@ -22,32 +21,31 @@ export class Clock {
 type Refuse = (status: number, detail: string) => void;
 
 /**
- * One connection: what it is busy with, and how long it may be so. One sweep over all connections does the work
- * of their timers.
+ * One connection: what it is busy with, and how long it may be so. node:http gets the sockets already
+ * open, and its own timeouts do not run on those; one sweep over all connections does their work.
  */
 export class Connection {
   readonly socket: Socket;
   readonly peer: SocketPeer;
   readonly clock: Clock;
   readonly limits: Limits;
-  readonly reader: RequestReader;
   /** The next response is the last. */
   closing = false;
-  /** The last response has begun. */
+  /** The last response has begun: whatever else comes in is dropped. */
   closed = false;
   #deadline: number; // for the peer to send something
   #stalled = Number.POSITIVE_INFINITY; // for the peer to take something
   #refuse: Refuse | undefined; // while octets of a request are awaited after its header
   #running = false;
   #waiting: (() => Promise<void>)[] = [];
+  #octetsBefore = 0;
   #headBegun = false;
 
-  constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits, events: ReaderEvents) {
+  constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits) {
     this.socket = socket;
     this.peer = peer;
     this.clock = clock;
     this.limits = limits;
-    this.reader = new RequestReader(limits.headerOctets, events);
     this.#deadline = clock.now + limits.headerMs;
   }
 
@@ -100,18 +98,22 @@ export class Connection {
   /** Closes: at once when no request has begun, else after its response. */
   finish(): void {
     this.closing = true;
-    if (!this.busy && !this.reader.headBegun) this.socket.destroySoon();
+    if (!this.busy && !this.#hasReceived()) this.socket.destroySoon();
   }
 
   sweep(): void {
     const { now } = this.clock;
-    if (!this.busy && !this.#headBegun && this.reader.headBegun) {
+    if (!this.busy && !this.#headBegun && this.#hasReceived()) {
       this.#headBegun = true;
       this.#deadline = Math.min(this.#deadline, now + this.limits.headerMs);
     }
     if (now >= this.#stalled) this.socket.destroy();
     if (now < this.#deadline) return;
     if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
+  }
+
+  #hasReceived(): boolean {
+    return this.socket.bytesRead !== this.#octetsBefore;
   }
 
   readonly #next = (): void => {
@@ -123,6 +125,7 @@ export class Connection {
     this.#running = false;
     if (this.#refuse) return;
     this.#headBegun = false;
+    this.#octetsBefore = this.socket.bytesRead;
     this.#deadline = this.clock.now + this.limits.idleMs;
     // A response that said so closes the connection itself; this one had begun before it was to be the last.
     if (this.closing && !this.closed) this.socket.destroySoon();

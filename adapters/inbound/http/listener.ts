@@ -99,9 +99,9 @@ function tryCredential<T>(use: () => T): T {
 }
 
 /**
- * Opens the HTTPS listener and, if asked for, the plain one. node:tls accepts, as no other server that Bun has shows the
- * certificates of a client; HTTP is ours, as node:http on Bun costs twice as much for each request. Fault malformed
- * for a credential or an address range that is none; the error of node:net when a port cannot be had.
+ * Opens the HTTPS listener and, if asked for, the plain one. node:tls accepts and node:http parses: no other server
+ * that Bun has shows the certificates of a client. Fault malformed for a credential or an address range that is
+ * none; the error of node:net when a port cannot be had.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { https, http, onError } = options;

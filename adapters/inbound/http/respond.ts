@@ -1,7 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { HttpResponse } from './exchange.ts';
-import { type Head, isFieldName, isFieldValue } from './head.ts';
 
 const everywhere = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 const overTls = { ...everywhere, 'strict-transport-security': 'max-age=31536000' };
@@ -12,136 +11,95 @@ export const plainText = (status: number, text: string): HttpResponse => ({
   body: `${text}\n`,
 });
 
-/** A response as it goes out. */
-interface Ready {
-  readonly head: string;
-  readonly body: HttpResponse['body'];
-  /** Octets of the body; undefined for a stream of which nobody has said. */
-  readonly length: number | undefined;
-  readonly chunked: boolean;
-}
-
-/** Throws for a status or a field that cannot be sent. */
-export function prepare(connection: Connection, request: Head, response: HttpResponse): Ready {
-  const { status, body } = response;
-  const fields = fieldsOf(connection, response);
-  const length = lengthOf(body) ?? (fields['content-length'] ? Number(fields['content-length']) : undefined);
-  const chunked = length === undefined && request.version !== '1.0';
+/** `length` undefined: chunked, unless the response has a length of its own. */
+function writeHead(
+  connection: Connection,
+  res: ServerResponse,
+  response: HttpResponse,
+  length?: number,
+): void {
+  const headers: Record<string, string | number> = {
+    ...(connection.peer.secure ? overTls : everywhere),
+    ...response.headers,
+    date: connection.clock.date,
+  };
   // RFC 9110 §8.6: these have none.
-  const bodiless = status === 204 || status === 304;
-  delete fields['content-length'];
-  if (!bodiless && chunked) fields['transfer-encoding'] = 'chunked';
-  if (!bodiless && length !== undefined) fields['content-length'] = `${length}`;
-  if (connection.closing) fields.connection = 'close';
-  const head = render(status, fields);
-  return bodiless || request.method === 'HEAD'
-    ? { head, body: '', length: 0, chunked: false }
-    : { head, body, length, chunked };
-}
-
-function fieldsOf({ peer, clock }: Connection, { headers }: HttpResponse): Record<string, string> {
-  const fields: Record<string, string> = peer.secure ? { ...overTls } : { ...everywhere };
-  for (const name in headers) fields[name.toLowerCase()] = headers[name]!;
-  fields.date = clock.date;
-  return fields;
-}
-
-function lengthOf(body: HttpResponse['body']): number | undefined {
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  return body instanceof Uint8Array ? body.length : undefined;
-}
-
-function render(status: number, fields: Readonly<Record<string, string>>): string {
-  if (!Number.isInteger(status) || status < 200 || status > 999) throw new RangeError(`status ${status}`);
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (const name in fields) {
-    const value = fields[name]!;
-    if (!isFieldName(name) || !isFieldValue(value)) throw new TypeError(`field ${name} cannot be sent`);
-    head += `${name}: ${value}\r\n`;
-  }
-  return `${head}\r\n`;
+  if (length !== undefined && response.status !== 204 && response.status !== 304)
+    headers['content-length'] = length;
+  if (connection.closing) headers.connection = 'close';
+  res.writeHead(response.status, headers);
+  connection.closed = connection.closing;
 }
 
 /** Octets. What is longer goes out in pieces of this length, as fast as the peer takes them. */
 const piece = 64 * 1024;
 
-/**
- * Sends a response, and ends the connection when it is the last one. Undefined when the socket has taken it all, else a promise
- * of that, which rejects when a stream fails or is not as long as it was said to be.
- */
-export function send(connection: Connection, ready: Ready): Promise<void> | undefined {
-  connection.closed = connection.closing;
-  const { head, body, length } = ready;
-  if (!isStream(body) && length !== undefined && length <= piece) {
-    // In one write and one TLS record: two cost half as much again as the whole exchange.
-    connection.socket.write(together(head, body, length));
-    end(connection);
-    return undefined;
+/** Sends a response; resolves when the socket has taken it all. Rejects when it cannot be sent as it is. */
+export async function respond(
+  connection: Connection,
+  res: ServerResponse,
+  response: HttpResponse,
+): Promise<void> {
+  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
+  if (body instanceof Uint8Array && body.length <= piece) {
+    // Header and body in one write and one TLS record: two cost half as much again as the whole exchange.
+    connection.socket.cork();
+    try {
+      writeHead(connection, res, response, body.length);
+      res.end(body);
+    } finally {
+      connection.socket.uncork();
+    }
+    return;
   }
-  return stream(connection, ready).then(() => end(connection));
-}
-
-const isStream = (body: HttpResponse['body']): body is AsyncIterable<Uint8Array> =>
-  typeof body !== 'string' && !(body instanceof Uint8Array);
-
-function together(head: string, body: string | Uint8Array, length: number): Buffer {
-  const octets = Buffer.allocUnsafe(head.length + length);
-  octets.write(head, 'latin1');
-  if (typeof body === 'string') octets.write(body, head.length);
-  else octets.set(body, head.length);
-  return octets;
-}
-
-function end({ closed, socket }: Connection): void {
-  if (closed) socket.destroySoon();
-}
-
-async function stream(connection: Connection, { head, body, length, chunked }: Ready): Promise<void> {
-  const { socket } = connection;
-  const pieces = isStream(body) ? body : cut(typeof body === 'string' ? Buffer.from(body) : body);
-  let sent = 0;
-  socket.write(head, 'latin1');
-  for await (const octets of pieces) {
-    if (socket.destroyed) return;
-    if (octets.length === 0) continue;
-    sent += octets.length;
-    if (chunked) socket.write(`${octets.length.toString(16)}\r\n`);
-    const taken = socket.write(octets);
-    if (chunked) socket.write('\r\n');
-    if (!taken) await drained(connection);
+  const isWhole = body instanceof Uint8Array;
+  writeHead(connection, res, response, isWhole ? body.length : undefined);
+  for await (const chunk of isWhole ? pieces(body) : body) {
+    if (connection.socket.destroyed || res.req.method === 'HEAD') break;
+    if (!res.write(chunk)) await drained(connection, res);
   }
-  if (chunked) socket.write('0\r\n\r\n');
-  else if (length !== undefined && sent !== length)
-    throw new Error(`a body of ${sent} octets, not ${length}`);
+  res.end();
 }
 
-function* cut(octets: Uint8Array): Generator<Uint8Array> {
+function* pieces(octets: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < octets.length; at += piece) yield octets.subarray(at, at + piece);
 }
 
-function drained(connection: Connection): Promise<void> {
-  const { socket } = connection;
+function drained(connection: Connection, res: ServerResponse): Promise<void> {
   connection.stall();
   return new Promise((resolve) => {
     const done = (): void => {
-      socket.off('drain', done);
-      socket.off('close', done);
+      res.off('drain', done);
+      connection.socket.off('close', done);
       connection.flow();
       resolve();
     };
-    socket.on('drain', done);
-    socket.on('close', done);
+    res.on('drain', done);
+    connection.socket.on('close', done);
   });
 }
 
 /**
- * Answers a request that is not wanted, and ends the connection. What the peer is still sending is dropped for a moment
- * first: to close with octets unread is to reset, and the peer might never read why.
+ * Answers a request whose body is not wanted, and ends the connection. What the peer is still sending is
+ * dropped for a moment first: to close with octets unread is to reset, and the peer might never read why.
  */
-export function refuse(connection: Connection, request: Head, response: HttpResponse): void {
+export function respondAndClose(
+  connection: Connection,
+  req: IncomingMessage,
+  res: ServerResponse,
+  response: HttpResponse,
+): void {
+  const { body } = response;
+  const octets =
+    typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : Buffer.alloc(0);
   connection.closing = true;
-  const { head, body, length = 0 } = prepare(connection, request, response);
-  connection.closed = true;
-  connection.socket.write(isStream(body) ? head : together(head, body, length));
+  writeHead(connection, res, response, octets.length);
+  if (req.readableEnded) {
+    res.end(octets);
+    return;
+  }
+  res.write(octets);
   connection.expect(connection.limits.lingerMs, () => connection.socket.destroy());
+  req.on('end', () => res.end());
+  req.resume();
 }
