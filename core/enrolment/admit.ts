@@ -7,7 +7,7 @@ import type { Device } from '../devices/device.ts';
 import { secretContext } from '../devices/secrets.ts';
 import type { Domain } from '../domains/domain.ts';
 import { Fault } from '../fault.ts';
-import { type Certificate, extendedKeyUsageOf, parseCertificate } from '../x509/certificate.ts';
+import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import type { Evidence, Target } from './evidence.ts';
@@ -95,6 +95,9 @@ async function admitCertificate(
   if (now > certificate.notAfter) return refuse('it has expired', name);
   if (now < certificate.notBefore) return refuse('it is not valid yet', name);
   if (record.status !== 'good') return refuse('it has been revoked', name);
+  // RFC 9483 §1.6. In a handshake TLS sees to it.
+  const usage = evidence.kind === 'signature' ? keyUsageOf(certificate) : undefined;
+  if (usage && !usage.includes('digitalSignature')) return refuse('its key may not sign messages', name);
   const device = record.device === null ? undefined : await context.store.get('device', record.device);
   if (record.device !== null && !device) return refuse('its device is gone', name);
   if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
