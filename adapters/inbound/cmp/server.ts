@@ -4,6 +4,7 @@ import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { findValue } from '#adapters/wire/cmp/typed-value.ts';
 import { hex, sameBytes } from '#core/der/bytes.ts';
 import type { Target } from '#core/enrolment/evidence.ts';
+import { Fault } from '#core/fault.ts';
 import type { Transaction } from '#core/transactions/transaction.ts';
 import { abandon, confirm } from './confirmation.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
@@ -53,12 +54,20 @@ export async function respond(
     }
     return await dispatch(surroundings, { ...sender, ...arrival, message, name, transaction }, body);
   } catch (error) {
+    // Of two copies that come at once one is first: the other gets its answer.
+    const repeated = isReplay(error) ? await answerTo(surroundings, message) : undefined;
+    if (repeated) return repeated;
     if (isDefect(error)) surroundings.log.error('a CMP message could not be answered', error);
     const status = refusalStatus(error);
     const usedSeal = seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
     return (await reply(surroundings, message, usedSeal, { type: 'error', status })).message;
   }
 }
+
+const isReplay = (error: unknown): boolean => error instanceof Fault && error.code === 'replayed';
+
+const answerTo = async ({ gateway }: CmpSurroundings, message: SealedPkiMessage) =>
+  (await gateway.transactions.recall(transactionName(message), message.der)).answer;
 
 const longestName = 64;
 const leastNonce = 16;

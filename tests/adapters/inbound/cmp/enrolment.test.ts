@@ -338,6 +338,15 @@ describe('repeats and replays', () => {
     expect(answers.map(failureOf).sort()).toEqual(['ip', 'transactionIdInUse']);
   });
 
+  test('of two copies of a message at once both get the one answer', async () => {
+    const device = client();
+    const message = await device.build(ir(crmf(key)));
+    const before = await site.store.count('certificate', [], 10_000);
+    const [one, other] = await Promise.all([device.post(message), device.post(message)]);
+    expect(one).toEqual(other);
+    expect(await site.store.count('certificate', [], 10_000)).toBe(before + 1);
+  });
+
   test('a first message with a recipNonce is refused', async () => {
     const header = { recipNonce: new Uint8Array(16) };
     expect(failureOf(await client().send(ir(crmf(key)), { header }))).toBe('badRecipientNonce');
