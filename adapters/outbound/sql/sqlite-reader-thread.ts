@@ -9,8 +9,12 @@ db.run('pragma query_only = on');
 db.run('pragma busy_timeout = 1000');
 db.run('pragma cache_size = -16384');
 
-self.onmessage = ({ data: { number, sql, parameters } }: { data: Question }) => {
-  self.postMessage(answer(number, sql, parameters));
+self.onmessage = ({ data }: { data: Question | 'close' }) => {
+  if (data === 'close') {
+    db.close();
+    process.exit();
+  }
+  self.postMessage(answer(data.number, data.sql, data.parameters));
 };
 
 function answer(number: number, sql: string, parameters: readonly SqlValue[]): Answer {

@@ -20,6 +20,8 @@ interface Waiting {
 }
 
 const mostWaiting = 100;
+/** How long a query under way may hold up the end, in milliseconds. */
+const closePatience = 2000;
 
 /**
  * Reads a database file in a thread of its own. SQLite answers while the caller stands still, and a search through a million
@@ -79,6 +81,10 @@ export class SqliteReader {
   /** Whoever still waits is refused; who asks next gets a new thread. */
   #stop(fault: Fault): void {
     this.#thread?.terminate();
+    this.#refuse(fault);
+  }
+
+  #refuse(fault: Fault): void {
     this.#thread = undefined;
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
@@ -87,7 +93,17 @@ export class SqliteReader {
     this.#waiting.clear();
   }
 
-  close(): void {
-    this.#stop(unavailable());
+  /** Returns when the thread has closed the file, so that whoever opens it next has it alone. */
+  async close(): Promise<void> {
+    const thread = this.#thread;
+    this.#refuse(unavailable());
+    if (!thread) return;
+    const closed = Promise.withResolvers<unknown>();
+    thread.addEventListener('close', closed.resolve);
+    const late = setTimeout(() => thread.terminate(), closePatience);
+    thread.ref();
+    thread.postMessage('close');
+    await closed.promise;
+    clearTimeout(late);
   }
 }

@@ -227,7 +227,7 @@ class SqliteDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    this.#reader?.close();
+    await this.#reader?.close();
     this.#prepared.clear();
     this.#db.close(true);
   }
