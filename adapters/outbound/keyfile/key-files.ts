@@ -72,7 +72,8 @@ export async function openKeyFiles(options: {
       async write(id, contents) {
         if (!isKeyId(id)) throw new Fault('malformed', 'not the name of a key');
         if (!directory.has(id)) return directory.write(id, contents);
-        if ((await directory.read(id)) !== contents) throw new Fault('conflict', 'there is another key of this name');
+        if ((await directory.read(id)) !== contents)
+          throw new Fault('conflict', 'there is another key of this name');
       },
     },
     async remove(id) {
