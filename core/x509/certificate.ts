@@ -26,6 +26,7 @@ import {
 import type { GeneralName } from './general-name.ts';
 import { type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
+import { remembering } from './remembering.ts';
 
 export interface Certificate {
   readonly der: Uint8Array;
@@ -81,7 +82,7 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
   if (outerAlgorithm && !sameBytes(algorithm, outerAlgorithm)) {
     throw new Fault('malformed', 'certificate names two signature algorithms');
   }
-  const issuer = readName(tbs);
+  const issuer = readIssuer(tbs.element(tag.sequence));
   const validity = tbs.sequence();
   const notBefore = validity.time();
   const notAfter = validity.time();
@@ -104,6 +105,8 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
     extensions,
   };
 }
+
+const readIssuer = remembering((issuer) => readDer(issuer, readName));
 
 function readVersion(tbs: DerReader): 1 | 2 | 3 {
   const explicit = tbs.optional(contextConstructed(0));
@@ -156,15 +159,20 @@ function decoded<T>(certificate: Extended, which: string, decode: (value: Uint8A
 
 // Each is undefined when the extension is missing, and throws Fault malformed when it is not what it should be.
 
-export const keyUsageOf = (certificate: Extended): KeyUsage[] | undefined =>
-  decoded(certificate, oid.keyUsage, decodeKeyUsage);
+const keyUsage = remembering<readonly KeyUsage[]>(decodeKeyUsage);
+const extendedKeyUsage = remembering<readonly string[]>(decodeExtendedKeyUsage);
+const basicConstraints = remembering(decodeBasicConstraints);
+const authorityKeyIdentifier = remembering(decodeAuthorityKeyIdentifier);
+
+export const keyUsageOf = (certificate: Extended): readonly KeyUsage[] | undefined =>
+  decoded(certificate, oid.keyUsage, keyUsage);
 
 /** OIDs of purposes. */
-export const extendedKeyUsageOf = (certificate: Extended): string[] | undefined =>
-  decoded(certificate, oid.extendedKeyUsage, decodeExtendedKeyUsage);
+export const extendedKeyUsageOf = (certificate: Extended): readonly string[] | undefined =>
+  decoded(certificate, oid.extendedKeyUsage, extendedKeyUsage);
 
 export const basicConstraintsOf = (certificate: Extended): BasicConstraints | undefined =>
-  decoded(certificate, oid.basicConstraints, decodeBasicConstraints);
+  decoded(certificate, oid.basicConstraints, basicConstraints);
 
 /** Empty when the extension is missing. */
 export const subjectAltNamesOf = (certificate: Extended): GeneralName[] =>
@@ -174,7 +182,7 @@ export const subjectKeyIdentifierOf = (certificate: Extended): Uint8Array | unde
   decoded(certificate, oid.subjectKeyIdentifier, decodeSubjectKeyIdentifier);
 
 export const authorityKeyIdentifierOf = (certificate: Extended): AuthorityKeyIdentifier | undefined =>
-  decoded(certificate, oid.authorityKeyIdentifier, decodeAuthorityKeyIdentifier);
+  decoded(certificate, oid.authorityKeyIdentifier, authorityKeyIdentifier);
 
 export interface CertificateTemplate {
   /** Magnitude, most significant octet first: positive, and at most 20 octets when encoded. */

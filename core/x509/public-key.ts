@@ -11,6 +11,7 @@ import {
   signatureHash,
 } from './algorithm.ts';
 import { oid } from './oids.ts';
+import { remembering } from './remembering.ts';
 
 /** A key that Postern accepts: only `readPublicKey` makes one. */
 export interface PublicKey {
@@ -50,16 +51,16 @@ const malformed = (detail: string): Fault => new Fault('malformed', detail);
  * A SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7). Faults: malformed; badAlgorithm for a kind of key, or a size, that is
  * not accepted.
  */
-export function readPublicKey(spki: Uint8Array): PublicKey {
-  return readDer(spki, (reader) => {
+export const readPublicKey: (spki: Uint8Array) => PublicKey = remembering((spki) =>
+  readDer(spki, (reader) => {
     const info = reader.sequence();
     const algorithm = info.sequence();
     const bytes = info.bitStringBytes();
     info.finish();
     const type = keyType(algorithm, bytes);
     return { spki, type, bytes, key: importKey(spki) };
-  });
-}
+  }),
+);
 
 function keyType(algorithm: DerReader, bytes: Uint8Array): KeyType {
   const which = algorithm.oid();

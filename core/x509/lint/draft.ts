@@ -17,6 +17,7 @@ import {
 import type { KeyUsage } from '../extensions/usage.ts';
 import { type Facts, factsOf, readFacts } from '../facts.ts';
 import { oid } from '../oids.ts';
+import { remembering } from '../remembering.ts';
 
 /** A certificate to be and its issuer, decoded once for all rules. */
 export interface Draft {
@@ -50,6 +51,9 @@ export interface Rule {
   readonly finding: (draft: Draft) => string | false | undefined;
 }
 
+const distributionPoints = remembering(decodeCrlDistributionPoints);
+const infoAccess = remembering(decodeAuthorityInfoAccess);
+
 /** Faults: malformed for what cannot be read, badAlgorithm for a key that is not accepted. */
 export function readDraft(der: Uint8Array, issuer: Certificate | undefined): Draft {
   const tbs = parseTbsCertificate(der);
@@ -64,8 +68,8 @@ export function readDraft(der: Uint8Array, issuer: Certificate | undefined): Dra
     purposes: facts.purposes ?? [],
     subjectKeyIdentifier: subjectKeyIdentifierOf(tbs),
     authorityKeyIdentifier: authorityKeyIdentifierOf(tbs),
-    crlDistributionPoints: crlDistributionPoints && decodeCrlDistributionPoints(crlDistributionPoints.value),
-    authorityInfoAccess: authorityInfoAccess && decodeAuthorityInfoAccess(authorityInfoAccess.value),
+    crlDistributionPoints: crlDistributionPoints && distributionPoints(crlDistributionPoints.value),
+    authorityInfoAccess: authorityInfoAccess && infoAccess(authorityInfoAccess.value),
     ...readShape(der),
     issuer: issuer && readIssuer(issuer),
   };

@@ -1,0 +1,13 @@
+import { sameBytes } from '../der/bytes.ts';
+
+/**
+ * `decode` with a memory for one value. For what hardly varies from certificate to certificate: the issuer's name, the key
+ * usage of a profile, the addresses of a CA. Whoever asks shares the result, so it must not be changed.
+ */
+export function remembering<T>(decode: (value: Uint8Array) => T): (value: Uint8Array) => T {
+  let last: { readonly value: Uint8Array; readonly decoded: T } | undefined;
+  return (value) => {
+    if (!last || !sameBytes(last.value, value)) last = { value: value.slice(), decoded: decode(value) };
+    return last.decoded;
+  };
+}
