@@ -61,11 +61,11 @@ export async function issue(context: Context, commission: Commission): Promise<I
   if (ca.issuer.inProcess) {
     const certificate = await sign(ca, prepared);
     const [id, , ...alongside] = await context.store.commit(
-      await completion(context, commission, prepared, certificate, {
+      await completion(context, commission, record, certificate, (signed) => ({
         op: 'insert',
         kind: 'certificate',
-        values: { ...record, status: 'good', der: certificate, fingerprint: fingerprint(certificate) },
-      }),
+        values: { ...record, ...signed },
+      })),
     );
     return { id: id!, certificate, chain: ca.chain, alongside };
   }
@@ -104,13 +104,13 @@ export async function issue(context: Context, commission: Commission): Promise<I
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
   const [, , ...alongside] = await context.store.commit(
-    await completion(context, commission, prepared, certificate, {
+    await completion(context, commission, record, certificate, (signed) => ({
       op: 'update',
       kind: 'certificate',
       id: id!,
       where: { status: 'intended' },
-      set: { status: 'good', der: certificate, fingerprint: fingerprint(certificate) },
-    }),
+      set: signed,
+    })),
   );
   return { id: id!, certificate, chain: ca.chain, alongside };
 }
@@ -170,7 +170,9 @@ function verify(ca: LoadedCa, prepared: Prepared, der: Uint8Array): void {
   }
 }
 
-type NewCertificate = Omit<StoredCertificate, 'id' | 'status' | 'der' | 'fingerprint'>;
+/** What the record of a certificate says before there is a signature, and what comes with it. */
+type NewCertificate = Omit<StoredCertificate, 'id' | keyof Signed>;
+type Signed = Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>;
 
 function recordOf(context: Context, commission: Commission, { template }: Prepared): NewCertificate {
   const { ca, device, domain, profile, protocol, inventoryName } = commission;
@@ -178,7 +180,7 @@ function recordOf(context: Context, commission: Commission, { template }: Prepar
     createdAt: context.clock.now(),
     commonName: inventoryName ?? commonName(template.subject) ?? '',
     ca: ca.record.id,
-    serialNumber: Buffer.from(template.serial).toString('hex').toUpperCase(),
+    serialNumber: template.serial.toHex().toUpperCase(),
     subject: formatDistinguishedName(template.subject),
     notValidBefore: template.notBefore,
     notValidAfter: template.notAfter,
@@ -196,12 +198,13 @@ function recordOf(context: Context, commission: Commission, { template }: Prepar
 async function completion(
   context: Context,
   commission: Commission,
-  { template }: Prepared,
+  { subject, serialNumber }: NewCertificate,
   certificate: Uint8Array,
-  write: Write,
+  write: (signed: Signed) => Write,
 ): Promise<Write[]> {
+  const signed: Signed = { status: 'good', der: certificate, fingerprint: fingerprint(certificate) };
   const writes = [
-    write,
+    write(signed),
     audit(
       context,
       commission.actor,
@@ -209,15 +212,16 @@ async function completion(
         action: 'certificate.issue',
         object: 'certificate',
         detail: {
-          subject: brief(formatDistinguishedName(template.subject)),
-          serialNumber: Buffer.from(template.serial).toString('hex').toUpperCase(),
+          subject: brief(subject),
+          serialNumber,
           profile: commission.profileName,
           protocol: commission.protocol,
-          fingerprint: fingerprint(certificate),
+          fingerprint: signed.fingerprint,
         },
       },
       { ref: 0 },
     ),
   ];
-  return [...writes, ...((await commission.alongside?.(certificate, writes.length)) ?? [])];
+  const alongside = commission.alongside && (await commission.alongside(certificate, writes.length));
+  return alongside ? [...writes, ...alongside] : writes;
 }

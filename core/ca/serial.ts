@@ -7,10 +7,11 @@ import type { Clock, Entropy } from '../ports/platform.ts';
  */
 export function newSerial(clock: Clock, entropy: Entropy): Uint8Array {
   const serial = new Uint8Array(16);
-  const now = clock.now();
-  const view = new DataView(serial.buffer);
-  view.setUint16(0, Math.floor(now / 2 ** 32));
-  view.setUint32(2, now % 2 ** 32);
+  let time = clock.now();
+  for (let at = 5; at >= 0; at--) {
+    serial[at] = time % 256;
+    time = Math.floor(time / 256);
+  }
   serial.set(entropy.bytes(10), 6);
   // Positive and without a leading zero octet, whatever the clock says.
   if (serial[0] === 0) serial[0] = 1;

@@ -10,11 +10,14 @@ interface Decision {
   readonly add: readonly string[];
 }
 
+const nothing: Decision = { keep: [], add: [] };
+
 /**
  * Applies a rule to the requested values. Deciding about what came out gives the same again: RFC 7030 §4.2.2 renewals depend
  * on it. Faults: badCsr.
  */
 export function decide(rule: ValueRule, requested: readonly string[], from: Fields, trace?: Trace): Decision {
+  if (requested.length === 0 && !rule.fixed && rule.default.length === 0 && !rule.required) return nothing;
   const missing = rule.fixed ? renderFixed(rule, from) : [];
   let count = 0;
   const keep = requested.map((value) => {

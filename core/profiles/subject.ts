@@ -46,6 +46,8 @@ const fitsAttribute =
     return made instanceof Fault ? `does not fit: ${made.detail}` : undefined;
   };
 
+const none: readonly NameAttribute[] = [];
+
 function applySubject(
   rules: ReadonlyMap<string, ValueRule>,
   others: Others,
@@ -69,7 +71,7 @@ function applySubject(
   }
   const added: Rdn[] = [];
   for (const [type, rule] of rules) {
-    const asked = byRule.get(type) ?? [];
+    const asked = byRule.get(type) ?? none;
     const decision = decide(
       rule,
       asked.map((one) => one.value),
