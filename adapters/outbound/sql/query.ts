@@ -129,9 +129,10 @@ const never: Test = sql`1 = 0`;
 function conditionTest<K extends Kind>(
   dialect: Dialect,
   kind: K,
-  { field, is, value }: Condition<K>,
+  condition: Condition<K>,
   order?: Order,
 ): Test {
+  const { field, is, value } = withoutNul(condition);
   if (is === 'contains') return containsTest(dialect, kind, field, value);
   const values = Array.isArray(value) ? value : [value];
   const encoded = values
@@ -153,6 +154,16 @@ function conditionTest<K extends Kind>(
   const usual = columnOf(kind, field)?.usual;
   // Says the same twice: this is how the databases see that the index holds all that is asked for.
   return usual === undefined || encoded.includes(usual) ? test : sql`${test} and ${at} <> ${sql.lit(usual)}`;
+}
+
+/** No text that is stored holds U+0000, so what is compared with one that does is compared with what stands before it. */
+function withoutNul<K extends Kind>(condition: Condition<K>): Condition<K> {
+  const { field, is, value } = condition;
+  if (typeof value !== 'string' || !value.includes('\0')) return condition;
+  const before = value.slice(0, value.indexOf('\0'));
+  if (is === 'less' || is === 'lessOrEqual') return { field, is: 'lessOrEqual', value: before };
+  if (is === 'greater' || is === 'greaterOrEqual') return { field, is: 'greater', value: before };
+  return condition;
 }
 
 const asText: ReadonlySet<ColumnType> = new Set(['text', 'json', 'actor']);
