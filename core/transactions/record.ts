@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { requesterKey } from '../enrolment/identity.ts';
 import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
 import type { Ref, Write } from '../ports/store.ts';
@@ -9,11 +10,6 @@ import type { Answer, Exchange, TransactionState } from './transaction.ts';
 export const memory = 24 * 3_600_000;
 
 export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
-
-/** The same for two requesters that showed the same credential: the device's secret, or one certificate. */
-function requesterKey({ credential, device, presented }: Requester): string {
-  return presented ? `certificate:${presented.record.id}` : `${credential} device:${device?.id}`;
-}
 
 /** Faults: forbidden, when somebody else has opened the transaction. */
 export function demandOpener(requester: Requester, { follows }: Exchange): void {

@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import { hex } from '../der/bytes.ts';
+import type { KeyType } from '../x509/algorithm.ts';
+import type { Extension } from '../x509/extension.ts';
+import type { Name } from '../x509/name.ts';
+import type { PublicKey } from '../x509/public-key.ts';
+import type { Requester } from './requester.ts';
+
+/** The same for two requesters that showed the same credential: the device's secret, or one certificate. */
+export function requesterKey({ credential, device, presented }: Requester): string {
+  return presented ? `certificate:${presented.record.id}` : `${credential} device:${device?.id}`;
+}
+
+/** What makes a request the same as another one, however often and in whatever bytes it is sent. */
+export interface RequestIdentity {
+  /** Who asks, see `requesterKey`: the same for the same credential. */
+  readonly requester: string;
+  readonly protocol: string;
+  /** `enrol`, `renew`. */
+  readonly operation: string;
+  /** Ids. */
+  readonly domain: number;
+  readonly profile: number;
+  /** The id of the certificate that is to be renewed. */
+  readonly renews: number | null;
+  /** What of the request counts. A key that is yet to be made here is told by its type. */
+  readonly subject: Name;
+  readonly extensions: readonly Extension[];
+  readonly key: PublicKey | KeyType;
+}
+
+/**
+ * SHA-256, 64 digits of upper-case hex: equal for the same request from the same requester, and for no other. It is not taken
+ * over the request as it came: proofs of possession with ECDSA differ from one try to the next, and challenge passwords bind a
+ * request to its connection (RFC 7030 §3.5).
+ */
+export function requestDigest(identity: RequestIdentity): string {
+  const { requester, protocol, operation, domain, profile, renews, subject, extensions, key } = identity;
+  const wanted = typeof key === 'string' ? key : hex(key.spki);
+  // A list of text and numbers can be written in JSON in one way only, and two lists never alike.
+  const members = [
+    requester,
+    protocol,
+    operation,
+    domain,
+    profile,
+    renews,
+    hex(subject.der),
+    extensions.map(({ oid, critical, value }) => [oid, critical, hex(value)]),
+    wanted,
+  ];
+  return hex(hash('sha256', JSON.stringify(members), 'buffer'));
+}
