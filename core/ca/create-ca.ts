@@ -126,7 +126,7 @@ async function certifyRoot(
     issuerKey: subjectKey.type,
     issuer: undefined,
   });
-  const answer = await localIssuer(keyStore.keys, key.id, []).issue(prepared);
+  const answer = await localIssuer(keyStore.keys, key.id, []).issue({ prepared, operation: 'enrol' });
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
   const { certificate } = answer;
   const { template } = prepared;

@@ -152,7 +152,7 @@ function readIssuerKey(ca: LoadedCa): PublicKey {
 }
 
 async function sign(ca: LoadedCa, prepared: Prepared): Promise<Uint8Array> {
-  const answer = await ca.issuer.issue(prepared);
+  const answer = await ca.issuer.issue({ prepared, operation: 'enrol' });
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
   return answer.certificate;
 }

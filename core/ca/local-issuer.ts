@@ -7,7 +7,7 @@ export function localIssuer(keys: KeyStore, key: string, chain: readonly Uint8Ar
   return {
     inProcess: keys.inProcess === true,
     chain: async () => chain,
-    async issue({ tbs, template }, signal) {
+    async issue({ prepared: { tbs, template } }, signal) {
       const { signatureAlgorithm } = template;
       const signature = await keys.sign(key, signatureAlgorithm, tbs, signal);
       return { kind: 'issued', certificate: assembleCertificate(tbs, signatureAlgorithm, signature), chain };

@@ -1,7 +1,12 @@
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
-import { buildTbsCertificate, type Certificate, type CertificateTemplate } from '../x509/certificate.ts';
+import {
+  buildTbsCertificate,
+  type Certificate,
+  type CertificateTemplate,
+  parseTbsCertificate,
+} from '../x509/certificate.ts';
 import { lint } from '../x509/lint.ts';
 import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
@@ -10,8 +15,8 @@ import type { VerifiedRequest } from '../x509/request.ts';
 declare const prepared: unique symbol;
 
 /**
- * A certificate to be: made from a profile, linted, with its serial number. Only `prepare` mints it, and
- * an issuer takes nothing else; what is signed is `tbs`, byte for byte.
+ * A certificate to be: made from a profile, linted, with its serial number. Only `prepare` mints it (and `recall`, from what it
+ * minted), and an issuer takes nothing else; what our own CA signs is `tbs`, byte for byte.
  */
 export interface Prepared {
   readonly template: CertificateTemplate;
@@ -31,6 +36,13 @@ export interface Preparation {
   readonly issuerKey: KeyType;
   /** The issuer's certificate; undefined for a root, which signs itself. */
   readonly issuer: Certificate | undefined;
+}
+
+/** What `prepare` made before and the store has kept: its `tbs`, and the request that it answers. */
+export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): Prepared {
+  const { signatureAlgorithm, ...template } = parseTbsCertificate(tbs);
+  if (!signatureAlgorithm) throw new Fault('internal', 'what was prepared names no signature algorithm');
+  return { template: { ...template, signatureAlgorithm }, tbs, request } as Prepared;
 }
 
 /** Builds the TBSCertificate and lints it. Faults: badCsr with the lint's findings. */

@@ -15,6 +15,7 @@ const proven: unique symbol = Symbol('proof of possession');
 
 /** What a certificate is asked for, by someone who has proven to hold the private key. Only this file makes one. */
 export interface VerifiedRequest {
+  readonly kind: 'pkcs10' | 'crmf';
   readonly subject: Name;
   readonly publicKey: PublicKey;
   /** As requested. */
@@ -22,7 +23,7 @@ export interface VerifiedRequest {
   /** Decoded from the extensions. */
   readonly subjectAltNames: readonly GeneralName[];
   readonly challengePassword: string | undefined;
-  /** The request as it came. */
+  /** The request as it came: CertificationRequest or CertReqMsg. */
   readonly der: Uint8Array;
   readonly [proven]: true;
 }
@@ -45,7 +46,16 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
     demandProof(publicKey, algorithm, signed, signature);
     const { extensions, challengePassword } = attributes;
     const subjectAltNames = readSubjectAltNames(extensions);
-    return { subject, publicKey, extensions, subjectAltNames, challengePassword, der, [proven]: true };
+    return {
+      kind: 'pkcs10',
+      subject,
+      publicKey,
+      extensions,
+      subjectAltNames,
+      challengePassword,
+      der,
+      [proven]: true,
+    };
   });
 }
 
@@ -86,6 +96,7 @@ export function verifyCertReqMsg(
   }
   const subjectAltNames = readSubjectAltNames(extensions);
   return {
+    kind: 'crmf',
     subject,
     publicKey,
     extensions,
