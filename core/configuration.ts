@@ -3,11 +3,15 @@ import { localIssuer } from './ca/local-issuer.ts';
 import type { GatewayPorts } from './context.ts';
 import type { Domain } from './domains/domain.ts';
 import { Fault } from './fault.ts';
+import type { DevidRegistration } from './onboarding/registration.ts';
 import type { Issuer } from './ports/issuer.ts';
 import type { Kind, Records } from './ports/store.ts';
 import { type CompiledProfile, compileProfile } from './profiles/apply.ts';
 import { parseProfileRules } from './profiles/language.ts';
 import type { CertificateProfile } from './profiles/record.ts';
+import { currentSettings } from './runtime-settings.ts';
+import { type LevelRules, levelNamed } from './security/levels.ts';
+import { intendedUsage, type Truststore } from './truststores/truststore.ts';
 import { type Certificate, parseCertificate } from './x509/certificate.ts';
 import { formatDistinguishedName } from './x509/name.ts';
 
@@ -24,6 +28,11 @@ export interface LoadedCa {
   readonly issuer: Issuer;
 }
 
+export interface LoadedRegistration {
+  readonly record: DevidRegistration;
+  matches(serialNumber: string): boolean;
+}
+
 /** Read-mostly configuration as it stood at one moment, parsed and compiled. */
 export interface Configuration {
   readonly counter: number;
@@ -36,6 +45,12 @@ export interface Configuration {
   ca(id: number): LoadedCa | undefined;
   /** CAs with this subject, newest first. `subject` is RFC 4514 as `formatDistinguishedName` writes it. */
   casNamed(subject: string): readonly LoadedCa[];
+  /** The oldest first. */
+  readonly registrations: readonly LoadedRegistration[];
+  /** What a truststore for IDevIDs trusts; nothing where there is none with this id. */
+  idevidAnchors(truststore: number): readonly Certificate[];
+  /** What the security level of the service demands. */
+  readonly security: LevelRules;
 }
 
 const revalidateEvery = 1000;
@@ -89,10 +104,13 @@ export class ConfigurationCache {
 
   async #load(counter: number): Promise<Configuration> {
     const { log } = this.#ports;
-    const [domains, profiles, cas] = await Promise.all([
+    const [domains, profiles, cas, registrations, truststores, settings] = await Promise.all([
       this.#all('domain'),
       this.#all('profile'),
       this.#all('issuingCa'),
+      this.#all('devidRegistration'),
+      this.#all('truststore'),
+      currentSettings(this.#ports.store),
     ]);
     const loadedProfiles = new Map<number, LoadedProfile>();
     for (const record of profiles) {
@@ -111,7 +129,21 @@ export class ConfigurationCache {
         log.error('issuing CA cannot be used', error, { ca: record.uniqueName });
       }
     }
-    return configuration(counter, domains, loadedProfiles, loadedCas);
+    const loadedRegistrations: LoadedRegistration[] = [];
+    for (const record of registrations.toSorted((a, b) => a.id - b.id)) {
+      try {
+        const matches = this.#ports.patterns.compile(record.serialNumberPattern);
+        loadedRegistrations.push({ record, matches });
+      } catch (error) {
+        log.error('DevID registration cannot be used', error, { registration: record.uniqueName });
+      }
+    }
+    return {
+      ...configuration(counter, domains, loadedProfiles, loadedCas),
+      registrations: loadedRegistrations,
+      idevidAnchors: anchorsOf(truststores),
+      security: levelNamed(settings.securityLevel),
+    };
   }
 
   #loadCa(record: IssuingCa): LoadedCa {
@@ -147,7 +179,7 @@ function configuration(
   domains: readonly Domain[],
   profiles: ReadonlyMap<number, LoadedProfile>,
   cas: ReadonlyMap<number, LoadedCa>,
-): Configuration {
+): Omit<Configuration, 'registrations' | 'idevidAnchors' | 'security'> {
   const domainIds = new Map(domains.map((domain) => [domain.id, domain]));
   const domainNames = new Map(domains.map((domain) => [domain.uniqueName, domain]));
   const profileNames = new Map([...profiles.values()].map((profile) => [profile.record.uniqueName, profile]));
@@ -162,5 +194,20 @@ function configuration(
     profileNamed: (name) => profileNames.get(name),
     ca: (id) => cas.get(id),
     casNamed: (subject) => caNames.get(subject) ?? [],
+  };
+}
+
+/** Each truststore's certificates are parsed when they are first asked for. */
+function anchorsOf(truststores: readonly Truststore[]): Configuration['idevidAnchors'] {
+  const idevid = truststores.filter((truststore) => truststore.intendedUsage === intendedUsage.idevid);
+  const stored = new Map(idevid.map(({ id, certificates }) => [id, certificates]));
+  const parsed = new Map<number, readonly Certificate[]>();
+  return (id) => {
+    let anchors = parsed.get(id);
+    if (!anchors) {
+      anchors = (stored.get(id) ?? []).map(parseCertificate);
+      if (stored.has(id)) parsed.set(id, anchors);
+    }
+    return anchors;
   };
 }

@@ -46,6 +46,8 @@ import { type LogFilesUse, logFiles, pruneLogs } from './logs/log-files.ts';
 import type { MetricFamily } from './metrics/counters.ts';
 import { EnrolmentMetrics } from './metrics/enrolments.ts';
 import { gauges } from './metrics/gauges.ts';
+import type { DevidRegistration } from './onboarding/registration.ts';
+import { devidRegistrations, type RegistrationInput } from './onboarding/registrations.ts';
 import type { Health } from './ports/platform.ts';
 import { type ProfileInput, profiles } from './profiles/profiles.ts';
 import type { CertificateProfile } from './profiles/record.ts';
@@ -112,6 +114,7 @@ export interface Gateway {
   readonly credentials: Credentials;
   readonly signers: Signers;
   readonly truststores: Resource<'truststore', TruststoreInput, Truststore>;
+  readonly devidRegistrations: Resource<'devidRegistration', RegistrationInput, DevidRegistration>;
 
   readonly settings: RuntimeSettingsUse;
   readonly logFiles: LogFilesUse;
@@ -203,6 +206,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     credentials: credentials(context, activated),
     signers: signers(context),
     truststores: truststores(context),
+    devidRegistrations: devidRegistrations(context),
 
     settings: runtimeSettings(context),
     logFiles: logFiles(context),

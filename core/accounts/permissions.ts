@@ -23,6 +23,8 @@ export const permissions = [
   'signers.sign',
   'truststores.read',
   'truststores.write',
+  'registrations.read',
+  'registrations.write',
   'approvals.read',
   'approvals.decide',
   'policies.write',
@@ -48,6 +50,7 @@ const pkiReads: readonly Permission[] = [
   'credentials.read',
   'signers.read',
   'truststores.read',
+  'registrations.read',
 ];
 
 /** The shipped roles. `Admin` alone is protected: it can do everything and stays so. */

@@ -1,6 +1,7 @@
 import { demand, type Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { type Resource, type ResourceRules, resource, updateWrites } from '../resource.ts';
+import { demandIdevidTruststore } from '../truststores/idevid-truststore.ts';
 import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from './device.ts';
 import { onboardingStatus } from './device.ts';
 import { newSecret, secretContext } from './secrets.ts';
@@ -86,6 +87,21 @@ function demandForSecrets(principal: Principal, input: Partial<NoOnboardingInput
   if (secretFields.some((field) => typeof input[field] === 'string')) demand(principal, 'devices.secrets');
 }
 
+async function demandTruststore(
+  context: Context,
+  { idevidTruststore }: Partial<OnboardingInput>,
+): Promise<void> {
+  if (idevidTruststore != null) await demandIdevidTruststore(context, idevidTruststore, 'idevidTruststore');
+}
+
+/** Who starts over may come with another IDevID: its old one may have gone with a part that was replaced. */
+export const notOnboarded = {
+  onboardingStatus: onboardingStatus.pending,
+  onboardingProtocol: null,
+  idevid: null,
+  idevidKey: null,
+} as const;
+
 const common = { reads: 'devices.read', writes: 'devices.write', summary: () => ({}) } as const;
 
 export function noOnboardingConfigs(
@@ -120,17 +136,23 @@ export function onboardingConfigs(
     view: (record, principal) => shown(context, record, principal),
     async create(input, principal) {
       demandForSecrets(principal, input);
+      await demandTruststore(context, input);
       const values = {
         ...newNoOnboardingConfig(context, input),
         onboardingStatus: input.onboardingStatus ?? onboardingStatus.pending,
         onboardingProtocol: input.onboardingProtocol ?? null,
         idevidTruststore: input.idevidTruststore ?? null,
+        idevid: null,
+        idevidKey: null,
       };
       return { writes: [{ op: 'insert', kind: 'onboardingConfig', values }] };
     },
     async update({ id }, changes, principal) {
       demandForSecrets(principal, changes);
-      return updateWrites('onboardingConfig', id, sealed(context, changes));
+      await demandTruststore(context, changes);
+      const again = changes.onboardingStatus === onboardingStatus.pending;
+      const set = again ? { ...notOnboarded, ...changes } : changes;
+      return updateWrites('onboardingConfig', id, sealed(context, set));
     },
     remove: async ({ id }) => [{ op: 'delete', kind: 'onboardingConfig', id }],
   };

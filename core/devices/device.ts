@@ -29,5 +29,12 @@ export const onboardingStatus = { pending: 1, onboarded: 2 } as const;
 export interface OnboardingConfig extends NoOnboardingConfig {
   readonly onboardingStatus: number;
   readonly onboardingProtocol: EnrolmentProtocol | null;
+  /** The one that its IDevID has to chain to. */
   readonly idevidTruststore: number | null;
+  /**
+   * The IDevID that it came with, DER, and the SHA-256 of that one's public key, upper-case hex: from then on no other stands for
+   * the device, whatever serial number it bears.
+   */
+  readonly idevid: Uint8Array | null;
+  readonly idevidKey: string | null;
 }

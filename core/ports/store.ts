@@ -1,4 +1,6 @@
 import type { Role, ServiceAccount, Session, User } from '../accounts/account.ts';
+import type { Approval, ApprovalDecision } from '../approvals/approval.ts';
+import type { ApprovalPolicy } from '../approvals/policy.ts';
 import type { AuditEvent, ChainedEvent } from '../audit/event.ts';
 import type { Backup } from '../backups/backup.ts';
 import type { CertificateKey } from '../ca/certificate-key.ts';
@@ -7,6 +9,7 @@ import type { IssuingCa, StoredCrl } from '../ca/issuing-ca.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
 import type { Device, NoOnboardingConfig, OnboardingConfig } from '../devices/device.ts';
 import type { Domain } from '../domains/domain.ts';
+import type { DevidRegistration } from '../onboarding/registration.ts';
 import type { CertificateProfile } from '../profiles/record.ts';
 import type { SignedMessage } from '../signers/signed-message.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -43,8 +46,12 @@ export interface Records {
   onboardingConfig: OnboardingConfig;
   noOnboardingConfig: NoOnboardingConfig;
   truststore: Truststore;
+  devidRegistration: DevidRegistration;
   signedMessage: SignedMessage;
   transaction: Transaction;
+  approvalPolicy: ApprovalPolicy;
+  approval: Approval;
+  approvalDecision: ApprovalDecision;
   role: Role;
   user: User;
   session: Session;
@@ -64,7 +71,10 @@ export const configurationKinds = [
   'issuingCa',
   'credential',
   'truststore',
+  'devidRegistration',
+  'approvalPolicy',
   'role',
+  'setting',
 ] as const satisfies readonly Kind[];
 
 /** In a write: the id of the record that an earlier insert of the same commit makes (by its index there). */

@@ -3,6 +3,7 @@ import { atField, Fault } from '../fault.ts';
 import { type Resource, resource } from '../resource.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
+import { demandUsageUnused } from './idevid-truststore.ts';
 import type { Truststore } from './truststore.ts';
 
 export interface TruststoreInput {
@@ -35,7 +36,8 @@ export function truststores(context: Context): Resource<'truststore', Truststore
       };
       return { writes: [{ op: 'insert', kind: 'truststore', values }] };
     },
-    async update({ id }, { uniqueName, intendedUsage, certificates }) {
+    async update({ id, intendedUsage: present }, { uniqueName, intendedUsage, certificates }) {
+      if (intendedUsage !== undefined && intendedUsage !== present) await demandUsageUnused(context, id);
       const set = {
         ...(uniqueName && { uniqueName }),
         ...(intendedUsage !== undefined && { intendedUsage }),

@@ -8,6 +8,7 @@ import { certificateRoutes } from './certificate-routes.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
 import { devices } from './devices.ts';
+import { devidRegistrations } from './devid-registrations.ts';
 import { domains } from './domains.ts';
 import { issuingCaRoutes } from './issuing-ca-routes.ts';
 import { issuingCas } from './issuing-cas.ts';
@@ -31,6 +32,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, certificates),
   ...certificateRoutes(gateway),
   ...collectionRoutes(gateway, devices),
+  ...collectionRoutes(gateway, devidRegistrations),
   ...collectionRoutes(gateway, domains),
   ...collectionRoutes(gateway, issuingCas),
   ...issuingCaRoutes(gateway),

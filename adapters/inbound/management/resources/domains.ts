@@ -53,7 +53,7 @@ export const domains: Description<'domain', DomainInput, Domain> = {
   },
   conflicts: {
     update: 'The default domain keeps its name.',
-    remove: 'It is the default domain, or devices or certificates still refer to it.',
+    remove: 'It is the default domain, or devices, certificates or DevID registrations still refer to it.',
   },
   operations: (gateway) => gateway.domains,
 };

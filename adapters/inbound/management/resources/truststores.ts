@@ -96,7 +96,10 @@ export const truststores = (baseUrl: string): Description<'truststore', Input, T
       },
     ],
   },
-  conflicts: { remove: 'An onboarding configuration or a registration refers to it.' },
+  conflicts: {
+    update: 'Devices are let in by it: its usage stays IDevID.',
+    remove: 'An onboarding configuration or a DevID registration refers to it.',
+  },
   operations: ({ truststores: { create, update, ...others } }) => ({
     ...others,
     async create(principal, { trustStoreFile, password, ...input }) {

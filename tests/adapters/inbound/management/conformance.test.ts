@@ -15,6 +15,8 @@ let nobody: Api;
 let contract: Contract;
 /** Some certificate. */
 let pem: string;
+/** A truststore for IDevIDs. */
+let makers: number;
 /** `operationId status` of every answer that was what the OpenAPI document says. */
 const produced = new Set<string>();
 /** What the database does in place of answering. */
@@ -49,6 +51,8 @@ beforeAll(async () => {
   await store.commit([insert('transaction', { state: 'waiting', certificate: null })]);
   const credential = await idOf('/api/tls/?credential_type=0');
   pem = (await admin.get(`/api/tls/${credential}/`)).body.pem;
+  const truststore = { unique_name: 'pump makers', intended_usage: 0, trust_store_file: pem };
+  makers = (await admin.post('/api/truststores/', truststore)).body.id;
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
@@ -156,6 +160,16 @@ const walks: readonly Walk[] = [
   },
   { path: '/api/devices/', create: () => ({ common_name: 'pump-7' }), change: { serial_number: 'SN-7' } },
   {
+    path: '/api/devid-registrations/',
+    create: () => ({
+      unique_name: 'pumps',
+      truststore: makers,
+      domain: 1,
+      serial_number_pattern: 'SN-[0-9]+',
+    }),
+    change: { serial_number_pattern: '.*' },
+  },
+  {
     path: '/api/domains/',
     create: () => ({ unique_name: 'plant-7' }),
     change: { unique_name: 'plant-8' },
@@ -206,6 +220,7 @@ const walks: readonly Walk[] = [
     path: '/api/truststores/',
     create: () => ({ unique_name: 'makers', intended_usage: 0, trust_store_file: pem }),
     change: { intended_usage: 2 },
+    refused: { intended_usage: 2 },
     kept: async () => {
       const store = { unique_name: 'kept', intended_usage: 0, trust_store_file: pem };
       const { body } = await admin.post('/api/truststores/', store);

@@ -181,7 +181,19 @@ describe('a truststore', () => {
     expect((await api.put(url, { intended_usage: 1 })).body).toEqual({
       trust_store_file: ['this field is required'],
     });
-    const config = await api.post('/api/onboarding-configs/', { idevid_truststore: made.id });
+    const asking = { idevid_truststore: made.id };
+    const otherwise = await api.post('/api/onboarding-configs/', asking);
+    expect([otherwise.status, otherwise.body]).toEqual([
+      400,
+      { idevid_truststore: ['the intended usage of this truststore is not IDevID'] },
+    ]);
+    await api.patch(url, { intended_usage: 0 });
+    const config = await api.post('/api/onboarding-configs/', asking);
+    const kept = await api.patch(url, { intended_usage: 3 });
+    expect([kept.status, kept.body]).toEqual([
+      409,
+      { detail: 'still used for IDevIDs by an onboarding configuration' },
+    ]);
     const used = await api.remove(url);
     expect([used.status, used.body]).toEqual([409, { detail: 'still used by 1 onboarding configuration' }]);
     await api.remove(`/api/onboarding-configs/${config.body.id}/`);

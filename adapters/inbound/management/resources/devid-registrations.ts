@@ -1,0 +1,56 @@
+import type { DevidRegistration } from '#core/onboarding/registration.ts';
+import type { RegistrationInput } from '#core/onboarding/registrations.ts';
+import { type Description, timestamp } from '../description.ts';
+import { reference, text } from '../fields.ts';
+import { equalInteger, equalText } from '../filters.ts';
+import { createdAtField, idField } from './common.ts';
+
+const truststore = reference(
+  'the truststore, of usage IDevID, that the manufacturer’s certificate chains to',
+);
+const domain = reference('where the devices are created on first contact');
+
+export const devidRegistrations: Description<'devidRegistration', RegistrationInput, DevidRegistration> = {
+  path: '/api/devid-registrations',
+  tag: 'devices',
+  noun: 'DevID registration',
+  kind: 'devidRegistration',
+  permissions: { read: 'registrations.read', write: 'registrations.write' },
+  fields: {
+    id: idField,
+    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    created_at: createdAtField,
+    truststore: { schema: truststore, required: true, orderable: true },
+    domain: { schema: domain, required: true, orderable: true },
+    serial_number_pattern: {
+      schema: text(1000, {
+        least: 1,
+        description:
+          'a regular expression (RE2) for the whole serial number in the IDevID: its subject’s serialNumber, or the hwSerialNum of its hardwareModuleName',
+      }),
+      required: true,
+    },
+  },
+  filters: {
+    unique_name: equalText('uniqueName'),
+    truststore: equalInteger('truststore', truststore),
+    domain: equalInteger('domain', domain),
+  },
+  toJson: (registration) => ({
+    id: registration.id,
+    unique_name: registration.uniqueName,
+    created_at: timestamp(registration.createdAt),
+    truststore: registration.truststore,
+    domain: registration.domain,
+    serial_number_pattern: registration.serialNumberPattern,
+  }),
+  example: {
+    id: 4,
+    unique_name: 'Pumps of line 7',
+    created_at: '2026-03-02T08:15:30.000',
+    truststore: 3,
+    domain: 2,
+    serial_number_pattern: 'PMP-[0-9]{6}',
+  },
+  operations: (gateway) => gateway.devidRegistrations,
+};
