@@ -20,11 +20,20 @@ export const faultCodes = [
 
 export type FaultCode = (typeof faultCodes)[number];
 
+/** One of several things that are wrong with an input. */
+export interface Problem {
+  /** Where, as a JSON pointer (RFC 6901) into the field at fault; empty for all of it. */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
 export interface FaultOptions {
   /** What the caller can do about it. */
   readonly hint?: string;
   /** The input field at fault, as the caller spells it. */
   readonly field?: string;
+  /** What `detail` tells of, one by one. */
+  readonly problems?: readonly Problem[];
   /** Seconds after which another try makes sense (tooManyRequests, unavailable). */
   readonly retryAfter?: number;
   /** For the log only, never shown. */
@@ -38,6 +47,7 @@ export class Fault extends Error {
   readonly detail: string;
   readonly hint: string | undefined;
   readonly field: string | undefined;
+  readonly problems: readonly Problem[] | undefined;
   readonly retryAfter: number | undefined;
 
   constructor(code: FaultCode, detail: string, options: FaultOptions = {}) {
@@ -46,6 +56,7 @@ export class Fault extends Error {
     this.detail = detail;
     this.hint = options.hint;
     this.field = options.field;
+    this.problems = options.problems;
     this.retryAfter = options.retryAfter;
   }
 }

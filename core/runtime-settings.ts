@@ -2,6 +2,8 @@ import { demand, type Principal } from './accounts/principal.ts';
 import { audit, type Context } from './context.ts';
 import { Fault } from './fault.ts';
 import type { Store, Write } from './ports/store.ts';
+import { isStricter, type SecurityLevel, usualLevel } from './security/levels.ts';
+import { obstacles } from './security/obstacles.ts';
 
 /** What an administrator can change while the service runs, for all instances. */
 export interface RuntimeSettings {
@@ -12,6 +14,8 @@ export interface RuntimeSettings {
   readonly expiryWarningDays: number;
   /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
   readonly logRetentionDays: number | null;
+  /** What keys, validities and protocols have to come up to. */
+  readonly securityLevel: SecurityLevel;
 }
 
 const defaults: RuntimeSettings = {
@@ -19,6 +23,7 @@ const defaults: RuntimeSettings = {
   refreshTokenSeconds: 24 * 3600,
   expiryWarningDays: 30,
   logRetentionDays: null,
+  securityLevel: usualLevel,
 };
 
 const settingName = 'runtime-settings';
@@ -26,7 +31,7 @@ const tries = 5;
 
 export interface RuntimeSettingsUse {
   read(principal: Principal): Promise<RuntimeSettings>;
-  /** Only the members of `changes`. Faults: malformed with `field`. */
+  /** Only the members of `changes`. Faults: malformed with `field`; conflict where something falls short of a stricter level. */
   change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
 }
 
@@ -45,12 +50,14 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
 
   async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {
     const setting = await store.find('setting', { name: settingName });
-    const next = { ...decode(setting?.value), ...changes };
+    const before = decode(setting?.value);
+    const next = { ...before, ...changes };
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
       throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {
         field: 'refreshTokenSeconds',
       });
     }
+    if (isStricter(next.securityLevel, before.securityLevel)) await demandNoObstacles(next.securityLevel);
     const value = Buffer.from(JSON.stringify(next));
     // Guarded: of two that change it at once, the later one starts from what the earlier one left.
     const write: Write = setting
@@ -61,7 +68,19 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
       write,
       audit(context, principal.actor, { action: 'settings.update', object: 'settings', detail }),
     ]);
+    context.configuration.expire();
     return next;
+  }
+
+  /** What is made meanwhile is checked against the new level when it issues. */
+  async function demandNoObstacles(level: SecurityLevel): Promise<void> {
+    const found = await obstacles(context, level);
+    if (found.length === 0) return;
+    const shown = found.slice(0, 5).map(({ uniqueName, detail }) => `${uniqueName}: ${detail}`);
+    const more = found.length > shown.length ? `; and ${found.length - shown.length} more` : '';
+    throw new Fault('conflict', `not yet at the security level ${level}: ${shown.join('; ')}${more}`, {
+      hint: 'replace or deactivate these CAs, change these profiles or no longer offer them; GET /api/settings/security-levels/ lists them all',
+    });
   }
 
   return {

@@ -107,7 +107,14 @@ export class Anchors {
     const value = Buffer.from(JSON.stringify(newest));
     // Guarded: two instances that believe to be the one cannot both be next.
     const keep: Write = setting
-      ? { op: 'update', kind: 'setting', id: setting.id, where: { value: setting.value }, set: { value } }
+      ? {
+          op: 'update',
+          kind: 'setting',
+          id: setting.id,
+          where: { value: setting.value },
+          set: { value },
+          quiet: true,
+        }
       : { op: 'insert', kind: 'setting', values: { name: newestName, value } };
     const event = { action: anchorAction, object: '', detail: { number, seal } };
     await store.commit([keep, audit(this.#context, systemActor, event)]);

@@ -125,6 +125,7 @@ async function certifyRoot(
     issuerName: ca.subject,
     issuerKey: subjectKey.type,
     issuer: undefined,
+    security: (await context.configuration.current()).security,
   });
   const answer = await localIssuer(keyStore.keys, key.id, []).issue({ prepared, operation: 'enrol' });
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');

@@ -55,6 +55,7 @@ export async function issue(context: Context, commission: Commission): Promise<I
     issuerName: ca.certificate.subject,
     issuerKey: readIssuerKey(ca).type,
     issuer: ca.certificate,
+    security: (await context.configuration.current()).security,
   });
   const record = recordOf(context, commission, prepared);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.

@@ -1,7 +1,10 @@
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
+import { demandLevel, type Judged } from '../security/demands.ts';
+import type { LevelRules } from '../security/levels.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import {
+  basicConstraintsOf,
   buildTbsCertificate,
   type Certificate,
   type CertificateTemplate,
@@ -28,7 +31,8 @@ export interface Prepared {
 }
 
 export interface Preparation {
-  readonly outcome: Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'>;
+  readonly outcome: Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'> &
+    Partial<Pick<ProfileOutcome, 'endless'>>;
   readonly subjectKey: PublicKey;
   readonly request: VerifiedRequest | undefined;
   readonly serial: Uint8Array;
@@ -36,6 +40,8 @@ export interface Preparation {
   readonly issuerKey: KeyType;
   /** The issuer's certificate; undefined for a root, which signs itself. */
   readonly issuer: Certificate | undefined;
+  /** What the security level of the service demands. */
+  readonly security: LevelRules;
 }
 
 /** What `prepare` made before and the store has kept: its `tbs`, and the request that it answers. */
@@ -45,9 +51,12 @@ export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): P
   return { template: { ...template, signatureAlgorithm }, tbs, request } as Prepared;
 }
 
-/** Builds the TBSCertificate and lints it. Faults: badCsr with the lint's findings. */
+/**
+ * Builds the TBSCertificate, lints it and holds it against the security level. Faults: badCsr with the lint's findings; those of
+ * `demandLevel`.
+ */
 export function prepare(preparation: Preparation): Prepared {
-  const { outcome, subjectKey, request, serial, issuerName, issuerKey, issuer } = preparation;
+  const { outcome, subjectKey, request, serial, issuerName, issuerKey, issuer, security } = preparation;
   const template: CertificateTemplate = {
     serial,
     signatureAlgorithm: defaultSignatureAlgorithm(issuerKey),
@@ -66,5 +75,16 @@ export function prepare(preparation: Preparation): Prepared {
       `the certificate would not follow RFC 5280: ${findings.slice(0, 5).join('; ')}`,
     );
   }
+  demandLevel(security, judgedOf(template, subjectKey.type, outcome.endless));
   return { template, tbs, request } as Prepared;
 }
+
+/** What a security level looks at in a certificate to be. */
+const judgedOf = (template: CertificateTemplate, key: KeyType, endless = false): Judged => ({
+  holder: basicConstraintsOf(template)?.ca ? 'ca' : 'endEntity',
+  key,
+  notBefore: template.notBefore,
+  notAfter: template.notAfter,
+  endless,
+  signatureAlgorithm: template.signatureAlgorithm,
+});

@@ -7,6 +7,7 @@ import type { Device } from '../devices/device.ts';
 import { secretContext } from '../devices/secrets.ts';
 import type { Domain } from '../domains/domain.ts';
 import { Fault } from '../fault.ts';
+import { evidenceShortcoming } from '../security/admission.ts';
 import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
@@ -21,6 +22,12 @@ export const domainCredentialProfile = 'domain_credential';
 export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = await context.configuration.current();
   const domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
+  const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
+  if (shortcoming) {
+    const actor: Actor = { kind: 'unknown', id: null, name: '', address: evidence.address };
+    await refused(context, actor, target, domain, shortcoming);
+    throw new Fault('forbidden', shortcoming);
+  }
   switch (evidence.kind) {
     case 'none':
       throw new Fault('unauthenticated', 'credentials or a client certificate are needed');

@@ -29,5 +29,7 @@ export type Evidence =
       readonly kind: 'mac';
       readonly reference: string;
       readonly verify: (secret: Uint8Array) => boolean | Promise<boolean>;
+      /** It came inside TLS. */
+      readonly secure: boolean;
       readonly address: string;
     };

@@ -44,6 +44,8 @@ export interface ProfileOutcome {
   /** Milliseconds since 1970, whole seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
+  /** Nothing but the CA's end ends it. */
+  readonly endless: boolean;
   /** Worked out when asked for. */
   explain(): readonly Explanation[];
 }
@@ -59,7 +61,7 @@ export interface CompiledProfile {
 
 /** Rules that have the form of the schema → the profile. Once for each version of the rules. Faults: malformed, as parseProfileRules. */
 export function compileProfile(rules: ProfileRules, patterns: Patterns): CompiledProfile {
-  const problems = new Problems();
+  const problems = new Problems(rules);
   const tools = { patterns, problems };
   const { subject: subjectOthers = 'refuse', subjectAltName: nameOthers = 'refuse' } = rules.others ?? {};
   const extensions = rules.extensions ?? {};

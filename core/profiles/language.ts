@@ -260,7 +260,7 @@ export type ProfileRules = Static<typeof profileRulesSchema>;
  * its path.
  */
 export function parseProfileRules(value: unknown, patterns: Patterns): ProfileRules {
-  const problems = new Problems();
+  const problems = new Problems(value);
   for (const error of Value.Errors(profileRulesSchema, value)) {
     problems.add(pathOf(error), whatIsWrong(error));
     if (problems.full) break;

@@ -1,15 +1,20 @@
-import { Fault } from '../fault.ts';
+import { Fault, type Problem } from '../fault.ts';
 import { visible } from './visible.ts';
 
 const mostProblems = 10;
 
 /** Collects what is wrong with the rules of a profile, each with the path of its member. */
 export class Problems {
+  readonly #rules: unknown;
   readonly #found = new Map<string, string>();
 
-  /** One for each path: what follows from it need not be said. */
+  constructor(rules: unknown) {
+    this.#rules = rules;
+  }
+
+  /** `path`: `subject.CN`. One for each: what follows from it need not be said. */
   add(path: string, what: string): void {
-    const where = path === '' ? 'profile' : `profile.${path.slice(0, 120)}`;
+    const where = path.slice(0, 120);
     if (!this.full && !this.#found.has(where)) this.#found.set(where, what);
   }
 
@@ -20,7 +25,22 @@ export class Problems {
   /** Faults: malformed when there are any. */
   settle(): void {
     if (this.#found.size === 0) return;
-    const detail = [...this.#found].map(([path, what]) => `${visible(path)}: ${visible(what)}`).join('; ');
-    throw new Fault('malformed', detail, { field: 'profile' });
+    const found = [...this.#found].map(([path, what]) => [visible(path), visible(what)] as const);
+    const detail = found.map(([path, what]) => `profile${path && '.'}${path}: ${what}`).join('; ');
+    const problems = found.map(
+      ([path, what]): Problem => ({ pointer: pointerTo(path, this.#rules), detail: what }),
+    );
+    throw new Fault('malformed', detail, { field: 'profile', problems });
   }
+}
+
+/** `extensions.custom.1.2.3.fixed` → `/extensions/custom/1.2.3/fixed`: only the rules tell which dots belong to a member's name. */
+function pointerTo(path: string, rules: unknown): string {
+  if (path === '') return '';
+  const members = typeof rules === 'object' && rules !== null ? Object.keys(rules) : [];
+  const known = members.filter((name) => path === name || path.startsWith(`${name}.`));
+  const name = known.sort((a, b) => b.length - a.length)[0] ?? path.split('.', 1)[0]!;
+  const rest = path.slice(name.length + 1);
+  const token = name.replaceAll('~', '~0').replaceAll('/', '~1');
+  return `/${token}${pointerTo(rest, (rules as Record<string, unknown> | undefined)?.[name])}`;
 }

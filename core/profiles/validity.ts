@@ -11,6 +11,8 @@ interface Validity {
   /** Milliseconds since 1970, whole seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
+  /** Nothing but the CA's end ends it. */
+  readonly endless: boolean;
 }
 
 /** Faults: conflict when no certificate of the profile could be valid now. */
@@ -58,7 +60,7 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
           : `${wanted}`,
       );
     }
-    return { notBefore, notAfter };
+    return { notBefore, notAfter, endless: until === latest };
   };
 }
 

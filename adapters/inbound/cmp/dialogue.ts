@@ -25,6 +25,8 @@ export interface Dialogue extends Sender {
   readonly message: SealedPkiMessage;
   readonly path: CmpPath;
   readonly address: string;
+  /** It came inside TLS. */
+  readonly secure: boolean;
   /** Of the transactionID, upper-case hex. */
   readonly name: string;
   /** What this message goes on with; undefined when it opens a transaction. */

@@ -27,7 +27,8 @@ export function createCmp(surroundings: CmpSurroundings): Mount {
       if (request.body.length > bodyLimit) return refuse(413, 'request too large');
       const message = open(request);
       if (!message) return refuse(400, 'the body is not a PKIMessage in DER');
-      const arrival = { path, address: request.peer.address };
+      const { address, secure } = request.peer;
+      const arrival = { path, address, secure };
       const body = await respond(surroundings, message, arrival);
       return { status: 200, headers: { 'content-type': contentType }, body };
     },

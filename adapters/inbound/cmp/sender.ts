@@ -35,14 +35,14 @@ export function identify(
   entropy: Entropy,
   message: SealedPkiMessage,
   target: Target,
-  address: string,
+  { address, secure }: { readonly address: string; readonly secure: boolean },
 ): Promise<Sender> {
   const protection = readProtection(message);
   switch (protection.kind) {
     case 'none':
       throw new Refusal('badMessageCheck', 'the message has to be protected');
     case 'mac':
-      return byMac(gateway, entropy, message, protection, target, address);
+      return byMac(gateway, entropy, message, protection, target, { address, secure });
     case 'signature':
       return bySignature(gateway, message, protection, target, address);
   }
@@ -56,7 +56,7 @@ async function byMac(
   { header }: SealedPkiMessage,
   protection: Of<'mac'>,
   target: Target,
-  address: string,
+  from: { readonly address: string; readonly secure: boolean },
 ): Promise<Sender> {
   let shared: Uint8Array | undefined;
   const verify = async (secret: Uint8Array): Promise<boolean> => {
@@ -65,7 +65,7 @@ async function byMac(
     return right;
   };
   const reference = readReference(header.senderKID);
-  const requester = await gateway.admit({ kind: 'mac', reference, verify, address }, target);
+  const requester = await gateway.admit({ kind: 'mac', reference, verify, ...from }, target);
   if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
   const seal = await macSeal(gateway, entropy, target.domain, header, protection, shared);
   const iterations = Math.max(fewestIterations, protection.parameters.iterations);

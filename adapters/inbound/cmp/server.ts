@@ -22,6 +22,8 @@ import { inform } from './support.ts';
 export interface Arrival {
   readonly path: CmpPath;
   readonly address: string;
+  /** It came inside TLS. */
+  readonly secure: boolean;
 }
 
 /** Answers a message, whatever is in its body, with a message in DER. */
@@ -36,13 +38,7 @@ export async function respond(
     const { transaction, answer } = await surroundings.gateway.transactions.recall(name, message.der);
     if (answer) return answer;
     const target = targetOf(message, arrival.path, transaction);
-    const sender = await identify(
-      surroundings.gateway,
-      surroundings.entropy,
-      message,
-      target,
-      arrival.address,
-    );
+    const sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
     seal = sender.seal;
     checkNonces(message, transaction);
     const body = parsePkiBody(message.bodyDer);
@@ -124,10 +120,10 @@ async function dispatch(
     case 'genm':
       return inform(surroundings, dialogue, body);
     case 'nested': {
-      const { path, address } = dialogue;
+      const { path, address, secure } = dialogue;
       const operation = path.operation === 'nested' ? undefined : path.operation;
       return unwrap(surroundings, dialogue, body.messages, (message) =>
-        respond(surroundings, message, { path: { ...path, operation }, address }),
+        respond(surroundings, message, { path: { ...path, operation }, address, secure }),
       );
     }
     case 'certConf':

@@ -89,14 +89,15 @@ function renderFault(
   name: (field: string) => string,
   report: (cause: unknown) => void,
 ): Response {
-  const { code, detail, field, hint, retryAfter } = fault;
+  const { code, detail, field, hint, problems, retryAfter } = fault;
   if (code === 'internal') {
     report(fault.cause ?? fault);
     return json(500, { detail: 'internal error' });
   }
   const status = statuses[code];
   if (status === 400 || (code === 'conflict' && field !== undefined)) {
-    return json(400, { [field === undefined ? 'non_field_errors' : name(field)]: [detail] });
+    const messages = problems?.map((one) => (one.pointer ? `${one.pointer}: ${one.detail}` : one.detail));
+    return json(400, { [field === undefined ? 'non_field_errors' : name(field)]: messages ?? [detail] });
   }
   return json(
     status,

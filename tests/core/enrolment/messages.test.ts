@@ -35,6 +35,7 @@ describe('a MAC', () => {
     kind: 'mac',
     reference,
     verify,
+    secure: true,
     address,
   });
 

@@ -1,0 +1,84 @@
+import { Fault } from '../fault.ts';
+import type { KeyType, SignatureAlgorithm } from '../x509/algorithm.ts';
+import type { Holder, LevelRules } from './levels.ts';
+
+/** What of a certificate a security level has something to say about. */
+export interface Judged {
+  readonly holder: Holder;
+  readonly key: KeyType;
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Its profile has no end for it; it may still end with its CA. */
+  readonly endless?: boolean;
+  readonly signatureAlgorithm: SignatureAlgorithm;
+}
+
+/** How a certificate falls short of a security level. */
+export interface Shortcoming {
+  readonly about: 'key' | 'validity' | 'signature';
+  readonly detail: string;
+}
+
+const dayMs = 24 * 3_600_000;
+const yearMs = 365.25 * dayMs;
+/** The hour that notBefore lies back, and leap days: no calendar has just 365.25 days in each year. */
+const grace = 2 * dayMs;
+
+/** RFC 5280 §4.1.2.5: the end of what has no end. */
+const noEnd = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+const nouns = { endEntity: 'an end entity', ca: 'a CA' } as const satisfies Record<Holder, string>;
+
+/** Why a key is not enough, undefined when it is. */
+export function keyShortcoming(
+  { level, keys }: LevelRules,
+  holder: Holder,
+  key: KeyType,
+): string | undefined {
+  const { minimumRsaBits, kinds } = keys[holder];
+  if (!key.startsWith('rsa-')) {
+    if ((kinds as readonly string[]).includes(key)) return undefined;
+    return `the security level ${level} does not allow ${nouns[holder]} keys of the kind ${key}`;
+  }
+  if (Number(key.slice(4)) >= minimumRsaBits) return undefined;
+  return `the security level ${level} demands RSA keys of at least ${minimumRsaBits} bits of ${nouns[holder]}; this one has ${key.slice(4)}`;
+}
+
+/** Why a certificate holds too long, undefined when it does not. */
+export function validityShortcoming(
+  { level, years, endless }: LevelRules,
+  { holder, notBefore, notAfter, ...judged }: Pick<Judged, 'holder' | 'notBefore' | 'notAfter' | 'endless'>,
+): string | undefined {
+  const longest = years[holder];
+  if (longest === null || notAfter - notBefore <= longest * yearMs + grace) return undefined;
+  if (endless && (judged.endless || notAfter === noEnd)) return undefined;
+  return `the security level ${level} allows ${nouns[holder]} ${longest} years at most`;
+}
+
+/** Why nothing may be signed like this, undefined when it may. */
+export function signatureShortcoming(
+  { level, bannedSignatures }: LevelRules,
+  algorithm: SignatureAlgorithm,
+): string | undefined {
+  if (!bannedSignatures.includes(algorithm)) return undefined;
+  return `the security level ${level} bans signatures by ${algorithm}`;
+}
+
+/** Everything in which a certificate falls short. */
+export function shortcomings(rules: LevelRules, judged: Judged): readonly Shortcoming[] {
+  const found: Shortcoming[] = [];
+  const add = (about: Shortcoming['about'], detail: string | undefined): void => {
+    if (detail !== undefined) found.push({ about, detail });
+  };
+  add('key', keyShortcoming(rules, judged.holder, judged.key));
+  add('validity', validityShortcoming(rules, judged));
+  add('signature', signatureShortcoming(rules, judged.signatureAlgorithm));
+  return found;
+}
+
+/** Faults: badAlgorithm for the key, which is the requester's; conflict for what the profile or the CA is at fault for. */
+export function demandLevel(rules: LevelRules, judged: Judged): void {
+  const [first] = shortcomings(rules, judged);
+  if (first) throw new Fault(first.about === 'key' ? 'badAlgorithm' : 'conflict', first.detail);
+}
