@@ -10,7 +10,7 @@ import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
-import { type GeneralName, sameGeneralName } from '../x509/general-name.ts';
+import { sameGeneralNames } from '../x509/general-name.ts';
 import { commonName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
@@ -196,15 +196,10 @@ function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome):
   if (!sameName(certificate.subject, outcome.subject)) {
     throw new Fault('badCsr', 'the subject is not that of the certificate to be renewed');
   }
-  if (!sameNames(subjectAltNamesOf(certificate), subjectAltNamesOf(outcome))) {
+  if (!sameGeneralNames(subjectAltNamesOf(certificate), subjectAltNamesOf(outcome))) {
     throw new Fault('badCsr', 'the subjectAltName is not that of the certificate to be renewed');
   }
 }
-
-const sameNames = (a: readonly GeneralName[], b: readonly GeneralName[]): boolean =>
-  a.length === b.length &&
-  a.every((name) => b.some((other) => sameGeneralName(name, other))) &&
-  b.every((name) => a.some((other) => sameGeneralName(name, other)));
 
 /** Whether nothing that was asked for is missing or other. */
 function isAsRequested(request: VerifiedRequest, outcome: ProfileOutcome): boolean {

@@ -247,3 +247,9 @@ function foldHost(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
+
+/** The same names in whatever order. */
+export const sameGeneralNames = (a: readonly GeneralName[], b: readonly GeneralName[]): boolean =>
+  a.length === b.length &&
+  a.every((name) => b.some((other) => sameGeneralName(name, other))) &&
+  b.every((name) => a.some((other) => sameGeneralName(name, other)));
