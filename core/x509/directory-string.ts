@@ -90,9 +90,23 @@ export function encodeString(text: string, identifier: number): Uint8Array | und
   }
 }
 
+/** What compares the same in any case: printable ASCII without runs of white space. */
+const plain = /^(?! )(?!.* {2})[ -~]*(?<! )$/;
+/** RFC 4518 §2.2: what stands for nothing, next to the white space among the control characters. */
+const nothing = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\ufffc]/gu;
+
 /**
  * What RFC 5280 §7.1 (after RFC 4518) compares: case folded, compatibility forms and runs of white space
- * made one, none at the ends.
+ * made one, none at the ends, without characters that nobody sees.
  */
 export const foldString = (text: string): string =>
-  text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  plain.test(text)
+    ? text.toLowerCase()
+    : text
+        .replace(/[\t-\r\u0085]/g, ' ')
+        .replace(nothing, '')
+        .normalize('NFKC')
+        .toUpperCase() // so that ß and SS, ſ and s are the same
+        .toLowerCase()
+        .replace(/\s+/gu, ' ')
+        .trim();

@@ -1,3 +1,4 @@
+import { readDer } from '../der/reader.ts';
 import {
   basicConstraintsOf,
   extendedKeyUsageOf,
@@ -81,7 +82,7 @@ export function readFacts(certificate: TbsCertificate): Facts {
     keyUsage: keyUsageOf(certificate),
     purposes: extendedKeyUsageOf(certificate),
     altNames,
-    names: [...namesOfSubject(certificate.subject), ...altNames],
+    names: [...namesOfSubject(certificate.subject), ...altNames, ...altNames.flatMap(internationalEmail)],
     nameConstraints: decode(oid.nameConstraints, decodeNameConstraints),
     policies: decode(oid.certificatePolicies, decodeCertificatePolicies)?.map((policy) => policy.oid),
     policyMappings: decode(oid.policyMappings, decodePolicyMappings) ?? [],
@@ -99,4 +100,10 @@ function namesOfSubject(subject: Name): GeneralName[] {
     { kind: 'directory', value: subject },
     ...emails.map((attribute) => ({ kind: 'email' as const, value: attribute.value })),
   ];
+}
+
+/** RFC 9598 §6: constraints on email addresses bear on those with letters from anywhere too. */
+function internationalEmail(name: GeneralName): GeneralName[] {
+  if (name.kind !== 'otherName' || name.type !== oid.smtpUtf8Mailbox) return [];
+  return [{ kind: 'email', value: readDer(name.value, (reader) => reader.utf8String()) }];
 }

@@ -60,6 +60,10 @@ export const oid = {
   caIssuers: '1.3.6.1.5.5.7.48.2',
   cpsQualifier: '1.3.6.1.5.5.7.2.1',
 
+  // Other names: RFC 4108 §5, RFC 9598 §3
+  hardwareModuleName: '1.3.6.1.5.5.7.8.4',
+  smtpUtf8Mailbox: '1.3.6.1.5.5.7.8.9',
+
   // Extended key usages: RFC 5280 §4.2.1.12, RFC 9480 §2.2
   anyExtendedKeyUsage: '2.5.29.37.0',
   serverAuth: '1.3.6.1.5.5.7.3.1',

@@ -153,7 +153,7 @@ export function verifySignature(
 }
 
 /** RFC 7093 §2 method 1: the leftmost 160 bits of the SHA-256 of the BIT STRING's contents. */
-export function keyIdentifier(key: PublicKey): Uint8Array {
+export function keyIdentifier(key: Pick<PublicKey, 'bytes'>): Uint8Array {
   return hash('sha256', key.bytes, 'buffer').subarray(0, 20);
 }
 

@@ -28,6 +28,7 @@ export class PathBuilder {
   readonly #budget: Budget;
   /** Signatures checked, for each certificate by the issuer's key. */
   readonly #checked = new Map<Certificate, Map<string, boolean>>();
+  readonly #keys = new Map<Certificate, PublicKey | Refusal>();
   #failure: Refusal | undefined;
   #failureLength = 0;
 
@@ -38,7 +39,7 @@ export class PathBuilder {
     budget: Budget,
   ) {
     this.#anchors = new Pool(anchors);
-    this.#intermediates = new Pool(intermediates);
+    this.#intermediates = new Pool(distinct(intermediates));
     this.#time = time;
     this.#budget = budget;
   }
@@ -105,13 +106,27 @@ export class PathBuilder {
         `${describe(certificate)} is signed by a weak or unknown algorithm`,
       );
     }
-    const key = keyOf(issuer);
+    const key = this.#keyOf(issuer);
     if (key instanceof Refusal) return key;
     if (this.#verify(certificate, signatureAlgorithm, key)) return undefined;
     // RFC 5280 §4.2.1.1: key identifiers help to choose; it is the signature that decides.
     return keyMatches === false
       ? unknownIssuer(certificate)
       : new Refusal('badSignature', `${describe(certificate)} is not signed by ${describe(issuer)}`);
+  }
+
+  /** Of a certificate that can be read as a whole; one that cannot is read once. */
+  #keyOf(certificate: Certificate): PublicKey | Refusal {
+    let key = this.#keys.get(certificate);
+    if (!key) {
+      try {
+        key = factsOf(certificate).key;
+      } catch (error) {
+        key = toRefusal(error, certificate);
+      }
+      this.#keys.set(certificate, key);
+    }
+    return key;
   }
 
   #verify(certificate: Certificate, algorithm: SignatureAlgorithm, key: PublicKey): boolean {
@@ -133,11 +148,11 @@ class Pool {
   readonly #bySubject: ReadonlyMap<string, readonly Certificate[]>;
 
   constructor(certificates: readonly Certificate[]) {
-    this.#bySubject = Map.groupBy(certificates, (certificate) => textOf(certificate.subject));
+    this.#bySubject = Map.groupBy(certificates, (certificate) => foldName(certificate.subject));
   }
 
   withSubject(name: Name): readonly Certificate[] {
-    return this.#bySubject.get(textOf(name)) ?? [];
+    return this.#bySubject.get(foldName(name)) ?? [];
   }
 
   /** By its bytes. */
@@ -146,21 +161,21 @@ class Pool {
   }
 }
 
-const textOf = (name: Name): string => foldName(name).join();
+/** A peer may send one certificate any number of times. */
+function distinct(certificates: readonly Certificate[]): readonly Certificate[] {
+  const byDer = new Map<string, Certificate>();
+  for (const one of certificates) {
+    const text = Buffer.from(one.der).toString('latin1');
+    if (!byDer.has(text)) byDer.set(text, one);
+  }
+  return [...byDer.values()];
+}
 
 const isSameEntity = (a: Certificate, b: Certificate): boolean =>
-  sameBytes(a.spki, b.spki) && textOf(a.subject) === textOf(b.subject);
+  sameBytes(a.spki, b.spki) && foldName(a.subject) === foldName(b.subject);
 
 const unknownIssuer = (certificate: Certificate): Refusal =>
   new Refusal('unknownIssuer', `no known certificate is the issuer of ${describe(certificate)}`);
-
-function keyOf(certificate: Certificate): PublicKey | Refusal {
-  try {
-    return factsOf(certificate).key;
-  } catch (error) {
-    return toRefusal(error, certificate);
-  }
-}
 
 /** For hints: what cannot be read gives none. */
 function hint<T>(read: () => T): T | undefined {

@@ -1,16 +1,24 @@
 import { foldString, stringTags } from '../directory-string.ts';
 import type { Name, NameAttribute } from '../name.ts';
 
-const folded = new WeakMap<Name, readonly string[]>();
+interface Folded {
+  readonly rdns: readonly string[];
+  readonly whole: string;
+}
+
+const folded = new WeakMap<Name, Folded>();
 
 /**
- * A text for each RDN of a name. Two names are the same (RFC 5280 §7.1, `sameName`) when their texts are; folding once
+ * A text that two names have in common when they are the same (RFC 5280 §7.1, `sameName`), and only then. Folding once
  * what is compared often keeps long names from costing much.
  */
-export function foldName(name: Name): readonly string[] {
+export const foldName = (name: Name): string => fold(name).whole;
+
+function fold(name: Name): Folded {
   let texts = folded.get(name);
   if (!texts) {
-    texts = name.rdns.map((rdn) => JSON.stringify(rdn.map(foldAttribute).sort()));
+    const rdns = name.rdns.map((rdn) => JSON.stringify(rdn.map(foldAttribute).sort()));
+    texts = { rdns, whole: rdns.join() };
     folded.set(name, texts);
   }
   return texts;
@@ -22,6 +30,6 @@ function foldAttribute({ type, value, tag }: NameAttribute): string {
 
 /** Whether `name` lies in the subtree of directory names below `base` (RFC 5280 §4.2.1.10). */
 export function isBelow(name: Name, base: Name): boolean {
-  const texts = foldName(name);
-  return foldName(base).every((text, i) => text === texts[i]);
+  const texts = fold(name).rdns;
+  return fold(base).rdns.every((text, i) => text === texts[i]);
 }

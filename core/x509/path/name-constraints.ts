@@ -81,6 +81,7 @@ function emailLiesIn(name: string, base: string): boolean {
   const host = hostName(name.slice(at + 1), name);
   const baseAt = base.lastIndexOf('@');
   if (baseAt < 0) return hostLiesIn(host, base);
+  if (baseAt === 0) throw refusal(`no mailbox can be made out in ${base}`);
   return name.slice(0, at) === base.slice(0, baseAt) && host === hostName(base.slice(baseAt + 1), base);
 }
 
@@ -91,14 +92,14 @@ function hostLiesIn(host: string, base: string): boolean {
   return host.endsWith(`.${hostName(base.slice(1), base)}`);
 }
 
-const authorityForm = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
-const portForm = /:\d*$/;
+/** RFC 3986 §3.2, user and port passed over. What else stands there, a backslash above all, others read differently. */
+const authorityForm =
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._~!$&'()*+,;=:%-]*@)?([a-z0-9_.-]*)(?::\d*)?(?:[/?#]|$)/i;
 
 /** RFC 5280 §4.2.1.10: a URI without a host name, with an IP address for example, cannot be judged and is refused. */
 function hostOfUri(uri: string): string {
-  const authority = authorityForm.exec(uri)?.[1] ?? '';
-  const host = hostName(authority.slice(authority.lastIndexOf('@') + 1).replace(portForm, ''), uri);
-  if (/^\d+$/.test(host.slice(host.lastIndexOf('.') + 1)))
+  const host = hostName(authorityForm.exec(uri)?.[1] ?? '', uri);
+  if (/^(?:\d+|0x[\da-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1)))
     throw refusal(`no host name can be made out in ${uri}`);
   return host;
 }

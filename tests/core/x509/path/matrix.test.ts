@@ -10,6 +10,10 @@ import type { Row } from './row.ts';
 import { rowsOfConstraints } from './rows-constraints.ts';
 import { rowsOfFields } from './rows-fields.ts';
 import { rowsOfIssuers } from './rows-issuers.ts';
+import { rowsOfLimbo } from './rows-limbo.ts';
+import { rowsOfPkits } from './rows-pkits.ts';
+import { rowsOfPkitsNames } from './rows-pkits-names.ts';
+import { rowsOfPkitsPolicies } from './rows-pkits-policies.ts';
 import { rowsOfPolicies } from './rows-policies.ts';
 
 const openssl = new OpenSsl();
@@ -35,7 +39,16 @@ function verdictOf(row: Row): Row['ours'] {
 }
 
 /** One process for each chain; all rows of RFC 5280 that devices can meet. */
-const rows = { rowsOfFields, rowsOfIssuers, rowsOfConstraints, rowsOfPolicies };
+const rows = {
+  rowsOfFields,
+  rowsOfIssuers,
+  rowsOfConstraints,
+  rowsOfPolicies,
+  rowsOfPkits,
+  rowsOfPkitsNames,
+  rowsOfPkitsPolicies,
+  rowsOfLimbo,
+};
 
 for (const [part, of] of Object.entries(rows)) {
   describe(part, () => {
@@ -55,3 +68,31 @@ for (const [part, of] of Object.entries(rows)) {
     }
   });
 }
+
+test('every kind of failure is met, and chains that obey', () => {
+  const all = Object.values(rows).flat();
+  const failures = {
+    expired: true,
+    notYetValid: true,
+    badSignature: true,
+    unknownIssuer: true,
+    notACa: true,
+    pathTooLong: true,
+    keyUsage: true,
+    nameConstraints: true,
+    unknownCriticalExtension: true,
+    revoked: true,
+    policy: true,
+    weakAlgorithm: true,
+    purpose: true,
+    tooMuchWork: true,
+    malformed: true,
+  } satisfies Record<Exclude<Row['ours'], 'ok'>, true>;
+  for (const failure of ['ok', ...Object.keys(failures)]) {
+    expect(
+      all.some((row) => row.ours === failure),
+      failure,
+    ).toBe(true);
+  }
+  expect(all.length).toBeGreaterThan(400);
+});

@@ -26,7 +26,7 @@ export class OpenSsl implements Disposable {
     rmSync(this.#directory, { recursive: true });
   }
 
-  /** What `openssl verify -x509_strict -partial_chain` says: `ok`, or its first error. */
+  /** What `openssl verify -x509_strict -partial_chain` says: `ok`, its first error, or `unreadable`. */
   verify(
     chain: Chain,
     options: {
@@ -64,6 +64,7 @@ export class OpenSsl implements Disposable {
     ]);
     if (exitCode === 0) return 'ok';
     const text = stdout.toString() + stderr.toString();
+    if (text.startsWith('Could not read')) return 'unreadable';
     return /^error \d+ at \d+ depth lookup: (.*)$/m.exec(text)?.[1] ?? text.trim().split('\n')[0]!;
   }
 }
