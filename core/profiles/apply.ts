@@ -4,13 +4,13 @@ import { attributeTypeNamed } from '../x509/attribute-type.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
 import { commonName, type Name } from '../x509/name.ts';
-import type { VerifiedRequest } from '../x509/request.ts';
 import { compileExtensions } from './extensions.ts';
 import { compileKeys } from './keys.ts';
 import type { ProfileRules } from './language.ts';
 import type { Urls } from './locations.ts';
 import { compileNames } from './names.ts';
 import { Problems } from './problems.ts';
+import type { ProfileRequest } from './request.ts';
 import { compileSubject } from './subject.ts';
 import type { Device, Fields } from './template.ts';
 import { compileValidity } from './validity.ts';
@@ -18,7 +18,7 @@ import type { Trace } from './values.ts';
 
 /** What a profile is applied to. */
 export interface ProfileContext {
-  readonly request: VerifiedRequest;
+  readonly request: ProfileRequest;
   /** Undefined where the service certifies for itself. */
   readonly device: Device | undefined;
   readonly domain: { readonly uniqueName: string };

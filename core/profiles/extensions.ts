@@ -9,12 +9,12 @@ import { certificatePoliciesExtension } from '../x509/extensions/policies.ts';
 import { basicConstraintsExtension, decodeBasicConstraints } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
-import type { VerifiedRequest } from '../x509/request.ts';
 import { isOid } from './attempt.ts';
 import { type CustomRules, compileCustom, whatIsWrong } from './custom.ts';
 import type { ProfileRules } from './language.ts';
 import { compileAuthorityInfoAccess, compileCrlDistributionPoints, type Urls } from './locations.ts';
 import { isUri } from './names.ts';
+import type { ProfileRequest } from './request.ts';
 import type { Others } from './subject.ts';
 import type { Fields } from './template.ts';
 import { compileExtendedKeyUsage, compileKeyUsage } from './usage.ts';
@@ -23,7 +23,7 @@ import type { Tools, Trace } from './values.ts';
 type Written = NonNullable<ProfileRules['extensions']>;
 
 interface Input {
-  readonly request: VerifiedRequest;
+  readonly request: ProfileRequest;
   readonly issuer: Certificate;
   readonly urls: Urls;
   readonly from: Fields;

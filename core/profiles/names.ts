@@ -5,10 +5,10 @@ import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
 import { formatGeneralName, type GeneralName } from '../x509/general-name.ts';
 import { formatIpAddress, parseIpAddress } from '../x509/ip-address.ts';
 import { oid } from '../x509/oids.ts';
-import type { VerifiedRequest } from '../x509/request.ts';
 import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
+import type { ProfileRequest } from './request.ts';
 import type { Others } from './subject.ts';
 import type { Fields } from './template.ts';
 import { compileValues, type Tools, type Trace, templateReader, type ValueRule } from './values.ts';
@@ -21,7 +21,7 @@ type NameKind = Exclude<GeneralName['kind'], 'other'>;
  * Faults: badCsr.
  */
 type NameRules = (
-  request: VerifiedRequest,
+  request: ProfileRequest,
   critical: boolean,
   from: Fields,
   trace?: Trace,
