@@ -46,9 +46,10 @@ export interface Preparation {
 
 /** What `prepare` made before and the store has kept: its `tbs`, and the request that it answers. */
 export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): Prepared {
-  const { signatureAlgorithm, ...template } = parseTbsCertificate(tbs);
+  const { signatureAlgorithm, ...read } = parseTbsCertificate(tbs);
   if (!signatureAlgorithm) throw new Fault('internal', 'what was prepared names no signature algorithm');
-  return { template: { ...template, signatureAlgorithm }, tbs, request } as Prepared;
+  const template: CertificateTemplate = { ...read, signatureAlgorithm };
+  return { template, tbs, request } as Prepared;
 }
 
 /**

@@ -14,6 +14,7 @@ import type { CertificateProfile } from '../profiles/record.ts';
 import type { SignedMessage } from '../signers/signed-message.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { Truststore } from '../truststores/truststore.ts';
+import type { UpstreamRequest } from '../upstream/upstream-request.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -49,6 +50,7 @@ export interface Records {
   devidRegistration: DevidRegistration;
   signedMessage: SignedMessage;
   transaction: Transaction;
+  upstreamRequest: UpstreamRequest;
   approvalPolicy: ApprovalPolicy;
   approval: Approval;
   approvalDecision: ApprovalDecision;

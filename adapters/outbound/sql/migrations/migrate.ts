@@ -4,12 +4,14 @@ import type { Builder, Dialect } from '../driver.ts';
 import { initial } from './0001-initial.ts';
 import { onboarding } from './0002-onboarding.ts';
 import { approvals } from './0004-approvals.ts';
+import { upstreamRequests } from './0005-upstream-requests.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
   '0001-initial': initial,
   '0002-onboarding': onboarding,
   '0004-approvals': approvals,
+  '0005-upstream-requests': upstreamRequests,
 };
 
 /**
