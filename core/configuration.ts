@@ -7,7 +7,7 @@ import type { DevidRegistration } from './onboarding/registration.ts';
 import type { Issuer } from './ports/issuer.ts';
 import type { Kind, Records } from './ports/store.ts';
 import { type CompiledProfile, compileProfile } from './profiles/apply.ts';
-import { parseProfileRules } from './profiles/language.ts';
+import { type ProfileRules, parseProfileRules } from './profiles/language.ts';
 import type { CertificateProfile } from './profiles/record.ts';
 import { currentSettings } from './runtime-settings.ts';
 import { type LevelRules, levelNamed } from './security/levels.ts';
@@ -17,6 +17,7 @@ import { formatDistinguishedName } from './x509/name.ts';
 
 export interface LoadedProfile {
   readonly record: CertificateProfile;
+  readonly rules: ProfileRules;
   readonly compiled: CompiledProfile;
 }
 
@@ -116,7 +117,11 @@ export class ConfigurationCache {
     for (const record of profiles) {
       try {
         const rules = parseProfileRules(record.profile, this.#ports.patterns);
-        loadedProfiles.set(record.id, { record, compiled: compileProfile(rules, this.#ports.patterns) });
+        loadedProfiles.set(record.id, {
+          record,
+          rules,
+          compiled: compileProfile(rules, this.#ports.patterns),
+        });
       } catch (error) {
         log.error('profile cannot be used', error, { profile: record.uniqueName });
       }

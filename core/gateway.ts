@@ -53,6 +53,7 @@ import { type ProfileInput, profiles } from './profiles/profiles.ts';
 import type { CertificateProfile } from './profiles/record.ts';
 import type { Resource } from './resource.ts';
 import { currentSettings, type RuntimeSettingsUse, runtimeSettings } from './runtime-settings.ts';
+import type { LevelRules } from './security/levels.ts';
 import type { GatewaySettings } from './settings.ts';
 import { type Signers, signers } from './signers/signers.ts';
 import { expireTransactions } from './transactions/expiry.ts';
@@ -125,6 +126,8 @@ export interface Gateway {
   health(): Promise<Readonly<Record<string, Health>>>;
   /** The active TLS server credential. Cheap to ask again: the same object while nothing changed. */
   tlsCredential(): Promise<TlsCredential>;
+  /** The TLS version that the listener has to insist on, by the security level. */
+  minimumTls(): Promise<LevelRules['minimumTls']>;
   /**
    * Calls `serve`, and waits for it, when this process has activated another TLS server credential, so that the next handshake
    * has it. What other processes do is seen by asking `tlsCredential` now and then.
@@ -230,6 +233,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       served = { counter, credential: served.credential };
       return served.credential;
     },
+    minimumTls: async () => (await context.configuration.current()).security.minimumTls,
     onTlsCredential(serve) {
       listeners.push(serve);
     },

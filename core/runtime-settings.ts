@@ -2,6 +2,7 @@ import { demand, type Principal } from './accounts/principal.ts';
 import { audit, type Context } from './context.ts';
 import { Fault } from './fault.ts';
 import type { Store, Write } from './ports/store.ts';
+import { type LevelView, securityLevelViews } from './security/level-views.ts';
 import { isStricter, type SecurityLevel, usualLevel } from './security/levels.ts';
 import { obstacles } from './security/obstacles.ts';
 
@@ -30,6 +31,8 @@ const settingName = 'runtime-settings';
 const tries = 5;
 
 export interface RuntimeSettingsUse {
+  /** The security levels, and what stands against each. Faults: forbidden. */
+  levels(principal: Principal): Promise<readonly LevelView[]>;
   read(principal: Principal): Promise<RuntimeSettings>;
   /** Only the members of `changes`. Faults: malformed with `field`; conflict where something falls short of a stricter level. */
   change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
@@ -84,6 +87,7 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
   }
 
   return {
+    levels: (principal) => securityLevelViews(context, principal),
     async read(principal) {
       demand(principal, 'settings.read');
       return currentSettings(store);

@@ -82,7 +82,13 @@ async function serveHere(
   const reusePort = isWorker();
   const listener = await openListener({
     mounts: inbound.flatMap(({ mounts }) => mounts),
-    https: { port: ports.https, host, reusePort, credential: pem(served) },
+    https: {
+      port: ports.https,
+      host,
+      reusePort,
+      credential: pem(served),
+      minVersion: await gateway.minimumTls(),
+    },
     http: { port: ports.http, host, reusePort },
     trustedProxies: configuration.server.trusted_proxies,
     limits: limits(configuration),

@@ -4,6 +4,7 @@ import { audit, type Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { KeyReference, StoredKey } from '../ports/keys.ts';
 import type { Ref, Write } from '../ports/store.ts';
+import { keyShortcoming, validityShortcoming } from '../security/demands.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { fingerprint, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
@@ -59,6 +60,7 @@ const hour = 3_600_000;
  */
 export async function createCa(context: Context, ca: NewCa, actor: Actor): Promise<number> {
   const keyStore = keyStoreNamed(context, ca.keyStore);
+  await demandCaLevel(context, ca);
   const certify = (key: StoredKey): Promise<number> =>
     ca.parent
       ? certifyBelow(context, { ...ca, parent: ca.parent }, keyStore, key, actor)
@@ -69,6 +71,18 @@ export async function createCa(context: Context, ca: NewCa, actor: Actor): Promi
       : await withNewKey(keyStore, await generateKey(keyStore, ca.key.type, ca.uniqueName), certify);
   context.configuration.expire();
   return id;
+}
+
+/** Said before a key is made; once more, of what it has become, when it is prepared. Faults: malformed with `field`. */
+async function demandCaLevel(context: Context, { key, lifetime, parent }: NewCa): Promise<void> {
+  const { security } = await context.configuration.current();
+  const notBefore = context.clock.now();
+  const notAfter = Math.min(notBefore + lifetime, parent?.certificate.notAfter ?? Number.POSITIVE_INFINITY);
+  const refuse = (detail: string | undefined, field: string): void => {
+    if (detail !== undefined) throw new Fault('malformed', detail, { field });
+  };
+  if ('type' in key) refuse(keyShortcoming(security, 'ca', key.type), 'keyType');
+  refuse(validityShortcoming(security, { holder: 'ca', notBefore, notAfter }), 'validity');
 }
 
 /** A key that is in the key store already. Faults: malformed with field `keyId`. */

@@ -3,6 +3,7 @@ import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { type Resource, resource } from '../resource.ts';
+import { caShortcoming } from '../security/authority.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import type { Crls } from './crls.ts';
 import { findIssued } from './issued.ts';
@@ -10,7 +11,7 @@ import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
 
 export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
-  /** Lets it sign again. Faults: notFound, conflict when its certificate has expired or is revoked. */
+  /** Lets it sign again. Faults: notFound, conflict when its certificate has expired, is revoked or not up to the security level. */
   activate(principal: Principal, id: number): Promise<IssuingCa>;
   /** It signs no more certificates; its CRLs go on. Faults: notFound. */
   deactivate(principal: Principal, id: number): Promise<IssuingCa>;
@@ -93,8 +94,11 @@ async function demandSound(context: Context, { certificate }: IssuingCa): Promis
   const parsed = parseCertificate(certificate);
   if (parsed.notAfter <= context.clock.now())
     throw new Fault('conflict', 'the certificate of this CA has expired');
-  const own = await findIssued(context.store, await context.configuration.current(), parsed);
+  const configuration = await context.configuration.current();
+  const own = await findIssued(context.store, configuration, parsed);
   if (own && own.status !== 'good') throw new Fault('conflict', 'the certificate of this CA is revoked');
+  const shortcoming = caShortcoming(configuration.security, parsed);
+  if (shortcoming) throw new Fault('conflict', shortcoming);
 }
 
 const mostCounted = 1000;

@@ -2,6 +2,7 @@ import type { Actor } from '../audit/event.ts';
 import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { StoredKey } from '../ports/keys.ts';
+import { caShortcoming } from '../security/authority.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
 import { caWrites, createCa, existingKey } from './create-ca.ts';
@@ -110,6 +111,8 @@ async function takeOver(context: Context, input: CaInput, actor: Actor): Promise
   const { material, keyId } = input;
   if (!material) throw new Fault('malformed', 'this field is required', { field: 'certificate' });
   const checked = checkMaterial(material, context.clock.now(), 'ca');
+  const shortcoming = caShortcoming((await context.configuration.current()).security, checked.certificate);
+  if (shortcoming) throw new Fault('malformed', shortcoming, { field: 'certificate' });
   await demandNew(context, checked);
   const { spki } = checked.certificate;
   if (keyId !== undefined) {

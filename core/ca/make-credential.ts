@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/event.ts';
 import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
+import { keyShortcoming } from '../security/demands.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { type Facts, factsOf } from '../x509/facts.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
@@ -114,6 +115,9 @@ async function importCredential(
   const { certificate, chain } = checkMaterial(material, context.clock.now(), 'endEntity');
   const facts = factsOf(certificate);
   demandFit(type, facts.key.type, 'certificate');
+  const { security } = await context.configuration.current();
+  const shortcoming = keyShortcoming(security, 'endEntity', facts.key.type);
+  if (shortcoming) throw new Fault('malformed', shortcoming, { field: 'certificate' });
   if (type === credentialType.tlsServer) demandServer(facts);
   const keyStore = keyStoreFor(context, type);
   const key = await importKey(keyStore, material.privateKey, certificate.spki, uniqueName);

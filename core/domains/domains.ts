@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import { profileShortcomings } from '../security/profile.ts';
 import type { Domain, DomainProfile } from './domain.ts';
 
 export interface DomainInput {
@@ -56,13 +57,12 @@ function demandNotDefault({ settings }: Context, { uniqueName }: Domain): void {
   }
 }
 
+const isSegment = (text: string): boolean => !/[/\\~?#%]/.test(text) && text !== '.' && text !== '..';
+
 /** A path segment has to be able to name the domain, and everything it refers to has to exist. */
 async function check(context: Context, input: Partial<DomainInput>): Promise<void> {
   const { uniqueName, issuingCa, profiles = [] } = input;
-  if (
-    uniqueName !== undefined &&
-    (/[/\\~?#%]/.test(uniqueName) || uniqueName === '.' || uniqueName === '..' || uniqueName === '_')
-  ) {
+  if (uniqueName !== undefined && (!isSegment(uniqueName) || uniqueName === '_')) {
     throw new Fault(
       'malformed',
       'a domain name stands in paths: it may not contain / \\ ~ ? # % nor be . .. or _',
@@ -75,13 +75,21 @@ async function check(context: Context, input: Partial<DomainInput>): Promise<voi
     throw new Fault('malformed', 'there is no such issuing CA', { field: 'issuingCa' });
   }
   const refuse = (detail: string) => new Fault('malformed', detail, { field: 'profiles' });
+  const configuration = await context.configuration.current();
+  const { security } = configuration;
   const names = new Set<string>();
   for (const { profile, alias } of profiles) {
     const record = await context.store.get('profile', profile);
     if (!record) throw refuse(`there is no certificate profile ${profile}`);
+    const rules = configuration.profile(profile)?.rules;
+    const [problem] = rules ? profileShortcomings(security, rules, context.clock.now()) : [];
+    if (problem) throw refuse(`${record.uniqueName}: ${problem.pointer}: ${problem.detail}`);
     const name = alias ?? record.uniqueName;
     if (names.has(name)) throw refuse(`${name} is offered twice`);
     names.add(name);
+    if (alias !== null && !isSegment(alias)) {
+      throw refuse(`the alias ${alias} cannot stand in a path: no / \\ ~ ? # %, and neither . nor ..`);
+    }
     // In a path it would mean one here and another elsewhere.
     if (alias !== null && (await context.store.find('profile', { uniqueName: alias }))) {
       throw refuse(`${alias} is the name of a certificate profile itself`);

@@ -2,7 +2,8 @@ import type { Context } from '../context.ts';
 import { domainCredentialProfile } from '../enrolment/admit.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
-import { parseProfileRules } from './language.ts';
+import { profileShortcomings } from '../security/profile.ts';
+import { type ProfileRules, parseProfileRules } from './language.ts';
 import type { CertificateProfile } from './record.ts';
 import { shippedProfiles } from './shipped.ts';
 
@@ -13,7 +14,14 @@ export interface ProfileInput {
 }
 
 export function profiles(context: Context): Resource<'profile', ProfileInput, CertificateProfile> {
-  const checked = (rules: unknown): unknown => parseProfileRules(rules, context.patterns);
+  const checked = async (rules: unknown): Promise<ProfileRules> => {
+    const parsed = parseProfileRules(rules, context.patterns);
+    const { security } = await context.configuration.current();
+    const problems = profileShortcomings(security, parsed, context.clock.now());
+    if (problems.length === 0) return parsed;
+    const detail = problems.map((one) => `${one.pointer}: ${one.detail}`).join('; ');
+    throw new Fault('malformed', detail, { field: 'profile', problems });
+  };
   return resource<'profile', ProfileInput, CertificateProfile>(context, {
     kind: 'profile',
     noun: 'profile',
@@ -21,25 +29,23 @@ export function profiles(context: Context): Resource<'profile', ProfileInput, Ce
     writes: 'profiles.write',
     view: (record) => record,
     summary: ({ uniqueName }) => ({ uniqueName }),
-    create: async (input) => ({
-      writes: [
-        {
-          op: 'insert',
-          kind: 'profile',
-          values: {
-            createdAt: context.clock.now(),
-            uniqueName: input.uniqueName,
-            profile: checked(input.profile ?? shippedProfiles.tls_client),
-          },
-        },
-      ],
-    }),
+    async create({ uniqueName, profile }) {
+      await demandNoAlias(context, uniqueName);
+      const values = {
+        createdAt: context.clock.now(),
+        uniqueName,
+        profile: await checked(profile ?? shippedProfiles.tls_client),
+      };
+      return { writes: [{ op: 'insert', kind: 'profile', values }] };
+    },
     async update(record, changes) {
-      if (changes.uniqueName !== undefined && changes.uniqueName !== record.uniqueName)
+      if (changes.uniqueName !== undefined && changes.uniqueName !== record.uniqueName) {
         demandOrdinary(record);
+        await demandNoAlias(context, changes.uniqueName);
+      }
       return updateWrites('profile', record.id, {
         ...changes,
-        ...(changes.profile !== undefined && { profile: checked(changes.profile) }),
+        ...(changes.profile !== undefined && { profile: await checked(changes.profile) }),
       });
     },
     async remove(record) {
@@ -59,6 +65,16 @@ function demandOrdinary({ uniqueName }: CertificateProfile): void {
       'the certificates of this profile stand for the devices: it stays, and its name',
     );
   }
+}
+
+/** In a path it would mean one profile here and another elsewhere. Faults: malformed with field `uniqueName`. */
+async function demandNoAlias(context: Context, uniqueName: string): Promise<void> {
+  const { domains } = await context.configuration.current();
+  const other = domains.find(({ profiles }) => profiles.some(({ alias }) => alias === uniqueName));
+  if (!other) return;
+  throw new Fault('malformed', `the domain ${other.uniqueName} has another profile by this alias`, {
+    field: 'uniqueName',
+  });
 }
 
 async function demandUnused(context: Context, id: number): Promise<void> {

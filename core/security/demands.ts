@@ -39,10 +39,10 @@ export function keyShortcoming(
   const { minimumRsaBits, kinds } = keys[holder];
   if (!key.startsWith('rsa-')) {
     if ((kinds as readonly string[]).includes(key)) return undefined;
-    return `the security level ${level} does not allow ${nouns[holder]} keys of the kind ${key}`;
+    return `the security level ${level} does not allow keys of the kind ${key} for ${nouns[holder]}`;
   }
   if (Number(key.slice(4)) >= minimumRsaBits) return undefined;
-  return `the security level ${level} demands RSA keys of at least ${minimumRsaBits} bits of ${nouns[holder]}; this one has ${key.slice(4)}`;
+  return `the security level ${level} demands ${minimumRsaBits} bits of an RSA key for ${nouns[holder]}, not ${key.slice(4)}`;
 }
 
 /** Why a certificate holds too long, undefined when it does not. */
@@ -53,7 +53,7 @@ export function validityShortcoming(
   const longest = years[holder];
   if (longest === null || notAfter - notBefore <= longest * yearMs + grace) return undefined;
   if (endless && (judged.endless || notAfter === noEnd)) return undefined;
-  return `the security level ${level} allows ${nouns[holder]} ${longest} years at most`;
+  return `the security level ${level} allows a validity of ${longest} years at most for ${nouns[holder]}`;
 }
 
 /** Why nothing may be signed like this, undefined when it may. */

@@ -1,8 +1,5 @@
 import type { Context } from '../context.ts';
-import { parseProfileRules } from '../profiles/language.ts';
-import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
-import { factsOf } from '../x509/facts.ts';
-import { shortcomings } from './demands.ts';
+import { caShortcoming } from './authority.ts';
 import { levelNamed, type SecurityLevel } from './levels.ts';
 import { profileShortcomings } from './profile.ts';
 
@@ -23,19 +20,15 @@ export async function obstacles(context: Context, level: SecurityLevel): Promise
   for (const { record, certificate } of cas) {
     if (!record.isActive) continue;
     const { id, uniqueName } = record;
-    const { type } = factsOf(certificate).key;
-    const { notBefore, notAfter } = certificate;
-    const judged = { key: type, notBefore, notAfter, signatureAlgorithm: defaultSignatureAlgorithm(type) };
-    for (const { detail } of shortcomings(rules, { holder: 'ca', ...judged }))
-      found.push({ kind: 'issuingCa', id, uniqueName, detail });
+    const detail = caShortcoming(rules, certificate);
+    if (detail) found.push({ kind: 'issuingCa', id, uniqueName, detail });
   }
   const offered = new Set(domains.flatMap(({ profiles }) => profiles.map((one) => one.profile)));
   for (const one of offered) {
     const loaded = profile(one);
     if (!loaded) continue;
     const { id, uniqueName } = loaded.record;
-    const written = parseProfileRules(loaded.record.profile, context.patterns);
-    for (const { pointer, detail } of profileShortcomings(rules, written, context.clock.now()))
+    for (const { pointer, detail } of profileShortcomings(rules, loaded.rules, context.clock.now()))
       found.push({ kind: 'profile', id, uniqueName, detail: `${pointer}: ${detail}` });
   }
   return found;

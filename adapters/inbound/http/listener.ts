@@ -24,9 +24,12 @@ export interface Endpoint {
   readonly reusePort?: boolean;
 }
 
+type MinVersion = 'TLSv1.2' | 'TLSv1.3';
+
 export interface ListenerOptions {
   readonly mounts: readonly Mount[];
-  readonly https: Endpoint & { readonly credential: Credential };
+  /** `minVersion`: of TLS, 1.2 unless it says otherwise. */
+  readonly https: Endpoint & { readonly credential: Credential; readonly minVersion?: MinVersion };
   readonly http?: Endpoint;
   /** Addresses and CIDR ranges, IPv4 and IPv6. */
   readonly trustedProxies: readonly string[];
@@ -48,7 +51,6 @@ const tlsOptions = {
   // Trust is decided in the core, per domain; the handshake only proves possession.
   requestCert: true,
   rejectUnauthorized: false,
-  minVersion: 'TLSv1.2',
   maxVersion: 'TLSv1.3',
   // RFC 9325 §4.2: forward secrecy and AEAD; TLS 1.3 has nothing else.
   ciphers: [
@@ -75,15 +77,16 @@ const tlsOptions = {
   ALPNProtocols: ['http/1.1'],
 } as const;
 
-function tlsContext({
-  certificateChain,
-  privateKey,
-}: Credential): typeof tlsOptions & { cert: string; key: string } {
+function tlsContext(
+  { certificateChain, privateKey }: Credential,
+  minVersion: MinVersion,
+): typeof tlsOptions & { minVersion: MinVersion; cert: string; key: string } {
   const key = typeof privateKey === 'string' ? createPrivateKey(privateKey) : privateKey;
   // node:tls takes a key without a certificate and lets every handshake fail.
   if (!new X509Certificate(certificateChain).checkPrivateKey(key)) throw new Error('the key is another');
   return {
     ...tlsOptions,
+    minVersion,
     cert: certificateChain,
     key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
@@ -105,11 +108,12 @@ function tryCredential<T>(use: () => T): T {
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { https, http, onError } = options;
+  const { minVersion = 'TLSv1.2' } = https;
   const limits = { ...defaultLimits, ...options.limits };
   const proxies = new TrustedProxies(options.trustedProxies);
   const dispatcher = new Dispatcher(orderMounts(options.mounts), proxies, onError);
   const secure = tryCredential(() =>
-    createTlsServer({ ...tlsContext(https.credential), handshakeTimeout: limits.handshakeMs }),
+    createTlsServer({ ...tlsContext(https.credential, minVersion), handshakeTimeout: limits.handshakeMs }),
   );
   const engine = new Engine(dispatcher, limits, onError);
   const handshaking = new Set<Socket>();
@@ -145,7 +149,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   return {
     httpsPort: portOf(secure),
     httpPort: plain && portOf(plain),
-    setCredential: (credential) => tryCredential(() => secure.setSecureContext(tlsContext(credential))),
+    setCredential: (credential) =>
+      tryCredential(() => secure.setSecureContext(tlsContext(credential, minVersion))),
     async close(graceMs) {
       const stopped = shut();
       for (const socket of handshaking) socket.destroy();

@@ -14,6 +14,7 @@ import { issuingCaRoutes } from './issuing-ca-routes.ts';
 import { issuingCas } from './issuing-cas.ts';
 import { loggingRoutes } from './logging.ts';
 import { roles } from './roles.ts';
+import { securityLevelsRoute } from './security-levels.ts';
 import { rotateServiceAccount, serviceAccounts } from './service-accounts.ts';
 import { settingsRoutes } from './settings.ts';
 import { signedMessages } from './signed-messages.ts';
@@ -42,6 +43,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, roles),
   ...collectionRoutes(gateway, serviceAccounts),
   rotateServiceAccount(gateway),
+  securityLevelsRoute(gateway),
   ...settingsRoutes(gateway),
   ...collectionRoutes(gateway, signedMessages),
   ...collectionRoutes(gateway, signers),

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Gateway } from '#core/gateway.ts';
 import type { RuntimeSettings } from '#core/runtime-settings.ts';
+import { securityLevels, usualLevel } from '#core/security/levels.ts';
 import { readBody } from '../body.ts';
 import { inputSchema, recordSchema } from '../collection-operations.ts';
 import type { FieldDescription } from '../description.ts';
@@ -32,6 +33,12 @@ const fields = {
       'rotated log files that are older are deleted; null, as it is unless changed, keeps them until rotation drops them',
     ),
   },
+  security_level: {
+    schema: Type.String({
+      enum: [...securityLevels],
+      description: `what keys, validities and protocols have to come up to, the most lenient first; ${usualLevel} unless changed. \`/api/settings/security-levels/\` says what each demands`,
+    }),
+  },
 } satisfies Record<string, FieldDescription>;
 
 const toJson = (settings: RuntimeSettings) => ({
@@ -39,6 +46,7 @@ const toJson = (settings: RuntimeSettings) => ({
   refresh_token_seconds: settings.refreshTokenSeconds,
   expiry_warning_days: settings.expiryWarningDays,
   log_retention_days: settings.logRetentionDays,
+  security_level: settings.securityLevel,
 });
 
 const schema = recordSchema(fields, true, 'Settings');
@@ -47,6 +55,7 @@ const example = {
   refresh_token_seconds: 86_400,
   expiry_warning_days: 30,
   log_retention_days: null,
+  security_level: usualLevel,
 };
 
 /** `/api/settings`: what can be changed while the service runs. */
@@ -76,6 +85,9 @@ export const settingsRoutes = (gateway: Gateway): readonly Route[] => [
         example: { access_token_seconds: 600 },
       },
       responses: { 200: jsonResponse('The settings as they are now.', schema, example) },
+      failures: {
+        409: 'A CA that is active, or a profile that a domain offers, falls short of the stricter security level.',
+      },
     },
     async handle(principal, request) {
       const changes = readInput(fields, await readBody(request), 'change');

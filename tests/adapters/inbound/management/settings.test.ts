@@ -9,6 +9,7 @@ const usual = {
   refresh_token_seconds: 86_400,
   expiry_warning_days: 30,
   log_retention_days: null,
+  security_level: 'brownfield',
 };
 
 test('settings have defaults, and keep what is changed', async () => {

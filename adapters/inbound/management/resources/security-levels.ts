@@ -1,0 +1,109 @@
+import { Type } from '@sinclair/typebox';
+import type { Gateway } from '#core/gateway.ts';
+import type { LevelView } from '#core/security/level-views.ts';
+import { levels, securityLevels } from '#core/security/levels.ts';
+import { json } from '../errors.ts';
+import { nullable } from '../fields.ts';
+import { jsonResponse, type Route } from '../route.ts';
+
+const closed = { additionalProperties: false };
+const flag = (description: string) => Type.Boolean({ description });
+const keyDemands = (whose: string) =>
+  Type.Object(
+    {
+      minimum_rsa_bits: Type.Integer(),
+      kinds: Type.Array(Type.String(), { description: 'kinds of keys beside RSA' }),
+      longest_years: nullable(Type.Integer(), 'the longest validity; null: as long as it likes'),
+    },
+    { ...closed, description: `what certificates of ${whose} have to be like` },
+  );
+
+const levelSchema = Type.Object(
+  {
+    level: Type.String({ enum: [...securityLevels] }),
+    summary: Type.String(),
+    is_current: flag('whether the service is at this level'),
+    end_entity: keyDemands('devices and servers'),
+    ca: keyDemands('CAs'),
+    endless: flag('whether certificates may have no end (9999-12-31), up to that of their CA'),
+    banned_signatures: Type.Array(Type.String(), { description: 'by which no certificate may be signed' }),
+    est_passwords: flag('whether devices may use passwords over EST'),
+    rest_passwords: flag('whether devices may use passwords over REST'),
+    cmp_shared_secrets: Type.String({
+      enum: ['everywhere', 'tls', 'never'],
+      description: 'whether CMP messages may be protected by a MAC; `tls`: only over HTTPS',
+    }),
+    minimum_tls: Type.String({
+      enum: ['TLSv1.2', 'TLSv1.3'],
+      description: 'what the listener insists on from its next start',
+    }),
+    obstacles: Type.Array(
+      Type.Object(
+        {
+          collection: Type.String({ enum: ['issuing-cas', 'cert-profiles'] }),
+          id: Type.Integer(),
+          unique_name: Type.String(),
+          detail: Type.String(),
+        },
+        closed,
+      ),
+      { description: 'active CAs and offered profiles that fall short of it' },
+    ),
+  },
+  { ...closed, $id: 'SecurityLevel' },
+);
+
+const levelToJson = ({ rules, isCurrent, obstacles }: LevelView) => {
+  const demands = (holder: 'endEntity' | 'ca') => ({
+    minimum_rsa_bits: rules.keys[holder].minimumRsaBits,
+    kinds: rules.keys[holder].kinds,
+    longest_years: rules.years[holder],
+  });
+  return {
+    level: rules.level,
+    summary: rules.summary,
+    is_current: isCurrent,
+    end_entity: demands('endEntity'),
+    ca: demands('ca'),
+    endless: rules.endless,
+    banned_signatures: rules.bannedSignatures,
+    est_passwords: rules.sharedSecrets.est,
+    rest_passwords: rules.sharedSecrets.rest,
+    cmp_shared_secrets: rules.sharedSecrets.cmp,
+    minimum_tls: rules.minimumTls,
+    obstacles: obstacles.map(({ kind, id, uniqueName, detail }) => ({
+      collection: kind === 'issuingCa' ? 'issuing-cas' : 'cert-profiles',
+      id,
+      unique_name: uniqueName,
+      detail,
+    })),
+  };
+};
+
+const levelExample = levelToJson({
+  rules: levels.critical,
+  isCurrent: false,
+  obstacles: [
+    {
+      kind: 'issuingCa',
+      id: 2,
+      uniqueName: 'issuing',
+      detail: 'the security level critical does not allow keys of the kind p-256 for a CA',
+    },
+  ],
+});
+
+export const securityLevelsRoute = (gateway: Gateway): Route => ({
+  method: 'GET',
+  path: '/api/settings/security-levels',
+  operation: {
+    id: 'listSecurityLevels',
+    tag: 'settings',
+    summary: 'List the security levels, what each demands, and what here falls short of it',
+    permission: 'settings.read',
+    responses: {
+      200: jsonResponse('All levels, the most lenient first.', Type.Array(levelSchema), [levelExample]),
+    },
+  },
+  handle: async (principal) => json(200, (await gateway.settings.levels(principal)).map(levelToJson)),
+});
