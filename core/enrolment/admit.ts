@@ -7,6 +7,7 @@ import type { Device } from '../devices/device.ts';
 import { secretContext } from '../devices/secrets.ts';
 import type { Domain } from '../domains/domain.ts';
 import { Fault } from '../fault.ts';
+import { contact, isTurned } from '../onboarding/contact.ts';
 import { evidenceShortcoming } from '../security/admission.ts';
 import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
@@ -18,18 +19,18 @@ import { resolveDomain } from './target.ts';
 /** The profile whose certificates stand for the device itself. */
 export const domainCredentialProfile = 'domain_credential';
 
-/** Who is it? See `Gateway.admit`. Whoever brought evidence and is refused is in the audit trail. */
+/** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
 export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = await context.configuration.current();
-  const domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
+  const domain = await domainOf(context, configuration, evidence, target);
   const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
   if (shortcoming) {
-    const actor: Actor = { kind: 'unknown', id: null, name: '', address: evidence.address };
-    await refused(context, actor, target, domain, shortcoming);
+    await refused(context, nobody(evidence.address), target, domain.uniqueName, shortcoming);
     throw new Fault('forbidden', shortcoming);
   }
   switch (evidence.kind) {
     case 'none':
+      await refused(context, nobody(evidence.address), target, domain.uniqueName, 'no credentials');
       throw new Fault('unauthenticated', 'credentials or a client certificate are needed');
     case 'password':
       return admitSecret(context, evidence.username, 'estPassword', evidence, target, domain);
@@ -38,6 +39,20 @@ export async function admit(context: Context, evidence: Evidence, target: Target
     case 'certificate':
     case 'signature':
       return admitCertificate(context, configuration, evidence, target, domain);
+  }
+}
+
+async function domainOf(
+  context: Context,
+  configuration: Configuration,
+  { address }: Evidence,
+  target: Target,
+): Promise<Domain> {
+  try {
+    return resolveDomain(configuration, target.domain, context.settings.defaultDomain);
+  } catch (error) {
+    await refused(context, nobody(address), target, brief(target.domain ?? ''), 'no such domain');
+    throw error;
   }
 }
 
@@ -64,16 +79,24 @@ async function admitSecret(
       : sameSecret(Buffer.from(evidence.password), secret);
   if (!login || !expected || !right) {
     await context.throttle.failed(name, address);
-    const actor: Actor = { kind: 'unknown', id: null, name: brief(name), address };
-    await refused(context, actor, target, domain, 'wrong credentials');
+    const actor = { ...nobody(address), name: brief(name) };
+    await refused(context, actor, target, domain.uniqueName, 'wrong credentials');
     throw new Fault('unauthenticated', wrongSecret[field]);
   }
   const { device } = login;
   if (device.domain !== domain.id) {
-    await refused(context, deviceActor(device, address), target, domain, 'another domain');
+    await refused(context, deviceActor(device, address), target, domain.uniqueName, 'another domain');
     throw new Fault('forbidden', 'this device does not belong to the domain');
   }
-  return { device, domain, target, credential: 'password', presented: undefined, address } as Requester;
+  return {
+    device,
+    domain,
+    target,
+    credential: 'password',
+    presented: undefined,
+    onboarding: undefined,
+    address,
+  } as Requester;
 }
 
 const wrongSecret = {
@@ -90,14 +113,15 @@ async function admitCertificate(
 ): Promise<Requester> {
   const { address } = evidence;
   const refuse = async (reason: string, name: string): Promise<never> => {
-    await refused(context, { kind: 'unknown', id: null, name: brief(name), address }, target, domain, reason);
+    const actor = { ...nobody(address), name: brief(name) };
+    await refused(context, actor, target, domain.uniqueName, reason);
     throw new Fault('unauthenticated', `the client certificate is not accepted: ${reason}`);
   };
   const certificate = parsed(evidence.certificates[0]);
   if (!certificate) return refuse('it cannot be read', '');
   const name = formatDistinguishedName(certificate.subject);
   const record = await findIssued(context.store, configuration, certificate);
-  if (!record) return refuse('it is not one of ours', name);
+  if (!record) return admitIdevid(context, configuration, evidence, target, domain, certificate);
   const now = context.clock.now();
   if (now > certificate.notAfter) return refuse('it has expired', name);
   if (now < certificate.notBefore) return refuse('it is not valid yet', name);
@@ -108,10 +132,8 @@ async function admitCertificate(
   const device = record.device === null ? undefined : await context.store.get('device', record.device);
   if (record.device !== null && !device) return refuse('its device is gone', name);
   if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
-    const actor = device
-      ? deviceActor(device, address)
-      : { kind: 'unknown' as const, id: null, name: brief(name), address };
-    await refused(context, actor, target, domain, 'another domain');
+    const actor = device ? deviceActor(device, address) : { ...nobody(address), name: brief(name) };
+    await refused(context, actor, target, domain.uniqueName, 'another domain');
     throw new Fault('forbidden', 'the client certificate belongs to another domain');
   }
   const profile = record.profile === null ? undefined : configuration.profile(record.profile);
@@ -122,7 +144,34 @@ async function admitCertificate(
       : profile?.record.uniqueName === domainCredentialProfile
         ? 'domainCredential'
         : 'issuedCertificate';
-  return { device, domain, target, credential, presented: { record, certificate }, address } as Requester;
+  const presented = { record, certificate };
+  return { device, domain, target, credential, presented, onboarding: undefined, address } as Requester;
+}
+
+/** A certificate that is none of ours: that of a manufacturer, or of a stranger. */
+async function admitIdevid(
+  context: Context,
+  configuration: Configuration,
+  { certificates, address }: Extract<Evidence, { kind: 'certificate' | 'signature' }>,
+  target: Target,
+  domain: Domain,
+  certificate: Certificate,
+): Promise<Requester> {
+  const result = await contact(context, configuration, {
+    certificate,
+    intermediates: certificates.slice(1).flatMap((der) => parsed(der) ?? []),
+    address,
+    protocol: target.protocol,
+    domain: target.domain === undefined ? undefined : domain,
+  });
+  if (isTurned(result)) {
+    const { code, reason, device } = result;
+    const name = brief(formatDistinguishedName(certificate.subject));
+    const actor = device ? deviceActor(device, address) : { ...nobody(address), name };
+    await refused(context, actor, target, domain.uniqueName, reason);
+    throw new Fault(code, `the client certificate is not accepted: ${brief(reason)}`);
+  }
+  return { ...result, target, credential: 'idevid', presented: undefined, address } as Requester;
 }
 
 function parsed(der: Uint8Array | undefined): Certificate | undefined {
@@ -141,6 +190,8 @@ const deviceActor = (device: Device, address: string): Actor => ({
   address,
 });
 
+const nobody = (address: string): Actor => ({ kind: 'unknown', id: null, name: '', address });
+
 /** Who a requester is, for the audit record. */
 export function requesterActor({ device, presented, address }: Requester): Actor {
   if (device) return deviceActor(device, address);
@@ -151,7 +202,7 @@ async function refused(
   context: Context,
   actor: Actor,
   target: Target,
-  domain: Domain,
+  domain: string,
   reason: string,
 ): Promise<void> {
   const unrecorded = context.refusals.take(actor.address);
@@ -160,9 +211,9 @@ async function refused(
     context,
     audit(context, actor, {
       action: 'enrolment.admit',
-      object: `domain:${domain.uniqueName}`,
+      object: `domain:${domain}`,
       outcome: 'refused',
-      detail: { protocol: target.protocol, reason, ...(unrecorded > 0 && { unrecorded }) },
+      detail: { protocol: target.protocol, reason: brief(reason), ...(unrecorded > 0 && { unrecorded }) },
     }),
   );
 }

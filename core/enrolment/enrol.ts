@@ -6,12 +6,13 @@ import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import type { Device } from '../devices/device.ts';
 import { Fault, toFault } from '../fault.ts';
+import { demandAwaited, onboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
-import { commonName, sameName } from '../x509/name.ts';
+import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
 import { namedDevice } from './behalf.ts';
@@ -53,12 +54,13 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
+  await demandAwaited(context, requester);
   const { request, privateKey } = await verified(context, requester, ask);
   const device = await holderOf(context, requester, entitlement, request, renewed);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
   const outcome = profile.compiled.apply({
-    request,
+    request: requester.onboarding ? nameless(request, device) : request,
     device: device ?? (renewed && entitlement === 'renewal' ? namesake(renewed) : undefined),
     domain,
     now: clock.now(),
@@ -70,6 +72,8 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   const { exchange } = ask;
   const modified = !isAsRequested(request, outcome);
   const { chain } = ca;
+  const onboards = entitlement !== 'renewal' && isDomainCredential(profile);
+  const onboarded = onboards ? await onboardedWrites(context, requester, device) : [];
   const { certificate } = await issue(context, {
     ca,
     outcome,
@@ -81,18 +85,23 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     profileName: profile.record.uniqueName,
     protocol: target.protocol,
     actor: requesterActor(requester),
-    ...(exchange && {
-      alongside: (der: Uint8Array) =>
-        answered(context, requester, exchange, {
-          kind: 'issued',
-          certificate: der,
-          chain,
-          modified,
-          privateKey,
-        }),
-    }),
+    alongside: async (der) => {
+      const issuance = { kind: 'issued', certificate: der, chain, modified, privateKey } as const;
+      return [...onboarded, ...(exchange ? await answered(context, requester, exchange, issuance) : [])];
+    },
+  }).catch(async (error: unknown) => {
+    // Of two requests of a device that is to be onboarded the other one was first.
+    if (toFault(error).code === 'conflict') await demandAwaited(context, requester);
+    throw error;
   });
   return { kind: 'issued', certificate, chain, modified, privateKey };
+}
+
+/**
+ * A device that comes with an IDevID cannot know what it is called here: another name than its own says nothing, and is passed over.
+ */
+function nameless(request: VerifiedRequest, device: Device | undefined): VerifiedRequest {
+  return commonName(request.subject) === device?.commonName ? request : { ...request, subject: emptyName };
 }
 
 /** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). Or a key made here. */
@@ -110,7 +119,7 @@ async function verified(
   return makeKey(context, wanted);
 }
 
-/** The exchange as it is recorded with the certificate, the first write of its commit. */
+/** The exchange as it is recorded with the certificate. That is the first write of its commit. */
 async function answered(
   context: Context,
   requester: Requester,
@@ -153,6 +162,9 @@ const entitlements: Record<
 > = {
   // A secret stands for a device that has no certificate yet; it renews nothing.
   password: (_requester, ask) => (ask.operation === 'enrol' ? 'certificate' : 'nothing'),
+  // For onboarding, and for nothing else.
+  idevid: (_requester, ask, profile) =>
+    ask.operation === 'enrol' && isDomainCredential(profile) ? 'certificate' : 'nothing',
   // A second domain credential is a renewal of the first, whatever the operation is called.
   domainCredential: (_requester, ask, profile, renewed) =>
     isOwnProfile(renewed, profile) ? 'renewal' : ask.operation === 'enrol' ? 'certificate' : 'nothing',
@@ -162,6 +174,9 @@ const entitlements: Record<
   registrationAuthority: (_requester, ask, profile, renewed) =>
     ask.operation === 'enrol' ? 'onBehalf' : isOwnProfile(renewed, profile) ? 'renewal' : 'nothing',
 };
+
+const isDomainCredential = ({ record }: LoadedProfile): boolean =>
+  record.uniqueName === domainCredentialProfile;
 
 const isOwnProfile = (renewed: Renewed | undefined, profile: LoadedProfile): boolean =>
   renewed?.record.profile === profile.record.id;

@@ -99,6 +99,7 @@ const isOfSameDevice = ({ device }: Requester, record: StoredCertificate): boole
 /** What each kind of credential may revoke: the one table, for all protocols. */
 const mayRevoke: Record<CredentialKind, (requester: Requester, record: StoredCertificate) => boolean> = {
   password: isOfSameDevice,
+  idevid: () => false,
   domainCredential: isOfSameDevice,
   issuedCertificate: ({ presented }, record) => presented?.record.id === record.id,
   registrationAuthority: () => true,

@@ -6,10 +6,11 @@ import { sameBytes } from '../der/bytes.ts';
 import { requesterActor } from '../enrolment/admit.ts';
 import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
+import { notOnboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
 import { type HashName, type SignatureAlgorithm, signatureHash } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
-import { demandOpener, exchangeWrite, memory, refusedExchange } from './record.ts';
+import { demandOpener, exchangeWrite, isOnboarding, memory, refusedExchange } from './record.ts';
 import type { Answering } from './transaction.ts';
 
 /** What a sender says of the certificate that it was given, or of the request that it takes back. */
@@ -54,7 +55,10 @@ export async function confirm(
   ];
   const revoked = !accepted && record && (record.status === 'good' || record.status === 'hold');
   // Nobody will use it: the sender has no use for it, or does not take it for its own.
-  if (revoked) writes.push(...revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }));
+  if (revoked) {
+    writes.push(...revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }));
+    if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, actor)));
+  }
   try {
     await context.store.commit(writes);
   } catch (error) {

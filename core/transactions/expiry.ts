@@ -2,8 +2,9 @@ import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
 import { audit, type Context, systemActor } from '../context.ts';
 import { Fault } from '../fault.ts';
+import { notOnboardedWrites } from '../onboarding/outcome.ts';
 import type { Condition, Write } from '../ports/store.ts';
-import { memory } from './record.ts';
+import { isOnboarding, memory } from './record.ts';
 import type { Transaction } from './transaction.ts';
 
 const page = 1000;
@@ -59,6 +60,7 @@ async function expire(context: Context, transaction: Transaction): Promise<numbe
   const revoked = record && (record.status === 'good' || record.status === 'hold');
   if (revoked) {
     writes.push(...revocationWrites(context, systemActor, record, { reason: 'cessationOfOperation' }));
+    if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, systemActor)));
   }
   try {
     await context.store.commit(writes);

@@ -4,12 +4,16 @@ import { requesterKey } from '../enrolment/identity.ts';
 import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
 import type { Ref, Write } from '../ports/store.ts';
-import type { Answer, Exchange, TransactionState } from './transaction.ts';
+import type { Answer, Exchange, Transaction, TransactionState } from './transaction.ts';
 
 /** For so long a finished transaction is remembered, so that a repeated message gets its answer and no new life. */
 export const memory = 24 * 3_600_000;
 
 export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
+
+/** Whether it was opened with an IDevID: the certificate that comes of it onboards a device. */
+export const isOnboarding = ({ requester }: Pick<Transaction, 'requester'>): boolean =>
+  requester.startsWith('idevid ');
 
 /** Faults: forbidden, when somebody else has opened the transaction. */
 export function demandOpener(requester: Requester, { follows }: Exchange): void {

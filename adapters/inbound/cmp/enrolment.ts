@@ -143,18 +143,19 @@ async function ask(
 /** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
 async function grant(
   surroundings: CmpSurroundings,
-  { message, seal, protection, recipient, path }: Dialogue,
+  { message, requester, seal, protection, recipient }: Dialogue,
   { type, certReqId, implicitConfirm }: Enrolment,
   { certificate, chain, modified, privateKey }: Issuance,
 ): Promise<Answer> {
   const { clock, confirmWithin } = surroundings;
+  const domain = requester.domain.uniqueName;
   const status: PkiStatusInfo = { status: modified ? 'grantedWithMods' : 'accepted' };
   const root = chain.at(-1);
   // What a shared secret protects may bring the trust anchor.
   const caPubs = type === 'ir' && protection === 'mac' && root ? [root] : [];
   const certifiedKeyPair = {
     certificate,
-    privateKey: privateKey && (await sealPrivateKey(surroundings, path.domain, privateKey, recipient)),
+    privateKey: privateKey && (await sealPrivateKey(surroundings, domain, privateKey, recipient)),
   };
   const generalInfo = implicitConfirm
     ? [typedValue(infoTypes.implicitConfirm, true)]

@@ -103,7 +103,8 @@ async function bySignature(
     .catch((error: unknown) => {
       throw untrusted(error);
     });
-  const seal = signatureSeal(await gateway.protection(target.domain));
+  // Without a domain in the path, an IDevID may belong to another than the default one.
+  const seal = signatureSeal(await gateway.protection(requester.domain.uniqueName));
   const recipient = {
     kind: 'certificate',
     key,

@@ -45,8 +45,8 @@ export const inform: Handler<'genm'> = async (surroundings, dialogue, { infos })
   return (await reply(surroundings, message, seal, { type: 'genp', infos: answers })).message;
 };
 
-async function caCerts({ gateway }: CmpSurroundings, { path }: Dialogue): Promise<TypedValue> {
-  return typedValue(infoTypes.caCerts, await gateway.caCertificates(path.domain));
+async function caCerts({ gateway }: CmpSurroundings, { requester }: Dialogue): Promise<TypedValue> {
+  return typedValue(infoTypes.caCerts, await gateway.caCertificates(requester.domain.uniqueName));
 }
 
 async function rootCaUpdate(
