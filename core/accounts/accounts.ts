@@ -21,17 +21,29 @@ export interface SessionGrant {
   readonly refreshUntil: number;
 }
 
+/** An account, as it is shown to itself. */
+export interface Self {
+  readonly kind: 'user' | 'serviceAccount';
+  readonly id: number;
+  readonly name: string;
+  readonly role: Role;
+}
+
 export interface Accounts {
   /** Faults: unauthenticated (the same for an unknown name and a wrong password), tooManyRequests. */
   signIn(username: string, password: string, address: string): Promise<SessionGrant>;
   /** Faults: unauthenticated; a generation that has been used before ends the session. */
   refresh(session: number, generation: number, address: string): Promise<SessionGrant>;
+  /** Ends a session: none of its tokens is good any more. One that has ended stays so. */
+  signOut(session: number, address: string): Promise<void>;
   /** The holder of a good access token. Faults: unauthenticated when user or session is gone. */
   principal(user: number, session: number, address: string): Promise<Principal>;
   /** The client credentials grant. Faults: unauthenticated (whatever is wrong), tooManyRequests. */
   signInService(clientId: string, clientSecret: string, address: string): Promise<ServiceGrant>;
   /** The holder of a good access token. Faults: unauthenticated when the account or its secret is another one now. */
   servicePrincipal(account: number, generation: number, address: string): Promise<Principal>;
+  /** The account that a principal is. Faults: unauthenticated when it is gone. */
+  self(principal: Principal): Promise<Self>;
   /** Faults: forbidden, which is audited. */
   authorize(principal: Principal, permission: Permission): Promise<void>;
   /** 32 octets that sign tokens, the same at every instance. */
@@ -161,6 +173,16 @@ export function accounts(context: Context): Accounts {
       return grant({ ...session, ...next }, settings);
     },
 
+    async signOut(id, address) {
+      const session = await store.get('session', id);
+      if (!session || session.isRevoked) return;
+      const actor = await userActor(session.user, address);
+      await store.commit([
+        { op: 'update', kind: 'session', id, set: { isRevoked: true } },
+        audit(context, actor, { action: 'account.signOut', object: `user:${session.user}` }),
+      ]);
+    },
+
     async principal(userId, sessionId, address) {
       const [user, session] = await Promise.all([store.get('user', userId), store.get('session', sessionId)]);
       const role = user && (await store.get('role', user.role));
@@ -168,6 +190,15 @@ export function accounts(context: Context): Accounts {
         throw new Fault('unauthenticated', 'the token is not valid');
       }
       return mintPrincipal({ kind: 'user', id: user.id, name: user.username, address }, role.permissions);
+    },
+
+    async self({ actor: { kind, id, name } }) {
+      if ((kind === 'user' || kind === 'serviceAccount') && id !== null) {
+        const account = await store.get(kind, id);
+        const role = account && (await store.get('role', account.role));
+        if (role) return { kind, id, name, role };
+      }
+      throw new Fault('unauthenticated', 'the token is not valid');
     },
 
     async authorize({ actor, permissions }, permission) {

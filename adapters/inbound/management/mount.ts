@@ -8,9 +8,10 @@ import { methodNotAllowed } from './collection.ts';
 import { snakeCase } from './description.ts';
 import { HttpError, render } from './errors.ts';
 import { healthRoute } from './health-route.ts';
+import { meRoute } from './me-route.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { resourceRoutes } from './resources/catalog.ts';
-import type { PublicRoute, Route } from './route.ts';
+import { anyAccount, type PublicRoute, type Route } from './route.ts';
 import { schemaRoutes } from './schema-routes.ts';
 import { swaggerUi } from './swagger-ui.ts';
 import { tokenRoutes } from './token-routes.ts';
@@ -45,13 +46,15 @@ export function createManagement(
   const authenticated = ({ handle, operation }: Route) =>
     open(async (request, parameters) => {
       const principal = await tokens.principal(request);
-      await gateway.accounts.authorize(principal, operation.permission);
+      if (operation.permission !== anyAccount)
+        await gateway.accounts.authorize(principal, operation.permission);
       return handle(principal, request, parameters);
     });
 
   const documented = [
     ...resourceRoutes(gateway, baseUrl),
     ...tokenRoutes(gateway, tokens),
+    meRoute(gateway),
     healthRoute(gateway),
     metricsRoute(gateway),
     swaggerUi.page,

@@ -1,6 +1,13 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { detail, fieldErrors } from './error-schemas.ts';
-import type { BodyDocumentation, Operation, PublicRoute, ResponseDocumentation, Route } from './route.ts';
+import {
+  anyAccount,
+  type BodyDocumentation,
+  type Operation,
+  type PublicRoute,
+  type ResponseDocumentation,
+  type Route,
+} from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -85,7 +92,8 @@ const failures: Readonly<Record<number, Failure>> = {
 function usualFailures({ path, operation }: Pick<Route | PublicRoute, 'path' | 'operation'>): number[] {
   const guarded = 'permission' in operation;
   return [
-    ...(guarded ? [401, 403] : []),
+    ...(guarded ? [401] : []),
+    ...(guarded && operation.permission !== anyAccount ? [403] : []),
     ...(path.includes(':') ? [404] : []),
     ...(operation.body ? [400, 413, 415] : []),
     // What everybody may read depends on nothing that can fail.
@@ -139,7 +147,8 @@ class Components {
   readonly responses: Record<string, Json> = {};
 
   operation({ path, operation, ...route }: Route | PublicRoute): Json {
-    const permission = 'permission' in operation ? operation.permission : undefined;
+    const guarded = 'permission' in operation;
+    const permission = guarded && operation.permission !== anyAccount ? operation.permission : undefined;
     const { id, summary, tag, description, body } = operation;
     const notes = [description, permission && `Needs the permission \`${permission}\`.`].filter(Boolean);
     const parameters = [...this.#pathParameters(path, operation), ...this.#queryParameters(operation)];
@@ -149,7 +158,7 @@ class Components {
       tags: [tag],
       ...(notes.length > 0 && { description: notes.join('\n\n') }),
       ...(permission && { 'x-permission': permission }),
-      security: permission ? [{ bearer: [] }] : [],
+      security: guarded ? [{ bearer: [] }] : [],
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: this.#requestBody(body) }),
       responses: this.#responses({ ...route, path, operation } as Route | PublicRoute),

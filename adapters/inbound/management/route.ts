@@ -6,12 +6,15 @@ import type { HttpRequest } from '../http/exchange.ts';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Parameters = Readonly<Record<string, string>>;
 
+/** In place of a permission: a good token is enough. */
+export const anyAccount = 'any account';
+
 /** One route: a method on a path, for whoever has a token and the operation's permission. */
 export interface Route {
   readonly method: Method;
   /** With `:id` where a record is named; without a trailing slash. */
   readonly path: string;
-  readonly operation: Operation & { readonly permission: Permission };
+  readonly operation: Operation & { readonly permission: Permission | typeof anyAccount };
   /** Called only for those who have the permission; the core demands it once more. */
   readonly handle: (
     principal: Principal,

@@ -103,6 +103,24 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
     },
     handle: (request) => refresh(gateway, tokens, request),
   },
+  {
+    method: 'POST',
+    path: '/api/token/revoke',
+    operation: {
+      id: 'revokeToken',
+      tag: 'token',
+      summary: 'Sign out',
+      description:
+        'Ends the session of a refresh token: neither it nor an access token of the session is good any more.',
+      body: {
+        schema: object(refreshToken, 'Refresh'),
+        example: { refresh: tokenExample },
+      },
+      failures: { 401: 'The refresh token is wrong or has expired.' },
+      responses: { 204: { description: 'The session has ended.' } },
+    },
+    handle: (request) => revoke(gateway, tokens, request),
+  },
 ];
 
 async function signIn(gateway: Gateway, tokens: Tokens, request: HttpRequest): Promise<Response> {
@@ -152,4 +170,13 @@ async function refresh(gateway: Gateway, tokens: Tokens, request: HttpRequest): 
     if (error instanceof Fault && error.code === 'unauthenticated') throw new TokenError(true);
     throw error;
   }
+}
+
+async function revoke(gateway: Gateway, tokens: Tokens, request: HttpRequest): Promise<Response> {
+  const { refresh: token } = readInput(refreshToken, await readBody(request), 'create') as {
+    refresh: string;
+  };
+  const { session } = await tokens.verifyRefresh(token);
+  await gateway.accounts.signOut(session, request.peer.address);
+  return new Response(null, { status: 204 });
 }

@@ -113,6 +113,7 @@ test('each failure that every operation can have, at each operation', async () =
     password: adminPassword,
   });
   bodies.refreshToken = { refresh: pair.refresh };
+  bodies.revokeToken = { refresh: pair.refresh };
   bodies.replaceTruststore = { intended_usage: 0, trust_store_file: pem };
   const wrong: unknown[] = [];
   for (const operation of contract.operations) {
@@ -268,6 +269,8 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
     () => admin.anonymous.post('/api/token/', { username: 'admin', password: adminPassword }),
   ],
   [200, 'a refresh', () => admin.anonymous.post('/api/token/refresh/', bodies.refreshToken)],
+  [204, 'a sign-out', () => admin.anonymous.post('/api/token/revoke/', bodies.revokeToken)],
+  [200, 'whose token it is', () => admin.get('/api/me/')],
   [200, 'health', () => admin.anonymous.get('/api/health/')],
   [503, 'health in an outage', () => inOutage(() => admin.anonymous.get('/api/health/'))],
   [200, 'metrics', () => admin.get('/metrics')],
