@@ -1,4 +1,5 @@
 import { cmp } from './cmp.ts';
+import { webConsole } from './console.ts';
 import type { Plugin } from './contract.ts';
 import { est } from './est.ts';
 import { keyfile } from './keyfile.ts';
@@ -21,4 +22,5 @@ export const catalog: readonly Plugin[] = [
   rest,
   management,
   publication,
+  webConsole,
 ];

@@ -90,6 +90,22 @@ const importTable: readonly Row[] = [
       yaml: 'all',
     },
   },
+  // The console is a client of the Management API, and shares nothing with what serves it.
+  {
+    of: 'adapters/inbound/console/app/',
+    may: ['self'],
+    packages: {
+      preact: 'all',
+      'preact/hooks': 'all',
+      '@preact/signals': 'all',
+    },
+  },
+  {
+    of: 'adapters/inbound/console/',
+    ...inbound,
+    may: [...inbound.may, 'self'],
+    packages: { 'node:crypto': 'all', 'node:util': 'all', 'node:zlib': 'all' },
+  },
   // CMP speaks of certificates and names in its own messages.
   { of: 'adapters/inbound/cmp/', ...inbound, may: [...inbound.may, 'core/x509/', 'core/der/'] },
   { of: 'adapters/inbound/*/', ...inbound, packages: { elysia: 'all' } },

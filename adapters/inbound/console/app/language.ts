@@ -1,0 +1,77 @@
+import { kept } from './kept.ts';
+
+export const languages = { en: 'English', de: 'Deutsch' } as const;
+export type Language = keyof typeof languages;
+
+const ofBrowser = navigator.languages
+  .map((tag) => tag.slice(0, 2).toLowerCase())
+  .find((tag): tag is Language => tag in languages);
+
+/** What everything is written in. */
+export const language = kept<Language>('language', ['en', 'de'], ofBrowser ?? 'en');
+
+/** A sentence, with `{name}` where a value goes; or two of them, of which `{n}` decides. */
+export type Message = string | { readonly one: string; readonly other: string };
+type Values = Readonly<Record<string, string | number>>;
+type Translation<E> = { readonly [K in keyof E]: E[K] extends string ? string : Message };
+
+/**
+ * Messages in both languages: what one has and the other has not does not compile. The function that is answered says them in
+ * the language of the moment; components that call it are drawn again when it changes.
+ */
+export function messages<const E extends Readonly<Record<string, Message>>>(en: E, de: Translation<E>) {
+  const all: Readonly<Record<Language, Readonly<Record<keyof E, Message>>>> = { en, de };
+  return (key: keyof E, values: Values = {}): string => {
+    const message = all[language.value][key];
+    const text =
+      typeof message === 'string'
+        ? message
+        : message[new Intl.PluralRules(language.value).select(Number(values.n)) === 'one' ? 'one' : 'other'];
+    return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name];
+      return typeof value === 'number' ? number(value) : (value ?? '');
+    });
+  };
+}
+
+export const number = (value: number): string => new Intl.NumberFormat(language.value).format(value);
+
+/** Of the API, which leaves out the zone: UTC. */
+export const moment = (text: string): Date => new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
+
+export const date = (at: Date): string =>
+  new Intl.DateTimeFormat(language.value, { dateStyle: 'medium' }).format(at);
+
+export const dateTime = (at: Date): string =>
+  new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+
+/** A day of a chart, which counts in UTC. */
+export const shortDay = (at: Date): string =>
+  new Intl.DateTimeFormat(language.value, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(at);
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+/** `in 3 days`, `2 hours ago`. */
+export function fromNow(at: Date): string {
+  const seconds = Math.round((at.getTime() - Date.now()) / 1000);
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+  const [unit, length] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return format.format(Math.trunc(seconds / length), unit);
+}
+
+export function bytes(size: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+  const power = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3));
+  return new Intl.NumberFormat(language.value, {
+    style: 'unit',
+    unit: units[power]!,
+    unitDisplay: 'short',
+    maximumFractionDigits: 1,
+  }).format(size / 1000 ** power);
+}

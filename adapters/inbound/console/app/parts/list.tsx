@@ -1,0 +1,273 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useList } from '../data.ts';
+import { messages } from '../language.ts';
+import { go, query, withQuery } from '../router.ts';
+import { words } from '../words.ts';
+import { Empty, Problem, Waiting } from './answer.tsx';
+
+const m = messages(
+  {
+    ascending: 'in ascending order',
+    descending: 'in descending order',
+    nothingFound: 'Nothing matches',
+    nothingFoundNext: 'Search for something else, or clear the filters.',
+    orderBy: 'Order by {title}',
+    pages: 'Pages of the list',
+    records: { one: '{n} entry', other: '{n} entries' },
+    recordsMore: 'The first {n} entries; there are more',
+    recordsPage: '{n} more entries',
+    searchFor: 'Search for',
+  },
+  {
+    ascending: 'aufsteigend',
+    descending: 'absteigend',
+    nothingFound: 'Nichts gefunden',
+    nothingFoundNext: 'Suchen Sie nach etwas anderem, oder setzen Sie die Filter zurück.',
+    orderBy: 'Nach {title} ordnen',
+    pages: 'Seiten der Liste',
+    records: { one: '{n} Eintrag', other: '{n} Einträge' },
+    recordsMore: 'Die ersten {n} Einträge; es gibt mehr',
+    recordsPage: '{n} weitere Einträge',
+    searchFor: 'Suchen nach',
+  },
+);
+
+export interface Column<T> {
+  /** As the API calls the field, where it is `orderable`. */
+  readonly name: string;
+  readonly title: string;
+  readonly cell: (record: T) => ComponentChildren;
+  readonly orderable?: boolean;
+  /** A number: stands to the right. */
+  readonly isNumber?: boolean;
+}
+
+/** A query parameter of the list, chosen from options or typed. */
+export interface ListFilter {
+  readonly name: string;
+  readonly title: string;
+  readonly options?: readonly (readonly [value: string, title: string])[];
+  /** Of what is typed. Default: text. */
+  readonly type?: 'text' | 'date' | 'number';
+}
+
+/**
+ * A collection of the API: searched, filtered, ordered and paged there. All that is chosen stands in the URL: `search`, `ordering`,
+ * `cursor` and the filters by their names.
+ */
+export function List<T extends { readonly id: number | string }>({
+  path,
+  title,
+  columns,
+  filters = [],
+  fixed = {},
+  searchable = true,
+  empty,
+  limit = 50,
+  href,
+  round = 0,
+}: {
+  /** `/api/devices/` */
+  readonly path: string;
+  readonly title: string;
+  readonly columns: readonly Column<T>[];
+  readonly filters?: readonly ListFilter[];
+  /** Parameters that are not for choice: `{ device: '7' }`. */
+  readonly fixed?: Readonly<Record<string, string>>;
+  readonly searchable?: boolean;
+  /** What to say where there is nothing at all. */
+  readonly empty: ComponentChildren;
+  readonly limit?: number;
+  /** Where a record's first column leads. */
+  readonly href?: (record: T) => string;
+  /** Another number: ask again. */
+  readonly round?: number;
+}) {
+  const chosen = new Map(
+    ['search', 'ordering', 'cursor', ...filters.map(({ name }) => name)].flatMap((name) => {
+      const value = query.value.get(name);
+      return value === null || value === '' ? [] : [[name, value] as const];
+    }),
+  );
+  const parameters = new URLSearchParams({ ...Object.fromEntries(chosen), ...fixed, limit: String(limit) });
+  const asked = useList<T>(`${path}?${parameters}`);
+  const { data, error, waiting, reload } = asked;
+  const first = useRef(round);
+  useEffect(() => {
+    if (round !== first.current) reload();
+    first.current = round;
+  }, [round]);
+  const isNarrowed = [...chosen.keys()].some((name) => name !== 'ordering');
+  const records = data?.records ?? [];
+  return (
+    <>
+      {(searchable || filters.length > 0) && <Narrowing filters={filters} searchable={searchable} />}
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {data === undefined && waiting && <Waiting retry={reload} />}
+      {data && (
+        <p class="count" role="status">
+          {chosen.has('cursor')
+            ? m('recordsPage', { n: records.length })
+            : data.next === undefined
+              ? m('records', { n: records.length })
+              : m('recordsMore', { n: records.length })}
+        </p>
+      )}
+      {data && records.length === 0 && (isNarrowed ? <NothingFound /> : empty)}
+      {records.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        <section class="scroll" tabIndex={0} aria-label={title} aria-busy={waiting}>
+          <table class="list">
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <Head key={column.name} column={column} />
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {records.map((record) => (
+                <tr key={record.id}>
+                  {columns.map(({ name, title, cell, isNumber }, n) => (
+                    <td key={name} data-title={title} class={isNumber ? 'number' : undefined}>
+                      {n === 0 && href ? <a href={href(record)}>{cell(record)}</a> : cell(record)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {(chosen.has('cursor') || data?.next !== undefined) && <Paging next={data?.next} />}
+    </>
+  );
+}
+
+function Head<T>({ column: { name, title, orderable, isNumber } }: { readonly column: Column<T> }) {
+  const ordering = query.value.get('ordering') ?? '';
+  const isOrder = ordering.replace(/^-/, '') === name;
+  const direction = !isOrder ? undefined : ordering.startsWith('-') ? 'descending' : 'ascending';
+  return (
+    <th scope="col" class={isNumber ? 'number' : undefined} aria-sort={direction}>
+      {orderable ? (
+        <a
+          class="order"
+          href={withQuery({ ordering: direction === 'ascending' ? `-${name}` : name, cursor: undefined })}
+          aria-label={`${m('orderBy', { title })}${direction ? `, ${m(direction)}` : ''}`}
+        >
+          {title}
+          <span aria-hidden="true">{direction === 'ascending' ? ' ↑' : direction ? ' ↓' : ''}</span>
+        </a>
+      ) : (
+        title
+      )}
+    </th>
+  );
+}
+
+/** The search word and the filters. What is typed counts when it is sent; a choice at once. */
+function Narrowing({
+  filters,
+  searchable,
+}: {
+  readonly filters: readonly ListFilter[];
+  readonly searchable: boolean;
+}) {
+  const id = useId();
+  const asked = query.value.get('search') ?? '';
+  const [word, setWord] = useState(asked);
+  useEffect(() => setWord(asked), [asked]);
+  const isNarrowed = ['search', ...filters.map(({ name }) => name)].some((name) => query.value.get(name));
+  const cleared = Object.fromEntries(
+    ['search', 'cursor', ...filters.map(({ name }) => name)].map((name) => [name, undefined]),
+  );
+  const typed = (form: HTMLFormElement): Record<string, string> =>
+    Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
+  return (
+    <search>
+      <form
+        class="narrowing"
+        onSubmit={(event) => {
+          event.preventDefault();
+          go(withQuery({ ...typed(event.currentTarget), cursor: undefined }));
+        }}
+      >
+        {searchable && (
+          <div class="field">
+            <label for={`${id}-s`}>{m('searchFor')}</label>
+            <input
+              id={`${id}-s`}
+              type="search"
+              name="search"
+              maxLength={300}
+              value={word}
+              onInput={(event) => setWord(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        {filters.map(({ name, title, options, type = 'text' }) => (
+          <div class="field" key={name}>
+            <label for={`${id}-${name}`}>{title}</label>
+            {options ? (
+              <select
+                id={`${id}-${name}`}
+                name={name}
+                value={query.value.get(name) ?? ''}
+                onChange={(event) => event.currentTarget.form?.requestSubmit()}
+              >
+                <option value="">{words('all')}</option>
+                {options.map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            ) : (
+              <input
+                id={`${id}-${name}`}
+                name={name}
+                {...{ type: type as 'text' }}
+                value={query.value.get(name) ?? ''}
+              />
+            )}
+          </div>
+        ))}
+        <button type="submit">{words('search')}</button>
+        {isNarrowed && (
+          <a class="button" href={withQuery(cleared)}>
+            {words('clear')}
+          </a>
+        )}
+      </form>
+    </search>
+  );
+}
+
+const NothingFound = () => (
+  <Empty title={m('nothingFound')}>
+    <p>{m('nothingFoundNext')}</p>
+  </Empty>
+);
+
+/** Lists are read forwards; back is where one came from. */
+const Paging = ({ next }: { readonly next: string | undefined }) => (
+  <nav class="paging" aria-label={m('pages')}>
+    {query.value.has('cursor') && (
+      <>
+        <a class="button" href={withQuery({ cursor: undefined })}>
+          {words('firstPage')}
+        </a>
+        <button type="button" onClick={() => history.back()}>
+          {words('previousPage')}
+        </button>
+      </>
+    )}
+    {next !== undefined && (
+      <a class="button" href={withQuery({ cursor: next })}>
+        {words('nextPage')}
+      </a>
+    )}
+  </nav>
+);

@@ -1,0 +1,83 @@
+import { computed, signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import type { Section } from './sections.ts';
+
+export interface PageProps {
+  /** What stands in the path where the pattern has `:name`. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type NavigationGroup = 'attention' | 'inventory' | 'trust' | 'administration' | 'system';
+
+/** A page: one file each under `pages/`, named in `pages.ts`. */
+export interface Page {
+  /** `/devices`, `/devices/:id`. */
+  readonly path: '/' | `/${Section}` | `/${Section}/${string}`;
+  readonly title: () => string;
+  /** The permission without which the page is neither offered nor shown. */
+  readonly needs?: string;
+  /** Where it is in the navigation; a page without it is reached from another. */
+  readonly navigation?: { readonly group: NavigationGroup; readonly order: number };
+  readonly view: ComponentType<PageProps>;
+}
+
+const here = (): URL => new URL(location.href);
+const url = signal(here());
+
+/** The path of the page that is shown. */
+export const path = computed(() => url.value.pathname);
+/** Its query: filters, the place in a list, a tab. All that is to be shared by its URL. */
+export const query = computed(() => url.value.searchParams);
+
+addEventListener('popstate', () => {
+  url.value = here();
+});
+
+export function go(to: string, options: { readonly replace?: boolean } = {}): void {
+  if (options.replace) history.replaceState(history.state, '', to);
+  else history.pushState(null, '', to);
+  url.value = here();
+}
+
+/** The current page with some of its query changed; a parameter that is undefined or empty goes. */
+export function withQuery(changes: Readonly<Record<string, string | undefined>>): string {
+  const next = new URLSearchParams(query.value);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  const text = next.toString();
+  return `${path.value}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Links of the console are followed without loading the document again; everything else is the browser's. */
+document.addEventListener('click', (event) => {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (!link?.href || link.target !== '' || link.hasAttribute('download')) return;
+  const to = new URL(link.href);
+  if (to.origin !== location.origin || to.pathname.startsWith('/api/')) return;
+  if (to.pathname === location.pathname && to.search === location.search && to.hash !== '') return;
+  event.preventDefault();
+  go(to.href);
+});
+
+/** The parameters of a path that fits a pattern. */
+export function match(pattern: string, of: string): Readonly<Record<string, string>> | undefined {
+  const wanted = pattern.split('/');
+  const given = of.replace(/(?<=.)\/$/, '').split('/');
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [n, segment] of wanted.entries()) {
+    const value = given[n]!;
+    if (segment.startsWith(':')) {
+      try {
+        params[segment.slice(1)] = decodeURIComponent(value);
+      } catch {
+        return undefined;
+      }
+    } else if (segment !== value) return undefined;
+  }
+  return params;
+}

@@ -1,0 +1,117 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { language, messages } from '../language.ts';
+import { pages } from '../pages.ts';
+import { Empty, Problem } from '../parts/answer.tsx';
+import { match, type Page, path } from '../router.ts';
+import { may, resume, session, signOut } from '../session.ts';
+import { Shell } from './shell.tsx';
+import { SignIn } from './sign-in.tsx';
+
+const m = messages(
+  {
+    noPage: 'There is no such page',
+    noPageNext: 'The address may be wrong. The pages that there are stand in the navigation.',
+    notForServices: 'Service accounts are for programs',
+    notForServicesNext: 'They use the API directly. Sign in here as a user.',
+    notYours: 'Your role does not show this page',
+    notYoursNext: 'It needs the permission {permission}. Ask an administrator for a role that has it.',
+    overview: 'To the overview',
+    signOut: 'Sign in as somebody else',
+  },
+  {
+    noPage: 'Diese Seite gibt es nicht',
+    noPageNext: 'Vielleicht ist die Adresse falsch. Die vorhandenen Seiten stehen in der Navigation.',
+    notForServices: 'Dienstkonten sind für Programme da',
+    notForServicesNext:
+      'Sie benutzen die Schnittstelle unmittelbar. Melden Sie sich hier mit einem Benutzerkonto an.',
+    notYours: 'Ihre Rolle zeigt diese Seite nicht',
+    notYoursNext:
+      'Sie braucht die Berechtigung {permission}. Bitten Sie die Administration um eine Rolle, die sie hat.',
+    overview: 'Zur Übersicht',
+    signOut: 'Als jemand anderes anmelden',
+  },
+);
+
+export function Console() {
+  const state = session.value;
+  useEffect(() => void resume(), []);
+  return <Shell>{content(state)}</Shell>;
+}
+
+function content(state: typeof session.value) {
+  switch (state.is) {
+    case 'unknown':
+      return null;
+    case 'unreached':
+      return <Problem error={state.error} retry={() => void resume()} />;
+    case 'nobody':
+      return <SignIn />;
+    case 'refused':
+      return (
+        <Empty title={m('notForServices')}>
+          <p>{m('notForServicesNext')}</p>
+          <button type="button" onClick={() => void signOut()}>
+            {m('signOut')}
+          </button>
+        </Empty>
+      );
+    case 'signedIn':
+      return <CurrentPage />;
+  }
+}
+
+function CurrentPage() {
+  const here = path.value;
+  const found = find(here);
+  const title = found?.page.title() ?? m('noPage');
+  const tongue = language.value;
+  useTitle(title, `${here} ${tongue}`);
+  useFocus(here);
+  if (!found) {
+    return (
+      <Empty title={m('noPage')}>
+        <p>{m('noPageNext')}</p>
+        <a href="/">{m('overview')}</a>
+      </Empty>
+    );
+  }
+  const { page, params } = found;
+  if (!may(page.needs)) {
+    return (
+      <Empty title={m('notYours')}>
+        <p>{m('notYoursNext', { permission: page.needs ?? '' })}</p>
+        <a href="/">{m('overview')}</a>
+      </Empty>
+    );
+  }
+  const View = page.view;
+  return <View key={here} params={params} />;
+}
+
+function find(here: string): { page: Page; params: Readonly<Record<string, string>> } | undefined {
+  // Whoever signs in where the sign-in page was asked for wants to see something.
+  const asked = here === '/sign-in' ? '/' : here;
+  for (const page of pages) {
+    const params = match(page.path, asked);
+    if (params) return { page, params };
+  }
+  return undefined;
+}
+
+function useTitle(title: string, key: string): void {
+  useEffect(() => {
+    document.title = `${title} · Postern`;
+  }, [key]);
+}
+
+/** Another page: those who hear it are told its name, and the keyboard begins at its top. */
+function useFocus(here: string): void {
+  const before = useRef<string>(undefined);
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== here) {
+      scrollTo(0, 0);
+      (document.querySelector<HTMLElement>('main h1') ?? document.getElementById('main'))?.focus();
+    }
+    before.current = here;
+  }, [here]);
+}

@@ -1,0 +1,96 @@
+import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
+import { sections } from './app/sections.ts';
+import { type Asset, type Bundle, bundleApp, filesPath } from './bundle.ts';
+
+/** Nothing from elsewhere, nothing inline, in no frame. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const secure = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+};
+
+/** The web console at `/`: one document for all its pages, and the files that it loads. */
+export function createConsole(): Mount {
+  let bundle: Promise<Bundle> | undefined;
+  /** Built when it is first asked for, so that it costs those nothing who never look at it. */
+  const bundled = (): Promise<Bundle> => {
+    bundle ??= bundleApp().catch((error) => {
+      bundle = undefined;
+      throw error;
+    });
+    return bundle;
+  };
+  return {
+    prefix: '/',
+    plainHttp: false,
+    bodyLimit: 0,
+    async handle(request) {
+      const { method, path } = request;
+      const file = path.startsWith(`${filesPath}/`) ? path.slice(filesPath.length + 1) : undefined;
+      if (file === undefined && !isPage(path)) return refuse(404, 'not found');
+      if (method !== 'GET')
+        return { ...refuse(405, 'method not allowed'), headers: { ...plain, allow: 'GET, HEAD' } };
+      const { page, files } = await bundled();
+      if (file === undefined) return serve(request, page, 'no-cache');
+      const asset = files.get(file);
+      return asset ? serve(request, asset, 'public, max-age=31536000, immutable') : refuse(404, 'not found');
+    },
+    // Nothing here takes a body: what is sent one is not here.
+    refuse: (status, detail) => (status === 413 ? refuse(404, 'not found') : refuse(status, detail)),
+  };
+}
+
+const known: ReadonlySet<string> = new Set(sections);
+
+/** A path of the console's own; whatever else nobody answers is not found. */
+function isPage(path: string): boolean {
+  const [, section = '', ...rest] = path.split('/');
+  return section === '' ? rest.length === 0 : known.has(section);
+}
+
+const plain = { ...secure, 'content-type': 'text/plain; charset=utf-8' };
+const refuse = (status: number, detail: string): HttpResponse => ({
+  status,
+  headers: plain,
+  body: `${detail}\n`,
+});
+
+function serve({ headers }: HttpRequest, asset: Asset, cacheControl: string): HttpResponse {
+  const { contentType, etag, body, encoded } = asset;
+  const common = { ...secure, etag, 'cache-control': cacheControl, vary: 'accept-encoding' };
+  if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: common, body: '' };
+  const coding = [...encoded.keys()].find((one) => accepts(headers['accept-encoding'], one));
+  return {
+    status: 200,
+    headers: { ...common, 'content-type': contentType, ...(coding && { 'content-encoding': coding }) },
+    body: (coding && encoded.get(coding)) || body,
+  };
+}
+
+/** RFC 9110 §13.1.2. */
+const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+  ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
+
+/** Whether a coding is named, and not with quality 0 (RFC 9110 §12.5.3). */
+const accepts = (acceptEncoding: string | undefined, coding: string): boolean =>
+  (acceptEncoding ?? '').split(',').some((range) => {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return name === coding && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
+  });
