@@ -1,3 +1,5 @@
+import { loadPolicy } from './approvals/policies.ts';
+import { inOrder, type LoadedPolicy } from './approvals/rule.ts';
 import type { IssuingCa } from './ca/issuing-ca.ts';
 import { localIssuer } from './ca/local-issuer.ts';
 import type { GatewayPorts } from './context.ts';
@@ -50,6 +52,8 @@ export interface Configuration {
   readonly registrations: readonly LoadedRegistration[];
   /** What a truststore for IDevIDs trusts; nothing where there is none with this id. */
   idevidAnchors(truststore: number): readonly Certificate[];
+  /** What has to be approved, in the order in which they are asked. */
+  readonly policies: readonly LoadedPolicy[];
   /** What the security level of the service demands. */
   readonly security: LevelRules;
 }
@@ -105,12 +109,13 @@ export class ConfigurationCache {
 
   async #load(counter: number): Promise<Configuration> {
     const { log } = this.#ports;
-    const [domains, profiles, cas, registrations, truststores, settings] = await Promise.all([
+    const [domains, profiles, cas, registrations, truststores, policies, settings] = await Promise.all([
       this.#all('domain'),
       this.#all('profile'),
       this.#all('issuingCa'),
       this.#all('devidRegistration'),
       this.#all('truststore'),
+      this.#all('approvalPolicy'),
       currentSettings(this.#ports.store),
     ]);
     const loadedProfiles = new Map<number, LoadedProfile>();
@@ -147,6 +152,7 @@ export class ConfigurationCache {
       ...configuration(counter, domains, loadedProfiles, loadedCas),
       registrations: loadedRegistrations,
       idevidAnchors: anchorsOf(truststores),
+      policies: policies.map((record) => loadPolicy(this.#ports, record)).sort(inOrder),
       security: levelNamed(settings.securityLevel),
     };
   }
@@ -184,7 +190,7 @@ function configuration(
   domains: readonly Domain[],
   profiles: ReadonlyMap<number, LoadedProfile>,
   cas: ReadonlyMap<number, LoadedCa>,
-): Omit<Configuration, 'registrations' | 'idevidAnchors' | 'security'> {
+): Omit<Configuration, 'registrations' | 'idevidAnchors' | 'policies' | 'security'> {
   const domainIds = new Map(domains.map((domain) => [domain.id, domain]));
   const domainNames = new Map(domains.map((domain) => [domain.uniqueName, domain]));
   const profileNames = new Map([...profiles.values()].map((profile) => [profile.record.uniqueName, profile]));

@@ -44,4 +44,11 @@ export type Outcome =
       /** For a request without a key: the one that was made here, PKCS#8, DER. It is not kept. */
       readonly privateKey?: Uint8Array | undefined;
     }
-  | { readonly kind: 'pending'; readonly id: number /** Seconds. */; readonly retryAfter: number };
+  | {
+      readonly kind: 'pending';
+      readonly id: number;
+      /** Seconds. */
+      readonly retryAfter: number;
+      /** Milliseconds for which there may still be another answer; undefined: as long as anybody asks. */
+      readonly lasts?: number;
+    };

@@ -28,7 +28,7 @@ export interface Transactions {
   /** Before anything else is done for a message. `name`: upper-case hex. Faults: unavailable. */
   recall(name: string, message: Uint8Array): Promise<Recollection>;
   /**
-   * Stores that a request is pending, with the answer that says so, for at most `lasts` ms. Faults: replayed when another message
+   * Stores that a request is pending, with the answer that says so, for `lasts` ms unless the outcome itself says for how long. Faults: replayed when another message
    * has used the transaction.
    */
   defer(
@@ -73,7 +73,7 @@ export function transactions(context: Context, crls: Crls): Transactions {
       const { follows, message } = exchange;
       const progress = {
         state: 'pending',
-        lasts: follows ? follows.expiresAt - clock.now() : lasts,
+        lasts: outcome.lasts ?? (follows ? follows.expiresAt - clock.now() : lasts),
         request: follows?.request ?? message,
       } as const;
       await record(requester, exchange, await exchange.answer(outcome), progress);

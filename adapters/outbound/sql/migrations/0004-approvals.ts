@@ -54,6 +54,7 @@ export async function approvals(builder: Builder, dialect: Dialect): Promise<voi
     .execute();
   await createIndex(builder, dialect, 'approvals', 'state', 'expires_at');
   await createIndex(builder, dialect, 'approvals', 'device');
+  await createIndex(builder, dialect, 'approvals', 'requester');
 
   await kept('approval_decisions')
     .addColumn('created_at', integer, (c) => c.notNull())

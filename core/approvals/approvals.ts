@@ -1,0 +1,116 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import type { Actor } from '../audit/event.ts';
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Page, Query } from '../ports/store.ts';
+import { retried } from '../retry.ts';
+import type { Approval, ApprovalDecision } from './approval.ts';
+import { approvedWrites, rejectedWrites } from './transitions.ts';
+
+/** An approval as administrators see it; what was decided, oldest first, only where one is read by itself. */
+export type ApprovalView = Omit<Approval, 'answersFor'> & { readonly decisions: readonly ApprovalDecision[] };
+
+export interface ApprovalVerdict {
+  readonly comment: string;
+  /** `requestDigest` and `outcomeDigest` of what the approver has seen. */
+  readonly requestDigest?: string;
+  readonly outcomeDigest?: string;
+}
+
+export interface Approvals {
+  list(principal: Principal, query: Query<'approval'>): Promise<Page<ApprovalView>>;
+  /** Faults: notFound. */
+  read(principal: Principal, id: number): Promise<ApprovalView>;
+  /**
+   * Faults: notFound; forbidden for who asked for it; conflict when it waits for nobody any more, when the account has decided
+   * already, or when it has seen something else.
+   */
+  approve(principal: Principal, id: number, verdict: ApprovalVerdict): Promise<ApprovalView>;
+  /** The same. */
+  reject(principal: Principal, id: number, verdict: ApprovalVerdict): Promise<ApprovalView>;
+}
+
+/** An account, as approvals name it: `user:3`, `serviceAccount:2`; undefined for what is none. */
+export const accountKey = ({ kind, id }: Actor): string | undefined =>
+  (kind === 'user' || kind === 'serviceAccount') && id !== null ? `${kind}:${id}` : undefined;
+
+export function approvals(context: Context): Approvals {
+  const { store, clock } = context;
+  const find = async (id: number): Promise<Approval> => {
+    const approval = await store.get('approval', id);
+    if (!approval) throw new Fault('notFound', 'there is no such approval');
+    return approval;
+  };
+  const decisions = async (id: number): Promise<readonly ApprovalDecision[]> => {
+    const where = [{ field: 'approval', is: 'equal', value: id } as const];
+    const order = { field: 'id', descending: false } as const;
+    return (await store.list('approvalDecision', { where, order, limit: 1000 })).records;
+  };
+  const read = async (id: number): Promise<ApprovalView> => shown(await find(id), await decisions(id));
+
+  async function decide(
+    principal: Principal,
+    id: number,
+    verdict: ApprovalDecision['verdict'],
+    { comment, requestDigest, outcomeDigest }: ApprovalVerdict,
+  ): Promise<ApprovalView> {
+    demand(principal, 'approvals.decide');
+    const { actor } = principal;
+    const approver = accountKey(actor);
+    // Those that count have to be told apart.
+    if (approver === undefined) throw new Fault('forbidden', 'only users and service accounts decide');
+    // Of two who decide at the same moment each one counts.
+    await retried(async () => {
+      const approval = await find(id);
+      const seen = [requestDigest ?? approval.requestDigest, outcomeDigest ?? approval.outcomeDigest];
+      if (seen[0] !== approval.requestDigest || seen[1] !== approval.outcomeDigest) {
+        throw new Fault('conflict', 'this is another request, or another outcome, than was seen');
+      }
+      if (approver === approval.requester) {
+        throw new Fault('forbidden', 'nobody decides on a request of their own');
+      }
+      const state =
+        approval.state === 'waiting' && clock.now() >= approval.expiresAt ? 'expired' : approval.state;
+      if (state !== 'waiting') throw new Fault('conflict', `it waits for nobody any more: it is ${state}`);
+      const writes = verdict === 'approved' ? approvedWrites : rejectedWrites;
+      const values = {
+        createdAt: clock.now(),
+        approval: id,
+        approver,
+        approverName: actor.name,
+        verdict,
+        comment,
+      };
+      try {
+        await store.commit([
+          { op: 'insert', kind: 'approvalDecision', values },
+          ...writes(context, actor, approval),
+        ]);
+      } catch (error) {
+        if (error instanceof Fault && error.field !== undefined) {
+          throw new Fault('conflict', 'this account has decided already', { cause: error });
+        }
+        throw error;
+      }
+    });
+    return read(id);
+  }
+
+  return {
+    async list(principal, query) {
+      demand(principal, 'approvals.read');
+      const page = await store.list('approval', query);
+      return { ...page, records: page.records.map((approval) => shown(approval, [])) };
+    },
+    async read(principal, id) {
+      demand(principal, 'approvals.read');
+      return read(id);
+    },
+    approve: (principal, id, verdict) => decide(principal, id, 'approved', verdict),
+    reject: (principal, id, verdict) => decide(principal, id, 'rejected', verdict),
+  };
+}
+
+function shown({ answersFor, ...approval }: Approval, decisions: readonly ApprovalDecision[]): ApprovalView {
+  return { ...approval, decisions };
+}

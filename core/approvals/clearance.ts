@@ -1,0 +1,173 @@
+import type { Actor } from '../audit/event.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { Configuration } from '../configuration.ts';
+import type { Context } from '../context.ts';
+import type { Deferral } from '../enrolment/outcome.ts';
+import { Fault } from '../fault.ts';
+import type { Condition, Write } from '../ports/store.ts';
+import { retried } from '../retry.ts';
+import type { Approval, ApprovalContent } from './approval.ts';
+import type { ApprovalPolicy } from './policy.ts';
+import { type Matter, ruleFor } from './rule.ts';
+import { expiredWrites, forgottenWrites, openedWrites, supersededWrites } from './transitions.ts';
+
+/** A request on which people may have to decide. */
+export interface Petition {
+  /** See `requestDigest`. */
+  readonly digest: string;
+  /** Who asks, so that nobody approves what they ask for themselves: `user:3`, `password device:7`. */
+  readonly requester: string;
+  readonly actor: Actor;
+  readonly request: Uint8Array | null;
+  readonly subject: string;
+  /** Equal for as long as the same would come of it; worked out for a moment. Faults: when nothing would. */
+  outcomeDigest(now: number): string;
+  content(now: number): ApprovalContent;
+  /** It goes on with one that was told to wait: what has come to an end is not begun anew. */
+  readonly goesOn: boolean;
+  /** The requester has nothing to remember an answer by: what it was given is given again for a while. */
+  readonly forgetful: boolean;
+}
+
+export type Clearance =
+  /** Go on. What was approved has to be marked as used in the commit that does it: `usedWrites`. */
+  | { readonly kind: 'cleared'; readonly approval: Approval | undefined }
+  | Deferral
+  | { readonly kind: 'given'; readonly certificate: StoredCertificate };
+
+const cleared: Clearance = { kind: 'cleared', approval: undefined };
+const mostWaiting = 32;
+
+/**
+ * May it be done? By the policies of the configuration. The same petition joins the approval that it opened, whichever instance
+ * it comes to. Faults: forbidden (a policy denies it, or somebody has rejected it), tooManyRequests when too many of one device
+ * wait, those of the petition.
+ */
+export async function clear(
+  context: Context,
+  { policies }: Pick<Configuration, 'policies'>,
+  matter: Matter,
+  petition: () => Petition,
+): Promise<Clearance> {
+  const policy = ruleFor(policies, matter);
+  if (!policy || policy.decision === 'automatic') return cleared;
+  if (policy.decision === 'deny') {
+    throw new Fault('forbidden', `the approval policy ${policy.uniqueName} does not allow this`);
+  }
+  const asked = petition();
+  // Another instance may open, decide or use it at the same moment.
+  return retried(() => joinOrOpen(context, policy, matter, asked));
+}
+
+async function joinOrOpen(
+  context: Context,
+  policy: ApprovalPolicy,
+  matter: Matter,
+  petition: Petition,
+): Promise<Clearance> {
+  const found = await context.store.find('approval', { answersFor: petition.digest });
+  if (!found) return open(context, policy, matter, petition, []);
+  const late = context.clock.now() >= found.expiresAt;
+  switch (found.state) {
+    case 'waiting':
+    case 'granted':
+      if (late) {
+        await context.store.commit(expiredWrites(context, found));
+        return joinOrOpen(context, policy, matter, petition);
+      }
+      if (
+        found.approvers < policy.approvers ||
+        petition.outcomeDigest(found.createdAt) !== found.outcomeDigest
+      ) {
+        return open(context, policy, matter, petition, supersededWrites(context, found));
+      }
+      return found.state === 'granted' ? { kind: 'cleared', approval: found } : deferral(context, found);
+    case 'rejected':
+      if (!late) throw new Fault('forbidden', 'the request has been rejected');
+      break;
+    case 'expired':
+      if (petition.goesOn) throw new Fault('forbidden', 'nobody has decided on the request in time');
+      break;
+    case 'issued': {
+      const certificate =
+        late || !petition.forgetful || found.certificate === null
+          ? undefined
+          : await context.store.get('certificate', found.certificate);
+      if (certificate?.status === 'good') return { kind: 'given', certificate };
+    }
+  }
+  return open(context, policy, matter, petition, forgottenWrites(found));
+}
+
+async function open(
+  context: Context,
+  policy: ApprovalPolicy,
+  matter: Matter,
+  petition: Petition,
+  before: readonly Write[],
+): Promise<Clearance> {
+  const { store, clock } = context;
+  const now = clock.now();
+  const { digest, requester, actor, request, subject } = petition;
+  const { operation, protocol, domain, profile, device } = matter;
+  await demandFew(context, matter, requester);
+  const approval = {
+    requestDigest: digest,
+    outcomeDigest: petition.outcomeDigest(now),
+    policy: policy.id,
+    policyName: policy.uniqueName,
+    operation,
+    protocol,
+    domain: domain.id,
+    domainName: domain.uniqueName,
+    device: device?.id ?? null,
+    deviceName: device?.commonName ?? null,
+    profile: profile?.id ?? null,
+    profileName: profile?.uniqueName ?? null,
+    requester,
+    requesterName: actor.name,
+    address: actor.address,
+    subject,
+    request,
+    content: petition.content(now),
+    approvers: policy.approvers,
+    lasts: policy.expiresIn * 1000,
+  };
+  const ids = await store.commit([...before, ...openedWrites(context, actor, approval, before.length)]);
+  const { lasts } = approval;
+  return deferral(context, { id: ids[before.length]!, createdAt: now, expiresAt: now + lasts, lasts });
+}
+
+/** Each request keeps some 100 KB: a device that asks for ever more is told to wait. Administrators are trusted to know. */
+async function demandFew({ store }: Context, { device, protocol }: Matter, requester: string): Promise<void> {
+  if (protocol === 'management') return;
+  const whose: Condition<'approval'> = device
+    ? { field: 'device', is: 'equal', value: device.id }
+    : { field: 'requester', is: 'equal', value: requester };
+  const where = [whose, { field: 'state', is: 'equal', value: 'waiting' } as const];
+  if ((await store.count('approval', where, mostWaiting)) >= mostWaiting) {
+    throw new Fault('tooManyRequests', 'too many requests of this device wait for approval', {
+      retryAfter: longestPause,
+    });
+  }
+}
+
+/** Seconds. */
+const shortestPause = 3;
+const longestPause = 300;
+
+/** The longer it has been waiting, the longer until the next try: somebody at the console is quick, or it takes hours. */
+function deferral(
+  { clock }: Pick<Context, 'clock'>,
+  { id, createdAt, expiresAt, lasts }: Pick<Approval, 'id' | 'createdAt' | 'expiresAt' | 'lasts'>,
+): Deferral {
+  const now = clock.now();
+  const pause = Math.ceil((now - createdAt) / 8000);
+  return {
+    kind: 'pending',
+    id,
+    retryAfter: Math.min(Math.max(pause, shortestPause), longestPause),
+    // Granted at the last moment, it can still be come for.
+    lasts: expiresAt - now + lasts,
+  };
+}

@@ -1,0 +1,153 @@
+import type { Actor } from '../audit/event.ts';
+import { audit, brief, type Context, systemActor } from '../context.ts';
+import type { Ref, Values, Write } from '../ports/store.ts';
+import { memory } from '../transactions/record.ts';
+import type { Approval, ApprovalState } from './approval.ts';
+
+/**
+ * Every change of state of an approval is made here: the guarded write, so that of two that come at once one wins, and what is
+ * told of it in the same commit.
+ */
+interface Step {
+  readonly to: ApprovalState;
+  readonly actor: Actor;
+  /** Milliseconds, from now: the next phase, or for so long it is the answer to its request. */
+  readonly lasts: number;
+  readonly set?: { readonly certificate?: number | Ref | null; readonly approvals?: number };
+  /** It is no longer the answer to its request. */
+  readonly gone?: true;
+  readonly detail?: Readonly<Record<string, string | number>>;
+}
+
+type Clocked = Pick<Context, 'clock'>;
+type NewApproval = Omit<
+  Values<'approval'>,
+  'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'
+> & { readonly requestDigest: string; readonly lasts: number; readonly policyName: string };
+
+/** An approval begins to wait. `at`: the index of the insert in its commit. */
+export function openedWrites(
+  context: Clocked,
+  actor: Actor,
+  approval: NewApproval,
+  at: number,
+): readonly Write[] {
+  const now = context.clock.now();
+  return [
+    {
+      op: 'insert',
+      kind: 'approval',
+      values: {
+        ...approval,
+        createdAt: now,
+        state: 'waiting',
+        answersFor: approval.requestDigest,
+        approvals: 0,
+        expiresAt: now + approval.lasts,
+        certificate: null,
+      },
+    },
+    told(context, actor, 'approval', 'waiting', approval, {}, { ref: at }),
+  ];
+}
+
+/** One more account has approved: the last one that is needed grants it. */
+export function approvedWrites(context: Clocked, actor: Actor, approval: Approval): readonly Write[] {
+  const approvals = approval.approvals + 1;
+  const granted = approvals >= approval.approvers;
+  const { lasts } = approval;
+  if (granted) return stepWrites(context, approval, { to: 'granted', actor, lasts, set: { approvals } });
+  const { id, state } = approval;
+  return [
+    {
+      op: 'update',
+      kind: 'approval',
+      id,
+      where: { state, approvals: approval.approvals },
+      set: { approvals },
+    },
+    told(context, actor, `approval:${id}`, 'approve', approval, { approvals, of: approval.approvers }),
+  ];
+}
+
+/** One rejection is enough. */
+export const rejectedWrites = (context: Clocked, actor: Actor, approval: Approval): readonly Write[] =>
+  stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts });
+
+/** What was granted has been done; `certificate`: what came of it. */
+export const usedWrites = (
+  context: Clocked,
+  actor: Actor,
+  approval: Approval,
+  certificate: number | Ref,
+): readonly Write[] =>
+  stepWrites(context, approval, {
+    to: approval.operation === 'revocation' ? 'revoked' : 'issued',
+    actor,
+    lasts: memory,
+    set: { certificate },
+  });
+
+export const expiredWrites = (context: Clocked, approval: Approval): readonly Write[] =>
+  stepWrites(context, approval, { to: 'expired', actor: systemActor, lasts: approval.lasts });
+
+/** What would come of the request is no longer what was shown, or more approvers are needed than it was waiting for. */
+export const supersededWrites = (context: Clocked, approval: Approval): readonly Write[] =>
+  stepWrites(context, approval, { to: 'superseded', actor: systemActor, lasts: 0, gone: true });
+
+/** A request comes again after its approval came to an end: that one no longer answers for it. */
+export const forgottenWrites = (approval: Approval): readonly Write[] => [
+  {
+    op: 'update',
+    kind: 'approval',
+    id: approval.id,
+    where: { state: approval.state },
+    set: { answersFor: null },
+  },
+];
+
+function stepWrites(context: Clocked, approval: Approval, step: Step): readonly Write[] {
+  const { id, state, approvals } = approval;
+  const { to, actor, lasts, set = {}, gone } = step;
+  return [
+    {
+      op: 'update',
+      kind: 'approval',
+      id,
+      where: { state, approvals },
+      set: { ...set, state: to, expiresAt: context.clock.now() + lasts, ...(gone && { answersFor: null }) },
+    },
+    told(context, actor, `approval:${id}`, to, approval, {}),
+  ];
+}
+
+const actions: Readonly<Record<ApprovalState | 'approve', string>> = {
+  waiting: 'approval.open',
+  approve: 'approval.approve',
+  granted: 'approval.grant',
+  rejected: 'approval.reject',
+  issued: 'approval.use',
+  revoked: 'approval.use',
+  expired: 'approval.expire',
+  superseded: 'approval.supersede',
+};
+
+function told(
+  context: Clocked,
+  actor: Actor,
+  object: string,
+  what: ApprovalState | 'approve',
+  approval: Pick<NewApproval, 'requestDigest' | 'outcomeDigest' | 'policyName' | 'subject' | 'operation'>,
+  detail: Readonly<Record<string, string | number>>,
+  objectRef?: Ref,
+): Write {
+  const { requestDigest, outcomeDigest, policyName, subject, operation } = approval;
+  const facts = {
+    operation,
+    subject: brief(subject),
+    policy: brief(policyName),
+    requestDigest,
+    outcomeDigest,
+  };
+  return audit(context, actor, { action: actions[what], object, detail: { ...facts, ...detail } }, objectRef);
+}
