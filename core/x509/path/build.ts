@@ -52,10 +52,13 @@ export class PathBuilder {
   /** The ways on from a path, leaf first, to each anchor. Throws a Refusal when the budget is used up. */
   *pathsFrom(path: readonly Certificate[]): Generator<readonly Certificate[]> {
     const last = path[path.length - 1]!;
-    const anchored = this.#anchors.has(last);
-    if (anchored) yield path;
+    if (this.#anchors.has(last)) {
+      // Nothing above an anchor can mend what breaks below it.
+      yield path;
+      return;
+    }
     const candidates = this.#candidates(path, last);
-    if (candidates.length === 0 && !anchored) this.#note(path, unknownIssuer(last));
+    if (candidates.length === 0) this.#note(path, unknownIssuer(last));
     for (const candidate of candidates) {
       this.#budget.steps(cost.candidate);
       const refusal = this.#refuse(path, last, candidate);
