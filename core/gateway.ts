@@ -29,8 +29,7 @@ import {
   type OnboardingView,
   onboardingConfigs,
 } from './devices/configs.ts';
-import type { Device } from './devices/device.ts';
-import { type DeviceInput, devices } from './devices/devices.ts';
+import { type Devices, devices } from './devices/devices.ts';
 import type { Domain } from './domains/domain.ts';
 import { type DomainInput, domains } from './domains/domains.ts';
 import { admit } from './enrolment/admit.ts';
@@ -105,7 +104,7 @@ export interface Gateway {
   readonly serviceAccounts: ServiceAccounts;
   readonly backups: Backups;
   readonly auditEvents: AuditEvents;
-  readonly devices: Resource<'device', DeviceInput, Device>;
+  readonly devices: Devices;
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
   readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
   readonly domains: Resource<'domain', DomainInput, Domain>;

@@ -25,7 +25,8 @@ export interface NoOnboardingView extends Omit<NoOnboardingConfig, 'estPassword'
   readonly cmpSharedSecret: string | null;
 }
 
-export interface OnboardingView extends Omit<OnboardingConfig, 'estPassword' | 'cmpSharedSecret'> {
+export interface OnboardingView
+  extends Omit<OnboardingConfig, 'estPassword' | 'cmpSharedSecret' | 'idevidKey'> {
   readonly estPassword: string | null;
   readonly cmpSharedSecret: string | null;
 }

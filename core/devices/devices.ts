@@ -1,12 +1,14 @@
+import type { Principal } from '../accounts/principal.ts';
 import { demand } from '../accounts/principal.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import { resetOnboarding } from '../onboarding/reset.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import { newNoOnboardingConfig } from './configs.ts';
 import { type Device, deviceTypes } from './device.ts';
-import { removeDevice } from './remove-device.ts';
+import { ownConfiguration, removeDevice } from './remove-device.ts';
 
 export interface DeviceInput {
   readonly commonName: string;
@@ -19,7 +21,12 @@ export interface DeviceInput {
   readonly noOnboardingConfig?: number | null;
 }
 
-export function devices(context: Context, crls: Crls): Resource<'device', DeviceInput, Device> {
+export interface Devices extends Resource<'device', DeviceInput, Device> {
+  /** See `resetOnboarding`. Faults: notFound; conflict for a device that is not to be onboarded. */
+  resetOnboarding(principal: Principal, id: number): Promise<Device>;
+}
+
+export function devices(context: Context, crls: Crls): Devices {
   const collection = resource<'device', DeviceInput, Device>(context, {
     kind: 'device',
     noun: 'device',
@@ -29,6 +36,7 @@ export function devices(context: Context, crls: Crls): Resource<'device', Device
     summary: ({ commonName }) => ({ commonName }),
     async create(input) {
       demandOneConfig(input);
+      await demandUnshared(context, input.onboardingConfig);
       const writes: Write[] = [];
       let noOnboardingConfig: number | null | Ref = input.noOnboardingConfig ?? null;
       if (input.onboardingConfig === undefined && input.noOnboardingConfig === undefined) {
@@ -54,7 +62,13 @@ export function devices(context: Context, crls: Crls): Resource<'device', Device
     async update(device, changes) {
       demandOneConfig({ ...device, ...changes });
       if (changes.domain !== undefined) await known(context, changes.domain);
-      return updateWrites('device', device.id, changes);
+      const { onboardingConfig, noOnboardingConfig } = changes;
+      if (onboardingConfig !== device.onboardingConfig) await demandUnshared(context, onboardingConfig);
+      const dropped = {
+        onboardingConfig: replaced(device.onboardingConfig, onboardingConfig),
+        noOnboardingConfig: replaced(device.noOnboardingConfig, noOnboardingConfig),
+      };
+      return [...updateWrites('device', device.id, changes), ...(await ownConfiguration(context, dropped))];
     },
   });
   return {
@@ -64,6 +78,7 @@ export function devices(context: Context, crls: Crls): Resource<'device', Device
       const cas = await removeDevice(context, id, principal.actor);
       await crls.generateAfterRevocation(cas, principal.actor);
     },
+    resetOnboarding: (principal, id) => resetOnboarding(context, principal, id),
   };
 }
 
@@ -73,6 +88,17 @@ function demandOneConfig(device: Pick<DeviceInput, 'onboardingConfig' | 'noOnboa
       field: 'noOnboardingConfig',
     });
   }
+}
+
+const replaced = (present: number | null, wanted: number | null | undefined): number | null =>
+  wanted === undefined || wanted === present ? null : present;
+
+/** Whether a device has been onboarded stands there: of two devices it could not be said. */
+async function demandUnshared({ store }: Context, config: number | null | undefined): Promise<void> {
+  if (config == null || !(await store.find('device', { onboardingConfig: config }))) return;
+  throw new Fault('malformed', 'another device has this onboarding configuration', {
+    field: 'onboardingConfig',
+  });
 }
 
 async function defaultDomain(context: Context): Promise<number | null> {

@@ -63,9 +63,10 @@ const detached = ({ id, status }: StoredCertificate): Write =>
       }
     : { op: 'update', kind: 'certificate', id, set: { device: null } };
 
-async function ownConfiguration(
+/** The deletion of those configurations that no other device has. */
+export async function ownConfiguration(
   { store }: Context,
-  { onboardingConfig, noOnboardingConfig }: Device,
+  { onboardingConfig, noOnboardingConfig }: Pick<Device, 'onboardingConfig' | 'noOnboardingConfig'>,
 ): Promise<readonly Write[]> {
   const writes: Write[] = [];
   for (const [kind, id] of [

@@ -7,7 +7,7 @@ import { certProfiles } from './cert-profiles.ts';
 import { certificateRoutes } from './certificate-routes.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
-import { devices } from './devices.ts';
+import { devices, resetOnboarding } from './devices.ts';
 import { devidRegistrations } from './devid-registrations.ts';
 import { domains } from './domains.ts';
 import { issuingCaRoutes } from './issuing-ca-routes.ts';
@@ -33,6 +33,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, certificates),
   ...certificateRoutes(gateway),
   ...collectionRoutes(gateway, devices),
+  resetOnboarding(gateway),
   ...collectionRoutes(gateway, devidRegistrations),
   ...collectionRoutes(gateway, domains),
   ...collectionRoutes(gateway, issuingCas),

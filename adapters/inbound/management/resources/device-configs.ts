@@ -6,8 +6,10 @@ import type {
   OnboardingView,
 } from '#core/devices/configs.ts';
 import { onboardingStatus } from '#core/devices/device.ts';
+import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
+import { formatDistinguishedName } from '#core/x509/name.ts';
 import { type Description, type FieldDescription, timestamp } from '../description.ts';
-import { integerEnum, nullable, reference } from '../fields.ts';
+import { dateTime, integerEnum, nullable, reference } from '../fields.ts';
 import { createdAtField, idField } from './common.ts';
 
 const protocol = Type.Union([
@@ -43,6 +45,28 @@ const secretsJson = (config: NoOnboardingView): Readonly<Record<string, unknown>
   est_password: config.estPassword,
   cmp_shared_secret: config.cmpSharedSecret,
 });
+
+const idevid = Type.Object(
+  {
+    subject: Type.String({ description: 'RFC 4514' }),
+    issuer: Type.String({ description: 'RFC 4514' }),
+    serial_number: Type.String({ description: 'of the certificate, upper-case hexadecimal' }),
+    not_valid_after: dateTime('notAfter'),
+    fingerprint: Type.String({ description: 'SHA-256, upper-case hexadecimal' }),
+  },
+  { additionalProperties: false },
+);
+
+function shownIdevid(der: Uint8Array) {
+  const { subject, issuer, serialNumber, notAfter } = parseCertificate(der);
+  return {
+    subject: formatDistinguishedName(subject),
+    issuer: formatDistinguishedName(issuer),
+    serial_number: serialNumber,
+    not_valid_after: timestamp(notAfter),
+    fingerprint: fingerprint(der),
+  };
+}
 
 const permissions = { read: 'devices.read', write: 'devices.write' } as const;
 const conflicts = { remove: 'A device still refers to it.' } as const;
@@ -86,17 +110,32 @@ export const onboardingConfigs: Description<'onboardingConfig', OnboardingInput,
     },
     onboarding_protocol: { schema: nullable(protocol, 'how it was onboarded'), whenMissing: null },
     idevid_truststore: {
-      schema: nullable(reference('anchors of its manufacturer certificate')),
+      schema: nullable(reference('of usage IDevID: what its manufacturer’s certificate has to chain to')),
       whenMissing: null,
     },
+    idevid: {
+      schema: nullable(
+        idevid,
+        'the IDevID that the device came with; no other stands for it until the status is pending again',
+      ),
+      readOnly: true,
+      detailOnly: true,
+    },
   },
-  toJson: (config) => ({
+  toJson: (config, detail) => ({
     ...secretsJson(config),
     onboarding_status: config.onboardingStatus,
     onboarding_protocol: config.onboardingProtocol,
     idevid_truststore: config.idevidTruststore,
+    ...(detail && { idevid: config.idevid && shownIdevid(config.idevid) }),
   }),
-  example: { ...secretsExample, onboarding_status: 1, onboarding_protocol: null, idevid_truststore: null },
+  example: {
+    ...secretsExample,
+    onboarding_status: 1,
+    onboarding_protocol: null,
+    idevid_truststore: null,
+    idevid: null,
+  },
   conflicts,
   operations: (gateway) => gateway.onboardingConfigs,
 };

@@ -1,7 +1,12 @@
 import { type Device, deviceTypes } from '#core/devices/device.ts';
 import type { DeviceInput } from '#core/devices/devices.ts';
+import type { Gateway } from '#core/gateway.ts';
+import { recordId } from '../collection.ts';
+import { recordSchema, shownExample } from '../collection-operations.ts';
 import { type Description, timestamp } from '../description.ts';
+import { json } from '../errors.ts';
 import { integerEnum, nullable, reference, text } from '../fields.ts';
+import { jsonResponse, type Route } from '../route.ts';
 import { createdAtField, idField } from './common.ts';
 
 export const devices: Description<'device', DeviceInput, Device> = {
@@ -53,3 +58,23 @@ export const devices: Description<'device', DeviceInput, Device> = {
   },
   operations: (gateway) => gateway.devices,
 };
+
+/** `POST /api/devices/{id}/reset-onboarding/`. */
+export const resetOnboarding = (gateway: Gateway): Route => ({
+  method: 'POST',
+  path: `${devices.path}/:id/reset-onboarding`,
+  operation: {
+    id: 'resetOnboarding',
+    tag: 'devices',
+    summary: 'Let a device onboard once more',
+    description:
+      'Its onboarding is pending again, with whatever IDevID of its truststore bears its serial number. The certificates that it has stay as they are.',
+    permission: 'devices.write',
+    responses: {
+      200: jsonResponse('The device.', recordSchema(devices.fields, true, 'Device'), shownExample(devices)),
+    },
+    failures: { 409: 'It has no onboarding configuration.' },
+  },
+  handle: async (principal, _request, { id }) =>
+    json(200, devices.toJson(await gateway.devices.resetOnboarding(principal, recordId(id)), true)),
+});

@@ -331,12 +331,15 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
     'a truststore’s file',
     async () => admin.get(`/api/truststores/${await idOf('/api/truststores/')}/file/`),
   ],
+  [200, 'a device to be onboarded again', async () => again(await idOf('/api/devices/?search=onboarded'))],
+  [409, 'a device that is not onboarded', async () => again(await idOf('/api/devices/?search=kept'))],
   [200, 'a certificate and its key', async () => pkcs12(await issued())],
   [409, 'its key once more', async () => pkcs12(await idOf('/api/certificates/?search=once'))],
   [200, 'a revocation', async () => revoke(await issued())],
   [409, 'a second one', async () => revoke(await idOf('/api/certificates/?status=revoked'))],
 ];
 
+const again = (id: number) => admin.call('POST', `/api/devices/${id}/reset-onboarding/`);
 const root = '/api/issuing-cas/?unique_name=root';
 const backup = async () => (await admin.post('/api/backups/', { remote_directory: '/var/backups' })).body.id;
 const serviceAccount = async () =>
