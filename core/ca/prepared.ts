@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import { demandLevel, type Judged } from '../security/demands.ts';
+import { faultOf, type Shortcoming, shortcomings } from '../security/demands.ts';
 import type { LevelRules } from '../security/levels.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import {
@@ -52,12 +52,20 @@ export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): P
   return { template, tbs, request } as Prepared;
 }
 
-/**
- * Builds the TBSCertificate, lints it and holds it against the security level. Faults: badCsr with the lint's findings; those of
- * `demandLevel`.
- */
-export function prepare(preparation: Preparation): Prepared {
-  const { outcome, subjectKey, request, serial, issuerName, issuerKey, issuer, security } = preparation;
+/** What would be signed, and all that speaks against it. */
+interface Draft {
+  readonly template: CertificateTemplate;
+  /** TBSCertificate, DER. */
+  readonly tbs: Uint8Array;
+  /** Of the lint. */
+  readonly findings: readonly string[];
+  /** Of the security level. */
+  readonly shortcomings: readonly Shortcoming[];
+}
+
+/** Builds the TBSCertificate, lints it and holds it against the security level. */
+export function draft(preparation: Omit<Preparation, 'request'>): Draft {
+  const { outcome, subjectKey, serial, issuerName, issuerKey, issuer, security } = preparation;
   const template: CertificateTemplate = {
     serial,
     signatureAlgorithm: defaultSignatureAlgorithm(issuerKey),
@@ -69,23 +77,27 @@ export function prepare(preparation: Preparation): Prepared {
     extensions: outcome.extensions,
   };
   const tbs = buildTbsCertificate(template);
-  const findings = lint(tbs, issuer);
+  const judged = {
+    holder: basicConstraintsOf(template)?.ca ? 'ca' : 'endEntity',
+    key: subjectKey.type,
+    notBefore: template.notBefore,
+    notAfter: template.notAfter,
+    endless: outcome.endless === true,
+    signatureAlgorithm: template.signatureAlgorithm,
+  } as const;
+  return { template, tbs, findings: lint(tbs, issuer), shortcomings: shortcomings(security, judged) };
+}
+
+/** Faults: badCsr with the lint's findings; for the security level badAlgorithm, conflict. */
+export function prepare(preparation: Preparation): Prepared {
+  const { template, tbs, findings, shortcomings } = draft(preparation);
   if (findings.length > 0) {
     throw new Fault(
       'badCsr',
       `the certificate would not follow RFC 5280: ${findings.slice(0, 5).join('; ')}`,
     );
   }
-  demandLevel(security, judgedOf(template, subjectKey.type, outcome.endless));
-  return { template, tbs, request } as Prepared;
+  const [shortcoming] = shortcomings;
+  if (shortcoming) throw faultOf(shortcoming);
+  return { template, tbs, request: preparation.request } as Prepared;
 }
-
-/** What a security level looks at in a certificate to be. */
-const judgedOf = (template: CertificateTemplate, key: KeyType, endless = false): Judged => ({
-  holder: basicConstraintsOf(template)?.ca ? 'ca' : 'endEntity',
-  key,
-  notBefore: template.notBefore,
-  notAfter: template.notAfter,
-  endless,
-  signatureAlgorithm: template.signatureAlgorithm,
-});

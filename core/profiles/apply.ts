@@ -30,7 +30,7 @@ export interface ProfileContext {
 }
 
 /** One line of the answer to: what came out, and why. An empty value: it was left out. */
-interface Explanation {
+export interface Explanation {
   readonly field: string;
   readonly value: string;
   readonly because: string;
@@ -54,9 +54,10 @@ export interface CompiledProfile {
   /**
    * Applied to a request for the subject and names of its own outcome, it gives them again (RFC 7030 §4.2.2). Faults: badCsr for
    * a request that does not fit, naming the field; badAlgorithm for a key that is not allowed; conflict when
-   * the CA or the profile has come to its end; malformed for a requested extension that cannot be read.
+   * the CA or the profile has come to its end; malformed for a requested extension that cannot be read. `trace` is told what came
+   * out for each field and why, as far as it gets.
    */
-  apply(context: ProfileContext): ProfileOutcome;
+  apply(context: ProfileContext, trace?: Trace): ProfileOutcome;
 }
 
 /** Rules that have the form of the schema → the profile. Once for each version of the rules. Faults: malformed, as parseProfileRules. */
@@ -96,8 +97,8 @@ export function compileProfile(rules: ProfileRules, patterns: Patterns): Compile
   };
 
   return {
-    apply: (context) => ({
-      ...run(context),
+    apply: (context, trace) => ({
+      ...run(context, trace),
       explain: () => {
         const explanations: Explanation[] = [];
         run(context, (field, value, because) => explanations.push({ field, value, because }));

@@ -105,12 +105,15 @@ export function compileExtensions(written: Written, others: Others, tools: Tools
     if (basicConstraints) {
       trace?.('extensions.basicConstraints', ca ? 'CA' : 'no CA', 'fixed by the profile');
     }
+    const ski = subjectKeyIdentifierExtension(keyIdentifier(request.publicKey));
+    trace?.('extensions.subjectKeyIdentifier', 'of the key', 'in every certificate (RFC 5280 §4.2.1.2)');
+    trace?.('extensions.authorityKeyIdentifier', 'of the CA', 'in every certificate (RFC 5280 §4.2.1.1)');
     const made = [
       basicConstraints,
       keyUsage?.(requested.get(oid.keyUsage), type, trace),
       extendedKeyUsage?.(requested.get(oid.extendedKeyUsage), type, trace),
       subjectAltName,
-      subjectKeyIdentifierExtension(keyIdentifier(request.publicKey)),
+      ski,
       authorityKeyIdentifier(issuer),
       policies?.(trace),
       crlDistributionPoints?.(urls, trace),

@@ -77,8 +77,6 @@ export function shortcomings(rules: LevelRules, judged: Judged): readonly Shortc
   return found;
 }
 
-/** Faults: badAlgorithm for the key, which is the requester's; conflict for what the profile or the CA is at fault for. */
-export function demandLevel(rules: LevelRules, judged: Judged): void {
-  const [first] = shortcomings(rules, judged);
-  if (first) throw new Fault(first.about === 'key' ? 'badAlgorithm' : 'conflict', first.detail);
-}
+/** The key is the requester's fault, the rest that of the profile or the CA. */
+export const faultOf = ({ about, detail }: Shortcoming): Fault =>
+  new Fault(about === 'key' ? 'badAlgorithm' : 'conflict', detail);

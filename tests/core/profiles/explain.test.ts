@@ -43,6 +43,8 @@ test('an outcome says for each field what came out and why', () => {
     'subjectAltName.dns = pump-1 | default of the profile',
     'extensions.1.2.3.9 =  | left out: the profile has no place for it',
     'extensions.basicConstraints = no CA | fixed by the profile',
+    'extensions.subjectKeyIdentifier = of the key | in every certificate (RFC 5280 §4.2.1.2)',
+    'extensions.authorityKeyIdentifier = of the CA | in every certificate (RFC 5280 §4.2.1.1)',
     'extensions.keyUsage =  | keyAgreement is left out: not allowed',
     'extensions.keyUsage = digitalSignature, keyEncipherment | fixed by the profile',
     'extensions.keyUsage =  | keyEncipherment is left out: not with p-256',
@@ -64,6 +66,16 @@ test('a young CA, and a profile for every key, are explained too', () => {
   expect(outcome.explain()).toEqual([
     { field: 'keys', value: 'p-256', because: 'the profile allows every kind of key' },
     { field: 'subject.CN', value: 'x', because: 'requested' },
+    {
+      field: 'extensions.subjectKeyIdentifier',
+      value: 'of the key',
+      because: 'in every certificate (RFC 5280 §4.2.1.2)',
+    },
+    {
+      field: 'extensions.authorityKeyIdentifier',
+      value: 'of the CA',
+      because: 'in every certificate (RFC 5280 §4.2.1.1)',
+    },
     { field: 'notBefore', value: '2026-05-17T12:30:14Z', because: 'the CA certificate is not valid before' },
     { field: 'notAfter', value: '2026-06-17T12:30:15Z', because: 'P1M' },
   ]);
