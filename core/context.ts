@@ -13,6 +13,7 @@ import type { Clock, Entropy } from './ports/platform.ts';
 import type { Ref, Store, Write } from './ports/store.ts';
 import type { Vault } from './ports/vault.ts';
 import type { GatewaySettings } from './settings.ts';
+import type { Circuits } from './upstream/circuits.ts';
 
 /** What the core needs of the world. Key stores and issuers under their names in the configuration. */
 export interface GatewayPorts {
@@ -36,6 +37,7 @@ export interface Context extends GatewayPorts {
   readonly configuration: ConfigurationCache;
   readonly throttle: Throttle;
   readonly refusals: RefusalBudget;
+  readonly circuits: Circuits;
 }
 
 export const systemActor: Actor = { kind: 'system', id: null, name: 'postern', address: '' };

@@ -59,6 +59,8 @@ import { expireTransactions } from './transactions/expiry.ts';
 import { type Transactions, transactions } from './transactions/transactions.ts';
 import type { Truststore } from './truststores/truststore.ts';
 import { type TruststoreInput, truststores } from './truststores/truststores.ts';
+import { Circuits } from './upstream/circuits.ts';
+import { UpstreamCare } from './upstream/tend.ts';
 
 /** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
 export interface TlsCredential {
@@ -147,22 +149,27 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     configuration: new ConfigurationCache(ports),
     throttle: new Throttle(ports, settings.loginLimits),
     refusals: new RefusalBudget(ports.clock),
+    circuits: new Circuits(ports.clock),
   };
   const { store, clock } = ports;
   const crls = new Crls(context);
   const protection = new ProtectionCredentials(context);
   const signIn = accounts(context);
   const anchors = new Anchors(context);
+  const upstreams = new UpstreamCare(context);
   const caOf = async (domain: string | undefined): Promise<LoadedCa> => {
     const configuration = await context.configuration.current();
     return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
   };
   const enrolments = new EnrolmentMetrics(clock);
   const health: Gateway['health'] = async () => {
-    const parts: [string, { health(): Promise<Health> }][] = [
+    const parts: [string, HasHealth][] = [
       ['store', store],
-      ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, typeof keys]),
-      ...[...ports.issuers].map(([name, issuer]) => [`issuers.${name}`, issuer] as [string, typeof issuer]),
+      ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, HasHealth]),
+      ...[...ports.issuers].map(
+        ([name, issuer]) =>
+          [`issuers.${name}`, { health: () => upstreamHealth(context, name, issuer) }] as [string, HasHealth],
+      ),
     ];
     const states = await Promise.all(
       parts.map(async ([name, part]) => [name, await part.health().catch(outOfReach)] as const),
@@ -172,6 +179,18 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
   const listeners: (() => Promise<void>)[] = [];
   const activated = async (): Promise<void> => {
     await Promise.all(listeners.map((serve) => serve()));
+  };
+  const keepHouse = async (holder: string): Promise<void> => {
+    // A lease of its own, and a short one: who waits for a confirmation was promised a time.
+    if (await store.lease('transactions', holder, 20)) await expireTransactions(context, crls);
+    if (!(await store.lease('maintenance', holder, 60))) return;
+    await settleIntents(context, clock.now() - intentGrace);
+    await crls.renewDue();
+    await renewTlsCredential(context);
+    await context.throttle.prune();
+    await pruneSessions(context);
+    await pruneLogs(context, await currentSettings(store));
+    await anchors.anchorDue();
   };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
@@ -238,18 +257,23 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     },
     bootstrap: (options, pause) => bootstrap(context, signIn, options, pause),
     async maintain(holder) {
-      // A lease of its own, and a short one: who waits for a confirmation was promised a time.
-      if (await store.lease('transactions', holder, 20)) await expireTransactions(context, crls);
-      if (!(await store.lease('maintenance', holder, 60))) return;
-      await settleIntents(context, clock.now() - intentGrace);
-      await crls.renewDue();
-      await renewTlsCredential(context);
-      await context.throttle.prune();
-      await pruneSessions(context);
-      await pruneLogs(context, await currentSettings(store));
-      await anchors.anchorDue();
+      // What upstreams take their time for keeps nothing else waiting.
+      const tended = store
+        .lease('upstreams', holder, 60)
+        .then((mine) => (mine ? upstreams.tend() : undefined));
+      await Promise.all([tended, keepHouse(holder)]);
     },
   };
 }
 
 const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });
+
+interface HasHealth {
+  health(): Promise<Health>;
+}
+
+/** What the issuer knows of itself, unless its calls have failed. */
+async function upstreamHealth({ circuits }: Context, name: string, issuer: HasHealth): Promise<Health> {
+  const watched = circuits.health(name);
+  return watched.ok ? issuer.health() : watched;
+}

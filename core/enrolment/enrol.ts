@@ -1,4 +1,3 @@
-import { issue } from '../ca/issuance.ts';
 import { standIn } from '../ca/own-credentials.ts';
 import { publicUrls } from '../ca/urls.ts';
 import type { Configuration, LoadedProfile } from '../configuration.ts';
@@ -10,13 +9,15 @@ import { demandAwaited, onboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
-import { subjectAltNamesOf } from '../x509/certificate.ts';
+import { order } from '../upstream/order.ts';
+import { type Certificate, parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
 import { namedDevice } from './behalf.ts';
 import { makeKey, wantedKey } from './central-key.ts';
+import { requestDigest, requesterKey } from './identity.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import type { CredentialKind, Requester } from './requester.ts';
@@ -70,11 +71,19 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   if (entitlement === 'renewal') demandSameNames(renewed, outcome);
   demandNotOurs(settings, outcome);
   const { exchange } = ask;
-  const modified = !isAsRequested(request, outcome);
-  const { chain } = ca;
+  const { key: local } = ca.record;
+  if (privateKey && !local) throw new Fault('unsupported', 'keys are not made here for an upstream CA');
+  const modified = local !== null && !isAsRequested(request, outcome);
+  const issuanceOf = (certificate: Uint8Array, chain: readonly Uint8Array[]): Issuance => ({
+    kind: 'issued',
+    certificate,
+    chain,
+    modified: local ? modified : !isAsRequested(request, parseCertificate(certificate)),
+    privateKey,
+  });
   const onboards = entitlement !== 'renewal' && isDomainCredential(profile);
   const onboarded = onboards ? await onboardedWrites(context, requester, device) : [];
-  const { certificate } = await issue(context, {
+  const made = await order(context, {
     ca,
     outcome,
     subjectKey: request.publicKey,
@@ -85,8 +94,11 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     profileName: profile.record.uniqueName,
     protocol: target.protocol,
     actor: requesterActor(requester),
+    operation: ask.operation,
+    renews: renewed?.certificate.der,
+    digest: local ? undefined : digestOf(requester, ask, profile, renewed, request),
     alongside: async (der) => {
-      const issuance = { kind: 'issued', certificate: der, chain, modified, privateKey } as const;
+      const issuance = issuanceOf(der, ca.chain);
       return [...onboarded, ...(exchange ? await answered(context, requester, exchange, issuance) : [])];
     },
   }).catch(async (error: unknown) => {
@@ -94,8 +106,28 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     if (toFault(error).code === 'conflict') await demandAwaited(context, requester);
     throw error;
   });
-  return { kind: 'issued', certificate, chain, modified, privateKey };
+  return 'kind' in made ? made : issuanceOf(made.certificate, made.chain);
 }
+
+/** See `requestDigest`. */
+const digestOf = (
+  requester: Requester,
+  { operation }: Ask,
+  { record: { id: profile } }: LoadedProfile,
+  renewed: Renewed | undefined,
+  { subject, extensions, publicKey }: VerifiedRequest,
+): string =>
+  requestDigest({
+    requester: requesterKey(requester),
+    protocol: requester.target.protocol,
+    operation,
+    domain: requester.domain.id,
+    profile,
+    renews: renewed?.record.id ?? null,
+    subject,
+    extensions,
+    key: publicKey,
+  });
 
 /**
  * A device that comes with an IDevID cannot know what it is called here: another name than its own says nothing, and is passed over.
@@ -217,7 +249,10 @@ function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome):
 }
 
 /** Whether nothing that was asked for is missing or other. */
-function isAsRequested(request: VerifiedRequest, outcome: ProfileOutcome): boolean {
+function isAsRequested(
+  request: VerifiedRequest,
+  outcome: Pick<Certificate, 'subject' | 'extensions'>,
+): boolean {
   return (
     sameName(request.subject, outcome.subject) &&
     request.extensions.every((wanted) =>

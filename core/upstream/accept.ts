@@ -1,0 +1,194 @@
+import { caWrites } from '../ca/create-ca.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import { audit, brief, type Context } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
+import type { Ref, Values, Write } from '../ports/store.ts';
+import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
+import { commonName, formatDistinguishedName } from '../x509/name.ts';
+import { type CheckedAnswer, checkAnswer } from './answer.ts';
+import { refreshChain, upstreamChain } from './chain.ts';
+import { disown } from './ending.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+type Answered = Extract<IssuerAnswer, { kind: 'issued' }>;
+
+/** For so long a certificate waits for its device to come for it. Milliseconds. */
+const keptFor = 30 * 24 * 3_600_000;
+
+/** Records what an upstream answered, if it is what was asked for. Faults: unavailable when that cannot be told yet. */
+export async function accept(
+  context: Context,
+  request: UpstreamRequest,
+  issuer: Issuer,
+  { prepared }: Order,
+  answer: Answered,
+): Promise<void> {
+  const check = (above: readonly Certificate[], issuers: readonly Certificate[]): CheckedAnswer =>
+    checkAnswer(prepared.template, answer.certificate, above, issuers, context.clock.now());
+  let checked: CheckedAnswer;
+  try {
+    checked = await checkedBy(context, request, check);
+    if (request.device !== null && !(await context.store.get('device', request.device)))
+      throw new Fault('notFound', 'the device is gone');
+  } catch (error) {
+    const fault = toFault(error);
+    if (fault.code === 'unavailable' || fault.code === 'internal') throw fault;
+    const said = fault.code === 'notFound' ? fault : new Fault('unavailable', fault.detail, { cause: fault });
+    return disown(context, request, issuer, answer, said);
+  }
+  try {
+    await record(context, request, checked, answer.confirm);
+  } catch (error) {
+    const fault = toFault(error);
+    // A number or a name that is taken will be so the next time as well.
+    if (fault.code !== 'conflict' || fault.field === undefined) throw error;
+    await disown(context, request, issuer, answer, new Fault('unavailable', fault.detail, { cause: fault }));
+  }
+}
+
+/** The CA's certificates are those that are known; they are asked for anew when the answer does not fit them. */
+async function checkedBy(
+  context: Context,
+  request: UpstreamRequest,
+  check: (above: readonly Certificate[], issuers: readonly Certificate[]) => CheckedAnswer,
+): Promise<CheckedAnswer> {
+  if (request.ca === null) {
+    // A CA of ours may be certified by any of those above the issuing one as well.
+    const above = await upstreamChain(context, request.issuer);
+    return check(above, above);
+  }
+  const known = async () => {
+    const ca = (await context.configuration.current()).ca(request.ca!);
+    if (!ca) throw new Fault('conflict', 'the issuing CA is gone');
+    return ca;
+  };
+  const ca = await known();
+  const by = ({ chain, certificate }: typeof ca): CheckedAnswer =>
+    check([certificate, ...chain.slice(1).map(parseCertificate)], [certificate]);
+  try {
+    return by(ca);
+  } catch (error) {
+    const changed = await refreshChain(context, ca).catch((failure: unknown) => {
+      const fault = toFault(failure);
+      if (fault.code === 'unavailable') throw fault;
+      return false;
+    });
+    if (!changed) throw error;
+    return by(await known());
+  }
+}
+
+async function record(
+  context: Context,
+  request: UpstreamRequest,
+  checked: CheckedAnswer,
+  confirm: string | undefined,
+): Promise<void> {
+  const { id, state, nextAt } = request;
+  const now = context.clock.now();
+  const done = (certificate: number | Ref | null): Write => ({
+    op: 'update',
+    kind: 'upstreamRequest',
+    id,
+    where: { state, nextAt },
+    set: {
+      state: confirm === undefined ? 'issued' : 'received',
+      handle: confirm ?? null,
+      attempts: 0,
+      nextAt: now,
+      expiresAt: now + keptFor,
+      reason: null,
+      code: null,
+      certificate,
+    },
+  });
+  if (request.ca === null) {
+    await context.store.commit([...newCa(context, request, checked), done(null)]);
+    context.configuration.expire();
+    return;
+  }
+  const values = valuesOf(context, request, request.ca, checked.certificate);
+  try {
+    await context.store.commit([...newCertificate(context, request, values), done({ ref: 0 })]);
+  } catch (error) {
+    const fault = toFault(error);
+    if (fault.code !== 'conflict' || fault.field !== 'serialNumber') throw error;
+    // The upstream answered the same request with the same certificate as at another time.
+    const { ca, serialNumber, der, device } = values;
+    const known = await context.store.find('certificate', { ca, serialNumber });
+    if (!known || !sameBytes(known.der, der) || known.device !== device || known.status !== 'good') {
+      throw new Fault('conflict', `the upstream CA gave the serial number ${serialNumber} twice`, {
+        field: 'serialNumber',
+      });
+    }
+    await context.store.commit([done(known.id)]);
+  }
+}
+
+const valuesOf = (
+  context: Context,
+  { inventoryName, device, domain, profile, protocol }: UpstreamRequest,
+  ca: number,
+  { der, subject, serialNumber, notBefore, notAfter }: Certificate,
+): Omit<StoredCertificate, 'id'> => ({
+  createdAt: context.clock.now(),
+  commonName: inventoryName ?? commonName(subject) ?? '',
+  ca,
+  serialNumber,
+  subject: formatDistinguishedName(subject),
+  notValidBefore: notBefore,
+  notValidAfter: notAfter,
+  fingerprint: fingerprint(der),
+  der,
+  status: 'good',
+  revokedAt: null,
+  revocationReason: null,
+  invalidityDate: null,
+  device,
+  domain,
+  profile,
+  protocol,
+  hidden: false,
+});
+
+function newCertificate(
+  context: Context,
+  { issuer, actor, profileName, protocol, purpose }: UpstreamRequest,
+  values: Values<'certificate'>,
+): readonly Write[] {
+  const { serialNumber, fingerprint } = values;
+  const event = {
+    action: 'certificate.issue',
+    object: 'certificate',
+    detail: {
+      subject: brief(values.subject),
+      serialNumber,
+      profile: profileName,
+      protocol,
+      fingerprint,
+      upstream: issuer,
+    },
+  };
+  const writes: Write[] = [
+    { op: 'insert', kind: 'certificate', values },
+    audit(context, actor, event, { ref: 0 }),
+  ];
+  if (purpose?.kind === 'key') {
+    const held = { createdAt: context.clock.now(), certificate: { ref: 0 }, key: purpose.key };
+    writes.push({ op: 'insert', kind: 'certificateKey', values: held });
+  }
+  return writes;
+}
+
+function newCa(
+  context: Context,
+  { purpose, actor }: UpstreamRequest,
+  { certificate, chain }: CheckedAnswer,
+): readonly Write[] {
+  if (purpose?.kind !== 'ca') throw new Fault('internal', 'a CA that nobody asked for');
+  const { der, subject } = certificate;
+  const made = { certificate: der, chain: chain.map((above) => above.der) };
+  return caWrites(context, { ...purpose, subject }, made, purpose.key, actor, 0);
+}

@@ -1,0 +1,65 @@
+import type { LoadedCa } from '../configuration.ts';
+import { audit, type Context, systemActor } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { Fault } from '../fault.ts';
+import type { Issuer } from '../ports/issuer.ts';
+import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
+import { factsOf } from '../x509/facts.ts';
+import { formatDistinguishedName, sameName } from '../x509/name.ts';
+import { validatePath } from '../x509/path.ts';
+
+/** The upstream of this name. Faults: unavailable when the configuration no longer has it. */
+export function issuerNamed({ issuers }: Pick<Context, 'issuers'>, name: string): Issuer {
+  const issuer = issuers.get(name);
+  if (!issuer) throw new Fault('unavailable', `no issuer called ${name} is configured`);
+  return issuer;
+}
+
+/** What an upstream says its CA certificates are, the issuing one first. Faults: those of the issuer; malformed. */
+export async function upstreamChain(
+  context: Pick<Context, 'issuers' | 'circuits' | 'clock'>,
+  name: string,
+): Promise<readonly Certificate[]> {
+  const issuer = issuerNamed(context, name);
+  const chain = (await context.circuits.watch(name, () => issuer.chain())).map(parseCertificate);
+  const [first, ...above] = chain;
+  if (!first) throw new Fault('malformed', `the upstream CA ${name} names no CA certificate`);
+  if (!factsOf(first).basicConstraints?.ca)
+    throw new Fault('malformed', `the upstream CA ${name} names a certificate that is not that of a CA`);
+  if (above.length === 0) return chain;
+  const path = validatePath(first, {
+    time: context.clock.now(),
+    intermediates: above,
+    anchors: chain.slice(-1),
+  });
+  if (!path.ok) throw new Fault('malformed', `the certificates of the upstream CA ${name}: ${path.detail}`);
+  return path.chain;
+}
+
+/**
+ * Brings the record of a CA up to date with what its upstream says now; whether it changed anything. A CA that got another name
+ * is another CA: it is told of, and left to the operator. Faults: those of `upstreamChain`; conflict.
+ */
+export async function refreshChain(context: Context, { record, certificate }: LoadedCa): Promise<boolean> {
+  const chain = await upstreamChain(context, record.issuer ?? '');
+  const [first, ...above] = chain;
+  if (!first || !sameName(first.subject, certificate.subject)) {
+    const subject = first && formatDistinguishedName(first.subject);
+    throw new Fault('conflict', `the upstream CA of ${record.uniqueName} is called ${subject} now`, {
+      hint: 'make a new issuing CA of it and give that to the domains',
+    });
+  }
+  const known = [record.certificate, ...record.chain];
+  if (known.length === chain.length && known.every((der, n) => sameBytes(der, chain[n]!.der))) return false;
+  const set = { certificate: first.der, chain: above.map(({ der }) => der), updatedAt: context.clock.now() };
+  await context.store.commit([
+    { op: 'update', kind: 'issuingCa', id: record.id, where: { updatedAt: record.updatedAt }, set },
+    audit(context, systemActor, {
+      action: 'issuingCa.rollover',
+      object: `issuingCa:${record.id}`,
+      detail: { fingerprint: fingerprint(first.der), before: fingerprint(record.certificate) },
+    }),
+  ]);
+  context.configuration.expire();
+  return true;
+}
