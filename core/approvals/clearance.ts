@@ -19,7 +19,8 @@ export interface Petition {
   readonly requester: string;
   readonly actor: Actor;
   readonly request: Uint8Array | null;
-  readonly subject: string;
+  /** RFC 4514, of what would be issued at a moment. */
+  subject(now: number): string;
   /** Equal for as long as the same would come of it; worked out for a moment. Faults: when nothing would. */
   outcomeDigest(now: number): string;
   content(now: number): ApprovalContent;
@@ -34,6 +35,10 @@ export type Clearance =
   | { readonly kind: 'cleared'; readonly approval: Approval | undefined }
   | Deferral
   | { readonly kind: 'given'; readonly certificate: StoredCertificate };
+
+/** Whether somebody has used, or ended, what was granted since it was read. */
+export const isUsed = async ({ store }: Pick<Context, 'store'>, { id, state }: Approval): Promise<boolean> =>
+  (await store.get('approval', id))?.state !== state;
 
 const cleared: Clearance = { kind: 'cleared', approval: undefined };
 const mostWaiting = 32;
@@ -108,7 +113,7 @@ async function open(
 ): Promise<Clearance> {
   const { store, clock } = context;
   const now = clock.now();
-  const { digest, requester, actor, request, subject } = petition;
+  const { digest, requester, actor, request } = petition;
   const { operation, protocol, domain, profile, device } = matter;
   await demandFew(context, matter, requester);
   const approval = {
@@ -127,7 +132,7 @@ async function open(
     requester,
     requesterName: actor.name,
     address: actor.address,
-    subject,
+    subject: petition.subject(now),
     request,
     content: petition.content(now),
     approvers: policy.approvers,

@@ -2,7 +2,9 @@ import { keyStoreThat } from '../ca/keys.ts';
 import type { Context } from '../context.ts';
 import { readDer } from '../der/reader.ts';
 import { Fault } from '../fault.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
+import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { parseCertReqMsg } from '../x509/crmf.ts';
 import type { Extension } from '../x509/extension.ts';
 import { emptyName, type Name } from '../x509/name.ts';
@@ -18,11 +20,21 @@ interface CentralKey {
 }
 
 /** What kind of key a request wants to be made for it. */
-interface WantedKey {
+export interface WantedKey {
   readonly subject: Name;
   readonly extensions: readonly Extension[];
   readonly type: KeyType;
 }
+
+/** What a profile can be asked about before there is the key. */
+export const unmade = ({ subject, extensions, type }: WantedKey): ProfileRequest => ({
+  subject,
+  extensions,
+  subjectAltNames: subjectAltNamesOf({ extensions }),
+  publicKey: { type, spki: none, bytes: none },
+});
+
+const none = new Uint8Array(0);
 
 /** RSA keys in a request for a new one say no size. */
 const rsaKey = 'rsa-3072';

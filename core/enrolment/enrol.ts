@@ -1,3 +1,5 @@
+import { clear, isUsed } from '../approvals/clearance.ts';
+import { usedWrites } from '../approvals/transitions.ts';
 import { standIn } from '../ca/own-credentials.ts';
 import { publicUrls } from '../ca/urls.ts';
 import type { Configuration, LoadedProfile } from '../configuration.ts';
@@ -8,7 +10,8 @@ import { Fault, toFault } from '../fault.ts';
 import { demandAwaited, onboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import { demandOpener, exchangeWrite, isNext, memory, refusedExchange } from '../transactions/record.ts';
 import { order } from '../upstream/order.ts';
 import { type Certificate, parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
@@ -16,9 +19,10 @@ import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { domainCredentialProfile, requesterActor } from './admit.ts';
 import { namedDevice } from './behalf.ts';
-import { makeKey, wantedKey } from './central-key.ts';
+import { makeKey, unmade, type WantedKey, wantedKey } from './central-key.ts';
 import { requestDigest, requesterKey } from './identity.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
+import { petitionFor } from './petition.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 import { demandNotOurs } from './reserved-names.ts';
@@ -56,23 +60,52 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
   await demandAwaited(context, requester);
-  const { request, privateKey } = await verified(context, requester, ask);
-  const device = await holderOf(context, requester, entitlement, request, renewed);
+  const proven = verified(requester, ask);
+  const requested = proven.request ?? unmade(proven.wanted);
+  const device = await holderOf(context, requester, entitlement, requested, renewed);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
-  const outcome = profile.compiled.apply({
-    request: requester.onboarding ? nameless(request, device) : request,
-    device: device ?? (renewed && entitlement === 'renewal' ? namesake(renewed) : undefined),
-    domain,
-    now: clock.now(),
-    issuer: ca.certificate,
-    urls: publicUrls(settings, ca.record.id),
-  });
-  if (entitlement === 'renewal') demandSameNames(renewed, outcome);
-  demandNotOurs(settings, outcome);
+  const applied = (wish: ProfileRequest, now: number): ProfileOutcome =>
+    profile.compiled.apply({
+      request: requester.onboarding ? nameless(wish, device) : wish,
+      device: device ?? (renewed && entitlement === 'renewal' ? namesake(renewed) : undefined),
+      domain,
+      now,
+      issuer: ca.certificate,
+      urls: publicUrls(settings, ca.record.id),
+    });
+  const planned = applied(requested, clock.now());
+  if (entitlement === 'renewal') demandSameNames(renewed, planned);
+  demandNotOurs(settings, planned);
   const { exchange } = ask;
   const { key: local } = ca.record;
-  if (privateKey && !local) throw new Fault('unsupported', 'keys are not made here for an upstream CA');
+  if (!proven.request && !local) {
+    throw new Fault('unsupported', 'keys are not made here for an upstream CA');
+  }
+  const operation = entitlement === 'renewal' ? 'renewal' : 'issuance';
+  const { protocol } = target;
+  const matter = { operation, protocol, domain, profile: profile.record, device } as const;
+  const outcomeAt = (now: number): ProfileOutcome => applied(requested, now);
+  const clearance = await clear(context, configuration, matter, () =>
+    petitionFor({ requester, ask, matter, profile, renewed, requested, ca, outcomeAt }),
+  );
+  if (clearance.kind === 'pending') return clearance;
+  if (clearance.kind === 'given') {
+    const { ca: issuer, der } = clearance.certificate;
+    const { chain } = configuration.ca(issuer) ?? ca;
+    return {
+      kind: 'issued',
+      certificate: der,
+      chain,
+      modified: !isAsRequested(requested, parseCertificate(der)),
+    };
+  }
+  const { approval } = clearance;
+  // Not before it is known that there will be a certificate for it.
+  const made = proven.request ? undefined : await makeKey(context, proven.wanted);
+  const { request, privateKey } = made ?? { request: proven.request!, privateKey: undefined };
+  const outcome = made ? applied(request, clock.now()) : planned;
+  const actor = requesterActor(requester);
   const modified = local !== null && !isAsRequested(request, outcome);
   const issuanceOf = (certificate: Uint8Array, chain: readonly Uint8Array[]): Issuance => ({
     kind: 'issued',
@@ -83,7 +116,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   });
   const onboards = entitlement !== 'renewal' && isDomainCredential(profile);
   const onboarded = onboards ? await onboardedWrites(context, requester, device) : [];
-  const made = await order(context, {
+  const ordered = await order(context, {
     ca,
     outcome,
     subjectKey: request.publicKey,
@@ -92,21 +125,29 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     domain: domain.id,
     profile: profile.record.id,
     profileName: profile.record.uniqueName,
-    protocol: target.protocol,
-    actor: requesterActor(requester),
+    protocol,
+    actor,
     operation: ask.operation,
     renews: renewed?.certificate.der,
     digest: local ? undefined : digestOf(requester, ask, profile, renewed, request),
     alongside: async (der) => {
       const issuance = issuanceOf(der, ca.chain);
-      return [...onboarded, ...(exchange ? await answered(context, requester, exchange, issuance) : [])];
+      return [
+        ...onboarded,
+        ...(exchange ? await answered(context, requester, exchange, issuance) : []),
+        ...(approval ? usedWrites(context, actor, approval, { ref: 0 }) : []),
+      ];
     },
   }).catch(async (error: unknown) => {
     // Of two requests of a device that is to be onboarded the other one was first.
-    if (toFault(error).code === 'conflict') await demandAwaited(context, requester);
+    if (toFault(error).code !== 'conflict') throw error;
+    await demandAwaited(context, requester);
+    if (approval && (await isUsed(context, approval)) && (await isNext(context, exchange))) return undefined;
     throw error;
   });
-  return 'kind' in made ? made : issuanceOf(made.certificate, made.chain);
+  // Who asks the same, at another instance, has come for it at this moment: the answer is as if this had come later.
+  if (!ordered) return certify(context, requester, ask);
+  return 'kind' in ordered ? ordered : issuanceOf(ordered.certificate, ordered.chain);
 }
 
 /** See `requestDigest`. */
@@ -132,23 +173,22 @@ const digestOf = (
 /**
  * A device that comes with an IDevID cannot know what it is called here: another name than its own says nothing, and is passed over.
  */
-function nameless(request: VerifiedRequest, device: Device | undefined): VerifiedRequest {
+function nameless(request: ProfileRequest, device: Device | undefined): ProfileRequest {
   return commonName(request.subject) === device?.commonName ? request : { ...request, subject: emptyName };
 }
 
-/** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). Or a key made here. */
-async function verified(
-  context: Context,
+/** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). Or the wish for a key made here. */
+function verified(
   { credential }: Requester,
   { request }: Ask,
-): Promise<{ readonly request: VerifiedRequest; readonly privateKey?: Uint8Array }> {
+): { readonly request: VerifiedRequest } | { readonly request?: never; readonly wanted: WantedKey } {
   const raVerified = credential === 'registrationAuthority';
   if (request.kind === 'pkcs10') return { request: verifyPkcs10(request.der) };
   const wanted = wantedKey(request.der);
   if (!wanted) return { request: verifyCertReqMsg(request.der, { raVerified }) };
   // A key that is encrypted to somebody else than its owner is not its owner's alone.
   if (raVerified) throw new Fault('forbidden', 'keys are made only for who asks for itself');
-  return makeKey(context, wanted);
+  return { wanted };
 }
 
 /** The exchange as it is recorded with the certificate. That is the first write of its commit. */
@@ -218,7 +258,7 @@ async function holderOf(
   context: Context,
   requester: Requester,
   entitlement: Entitlement,
-  request: VerifiedRequest,
+  request: ProfileRequest,
   renewed: Renewed | undefined,
 ): Promise<Device | undefined> {
   if (entitlement === 'onBehalf') return namedDevice(context, requester, request.subject);
@@ -250,7 +290,7 @@ function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome):
 
 /** Whether nothing that was asked for is missing or other. */
 function isAsRequested(
-  request: VerifiedRequest,
+  request: ProfileRequest,
   outcome: Pick<Certificate, 'subject' | 'extensions'>,
 ): boolean {
   return (

@@ -16,7 +16,7 @@ export interface RequestIdentity {
   /** Who asks, see `requesterKey`: the same for the same credential. */
   readonly requester: string;
   readonly protocol: string;
-  /** `enrol`, `renew`. */
+  /** `issuance`, `renewal`. */
   readonly operation: string;
   /** Ids. */
   readonly domain: number;
@@ -26,7 +26,7 @@ export interface RequestIdentity {
   /** What of the request counts. A key that is yet to be made here is told by its type. */
   readonly subject: Name;
   readonly extensions: readonly Extension[];
-  readonly key: PublicKey | KeyType;
+  readonly key: Pick<PublicKey, 'spki'> | KeyType;
 }
 
 /**

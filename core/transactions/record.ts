@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
 import { requesterKey } from '../enrolment/identity.ts';
 import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
@@ -73,6 +74,17 @@ export function exchangeWrite(
       latestAnswer: null,
     },
   };
+}
+
+/** Whether no other message has opened the transaction, or taken it on, in between. */
+export async function isNext(
+  { store }: Pick<Context, 'store'>,
+  exchange: Exchange | undefined,
+): Promise<boolean> {
+  if (!exchange) return true;
+  const { name, follows } = exchange;
+  const latest = await store.find('transaction', { name });
+  return follows ? latest !== undefined && sameBytes(latest.nonce, follows.nonce) : latest === undefined;
 }
 
 /** What a commit says when another message opened the transaction, or took it on, in between. */
