@@ -5,8 +5,16 @@ import type { Patterns } from '#core/ports/patterns.ts';
 const mostPatternCharacters = 1000;
 /** No name, address or serial number is longer; what is does not match. */
 const mostTextCharacters = 10_000;
-/** Instructions. Matching takes at most this many steps for each character of the text. */
 const mostInstructions = 2000;
+/** Instructions times characters of the text, about 50 ns each; what takes more does not match. */
+const mostSteps = 1_000_000;
+/** Of `weightOf`. */
+const mostWeight = 2000;
+
+const tooComplex = () =>
+  new Fault('malformed', 'the pattern is too complex', {
+    hint: 'use smaller repetition counts and fewer character classes',
+  });
 
 /** RE2 syntax (no back-references, no look-around); repetition counts, nested ones multiplied, end at 1000. */
 export const patterns: Patterns = {
@@ -14,21 +22,53 @@ export const patterns: Patterns = {
     if (pattern.length > mostPatternCharacters) {
       throw new Fault('malformed', `a pattern has at most ${mostPatternCharacters} characters`);
     }
+    if (weightOf(pattern) > mostWeight) throw tooComplex();
     const compiled = compile(pattern);
-    if (compiled.programSize() > mostInstructions) {
-      throw new Fault('malformed', 'the pattern is too complex', { hint: 'use smaller repetition counts' });
-    }
-    return (text) => text.length <= mostTextCharacters && compiled.testExact(text);
+    const size = compiled.programSize();
+    if (size > mostInstructions) throw tooComplex();
+    const longest = Math.min(mostTextCharacters, Math.floor(mostSteps / size));
+    return (text) => text.length <= longest && compiled.testExact(text);
   },
 };
+
+const heavy = /\{(\d+)(?:,(\d*))?\}|\\[pP]|-(?=\\x|[^\0-\x7f])/g;
+const caseIgnored = /\(\?[a-zA-Z]*i/;
+
+/**
+ * What compiling costs, in about 10 µs: a repetition is written out as often as it says, a class of Unicode has
+ * hundreds of ranges, and regardless of case each character of a range is looked at, up to 100,000.
+ */
+function weightOf(pattern: string): number {
+  const range = caseIgnored.test(pattern) ? 250 : 1;
+  let weight = 0;
+  for (const [token, least, most] of pattern.matchAll(heavy)) {
+    weight += least ? Math.max(Number(least), Number(most ?? 0)) : token === '-' ? range : 10;
+  }
+  return weight;
+}
 
 function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern);
-  } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    throw new Fault('malformed', error.message.replace('error parsing regexp', 'bad pattern'), {
-      cause: error,
-    });
+  } catch (cause) {
+    if (!(cause instanceof RE2JSException)) throw cause;
+    throw new Fault('malformed', explain(cause.message, pattern), { cause });
   }
+}
+
+/** What other dialects have, and RE2 has not: it could not be matched in linear time. */
+const missing: readonly (readonly [form: RegExp, what: string])[] = [
+  [/\(\?<?[=!]/, 'look-around, as (?=…)'],
+  [/\\[1-9]|\\[gk][{<']|\(\?P=/, 'back-references, as \\1'],
+  [/\(\?>|[*+?}]\+/, 'atomic groups and possessive repetition, as a++'],
+  [/\(\?(?:\(|R|\d|&)/, 'conditions and recursion, as (?R)'],
+];
+
+const longestMessage = 120;
+
+function explain(message: string, pattern: string): string {
+  const found = missing.find(([form]) => form.test(pattern));
+  if (found) return `bad pattern: no support for ${found[1]}`;
+  const text = message.replace('error parsing regexp', 'bad pattern');
+  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
 }
