@@ -101,7 +101,7 @@ describe('what a new device may be called', () => {
           }
         },
       ),
-      { numRuns: runs(200) },
+      runs(200),
     );
   });
 });

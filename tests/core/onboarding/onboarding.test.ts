@@ -1,0 +1,388 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import type { Evidence, Target } from '#core/enrolment/evidence.ts';
+import { Fault, type FaultCode } from '#core/fault.ts';
+import type { Store, Write } from '#core/ports/store.ts';
+import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
+import { formatDistinguishedName } from '#core/x509/name.ts';
+import {
+  holder,
+  type Installation,
+  installation,
+  password,
+  request,
+  testClock,
+} from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { idevid, makerCa, register, trust } from '#tests/fixtures/manufacturer.ts';
+
+const acme = makerCa('CN=Acme Root,O=Acme');
+const acmeIssuing = makerCa('CN=Acme Issuing,O=Acme', acme);
+const other = makerCa('CN=Other Root,O=Other');
+const key = testKey('p-256', 'pump');
+const ldevid = testKey('p-256', 'ldevid');
+const pump = idevid(key, acmeIssuing, 'CN=Pump 3000,serialNumber=SN-1,O=Acme');
+const bearer = (certificate: Uint8Array): Evidence => holder(certificate, acmeIssuing.certificate);
+const csr = (subject: string) => request(ldevid, subject);
+
+let site: Installation;
+let truststore: number;
+let registration: number;
+/** Writes that find something in their way are told to it first. */
+let intruder: ((writes: readonly Write[]) => Promise<void>) | undefined;
+
+beforeEach(async () => {
+  const clock = testClock();
+  const opened = await openSqliteStore({ path: ':memory:', clock });
+  const store: Store = Object.assign(Object.create(opened), {
+    commit: async (writes: readonly Write[]) => {
+      const intrude = intruder;
+      intruder = undefined;
+      await intrude?.(writes);
+      return opened.commit(writes);
+    },
+  });
+  site = await installation({ store, clock });
+  truststore = await trust(site, 'acme', acme.certificate);
+  registration = await register(site, 'acme pumps', truststore, 'SN-\\d+');
+});
+afterEach(async () => {
+  intruder = undefined;
+  await site[Symbol.asyncDispose]();
+});
+
+async function verdict(run: () => Promise<unknown>): Promise<FaultCode | 'issued'> {
+  try {
+    await run();
+    return 'issued';
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+}
+
+const onboard = (
+  certificate: Uint8Array,
+  subject = 'CN=SN-1',
+  target: Partial<Target> = {},
+  operation: 'enrol' | 'renew' = 'enrol',
+) => site.enrol(bearer(certificate), target, csr(subject), operation);
+const device = (commonName: string) => site.store.find('device', { commonName });
+async function configOf(commonName: string) {
+  const { onboardingConfig } = (await device(commonName))!;
+  return site.gateway.onboardingConfigs.read(site.admin, onboardingConfig!);
+}
+const subjectOf = (certificate: Uint8Array) => formatDistinguishedName(parseCertificate(certificate).subject);
+
+describe('first contact', () => {
+  test('makes the device, binds it to its IDevID and gives it a domain credential, in the registration’s domain', async () => {
+    const certificate = await onboard(pump);
+    expect(subjectOf(certificate)).toBe('CN=SN-1');
+    expect(await device('SN-1')).toMatchObject({ serialNumber: 'SN-1', domain: 1, noOnboardingConfig: null });
+    expect(await configOf('SN-1')).toMatchObject({
+      onboardingStatus: 2,
+      onboardingProtocol: 'est',
+      idevidTruststore: truststore,
+      idevid: pump,
+      estPassword: null,
+      cmpSharedSecret: null,
+    });
+    const [record] = (await site.gateway.certificates.list(site.admin, { limit: 1 })).records;
+    expect(record).toMatchObject({ device: (await device('SN-1'))!.id, status: 'good', protocol: 'est' });
+  });
+
+  test('is in the audit trail', async () => {
+    await onboard(pump);
+    const { id } = (await device('SN-1'))!;
+    const created = await site.audit('device.create');
+    expect(created.map(({ actor, object, detail }) => [actor.kind, actor.name, object, detail])).toEqual([
+      [
+        'unknown',
+        'CN=Pump 3000,serialNumber=SN-1,O=Acme',
+        `device:${id}`,
+        expect.objectContaining({ commonName: 'SN-1', serialNumber: 'SN-1', registration: 'acme pumps' }),
+      ],
+    ]);
+    expect((await site.audit('device.onboard')).map(({ actor, detail }) => [actor.name, detail])).toEqual([
+      ['SN-1', { protocol: 'est', credential: 'idevid' }],
+    ]);
+  });
+
+  const names: [subject: string, outcome: FaultCode | string][] = [
+    ['CN=SN-1', 'CN=SN-1'],
+    ['CN=SN-1,O=Acme', 'CN=SN-1,O=Acme'],
+    ['', 'CN=SN-1'],
+    // What it is called elsewhere says nothing here, also where it is the name of another.
+    ['CN=Pump 3000,serialNumber=SN-1,O=Acme', 'CN=SN-1'],
+    ['CN=valve-1', 'CN=SN-1'],
+  ];
+  test.each(names)('asks for "%s", gets "%s"', async (subject, outcome) => {
+    await site.device('valve-1');
+    expect(subjectOf(await onboard(pump, subject))).toBe(outcome);
+  });
+
+  test('of a device whose name is taken, by a device of another manufacturer or of none', async () => {
+    await site.device('SN-1');
+    await register(site, 'others', await trust(site, 'other', other.certificate));
+    expect(subjectOf(await onboard(pump, ''))).toBe('CN=Acme-SN-1');
+    const theirs = idevid(testKey('p-256', 'theirs'), other, 'serialNumber=SN-1');
+    expect(subjectOf(await onboard(theirs, ''))).toBe('CN=Other-SN-1');
+  });
+
+  test('gives nothing but a domain credential', async () => {
+    for (const profile of ['tls_client', 'tls_server', 'code_signing']) {
+      expect(await verdict(() => onboard(pump, 'CN=SN-1', { profile }))).toBe('forbidden');
+    }
+    expect(await verdict(() => onboard(pump, 'CN=SN-1', {}, 'renew'))).toBe('forbidden');
+    expect((await configOf('SN-1')).onboardingStatus).toBe(1);
+    const credential = await onboard(pump);
+    const own = holder(credential);
+    expect(await verdict(() => site.enrol(own, { profile: 'tls_client' }, csr('CN=SN-1')))).toBe('issued');
+    expect(await verdict(() => site.enrol(own, {}, csr('CN=SN-1'), 'renew'))).toBe('issued');
+  });
+
+  test('may be tried until it succeeds, and makes one device', async () => {
+    expect(await verdict(() => site.enrol(bearer(pump), {}, Uint8Array.of(0x30, 0)))).toBe('malformed');
+    expect(await verdict(() => onboard(pump))).toBe('issued');
+    expect((await site.gateway.devices.list(site.admin, { limit: 9 })).records.length).toBe(1);
+  });
+
+  test('that a crash cuts off leaves the device waiting', async () => {
+    await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
+    intruder = async () => {
+      throw new Fault('unavailable', 'the power is gone');
+    };
+    expect(await verdict(() => onboard(pump))).toBe('unavailable');
+    expect((await configOf('SN-1')).onboardingStatus).toBe(1);
+    expect(await verdict(() => onboard(pump))).toBe('issued');
+  });
+});
+
+describe('a second onboarding', () => {
+  test('is refused and audited, until an administrator resets it', async () => {
+    await onboard(pump);
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(
+      (await site.audit('enrolment.enrol')).map(({ outcome, detail }) => [outcome, detail.reason]),
+    ).toEqual([['refused', 'this device has been onboarded already']]);
+    const { id } = (await device('SN-1'))!;
+    await site.gateway.devices.resetOnboarding(site.admin, id);
+    expect(await configOf('SN-1')).toMatchObject({
+      onboardingStatus: 1,
+      onboardingProtocol: null,
+      idevid: null,
+    });
+    expect(await verdict(() => onboard(pump))).toBe('issued');
+    expect((await device('SN-1'))!.id).toBe(id);
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect((await site.audit('device.resetOnboarding')).length).toBe(1);
+  });
+
+  test('is allowed too where its configuration says that it is pending', async () => {
+    await onboard(pump);
+    const { onboardingConfig } = (await device('SN-1'))!;
+    await site.gateway.onboardingConfigs.update(site.admin, onboardingConfig!, { onboardingStatus: 1 });
+    expect(await verdict(() => onboard(pump))).toBe('issued');
+  });
+
+  test('of many at once one succeeds, of the first contact as well', async () => {
+    const verdicts = await Promise.all(Array.from({ length: 8 }, () => verdict(() => onboard(pump))));
+    expect(verdicts.sort()).toEqual([...Array(7).fill('forbidden'), 'issued']);
+    const { records } = await site.gateway.certificates.list(site.admin, { search: ['SN-1'], limit: 9 });
+    expect(records.length).toBe(1);
+  });
+
+  test('that comes between the other’s check and its commit wins', async () => {
+    await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
+    let first: FaultCode | 'issued' | undefined;
+    intruder = async () => {
+      first = await verdict(() => onboard(pump));
+    };
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(first).toBe('issued');
+  });
+
+  test('by another IDevID with the same serial number does not take the device over', async () => {
+    const twin = idevid(testKey('p-256', 'twin'), acmeIssuing, 'serialNumber=SN-1');
+    await onboard(pump);
+    expect(await verdict(() => onboard(twin))).toBe('forbidden');
+    expect(
+      (await site.audit('enrolment.admit')).map(({ actor, detail }) => [actor.name, detail.reason]),
+    ).toEqual([['SN-1', 'a device with its serial number has come already']]);
+    expect((await configOf('SN-1')).idevid).toEqual(pump);
+    // Of a device that was repaired.
+    await site.gateway.devices.resetOnboarding(site.admin, (await device('SN-1'))!.id);
+    expect(await verdict(() => onboard(twin))).toBe('issued');
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+  });
+
+  test('by another certificate for the same key is the same device’s; with another serial number nobody’s', async () => {
+    await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
+    expect(await verdict(() => onboard(idevid(key, acme, 'serialNumber=SN-2')))).toBe('forbidden');
+    expect(await verdict(() => onboard(idevid(key, acme, 'serialNumber=SN-1')))).toBe('issued');
+  });
+});
+
+describe('a device that an administrator registered', () => {
+  async function registered(commonName: string, config: object = {}, fields: object = {}) {
+    const { id } = await site.gateway.onboardingConfigs.create(site.admin, {
+      estPassword: null,
+      cmpSharedSecret: null,
+      idevidTruststore: truststore,
+      ...config,
+    });
+    const input = { commonName, serialNumber: 'SN-1', onboardingConfig: id, ...fields };
+    return site.gateway.devices.create(site.admin, input);
+  }
+
+  test('for its truststore and serial number is the one that comes, without a registration', async () => {
+    await site.gateway.devidRegistrations.remove(site.admin, registration);
+    expect(await verdict(() => onboard(pump))).toBe('unauthenticated');
+    await registered('pump-1');
+    expect(subjectOf(await onboard(pump, ''))).toBe('CN=pump-1');
+    expect(await configOf('pump-1')).toMatchObject({ onboardingStatus: 2, idevid: pump });
+    expect((await site.audit('device.meet')).map(({ object }) => object)).toEqual([
+      `device:${(await device('pump-1'))!.id}`,
+    ]);
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+  });
+
+  test('counts before any registration', async () => {
+    await registered('pump-1');
+    expect(subjectOf(await onboard(pump, ''))).toBe('CN=pump-1');
+  });
+
+  test('is passed over for another truststore, or for none', async () => {
+    const makers = await trust(site, 'other', other.certificate);
+    await registered('pump-1', { idevidTruststore: makers });
+    await registered('pump-2', { idevidTruststore: null });
+    expect(subjectOf(await onboard(pump, ''))).toBe('CN=SN-1');
+  });
+
+  test('and has its certificate by another way is not awaited', async () => {
+    await registered('pump-1', { onboardingStatus: 2 });
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+  });
+
+  test('of which there are two: the older one comes first', async () => {
+    await registered('pump-1');
+    await registered('pump-2');
+    const twin = idevid(testKey('p-256', 'twin'), acmeIssuing, 'serialNumber=SN-1');
+    expect(subjectOf(await onboard(twin, ''))).toBe('CN=pump-1');
+    expect(subjectOf(await onboard(pump, ''))).toBe('CN=pump-2');
+  });
+
+  test('uses the protocols that its configuration names', async () => {
+    await registered('pump-1', { protocols: ['cmp'] });
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect((await configOf('pump-1')).idevid).toBeNull();
+  });
+
+  test('comes to its own domain', async () => {
+    const { id: domain } = await site.gateway.domains.create(site.admin, { uniqueName: 'hall' });
+    await registered('pump-1', {}, { domain });
+    expect(await verdict(() => onboard(pump, '', { domain: 'default' }))).toBe('forbidden');
+    expect(await verdict(() => onboard(pump, ''))).toBe('issued');
+    await registered('pump-2', {}, { domain: null, serialNumber: 'SN-2' });
+    const homeless = idevid(testKey('p-256', 'homeless'), acmeIssuing, 'serialNumber=SN-2');
+    expect(await verdict(() => onboard(homeless))).toBe('forbidden');
+  });
+
+  test('is onboarded by its secret as well', async () => {
+    await registered('pump-1', { estPassword: 'a password for pump-1' });
+    const secret = password('pump-1', 'a password for pump-1');
+    await site.enrol(secret, { profile: 'tls_client' }, csr('CN=pump-1'));
+    expect((await configOf('pump-1')).onboardingStatus).toBe(1);
+    await site.enrol(secret, {}, csr('CN=pump-1'));
+    expect(await configOf('pump-1')).toMatchObject({ onboardingStatus: 2, onboardingProtocol: 'est' });
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(await verdict(() => site.enrol(secret, {}, csr('CN=pump-1')))).toBe('issued');
+  });
+});
+
+describe('a device that has come', () => {
+  test('is let in no more once no truststore vouches for it', async () => {
+    await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
+    const { onboardingConfig } = (await device('SN-1'))!;
+    await site.gateway.onboardingConfigs.update(site.admin, onboardingConfig!, { idevidTruststore: null });
+    expect(await verdict(() => onboard(pump))).toBe('unauthenticated');
+    const makers = await trust(site, 'other', other.certificate);
+    await site.gateway.onboardingConfigs.update(site.admin, onboardingConfig!, { idevidTruststore: makers });
+    expect(await verdict(() => onboard(pump))).toBe('unauthenticated');
+  });
+
+  test('comes again as another once it has been deleted', async () => {
+    await onboard(pump);
+    const { id } = (await device('SN-1'))!;
+    await site.gateway.devices.remove(site.admin, id);
+    expect(await verdict(() => onboard(pump))).toBe('issued');
+    expect((await device('SN-1'))!.id).not.toBe(id);
+  });
+
+  test('keeps truststore and domain from being deleted', async () => {
+    await onboard(pump);
+    expect(await verdict(() => site.gateway.truststores.remove(site.admin, truststore))).toBe('conflict');
+    await site.gateway.devidRegistrations.remove(site.admin, registration);
+    expect(await verdict(() => site.gateway.truststores.remove(site.admin, truststore))).toBe('conflict');
+  });
+});
+
+describe('the configuration of a device', () => {
+  const devices = () => site.gateway.devices;
+  const configs = () => site.gateway.onboardingConfigs;
+
+  test('goes when the device takes another, or none, unless another device has it too', async () => {
+    const first = await configs().create(site.admin, {});
+    const second = await configs().create(site.admin, {});
+    const { id } = await devices().create(site.admin, { commonName: 'pump-1', onboardingConfig: first.id });
+    await devices().update(site.admin, id, { onboardingConfig: first.id, serialNumber: 'x' });
+    expect(await site.store.get('onboardingConfig', first.id)).toBeDefined();
+    await devices().update(site.admin, id, { onboardingConfig: second.id });
+    expect(await site.store.get('onboardingConfig', first.id)).toBeUndefined();
+    await devices().update(site.admin, id, { onboardingConfig: null });
+    expect(await site.store.get('onboardingConfig', second.id)).toBeUndefined();
+
+    const { device: one } = await site.device('pump-2');
+    const shared = one.noOnboardingConfig!;
+    const two = await devices().create(site.admin, { commonName: 'pump-3', noOnboardingConfig: shared });
+    await devices().update(site.admin, one.id, { noOnboardingConfig: null });
+    expect(await site.store.get('noOnboardingConfig', shared)).toBeDefined();
+    await devices().update(site.admin, two.id, { noOnboardingConfig: null });
+    expect(await site.store.get('noOnboardingConfig', shared)).toBeUndefined();
+  });
+
+  test('for onboarding is that of one device', async () => {
+    const { id } = await configs().create(site.admin, {});
+    await devices().create(site.admin, { commonName: 'pump-1', onboardingConfig: id });
+    const create = () => devices().create(site.admin, { commonName: 'pump-2', onboardingConfig: id });
+    expect(await verdict(create)).toBe('malformed');
+    const { id: another } = await devices().create(site.admin, { commonName: 'pump-2' });
+    const update = () =>
+      devices().update(site.admin, another, { onboardingConfig: id, noOnboardingConfig: null });
+    expect(await verdict(update)).toBe('malformed');
+    // Two that were given it at the same moment.
+    const both = { onboardingConfig: id, noOnboardingConfig: null };
+    await site.store.commit([{ op: 'update', kind: 'device', id: another, set: both }]);
+    const idevidKey = fingerprint(parseCertificate(pump).spki);
+    const set = { idevidKey, idevid: pump, idevidTruststore: truststore };
+    await site.store.commit([{ op: 'update', kind: 'onboardingConfig', id, set }]);
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+  });
+});
+
+describe('who is refused before any credentials were looked at', () => {
+  test('is in the audit trail, as long as the address has not been refused too often', async () => {
+    const none: Evidence = { kind: 'none', address: '192.0.2.9' };
+    expect(await verdict(() => site.enrol(none, {}, csr('CN=x')))).toBe('unauthenticated');
+    expect(await verdict(() => site.enrol(none, { domain: 'mars' }, csr('CN=x')))).toBe('notFound');
+    expect(await verdict(() => site.enrol(none, { domain: 'm'.repeat(500) }, csr('CN=x')))).toBe('notFound');
+    const events = await site.audit('enrolment.admit');
+    expect(events.map(({ actor, object, detail }) => [actor.address, object, detail.reason])).toEqual([
+      ['192.0.2.9', 'domain:default', 'no credentials'],
+      ['192.0.2.9', 'domain:mars', 'no such domain'],
+      ['192.0.2.9', `domain:${'m'.repeat(199)}…`, 'no such domain'],
+    ]);
+    for (let n = 0; n < 70; n++) await verdict(() => site.enrol(none, {}, csr('CN=x')));
+    expect((await site.audit('enrolment.admit')).length).toBe(60);
+  });
+});
