@@ -6,6 +6,10 @@ import { type ServiceAccounts, serviceAccounts } from './accounts/service-accoun
 import { pruneSessions } from './accounts/sessions.ts';
 import { Throttle } from './accounts/throttle.ts';
 import { type UserInput, type UserView, users } from './accounts/users.ts';
+import { type Approvals, approvals } from './approvals/approvals.ts';
+import { expireApprovals } from './approvals/expiry.ts';
+import { type ApprovalPolicyInput, approvalPolicies } from './approvals/policies.ts';
+import type { ApprovalPolicy } from './approvals/policy.ts';
 import { Anchors } from './audit/anchor.ts';
 import { type AuditEvents, auditEvents } from './audit/events.ts';
 import { RefusalBudget } from './audit/refusal-budget.ts';
@@ -47,9 +51,9 @@ import { EnrolmentMetrics } from './metrics/enrolments.ts';
 import { gauges } from './metrics/gauges.ts';
 import type { DevidRegistration } from './onboarding/registration.ts';
 import { devidRegistrations, type RegistrationInput } from './onboarding/registrations.ts';
+import { type Overview, overview } from './overview/overview.ts';
 import type { Health } from './ports/platform.ts';
-import { type ProfileInput, profiles } from './profiles/profiles.ts';
-import type { CertificateProfile } from './profiles/record.ts';
+import { type Profiles, profiles } from './profiles/profiles.ts';
 import type { Resource } from './resource.ts';
 import { currentSettings, type RuntimeSettingsUse, runtimeSettings } from './runtime-settings.ts';
 import type { LevelRules } from './security/levels.ts';
@@ -110,14 +114,17 @@ export interface Gateway {
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
   readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
   readonly domains: Resource<'domain', DomainInput, Domain>;
-  readonly profiles: Resource<'profile', ProfileInput, CertificateProfile>;
+  readonly profiles: Profiles;
   readonly certificates: Certificates;
   readonly issuingCas: IssuingCas;
   readonly credentials: Credentials;
   readonly signers: Signers;
   readonly truststores: Resource<'truststore', TruststoreInput, Truststore>;
+  readonly approvalPolicies: Resource<'approvalPolicy', ApprovalPolicyInput, ApprovalPolicy>;
+  readonly approvals: Approvals;
   readonly devidRegistrations: Resource<'devidRegistration', RegistrationInput, DevidRegistration>;
 
+  readonly overview: Overview;
   readonly settings: RuntimeSettingsUse;
   readonly logFiles: LogFilesUse;
   /** Faults: forbidden. */
@@ -182,7 +189,10 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
   };
   const keepHouse = async (holder: string): Promise<void> => {
     // A lease of its own, and a short one: who waits for a confirmation was promised a time.
-    if (await store.lease('transactions', holder, 20)) await expireTransactions(context, crls);
+    if (await store.lease('transactions', holder, 20)) {
+      await expireApprovals(context);
+      await expireTransactions(context, crls);
+    }
     if (!(await store.lease('maintenance', holder, 60))) return;
     await settleIntents(context, clock.now() - intentGrace);
     await crls.renewDue();
@@ -227,8 +237,11 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     credentials: credentials(context, activated),
     signers: signers(context),
     truststores: truststores(context),
+    approvalPolicies: approvalPolicies(context),
+    approvals: approvals(context),
     devidRegistrations: devidRegistrations(context),
 
+    overview: overview(context),
     settings: runtimeSettings(context),
     logFiles: logFiles(context),
     async metrics(principal) {

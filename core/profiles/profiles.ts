@@ -1,9 +1,11 @@
+import type { Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { domainCredentialProfile } from '../enrolment/admit.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import { profileShortcomings } from '../security/profile.ts';
 import { type ProfileRules, parseProfileRules } from './language.ts';
+import { type Preview, type PreviewInput, preview } from './preview.ts';
 import type { CertificateProfile } from './record.ts';
 import { shippedProfiles } from './shipped.ts';
 
@@ -13,7 +15,12 @@ export interface ProfileInput {
   readonly profile?: unknown;
 }
 
-export function profiles(context: Context): Resource<'profile', ProfileInput, CertificateProfile> {
+export interface Profiles extends Resource<'profile', ProfileInput, CertificateProfile> {
+  /** See `preview`. */
+  preview(principal: Principal, id: number | undefined, input: PreviewInput): Promise<Preview>;
+}
+
+export function profiles(context: Context): Profiles {
   const checked = async (rules: unknown): Promise<ProfileRules> => {
     const parsed = parseProfileRules(rules, context.patterns);
     const { security } = await context.configuration.current();
@@ -22,7 +29,7 @@ export function profiles(context: Context): Resource<'profile', ProfileInput, Ce
     const detail = problems.map((one) => `${one.pointer}: ${one.detail}`).join('; ');
     throw new Fault('malformed', detail, { field: 'profile', problems });
   };
-  return resource<'profile', ProfileInput, CertificateProfile>(context, {
+  const collection = resource<'profile', ProfileInput, CertificateProfile>(context, {
     kind: 'profile',
     noun: 'profile',
     reads: 'profiles.read',
@@ -55,6 +62,7 @@ export function profiles(context: Context): Resource<'profile', ProfileInput, Ce
       return [{ op: 'delete', kind: 'profile', id }];
     },
   });
+  return { ...collection, preview: (principal, id, input) => preview(context, principal, id, input) };
 }
 
 /** Whoever else got this name would make domain credentials of certificates that were issued as something less. */

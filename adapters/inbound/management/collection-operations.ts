@@ -112,7 +112,7 @@ export function recordSchema(fields: Fields, detail: boolean, $id: string): TSch
     ([, { writeOnly, detailOnly }]) => !writeOnly && (detail || !detailOnly),
   );
   const properties = shown.map(
-    ([name, { schema, shown = schema, readOnly }]) =>
+    ([name, { schema, documented = schema, shown = documented, readOnly }]) =>
       [name, readOnly ? { ...shown, readOnly } : shown] as const,
   );
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
@@ -121,7 +121,8 @@ export function recordSchema(fields: Fields, detail: boolean, $id: string): TSch
 export function inputSchema(fields: Fields, mode: WriteMode, $id: string): TSchema {
   const written = Object.entries(fields).filter(([, field]) => isWritten(field, mode));
   const properties = written.map(([name, field]) => {
-    const property = field.writeOnly ? { ...field.schema, writeOnly: true } : field.schema;
+    const { schema, documented = schema, writeOnly } = field;
+    const property = writeOnly ? { ...documented, writeOnly } : documented;
     return [name, isRequired(field, mode) ? property : Type.Optional(property)] as const;
   });
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });

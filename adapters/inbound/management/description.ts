@@ -13,6 +13,8 @@ export type Filter<K extends Kind> = {
 /** One member of a resource's JSON. */
 export interface FieldDescription {
   readonly schema: TSchema;
+  /** What the OpenAPI document says of it, where the core checks more than `schema` does. */
+  readonly documented?: TSchema;
   /** What is shown, where that is not what is written. */
   readonly shown?: TSchema;
   /** Shown but not written; sent back by a client it is ignored. */

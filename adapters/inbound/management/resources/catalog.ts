@@ -1,10 +1,15 @@
 import type { Gateway } from '#core/gateway.ts';
 import { collectionRoutes } from '../collection.ts';
 import type { Route } from '../route.ts';
+import { approvalPolicies } from './approval-policies.ts';
+import { approvalRoutes } from './approval-routes.ts';
+import { approvals } from './approvals.ts';
 import { auditEvents } from './audit-events.ts';
 import { backups, runBackup } from './backups.ts';
+import { certProfileRoutes } from './cert-profile-routes.ts';
 import { certProfiles } from './cert-profiles.ts';
 import { certificateRoutes } from './certificate-routes.ts';
+import { certificateViews } from './certificate-views.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
 import { devices, resetOnboarding } from './devices.ts';
@@ -13,6 +18,7 @@ import { domains } from './domains.ts';
 import { issuingCaRoutes } from './issuing-ca-routes.ts';
 import { issuingCas } from './issuing-cas.ts';
 import { loggingRoutes } from './logging.ts';
+import { overviewRoutes } from './overview.ts';
 import { roles } from './roles.ts';
 import { securityLevelsRoute } from './security-levels.ts';
 import { rotateServiceAccount, serviceAccounts } from './service-accounts.ts';
@@ -26,12 +32,17 @@ import { users } from './users.ts';
 
 /** Every resource of the Management API; `baseUrl` is how clients reach it. */
 export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Route[] => [
+  ...collectionRoutes(gateway, approvalPolicies),
+  ...collectionRoutes(gateway, approvals),
+  ...approvalRoutes(gateway),
   ...collectionRoutes(gateway, auditEvents),
   ...collectionRoutes(gateway, backups),
   runBackup(gateway),
   ...collectionRoutes(gateway, certProfiles),
+  ...certProfileRoutes(gateway),
   ...collectionRoutes(gateway, certificates),
   ...certificateRoutes(gateway),
+  ...certificateViews(gateway),
   ...collectionRoutes(gateway, devices),
   resetOnboarding(gateway),
   ...collectionRoutes(gateway, devidRegistrations),
@@ -41,6 +52,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...loggingRoutes(gateway),
   ...collectionRoutes(gateway, noOnboardingConfigs),
   ...collectionRoutes(gateway, onboardingConfigs),
+  ...overviewRoutes(gateway),
   ...collectionRoutes(gateway, roles),
   ...collectionRoutes(gateway, serviceAccounts),
   rotateServiceAccount(gateway),

@@ -1,10 +1,23 @@
 import { Type } from '@sinclair/typebox';
+import { profileRulesSchema } from '#core/profiles/language.ts';
 import type { ProfileInput } from '#core/profiles/profiles.ts';
 import type { CertificateProfile } from '#core/profiles/record.ts';
-import { type Description, timestamp } from '../description.ts';
+import { type Description, type FieldDescription, timestamp } from '../description.ts';
 import { text } from '../fields.ts';
 import { equalText, within } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
+
+/** The core checks them, and says of each problem where it is. */
+export const rulesField = (description: string): FieldDescription => ({
+  schema: Type.Object({}, { additionalProperties: true }),
+  documented: Type.Unsafe({ ...profileRulesSchema, $id: 'ProfileRules', description }),
+});
+
+export const exampleRules = {
+  validity: { duration: 'P90D' },
+  subject: { CN: { fixed: '{device.common_name}' } },
+  extensions: { extendedKeyUsage: { fixed: ['clientAuth'] } },
+};
 
 export const certProfiles: Description<'profile', ProfileInput, CertificateProfile> = {
   path: '/api/cert-profiles',
@@ -16,12 +29,7 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
     id: idField,
     unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
     created_at: createdAtField,
-    profile: {
-      schema: Type.Object(
-        {},
-        { additionalProperties: true, description: 'the rules; default: those of tls_client' },
-      ),
-    },
+    profile: rulesField('the rules; default: those of tls_client'),
   },
   filters: { created_at: within('createdAt'), unique_name: equalText('uniqueName') },
   toJson: ({ id, uniqueName, createdAt, profile }) => ({
@@ -34,7 +42,7 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
     id: 12,
     unique_name: 'pump_tls',
     created_at: '2026-03-02T08:15:30.000',
-    profile: { validity: { days: 90 } },
+    profile: exampleRules,
   },
   conflicts: { remove: 'Domains or certificates still refer to it.' },
   operations: (gateway) => gateway.profiles,

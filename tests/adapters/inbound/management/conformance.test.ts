@@ -61,7 +61,11 @@ const pathOf = ({ path }: Operation): string =>
 
 /** Queries that are wrong, for operations without a body. */
 const wrongQuery = (path: string): string =>
-  path.includes('/crl/') ? '?encoding=xml' : path.includes('schema') ? '?format=xml' : '?ordering=nothing';
+  path.includes('/crl/') || path.endsWith('/file/')
+    ? '?encoding=xml'
+    : path.includes('schema')
+      ? '?format=xml'
+      : '?ordering=nothing';
 
 /** How any operation is brought to fail with a status; the others need a state of things, see below. */
 const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer>>> = {
@@ -105,6 +109,8 @@ async function during(error: Error, operation: Operation): Promise<Answer> {
 const bodies: Record<string, unknown> = {
   sign: { signer_id: 999_999, hash_value: '00'.repeat(32) },
   fetchPkcs12: { password: 'a long password' },
+  previewProfile: { csr: 'AAAA' },
+  previewRules: { csr: 'AAAA', profile: {} },
 };
 
 test('each failure that every operation can have, at each operation', async () => {
@@ -274,11 +280,25 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'health', () => admin.anonymous.get('/api/health/')],
   [503, 'health in an outage', () => inOutage(() => admin.anonymous.get('/api/health/'))],
   [200, 'metrics', () => admin.get('/metrics')],
+  [200, 'what was issued', () => admin.get('/api/overview/issuance/')],
+  [200, 'what ends', () => admin.get('/api/overview/expiry/')],
+  [200, 'what failed', () => admin.get('/api/overview/failures/')],
+  [200, 'how many devices', () => admin.get('/api/overview/devices/')],
+  [200, 'the hierarchy of CAs', () => admin.get('/api/ca-hierarchy/')],
+  [200, 'a CA’s certificate', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/contents/`)],
+  [200, 'it as a file', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/file/`)],
+  [200, 'a certificate taken apart', async () => admin.get(`/api/certificates/${await issued()}/contents/`)],
+  [200, 'it as a file', async () => admin.get(`/api/certificates/${await issued()}/file/?encoding=pkcs7`)],
   [200, 'the page', () => admin.anonymous.get('/api/schema/swagger-ui/')],
   [200, 'the document', () => admin.anonymous.get('/schema/')],
   [200, 'the same elsewhere', () => admin.anonymous.get('/api/schema/')],
   [200, 'settings', () => admin.get('/api/settings/')],
   [200, 'a changed setting', () => admin.patch('/api/settings/', { expiry_warning_days: 14 })],
+  [200, 'security levels', () => admin.get('/api/settings/security-levels/')],
+  [409, 'a level out of reach', () => admin.patch('/api/settings/', { security_level: 'critical' })],
+  [200, 'the language of profiles', () => admin.get('/api/cert-profiles/schema/')],
+  [200, 'a preview', () => admin.post('/api/cert-profiles/1/preview/', bodies.previewProfile)],
+  [200, 'a preview of rules', () => admin.post('/api/cert-profiles/preview/', bodies.previewRules)],
   [200, 'log files', () => admin.get('/api/logging/list_files/')],
   [200, 'a log file', () => admin.get('/api/logging/download/postern.log/')],
   [
