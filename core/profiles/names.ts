@@ -30,16 +30,19 @@ type NameRules = (
 const textKinds = ['dns', 'ip', 'uri', 'email'] as const;
 const opaqueKinds = ['directory', 'registeredId', 'otherName'] as const;
 
+/** What the values of fields may not bring into a name that is put together: another part of the URI, a wildcard. */
+const delimiters: Partial<Record<NameKind, RegExp>> = { uri: /[:/?#[\]@%]/, dns: /\*/ };
+
 export function compileNames(
   written: ProfileRules['subjectAltName'],
   others: Others,
   tools: Tools,
 ): NameRules {
   const rules = new Map<NameKind, ValueRule>();
-  const read = templateReader(tools, true);
   for (const kind of textKinds) {
     const rule = written?.[kind];
     if (!rule) continue;
+    const read = templateReader(tools, true, delimiters[kind]);
     const fits = kind === 'dns' && written.dns?.wildcards ? fitsWildcard : forms[kind];
     rules.set(
       kind,

@@ -33,7 +33,10 @@ export function compilePattern(
   if (!ofRequest && known.some((field) => field.startsWith('request.'))) {
     problems.add(path, 'rules of the subject cannot take values from the request');
   }
-  const sample = attempt(() => patterns.compile(pattern.replace(fieldForm, 'x')));
+  if (known.length > 0 && hasFieldInside(pattern)) {
+    problems.add(path, 'a field stands for itself, not inside brackets, \\Q…\\E or behind a backslash');
+  }
+  const sample = attempt(() => patterns.compile(pattern.replace(fieldForm, '(?:x)')));
   if (sample instanceof Fault) problems.add(path, sample.detail);
   const mismatch = `does not match the pattern ${quote(pattern)}`;
   if (fields.length === 0) {
@@ -59,6 +62,16 @@ export function compilePattern(
   return { fits, constant: false };
 }
 
-/** RE2 takes a backslash before any ASCII punctuation for the character itself. */
+/** RE2 takes a backslash before any ASCII punctuation for the character itself. As a group it is one, whatever stands around. */
 const literal = (field: TemplateField, from: Fields): string =>
-  fieldValue(field, from)!.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&');
+  `(?:${fieldValue(field, from)!.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&')})`;
+
+/** What belongs together: quotations, escapes, character classes; else single characters. */
+const units = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?|./gs;
+
+/** Whether a field stands where its value would not be taken literally. */
+function hasFieldInside(pattern: string): boolean {
+  const free = pattern.replace(fieldForm, '\ue000');
+  for (const [unit] of free.matchAll(units)) if (unit.length > 1 && unit.includes('\ue000')) return true;
+  return false;
+}

@@ -61,8 +61,11 @@ export interface Template {
   missing(from: Fields): string;
 }
 
-/** A template, or in words what is wrong with it. `{device.common_name}` is a field, `{{` and `}}` are braces. */
-export function parseTemplate(text: string): Template | string {
+/**
+ * A template, or in words what is wrong with it. `{device.common_name}` is a field, `{{` and `}}` are braces. `delimiters`:
+ * characters that the value of a field beside other text may not have, because they would change what the parts around it mean.
+ */
+export function parseTemplate(text: string, delimiters?: RegExp): Template | string {
   const parts: (string | { readonly field: TemplateField })[] = [];
   for (const [piece] of text.matchAll(/\{\{|\}\}|\{[^{}]*\}|[{}]|[^{}]+/g)) {
     if (piece === '{' || piece === '}') return `a lone "${piece}": literal braces are doubled`;
@@ -78,12 +81,18 @@ export function parseTemplate(text: string): Template | string {
   }
   const used = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.field]));
   if (used.length === 0) return constantTemplate(parts.join(''), text);
+  const stray = parts.length > 1 ? delimiters : undefined;
+  const whyNone = (field: TemplateField, from: Fields): string | undefined => {
+    const value = fieldValue(field, from);
+    if (!value) return missingField(field);
+    const found = stray?.exec(value)?.[0];
+    return found && `the value of {${field}} has "${found}" in it`;
+  };
   const render = (from: Fields): string | undefined => {
     let value = '';
     for (const part of parts) {
-      const piece = typeof part === 'string' ? part : fieldValue(part.field, from);
-      if (!piece) return undefined;
-      value += piece;
+      if (typeof part !== 'string' && whyNone(part.field, from)) return undefined;
+      value += typeof part === 'string' ? part : fieldValue(part.field, from);
     }
     return value;
   };
@@ -92,7 +101,13 @@ export function parseTemplate(text: string): Template | string {
     constant: false,
     ofRequest: used.some((one) => one.startsWith('request.')),
     render,
-    missing: (from) => missingField(used.find((one) => !fieldValue(one, from)) ?? used[0]!),
+    missing: (from) => {
+      for (const field of used) {
+        const why = whyNone(field, from);
+        if (why) return why;
+      }
+      return 'nothing is missing';
+    },
   };
 }
 

@@ -138,9 +138,9 @@ function checkRule<T>(written: WrittenRule<T>, rule: ValueRule, fits: Fits, prob
 const constantOf = (template: Template): string => template.render(noFields) ?? '';
 
 /** A written template → its parsed form. Subjects cannot speak of the request: it is their rules that make it. */
-export function templateReader({ problems }: Tools, ofRequest: boolean) {
+export function templateReader({ problems }: Tools, ofRequest: boolean, delimiters?: RegExp) {
   return (written: string, path: string): Template | undefined => {
-    const template = parseTemplate(written);
+    const template = parseTemplate(written, delimiters);
     if (typeof template === 'string') {
       problems.add(path, template);
       return undefined;

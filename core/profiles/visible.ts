@@ -1,5 +1,8 @@
-/** Control characters, and those that make text look other than it is: bidirectional overrides, line separators. */
-const hidden = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cs}]/u;
+/**
+ * Control characters, and those that make text look other than it is: marks and overrides of its direction, line separators, and
+ * what is not shown at all, as spaces of no width.
+ */
+const hidden = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\p{Cs}]/u;
 const everyHidden = new RegExp(hidden, 'gu');
 
 export const hasHidden = (text: string): boolean => hidden.test(text);

@@ -210,6 +210,71 @@ describe('templates cannot smuggle', () => {
     });
   }
 
+  const uri = 'https://{device.common_name}.plant.example/app';
+  const rows: readonly [kind: string, template: string, commonName: string, why: string][] = [
+    ['uri', uri, 'a@evil.example/', 'the value of {device.common_name} has "@" in it'],
+    ['uri', uri, 'evil.example/', 'the value of {device.common_name} has "/" in it'],
+    ['uri', uri, 'evil.example#', 'the value of {device.common_name} has "#" in it'],
+    ['uri', uri, 'evil.example?', 'the value of {device.common_name} has "?" in it'],
+    ['uri', uri, '[::1]', 'the value of {device.common_name} has "[" in it'],
+    ['uri', uri, 'evil%2eexample%2f', 'the value of {device.common_name} has "%" in it'],
+    ['uri', 'urn:{device.common_name}:app', 'pump:other', 'the value of {device.common_name} has ":" in it'],
+    ['dns', '{device.common_name}.plant.example', '*', 'the value of {device.common_name} has "*" in it'],
+  ];
+  for (const [kind, template, commonName, why] of rows) {
+    test(`${commonName} into ${template}`, () => {
+      const device = { id: 1, commonName, serialNumber: '' };
+      const wildcards = kind === 'dns' ? { wildcards: true } : {};
+      const given = (rule: object) =>
+        apply(rules({ [kind]: { ...wildcards, ...rule } }), { subject: 'CN=x' }, { device });
+      expect(refusal(() => given({ fixed: template }))).toBe(
+        `badCsr: subjectAltName.${kind}: the profile fixes ${template}, but ${why}`,
+      );
+      expect(namesOf(given({ default: template }))).toEqual([]);
+      expect(refusal(() => given({ default: template, required: true }))).toEndWith(why);
+    });
+  }
+
+  const texts: readonly [kind: string, template: string, commonName: string][] = [
+    ['uri', uri, 'a b'],
+    ['uri', uri, 'a\\b'],
+    ['uri', uri, 'x"onload="y'],
+    ['uri', uri, 'a\nb'],
+    ['uri', 'urn:plant:{device.common_name}', 'pümp'],
+    ['uri', 'urn:plant:{device.common_name}', 'x'.repeat(1024)],
+    ['dns', '{device.common_name}.plant.example', 'x'.repeat(64)],
+    ['dns', '{device.common_name}.plant.example', 'x.'],
+    ['dns', '{device.common_name}.plant.example', 'evil.example\0'],
+    ['dns', 'a.{device.common_name}', '10'],
+    ['email', '{device.common_name}@plant.example', 'a@evil.example'],
+    ['email', '{device.common_name}@plant.example', '"a b"'],
+    ['email', '{device.common_name}@plant.example', 'a\r\nBcc: b'],
+    ['email', 'ops@{device.common_name}', 'evil.example, b@c'],
+    ['ip', '{device.common_name}', '10.0.0.1/8'],
+    ['ip', '{device.common_name}', '0x7f.1'],
+  ];
+  for (const [kind, template, commonName] of texts) {
+    test(`${JSON.stringify(commonName).slice(0, 30)} into ${template}`, () => {
+      const device = { id: 1, commonName, serialNumber: '' };
+      const given = (rule: object) => apply(rules({ [kind]: rule }), { subject: 'CN=x' }, { device });
+      const text = refusal(() => given({ fixed: template }));
+      expect(text).toStartWith(`badCsr: subjectAltName.${kind}: the fixed value "`);
+      expect(text.length).toBeLessThan(250);
+      expect(text).not.toMatch(/\p{Cc}/u);
+      expect(namesOf(given({ default: template }))).toEqual([]);
+    });
+  }
+
+  test('a URI that is nothing but a field may be any URI', () => {
+    const profile = {
+      ...plain,
+      subject: { CN: {}, serialNumber: {} },
+      subjectAltName: { uri: { fixed: '{request.serial_number}' } },
+    };
+    const outcome = apply(profile, { subject: 'serialNumber=urn:a:b,CN=x' });
+    expect(namesOf(outcome)).toEqual(['URI:urn:a:b']);
+  });
+
   test('the request of a template is what the subject rules have left of it', () => {
     const profile = {
       ...plain,

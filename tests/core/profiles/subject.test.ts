@@ -168,6 +168,12 @@ describe('values of others are values and nothing else', () => {
     '.*',
     '(?i)x',
     '\\E.*\\Q',
+    ')|.*(',
+    'a+O=b,CN=c;d"e\\20',
+    '{{device.id}}{domain.unique_name}',
+    '$1$&$$',
+    '/CN=admin',
+    '<script>',
   ];
   for (const commonName of hostile) {
     const device = { id: 7, commonName, serialNumber: '1' };
@@ -195,6 +201,14 @@ describe('values of others are values and nothing else', () => {
     ['a\u0085b', 'has control characters'],
     ['user\u202egnp.exe', 'has control characters'],
     ['a\u2028b', 'has control characters'],
+    ['\u200fpump', 'has control characters'],
+    ['\u061cpump', 'has control characters'],
+    ['pu\u00admp', 'has control characters'],
+    ['pu\u200bmp', 'has control characters'],
+    ['\ufeffpump', 'has control characters'],
+    ['pump\u{e0041}', 'has control characters'],
+    ['\x1b[2J', 'has control characters'],
+    ['a\tb', 'has control characters'],
     ['x'.repeat(65), 'does not fit: name: CN needs 1 to 64 characters, it has 65'],
   ];
   for (const [value, why] of unfit) {

@@ -46,6 +46,14 @@ describe('what is no template is refused with a reason', () => {
     ['{constructor}', 'no field {constructor}'],
     ['{device.common_name', 'a lone "{"'],
     [`{${'x'.repeat(200)}}`, 'no field {xxx'],
+    ['{device.common_name.length}', 'no field {device.common_name.length}'],
+    ['{device[common_name]}', 'no field {device[common_name]}'],
+    ['{device.{domain.unique_name}}', 'a lone "{"'],
+    ['${device.id', 'a lone "{"'],
+    ['{DEVICE.ID}', 'no field {DEVICE.ID}'],
+    ['{device.id\0}', 'no field {device.id\0}'],
+    ['{'.repeat(255), 'a lone "{"'],
+    [`${'{'.repeat(128)}device.id${'}'.repeat(127)}`, 'a lone "}"'],
   ];
   for (const [text, why] of rows) {
     test(text.slice(0, 40), () => {
@@ -82,6 +90,28 @@ test('values are inserted as they are: braces in them are no fields', () => {
   expect(template('{device.common_name}{device.serial_number}').render({ ...from, device })).toBe(
     '{device.id}{{}}$&$1',
   );
+});
+
+describe('delimiters', () => {
+  const strict = (text: string): Template => {
+    const parsed = parseTemplate(text, /[:/]/);
+    if (typeof parsed === 'string') throw new Error(parsed);
+    return parsed;
+  };
+  const device = { id: 7, commonName: 'a:b', serialNumber: 'SN' };
+
+  test('are refused in the value of a field beside other text, by name', () => {
+    expect(strict('urn:{device.common_name}').render({ ...from, device })).toBeUndefined();
+    expect(strict('urn:{device.common_name}').missing({ ...from, device })).toBe(
+      'the value of {device.common_name} has ":" in it',
+    );
+    expect(strict('{device.id}{device.common_name}').render({ ...from, device })).toBeUndefined();
+  });
+
+  test('are free in the text, and in a field that stands alone', () => {
+    expect(strict('urn:{device.serial_number}/x').render({ ...from, device })).toBe('urn:SN/x');
+    expect(strict('{device.common_name}').render({ ...from, device })).toBe('a:b');
+  });
 });
 
 test('any text is a constant once its braces are doubled', () => {
