@@ -139,6 +139,11 @@ export interface Query<K extends Kind> {
   readonly cursor?: string;
 }
 
+export interface Tally {
+  readonly values: readonly (string | number | null)[];
+  readonly count: number;
+}
+
 export interface Page<T> {
   readonly records: readonly T[];
   /** Where the next page starts (keyset, never an offset); absent on the last. */
@@ -179,6 +184,16 @@ export interface Store {
   list<K extends Kind>(kind: K, query: Query<K>): Promise<Page<Records[K]>>;
   /** How many records match, counted no further than `atMost`. */
   count<K extends Kind>(kind: K, where: readonly Condition<K>[], atMost: number): Promise<number>;
+  /**
+   * How many of the records that match have which values in the fields `by` (text or integers). At most `atMost` of them are
+   * looked at, whichever; a tally has its values in the order of `by`.
+   */
+  tally<K extends Kind>(
+    kind: K,
+    where: readonly Condition<K>[],
+    by: readonly (keyof Records[K] & string)[],
+    atMost: number,
+  ): Promise<readonly Tally[]>;
   /** By common name, or by id where `name` is a number and no device is called so. */
   deviceLogin(name: string): Promise<DeviceLogin | undefined>;
   /**

@@ -174,6 +174,28 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(second.records.map(({ uniqueName }) => uniqueName)).toEqual(['bb', 'c']);
     });
 
+    test('a tally says how many of those that match have which values, and looks at no more than it may', async () => {
+      const store = await (await fresh()).open();
+      const alone = { domain: null, onboardingConfig: null, noOnboardingConfig: null };
+      await store.commit([
+        insert('device', { ...alone, commonName: 'a', serialNumber: '1', deviceType: 0 }),
+        insert('device', { ...alone, commonName: 'b', serialNumber: '1', deviceType: 3 }),
+        insert('device', { ...alone, commonName: 'c', serialNumber: '1', deviceType: 3 }),
+        insert('device', { ...alone, commonName: 'd', serialNumber: '2', deviceType: 3 }),
+      ]);
+      const where = [{ field: 'serialNumber', is: 'equal', value: '1' }] as const;
+      const by = ['deviceType', 'domain'] as const;
+      const found = await store.tally('device', where, by, 100);
+      expect(found.toSorted((x, y) => x.count - y.count)).toEqual([
+        { values: [0, null], count: 1 },
+        { values: [3, null], count: 2 },
+      ]);
+      const some = await store.tally('device', [], ['deviceType'], 3);
+      expect(some.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+      const wrong = store.tally('role', [], ['permissions'], 1);
+      expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'permissions' });
+    });
+
     test('conditions select as they say, in a list and in a count', async () => {
       const store = await (await fresh()).open();
       const records = await certificates(store);

@@ -7,6 +7,7 @@ import {
   type Page,
   type Query,
   type Records,
+  type Tally,
 } from '#core/ports/store.ts';
 import { encode, encodeSought, type Row, type SqlValue, toRecord } from './codec.ts';
 import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
@@ -82,6 +83,37 @@ export async function count<K extends Kind>(
   const { sql: text, parameters } = counting.compile();
   const [row] = await read(driver, kind, text, parameters as SqlValue[]);
   return Number(row?.count);
+}
+
+/** Faults: malformed, with `field`. */
+export async function tally<K extends Kind>(
+  driver: Driver,
+  kind: K,
+  where: readonly Condition<K>[],
+  by: readonly (keyof Records[K] & string)[],
+  atMost: number,
+): Promise<readonly Tally[]> {
+  if (!Number.isSafeInteger(atMost) || atMost < 0) {
+    throw new Fault('malformed', 'not a number of records', { field: 'atMost' });
+  }
+  const columns = by.map((field) => {
+    const column = columnOf(kind, field);
+    if (column?.type !== 'integer' && column?.type !== 'text')
+      throw new Fault('malformed', 'nothing is counted by this field', { field });
+    return sql.ref(columnName(field));
+  });
+  const names = by.map((_, n) => sql.ref(`by_${n}`));
+  const tests = where.map((condition) => conditionTest(driver.dialect, kind, condition));
+  const matching = sql`select ${sql.join(columns.map((column, n) => sql`${column} as ${names[n]}`))}
+    from ${sql.table(tableOf(kind).name)} ${tests.length > 0 ? sql`where ${sql.join(tests, sql` and `)}` : sql``}
+    limit ${sql.lit(atMost)}`;
+  const { sql: text, parameters } = sql`select ${sql.join(names)}, count(*) as "count"
+    from (${matching}) as matching group by ${sql.join(names)}`.compile(driver.builder);
+  const rows = await read(driver, kind, text, parameters as SqlValue[]);
+  return rows.map((row) => ({
+    values: by.map((_, n) => row[`by_${n}`] as string | number | null),
+    count: Number(row.count),
+  }));
 }
 
 function orderOf<K extends Kind>(kind: K, { order }: Query<K>): Order {

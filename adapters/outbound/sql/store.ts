@@ -4,7 +4,7 @@ import type { AuditHead, DeviceLogin, Kind, Records, Store } from '#core/ports/s
 import { encodeSought, type Row, toRecord } from './codec.ts';
 import { GroupCommit } from './commit.ts';
 import type { Driver } from './driver.ts';
-import { count, list } from './query.ts';
+import { count, list, tally } from './query.ts';
 import { revoked } from './revoked.ts';
 import { columnsOf } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
@@ -27,6 +27,7 @@ export function createStore(driver: Driver, clock: Clock): Store {
     find,
     list: (kind, query) => list(driver, kind, query),
     count: (kind, where, atMost) => count(driver, kind, where, atMost),
+    tally: (kind, where, by, atMost) => tally(driver, kind, where, by, atMost),
 
     async deviceLogin(name) {
       const commonName = encodeSought('device', 'commonName', name);

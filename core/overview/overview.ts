@@ -1,0 +1,241 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import type { Context } from '../context.ts';
+
+const day = 24 * 3_600_000;
+const hour = 3_600_000;
+const days = 30;
+/** Days with more certificates are counted no further, so that the answer costs no more than they do. */
+const mostPerDay = 100_000;
+const mostExpiringPerDay = 10_000;
+const mostCounted = 1_000_000;
+const mostNamed = 20;
+const mostEvents = 20_000;
+/** Whoever looks again within this sees the same. */
+const freshFor = 15_000;
+
+/** How many have this value; null where there is none. */
+export interface Share {
+  readonly id: number | null;
+  readonly count: number;
+}
+
+export interface Issuance {
+  /** Thirty days in UTC, the last of them today. */
+  readonly days: readonly {
+    readonly begins: number;
+    readonly byProtocol: Readonly<Record<string, number>>;
+    /** There were more than are counted. */
+    readonly isCapped: boolean;
+  }[];
+  /** Of these days, the greatest first. */
+  readonly byDomain: readonly Share[];
+  readonly byProfile: readonly Share[];
+}
+
+export interface Expiry {
+  /** The next thirty days, each of 24 hours from now on, and how many good certificates end in each. */
+  readonly days: readonly { readonly begins: number; readonly count: number; readonly isCapped: boolean }[];
+  /** Certificates on record. */
+  readonly total: number;
+  readonly revoked: number;
+  readonly hold: number;
+}
+
+export interface Failures {
+  readonly since: number;
+  readonly events: readonly { readonly action: string; readonly outcome: string; readonly count: number }[];
+  /** There were more events than are looked at: the newest. */
+  readonly isCapped: boolean;
+}
+
+export interface DeviceCounts {
+  readonly total: number;
+  readonly byDomain: readonly Share[];
+}
+
+/** What an administrator wants to see first. No figure costs more for a million records than for a hundred thousand. */
+export interface Overview {
+  issuance(principal: Principal): Promise<Issuance>;
+  expiry(principal: Principal): Promise<Expiry>;
+  /** What was refused or failed within a day, by kind. */
+  failures(principal: Principal): Promise<Failures>;
+  devices(principal: Principal): Promise<DeviceCounts>;
+}
+
+interface Issued {
+  readonly protocol: string;
+  readonly domain: number | null;
+  readonly profile: number | null;
+  readonly count: number;
+}
+
+export function overview(context: Context): Overview {
+  const { store, clock } = context;
+  /** Days that are over: what was issued on them stays so. */
+  const past = new Map<number, readonly Issued[]>();
+
+  async function issuedOn(begins: number): Promise<readonly Issued[]> {
+    const known = past.get(begins);
+    if (known) return known;
+    const tallies = await store.tally(
+      'certificate',
+      [
+        { field: 'createdAt', is: 'greaterOrEqual', value: begins },
+        { field: 'createdAt', is: 'less', value: begins + day },
+        { field: 'status', is: 'oneOf', value: ['good', 'hold', 'revoked'] },
+      ],
+      ['protocol', 'domain', 'profile'],
+      mostPerDay,
+    );
+    const issued = tallies.map(({ values: [protocol, domain, profile], count }) => ({
+      protocol: String(protocol),
+      domain: domain as number | null,
+      profile: profile as number | null,
+      count,
+    }));
+    // An issuance that began before midnight may end after it.
+    if (begins + day + hour < clock.now()) past.set(begins, issued);
+    for (const kept of past.keys()) if (kept < begins - 2 * days * day) past.delete(kept);
+    return issued;
+  }
+
+  async function readIssuance(): Promise<Issuance> {
+    const today = Math.floor(clock.now() / day) * day;
+    const found: (Issuance['days'][number] & { readonly issued: readonly Issued[] })[] = [];
+    // One after the other: whoever asks for something else meanwhile has a turn.
+    for (let n = days - 1; n >= 0; n--) {
+      const begins = today - n * day;
+      const issued = await issuedOn(begins);
+      const byProtocol = Object.fromEntries(sums(issued, ({ protocol }) => protocol));
+      found.push({ begins, byProtocol, isCapped: total(issued) >= mostPerDay, issued });
+    }
+    const all = found.flatMap(({ issued }) => issued);
+    return {
+      days: found.map(({ issued: _, ...rest }) => rest),
+      byDomain: shares(sums(all, ({ domain }) => domain)),
+      byProfile: shares(sums(all, ({ profile }) => profile)),
+    };
+  }
+
+  async function readExpiry(): Promise<Expiry> {
+    const now = clock.now();
+    const [counts, total, revoked, hold] = await Promise.all([
+      Promise.all(
+        Array.from({ length: days }, (_, n) =>
+          store.count(
+            'certificate',
+            [
+              { field: 'notValidAfter', is: 'greaterOrEqual', value: now + n * day },
+              { field: 'notValidAfter', is: 'less', value: now + (n + 1) * day },
+              { field: 'status', is: 'equal', value: 'good' },
+            ],
+            mostExpiringPerDay,
+          ),
+        ),
+      ),
+      store.count('certificate', [], mostCounted),
+      store.count('certificate', [{ field: 'status', is: 'equal', value: 'revoked' }], mostCounted),
+      store.count('certificate', [{ field: 'status', is: 'equal', value: 'hold' }], mostCounted),
+    ]);
+    return {
+      days: counts.map((count, n) => ({
+        begins: now + n * day,
+        count,
+        isCapped: count >= mostExpiringPerDay,
+      })),
+      total,
+      revoked,
+      hold,
+    };
+  }
+
+  async function readFailures(): Promise<Failures> {
+    const since = clock.now() - day;
+    const [newest] = (await store.list('auditEvent', { limit: 1 })).records;
+    const after = Math.max(0, (newest?.id ?? 0) - mostEvents);
+    const tallies = await store.tally(
+      'auditEvent',
+      [
+        { field: 'id', is: 'greater', value: after },
+        { field: 'at', is: 'greaterOrEqual', value: since },
+      ],
+      ['action', 'outcome'],
+      mostEvents,
+    );
+    const events = tallies.map(({ values: [action, outcome], count }) => ({
+      action: String(action),
+      outcome: String(outcome),
+      count,
+    }));
+    return {
+      since,
+      events: events
+        .filter(({ outcome }) => outcome !== 'success')
+        .sort((a, b) => b.count - a.count)
+        .slice(0, mostNamed),
+      isCapped: after > 0 && total(events) >= mostEvents,
+    };
+  }
+
+  async function readDevices(): Promise<DeviceCounts> {
+    const tallies = await store.tally('device', [], ['domain'], mostCounted);
+    const byDomain = tallies.map(({ values: [id], count }) => ({ id: id as number | null, count }));
+    return {
+      total: total(byDomain),
+      byDomain: byDomain.sort((a, b) => b.count - a.count).slice(0, mostNamed),
+    };
+  }
+
+  const issuance = remembered(context, readIssuance);
+  const expiry = remembered(context, readExpiry);
+  const failures = remembered(context, readFailures);
+  const devices = remembered(context, readDevices);
+  return {
+    async issuance(principal) {
+      demand(principal, 'certificates.read');
+      return issuance();
+    },
+    async expiry(principal) {
+      demand(principal, 'certificates.read');
+      return expiry();
+    },
+    async failures(principal) {
+      demand(principal, 'audit.read');
+      return failures();
+    },
+    async devices(principal) {
+      demand(principal, 'devices.read');
+      return devices();
+    },
+  };
+}
+
+/** One reading for all who ask while it is fresh, or under way. */
+function remembered<T>({ clock }: Context, read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
+  return () => {
+    const now = clock.now();
+    if (last && now - last.at < freshFor && now >= last.at) return last.answer;
+    const reading = { at: now, answer: read() };
+    last = reading;
+    reading.answer.catch(() => {
+      if (last === reading) last = undefined;
+    });
+    return reading.answer;
+  };
+}
+
+const total = (of: readonly { readonly count: number }[]): number =>
+  of.reduce((sum, { count }) => sum + count, 0);
+
+function sums<T extends { readonly count: number }, K>(of: readonly T[], key: (one: T) => K): Map<K, number> {
+  const found = new Map<K, number>();
+  for (const one of of) found.set(key(one), (found.get(key(one)) ?? 0) + one.count);
+  return found;
+}
+
+const shares = (of: ReadonlyMap<number | null, number>): readonly Share[] =>
+  [...of]
+    .map(([id, count]) => ({ id, count }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, mostNamed);
