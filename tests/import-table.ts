@@ -75,6 +75,7 @@ const importTable: readonly Row[] = [
     may: [
       ...inbound.may,
       'core/x509/',
+      'core/der/bytes.ts',
       'core/accounts/permissions.ts',
       'core/devices/device.ts',
       'core/ca/credential.ts',
@@ -131,6 +132,11 @@ const importTable: readonly Row[] = [
     of: 'adapters/outbound/system/',
     ...outbound,
     packages: { ...files, 'node:crypto': 'all', bun: 'all', re2js: 'all' },
+  },
+  {
+    of: 'adapters/outbound/remote-est/',
+    ...outbound,
+    packages: { ...files, 'node:crypto': 'all', 'node:http': 'types', 'node:https': 'all' },
   },
   {
     of: 'adapters/outbound/backup/',

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import type { KeyType } from '../x509/algorithm.ts';
+import { type Link, linksAbove } from './chain.ts';
 import type { Crls } from './crls.ts';
 import { discardHeldKey, type TakenKey, takeHeldKey } from './held-key.ts';
 import { issueByName } from './issue-by-name.ts';
@@ -25,6 +26,8 @@ export interface CertificateInput {
 export interface Certificates extends Resource<'certificate', CertificateInput, StoredCertificate> {
   /** With a new CRL. Faults: notFound, malformed with `field`, conflict. */
   revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
+  /** The certificates above one, its issuer first. Faults: notFound. */
+  above(principal: Principal, id: number): Promise<readonly Link[]>;
   /** The key that was made here: once, then it is destroyed. Faults: notFound, conflict when there is none. */
   takeKey(principal: Principal, id: number): Promise<TakenKey>;
 }
@@ -82,6 +85,10 @@ export function certificates(context: Context, crls: Crls): Certificates {
       context.configuration.expire();
       await crls.generateAfterRevocation([record.ca], actor);
       return find(id);
+    },
+    async above(principal, id) {
+      demand(principal, 'certificates.read');
+      return linksAbove(await context.configuration.current(), (await find(id)).ca);
     },
     async takeKey(principal, id) {
       demand(principal, 'certificates.issue');

@@ -5,7 +5,9 @@ import type { Write } from '../ports/store.ts';
 import { type Resource, resource } from '../resource.ts';
 import { caShortcoming } from '../security/authority.ts';
 import { parseCertificate } from '../x509/certificate.ts';
+import { type Link, linksAbove } from './chain.ts';
 import type { Crls } from './crls.ts';
+import { type CaPosition, caHierarchy } from './hierarchy.ts';
 import { findIssued } from './issued.ts';
 import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
@@ -15,6 +17,10 @@ export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   activate(principal: Principal, id: number): Promise<IssuingCa>;
   /** It signs no more certificates; its CRLs go on. Faults: notFound. */
   deactivate(principal: Principal, id: number): Promise<IssuingCa>;
+  /** Its certificate and those above it. Faults: notFound. */
+  links(principal: Principal, id: number): Promise<readonly Link[]>;
+  /** See `caHierarchy`. */
+  hierarchy(principal: Principal): Promise<readonly CaPosition[]>;
   /** The newest CRL. Faults: notFound (no such CA); undefined when it has none yet. */
   crl(principal: Principal, id: number): Promise<StoredCrl | undefined>;
   /** See `Crls.generate`. */
@@ -77,6 +83,12 @@ export function issuingCas(context: Context, crls: Crls): IssuingCas {
     },
     activate: (principal, id) => setActive(principal, id, true),
     deactivate: (principal, id) => setActive(principal, id, false),
+    async links(principal, id) {
+      demand(principal, 'cas.read');
+      await find(id);
+      return linksAbove(await context.configuration.current(), id);
+    },
+    hierarchy: (principal) => caHierarchy(context, principal),
     async crl(principal, id) {
       demand(principal, 'crls.read');
       await find(id);

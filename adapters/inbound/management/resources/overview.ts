@@ -1,0 +1,170 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { Permission } from '#core/accounts/permissions.ts';
+import type { Gateway } from '#core/gateway.ts';
+import type { Share } from '#core/overview/overview.ts';
+import { timestamp } from '../description.ts';
+import { json } from '../errors.ts';
+import { dateTime, nullable } from '../fields.ts';
+import { jsonResponse, type Route } from '../route.ts';
+
+const closed = { additionalProperties: false } as const;
+const capped = Type.Boolean({ description: 'there are more than are counted' });
+const shares = (member: string) =>
+  Type.Array(Type.Object({ [member]: nullable(Type.Integer()), count: Type.Integer() }, closed), {
+    description: 'the twenty greatest',
+  });
+const shareJson = (member: string, of: readonly Share[]) =>
+  of.map(({ id, count }) => ({ [member]: id, count }));
+
+/** Figures for a first look, each cheap however many records there are. */
+export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
+  figure({
+    name: 'issuance',
+    id: 'readIssuance',
+    summary: 'Certificates issued on each of the last thirty days',
+    permission: 'certificates.read',
+    schema: Type.Object(
+      {
+        days: Type.Array(
+          Type.Object(
+            {
+              begins: dateTime('midnight'),
+              by_protocol: Type.Record(Type.String(), Type.Integer()),
+              is_capped: capped,
+            },
+            closed,
+          ),
+        ),
+        by_domain: shares('domain'),
+        by_profile: shares('cert_profile'),
+      },
+      { $id: 'Issuance', ...closed },
+    ),
+    example: {
+      days: [{ begins: '2026-03-02T00:00:00.000', by_protocol: { est: 120, cmp: 7 }, is_capped: false }],
+      by_domain: [{ domain: 1, count: 127 }],
+      by_profile: [{ cert_profile: 2, count: 127 }],
+    },
+    async read(principal) {
+      const { days, byDomain, byProfile } = await overview.issuance(principal);
+      return {
+        days: days.map(({ begins, byProtocol, isCapped }) => ({
+          begins: timestamp(begins),
+          by_protocol: byProtocol,
+          is_capped: isCapped,
+        })),
+        by_domain: shareJson('domain', byDomain),
+        by_profile: shareJson('cert_profile', byProfile),
+      };
+    },
+  }),
+  figure({
+    name: 'expiry',
+    id: 'readExpiry',
+    summary:
+      'Good certificates that end on each of the next thirty days, and how many certificates there are',
+    permission: 'certificates.read',
+    schema: Type.Object(
+      {
+        days: Type.Array(
+          Type.Object(
+            { begins: dateTime('24 hours begin'), count: Type.Integer(), is_capped: capped },
+            closed,
+          ),
+        ),
+        total: Type.Integer({ description: 'certificates on record, a million at most' }),
+        revoked: Type.Integer(),
+        hold: Type.Integer(),
+      },
+      { $id: 'Expiry', ...closed },
+    ),
+    example: {
+      days: [{ begins: '2026-03-02T08:15:30.000', count: 3, is_capped: false }],
+      total: 5120,
+      revoked: 17,
+      hold: 1,
+    },
+    async read(principal) {
+      const { days, ...counts } = await overview.expiry(principal);
+      return {
+        days: days.map(({ begins, count, isCapped }) => ({
+          begins: timestamp(begins),
+          count,
+          is_capped: isCapped,
+        })),
+        ...counts,
+      };
+    },
+  }),
+  figure({
+    name: 'failures',
+    id: 'readFailures',
+    summary: 'What was refused or failed within a day',
+    permission: 'audit.read',
+    schema: Type.Object(
+      {
+        since: dateTime('then or later'),
+        events: Type.Array(
+          Type.Object({ action: Type.String(), outcome: Type.String(), count: Type.Integer() }, closed),
+        ),
+        is_capped: capped,
+      },
+      { $id: 'Failures', ...closed },
+    ),
+    example: {
+      since: '2026-03-01T08:15:30.000',
+      events: [{ action: 'certificate.issue', outcome: 'refused', count: 4 }],
+      is_capped: false,
+    },
+    async read(principal) {
+      const { since, events, isCapped } = await overview.failures(principal);
+      return { since: timestamp(since), events, is_capped: isCapped };
+    },
+  }),
+  figure({
+    name: 'devices',
+    id: 'readDeviceCounts',
+    summary: 'How many devices there are',
+    permission: 'devices.read',
+    schema: Type.Object(
+      { total: Type.Integer(), by_domain: shares('domain') },
+      { $id: 'DeviceCounts', ...closed },
+    ),
+    example: { total: 100_000, by_domain: [{ domain: 1, count: 100_000 }] },
+    async read(principal) {
+      const { total, byDomain } = await overview.devices(principal);
+      return { total, by_domain: shareJson('domain', byDomain) };
+    },
+  }),
+];
+
+function figure({
+  name,
+  id,
+  summary,
+  permission,
+  schema,
+  example,
+  read,
+}: {
+  readonly name: string;
+  readonly id: string;
+  readonly summary: string;
+  readonly permission: Permission;
+  readonly schema: TSchema;
+  readonly example: unknown;
+  readonly read: (principal: Parameters<Route['handle']>[0]) => Promise<unknown>;
+}): Route {
+  return {
+    method: 'GET',
+    path: `/api/overview/${name}`,
+    operation: {
+      id,
+      tag: 'overview',
+      summary,
+      permission,
+      responses: { 200: jsonResponse('The figures.', schema, example) },
+    },
+    handle: async (principal) => json(200, await read(principal)),
+  };
+}
