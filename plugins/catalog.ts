@@ -6,6 +6,7 @@ import { keyfile } from './keyfile.ts';
 import { management } from './management.ts';
 import { postgres } from './postgres.ts';
 import { publication } from './publication.ts';
+import { remoteEst } from './remote-est.ts';
 import { rest } from './rest.ts';
 import { sqlite } from './sqlite.ts';
 
@@ -16,6 +17,8 @@ export const catalog: readonly Plugin[] = [
   postgres,
   // keys
   keyfile,
+  // issuers
+  remoteEst,
   // inbound
   cmp,
   est,

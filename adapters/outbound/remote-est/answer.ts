@@ -1,0 +1,80 @@
+import { decodeBase64 } from '#adapters/wire/base64.ts';
+import { berToDer } from '#adapters/wire/ber.ts';
+import { readCertificates } from '#adapters/wire/pkcs7.ts';
+import { tag } from '#core/der/tag.ts';
+import { Fault } from '#core/fault.ts';
+import type { HttpsAnswer } from './https.ts';
+
+/** Seconds between which the upstream's wish is kept; the one for an answer without a wish. */
+export interface Waiting {
+  readonly least: number;
+  readonly most: number;
+  readonly usual: number;
+}
+
+const mostCertificates = 32;
+
+/**
+ * The certificates of a certs-only answer (RFC 7030 §4.1.3, §4.2.3), DER. Servers disagree about headers, so what counts is the body:
+ * base64 with or without line breaks (RFC 8951 §3.1), or, from those that do otherwise, PEM's inside or plain DER. Faults: malformed.
+ */
+export function readCertsOnly({ body, headers }: HttpsAnswer): Uint8Array[] {
+  let certificates: Uint8Array[];
+  try {
+    certificates = readCertificates(berToDer(body[0] === tag.sequence ? body : decodeText(body)));
+  } catch (cause) {
+    const type = headers['content-type']?.slice(0, 60).replace(/[^\x20-\x7e]/g, '?');
+    const said = type === undefined ? '' : `, but ${type}`;
+    throw new Fault('malformed', `the answer of the upstream CA holds no certificates in PKCS #7${said}`, {
+      cause,
+    });
+  }
+  if (certificates.length === 0)
+    throw new Fault('malformed', 'the answer of the upstream CA holds no certificate');
+  if (certificates.length > mostCertificates)
+    throw new Fault('malformed', 'the answer of the upstream CA holds too many certificates');
+  return certificates;
+}
+
+const decodeText = (body: Uint8Array): Uint8Array =>
+  decodeBase64(
+    Buffer.from(body)
+      .toString('latin1')
+      .replace(/-----(?:BEGIN|END) [A-Z0-9 ]{1,30}-----/g, ''),
+  );
+
+/** Seconds until another try: Retry-After in either form (RFC 9110 §10.2.3), within bounds. `now`: ms since 1970. */
+export function retryAfter({ headers }: HttpsAnswer, now: number, { least, most, usual }: Waiting): number {
+  const wish = headers['retry-after']?.trim();
+  const seconds =
+    wish === undefined ? usual : /^\d{1,9}$/.test(wish) ? Number(wish) : (Date.parse(wish) - now) / 1000;
+  return Math.min(most, Math.max(least, Number.isFinite(seconds) ? Math.ceil(seconds) : usual));
+}
+
+/** What an answer that is neither 200 nor 202 means. */
+export function refusal(answer: HttpsAnswer, now: number, waiting: Waiting): Fault {
+  const { status } = answer;
+  const said = `the upstream CA answered ${status}${text(answer)}`;
+  if (status === 400) return new Fault('badCsr', said);
+  if (status === 401)
+    return new Fault('unavailable', 'the upstream CA does not take the credentials of this gateway');
+  if (status === 404 || status === 405)
+    return new Fault('unavailable', `the upstream CA has nothing at the configured place (${status})`);
+  const again = status === 408 || status === 425 || status === 429 || status >= 500;
+  if (again)
+    return new Fault('unavailable', said, {
+      retryAfter: retryAfter(answer, now, { ...waiting, usual: 0, least: 0 }),
+    });
+  if (status >= 400) return new Fault('forbidden', said);
+  return new Fault('malformed', said);
+}
+
+/** RFC 7030 §4.2.3: a text that people can read, of which something is passed on. */
+function text({ body, headers }: HttpsAnswer): string {
+  if (!/^text\/plain\b/i.test(headers['content-type'] ?? '')) return '';
+  const line = Buffer.from(body.subarray(0, 400))
+    .toString('utf8')
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  return line === '' ? '' : `: ${line.slice(0, 150)}`;
+}

@@ -1,0 +1,136 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { Fault } from '#core/fault.ts';
+
+export interface HttpsRequest {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface HttpsAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+/** Whom to trust, and who we are. PEM. `anyone`: whoever answers, for what is checked otherwise. */
+export interface TlsIdentity {
+  readonly anchors: readonly string[] | 'system' | 'anyone';
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
+const mostBytes = 1024 * 1024;
+const mostRedirects = 3;
+
+/**
+ * One exchange over TLS, on a connection of its own. Redirects are followed on the same origin only (RFC 7030 §3.2.1), and those
+ * of a POST only where they keep it one. Faults: unavailable for whatever keeps the answer from arriving, malformed when it is too
+ * large or compressed, which nobody asked for.
+ */
+export async function exchange(
+  request: HttpsRequest,
+  identity: TlsIdentity,
+  signal: AbortSignal,
+): Promise<HttpsAnswer> {
+  let { url } = request;
+  for (let redirects = 0; ; redirects++) {
+    const answer = await once({ ...request, url }, identity, signal);
+    const next = redirection(request.method, url, answer);
+    if (!next) return answer;
+    if (redirects >= mostRedirects) throw new Fault('unavailable', 'the upstream CA redirects without end');
+    url = next;
+  }
+}
+
+const redirects: Readonly<Record<HttpsRequest['method'], readonly number[]>> = {
+  GET: [301, 302, 303, 307, 308],
+  POST: [307, 308],
+};
+
+function redirection(
+  method: HttpsRequest['method'],
+  from: URL,
+  { status, headers: { location } }: HttpsAnswer,
+): URL | undefined {
+  if (!redirects[method].includes(status) || location === undefined || !URL.canParse(location, from.href))
+    return undefined;
+  const to = new URL(location, from);
+  if (to.origin === from.origin) return to;
+  throw new Fault('unavailable', 'the upstream CA redirects to another server, which is not followed');
+}
+
+function once(
+  { url, method, headers, body }: HttpsRequest,
+  { anchors, certificate, key }: TlsIdentity,
+  signal: AbortSignal,
+): Promise<HttpsAnswer> {
+  const options: RequestOptions = {
+    method,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? 443 : Number(url.port),
+    path: url.pathname + url.search,
+    headers: { ...headers, 'accept-encoding': 'identity', connection: 'close' },
+    agent: false,
+    signal,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: anchors !== 'anyone',
+    ...(typeof anchors === 'object' && { ca: [...anchors] }),
+    ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
+  };
+  return new Promise((resolve, reject) => {
+    const lost = (error: unknown): void => reject(signal.aborted ? late(signal) : unreachable(error));
+    if (signal.aborted) return lost(undefined);
+    const request = httpsRequest(options, (response) => {
+      receive(response).then(resolve, (error: unknown) => {
+        request.destroy();
+        if (error instanceof Fault) reject(error);
+        else lost(error);
+      });
+    });
+    request.on('error', lost);
+    // Bun does not tell of every connection that ends.
+    signal.addEventListener('abort', () => lost(signal.reason), { once: true });
+    request.end(body);
+  });
+}
+
+function receive(response: IncomingMessage): Promise<HttpsAnswer> {
+  return new Promise((resolve, reject) => {
+    const { statusCode: status = 0, headers } = response;
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      return reject(new Fault('malformed', 'the upstream CA compresses what was to come as it is'));
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    response.on('data', (chunk: Uint8Array) => {
+      length += chunk.length;
+      if (length > mostBytes) reject(new Fault('malformed', 'the answer of the upstream CA is too large'));
+      else chunks.push(chunk);
+    });
+    response.on('end', () => {
+      const body = new Uint8Array(Buffer.concat(chunks));
+      const promised = headers['content-length'];
+      // A connection that was cut is no end.
+      if (promised !== undefined && Number(promised) !== body.length) reject(new Error('cut off'));
+      else resolve({ status, headers, body });
+    });
+    response.on('aborted', () => reject(new Error('cut off')));
+    response.on('error', reject);
+    response.on('close', () => reject(new Error('cut off')));
+  });
+}
+
+const late = (signal: AbortSignal): Fault =>
+  new Fault('unavailable', 'the upstream CA takes too long to answer', { cause: signal.reason });
+
+/** What went wrong, in the words of the TLS library: names of hosts, no secrets. */
+function unreachable(error: unknown): Fault {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const why = /CERT|VERIFY|SELF_SIGNED|ISSUER|ALTNAME/.test(code)
+    ? `the TLS certificate of the upstream CA is not trusted (${code})`
+    : `the upstream CA cannot be reached${/^[A-Z_]{3,40}$/i.test(code) ? ` (${code})` : ''}`;
+  return new Fault('unavailable', why, { cause: error });
+}

@@ -1,0 +1,275 @@
+import { encodeBase64Lines } from '#adapters/wire/base64.ts';
+import { encodePem } from '#adapters/wire/pem.ts';
+import { sameBytes } from '#core/der/bytes.ts';
+import { Fault, toFault } from '#core/fault.ts';
+import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+import type { Log } from '#core/ports/logs.ts';
+import type { Clock } from '#core/ports/platform.ts';
+import type { Vault } from '#core/ports/vault.ts';
+import { orderCaChain } from '#core/x509/ca-chain.ts';
+import { fingerprint, parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
+import { sameGeneralNames } from '#core/x509/general-name.ts';
+import { sameName } from '#core/x509/name.ts';
+import { verifyPkcs10 } from '#core/x509/request.ts';
+import { readCertsOnly, refusal, retryAfter, type Waiting } from './answer.ts';
+import {
+  type Credential,
+  CredentialFile,
+  certificateOf,
+  type Kept,
+  type NewKey,
+  newKey,
+  toPem,
+} from './credential.ts';
+import { exchange, type HttpsAnswer, type HttpsRequest, type TlsIdentity } from './https.ts';
+
+/** Whom to trust: these certificates (DER), the CA certificate with this SHA-256 (upper-case hex), or the system's CAs. */
+export type Trust =
+  | { readonly kind: 'anchors'; readonly certificates: readonly Uint8Array[] }
+  | { readonly kind: 'fingerprint'; readonly sha256: string }
+  | { readonly kind: 'system' };
+
+export interface RemoteEstOptions {
+  readonly name: string;
+  /** Up to and with the label, without a trailing slash: `https://ca.example/.well-known/est/plant`. */
+  readonly url: string;
+  readonly trust: Trust;
+  readonly login?: { readonly username: string; readonly password: string } | undefined;
+  /** The certificate to begin with. */
+  readonly credential?: Credential | undefined;
+  /** The common name of a certificate that is got by logging in, and used from then on. */
+  readonly credentialName?: string | undefined;
+  /** Milliseconds for one call. */
+  readonly timeout: number;
+  readonly waiting: Waiting;
+  /** Where the renewed credential is kept. */
+  readonly file: string;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Enrolment over Secure Transport (RFC 7030, RFC 8951) at an upstream CA, as its registration authority. */
+export function openRemoteEst(options: RemoteEstOptions): Issuer {
+  return new RemoteEst(options);
+}
+
+const day = 24 * 3_600_000;
+
+class RemoteEst implements Issuer {
+  readonly protocol = 'est';
+  readonly timeout: number;
+  /** RFC 7030 §4.2.3: who was told to wait sends the same request again, and so does who heard nothing. */
+  readonly repeatable = true;
+  readonly #options: RemoteEstOptions;
+  readonly #file: CredentialFile;
+  #anchors: readonly Uint8Array[] | undefined;
+  #renewAfter = 0;
+  #trouble: string | undefined;
+
+  constructor(options: RemoteEstOptions) {
+    this.#options = options;
+    this.timeout = options.timeout + 1000;
+    this.#file = new CredentialFile(options.file, options.vault, `remote-est ${options.name}`);
+  }
+
+  async chain(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
+    const limit = this.#limit(signal);
+    const answer = await this.#send('GET', 'cacerts', undefined, limit);
+    if (answer.status !== 200) throw this.#refusal(answer);
+    const certificates = readCertsOnly(answer).map(parseCertificate);
+    const anchors = (this.#anchors ?? []).map(parseCertificate);
+    const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
+    if (!chain) throw new Fault('malformed', 'the CA certificates of the upstream CA lead to no root');
+    return chain.map(({ der }) => der);
+  }
+
+  check({ prepared: { request, template } }: Order): void {
+    if (request?.kind !== 'pkcs10') {
+      throw new Fault(
+        'unsupported',
+        'the upstream CA takes PKCS#10 requests only, and cannot be given a CRMF request',
+        {
+          hint: 'send a PKCS#10 request (p10cr)',
+        },
+      );
+    }
+    // It gets the request as the device has signed it.
+    if (!sameName(request.subject, template.subject))
+      throw new Fault(
+        'badCsr',
+        'the upstream CA needs a request that has the subject of the certificate to be',
+      );
+    if (!sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template)))
+      throw new Fault(
+        'badCsr',
+        'the upstream CA needs a request that has the alternative names of the certificate to be',
+      );
+  }
+
+  async issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
+    this.check(order);
+    const { der, publicKey } = order.prepared.request!;
+    // A renewal too: simplereenroll is for the certificate that the TLS client presents (RFC 7030 §4.2.2), which is ours.
+    const answer = await this.#send('POST', 'simpleenroll', der, this.#limit(signal));
+    if (answer.status === 202) return { kind: 'pending', handle: '', retryAfter: this.#retryAfter(answer) };
+    if (answer.status !== 200) throw this.#refusal(answer);
+    return { kind: 'issued', ...pick(readCertsOnly(answer), publicKey.spki) };
+  }
+
+  /** RFC 7030 §4.2.3: the same request again. */
+  poll(_handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
+    return this.issue(order, signal);
+  }
+
+  async health() {
+    const { current } = await this.#credentials().catch(() => ({ current: undefined }));
+    if (current && certificateOf(current).notAfter <= this.#options.clock.now())
+      return { ok: false, detail: 'the certificate that the upstream CA knows this gateway by has expired' };
+    return this.#trouble === undefined ? { ok: true } : { ok: false, detail: this.#trouble };
+  }
+
+  /** Gets the gateway's own certificate, or renews it when two thirds of its life are over. */
+  async maintain(signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const kept = await this.#credentials();
+    if (!this.#isDue(kept.current) || clock.now() < this.#renewAfter) return;
+    try {
+      await this.#renew(kept, this.#limit(signal));
+      this.#trouble = undefined;
+    } catch (error) {
+      const { detail, retryAfter } = toFault(error);
+      this.#renewAfter = clock.now() + Math.max(60, retryAfter ?? 0) * 1000;
+      this.#trouble = `the gateway's own certificate cannot be renewed: ${detail}`;
+      throw error;
+    }
+  }
+
+  #isDue(current: Credential | undefined): boolean {
+    if (!current) return this.#options.credentialName !== undefined;
+    const { notBefore, notAfter } = certificateOf(current);
+    return this.#options.clock.now() >= notAfter - (notAfter - notBefore) / 3;
+  }
+
+  async #renew(kept: Kept, limit: AbortSignal): Promise<void> {
+    const { clock, log, name, credentialName } = this.#options;
+    const { current } = kept;
+    const expired = current !== undefined && certificateOf(current).notAfter <= clock.now();
+    const present = expired && credentialName !== undefined ? undefined : current;
+    const next = kept.next ?? newKey(present ? certificateOf(present) : (credentialName ?? ''));
+    // Before anybody certifies it, the key is safe.
+    if (!kept.next) await this.#file.write({ current, next });
+    const operation = present ? 'simplereenroll' : 'simpleenroll';
+    const answer = await this.#send('POST', operation, next.request, limit);
+    if (answer.status === 202) {
+      this.#renewAfter = clock.now() + this.#retryAfter(answer) * 1000;
+      return;
+    }
+    if (answer.status !== 200) {
+      const fault = this.#refusal(answer);
+      // It does not get better by being repeated.
+      if (fault.code !== 'unavailable') await this.#file.write({ current });
+      throw fault;
+    }
+    await this.#file.write({ current: ours(next, readCertsOnly(answer), clock.now()) });
+    log.info('the certificate for an upstream CA has been renewed', { issuer: name });
+  }
+
+  /** The one that is kept, unless the configuration has a later one. */
+  async #credentials(): Promise<Kept> {
+    const kept = await this.#file.read();
+    const { credential: given } = this.#options;
+    if (!given) return kept;
+    const newer = !kept.current || certificateOf(given).notBefore > certificateOf(kept.current).notBefore;
+    return newer ? { current: given } : kept;
+  }
+
+  #limit(signal: AbortSignal | undefined): AbortSignal {
+    const limit = AbortSignal.timeout(this.#options.timeout);
+    return signal ? AbortSignal.any([limit, signal]) : limit;
+  }
+
+  async #send(
+    method: HttpsRequest['method'],
+    operation: string,
+    der: Uint8Array | undefined,
+    limit: AbortSignal,
+  ): Promise<HttpsAnswer> {
+    const { login, url } = this.#options;
+    const anchors = await this.#trusted(limit);
+    const { current } = await this.#credentials();
+    const usable = current && certificateOf(current).notAfter > this.#options.clock.now();
+    const identity: TlsIdentity = { anchors, ...(usable && toPem(current)) };
+    const authorization =
+      login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
+    return exchange(
+      {
+        url: new URL(`${url}/${operation}`),
+        method,
+        headers: {
+          accept: '*/*',
+          ...(authorization !== undefined && { authorization }),
+          ...(der && { 'content-type': 'application/pkcs10', 'content-transfer-encoding': 'base64' }),
+        },
+        ...(der && { body: encodeBase64Lines(der) }),
+      },
+      identity,
+      limit,
+    );
+  }
+
+  async #trusted(limit: AbortSignal): Promise<TlsIdentity['anchors']> {
+    const { trust } = this.#options;
+    if (trust.kind === 'system') return 'system';
+    this.#anchors ??=
+      trust.kind === 'anchors' ? trust.certificates : [await this.#bootstrap(trust.sha256, limit)];
+    return this.#anchors.map((der) => encodePem('CERTIFICATE', der));
+  }
+
+  /**
+   * RFC 7030 §4.1.1: from a server that nothing is known of yet one certificate is taken, the one that the operator has named by its
+   * hash. Whoever answers learns nothing that is not public.
+   */
+  async #bootstrap(sha256: string, limit: AbortSignal): Promise<Uint8Array> {
+    const url = new URL(`${this.#options.url}/cacerts`);
+    const answer = await exchange(
+      { url, method: 'GET', headers: { accept: '*/*' } },
+      { anchors: 'anyone' },
+      limit,
+    );
+    if (answer.status !== 200) throw this.#refusal(answer);
+    const pinned = readCertsOnly(answer).find((der) => fingerprint(der) === sha256);
+    if (pinned) return pinned;
+    throw new Fault(
+      'unavailable',
+      'none of the CA certificates of the upstream CA has the configured fingerprint',
+    );
+  }
+
+  #refusal(answer: HttpsAnswer): Fault {
+    return refusal(answer, this.#options.clock.now(), this.#options.waiting);
+  }
+
+  #retryAfter(answer: HttpsAnswer): number {
+    return retryAfter(answer, this.#options.clock.now(), this.#options.waiting);
+  }
+}
+
+/** RFC 7030 §4.2.3 has the certificate come alone; where others come along, it is the one for the key. */
+function pick(
+  certificates: readonly Uint8Array[],
+  spki: Uint8Array,
+): { readonly certificate: Uint8Array; readonly chain: readonly Uint8Array[] } {
+  const own = certificates.find((der) => sameBytes(parseCertificate(der).spki, spki)) ?? certificates[0]!;
+  return { certificate: own, chain: certificates.filter((der) => der !== own) };
+}
+
+/** What was got for a key. Faults: malformed when it is not for it. */
+function ours({ key, request }: NewKey, certificates: readonly Uint8Array[], now: number): Credential {
+  const { publicKey, subject } = verifyPkcs10(request);
+  const { certificate, chain } = pick(certificates, publicKey.spki);
+  const { spki, notAfter, subject: named } = parseCertificate(certificate);
+  if (!sameBytes(spki, publicKey.spki) || !sameName(subject, named) || notAfter <= now + day / 24)
+    throw new Fault('malformed', 'the upstream CA answered with a certificate that was not asked for');
+  return { key, certificates: [certificate, ...chain] };
+}

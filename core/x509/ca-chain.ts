@@ -1,0 +1,49 @@
+import type { Certificate } from './certificate.ts';
+import { factsOf } from './facts.ts';
+import { sameName } from './name.ts';
+import { validatePath } from './path.ts';
+import { readPublicKey, verifySignature } from './public-key.ts';
+
+/**
+ * From a CA's certificates in any order, as `cacerts` of EST (RFC 7030 §4.1.3) and `caCerts` of CMP give them, links between old and
+ * new roots among them: the issuing CA's and those above it, up to the root. The issuing CA is one that has certified no other
+ * CA there; of several the newest of the first one's name. Undefined when none of them leads to a self-signed one.
+ */
+export function orderCaChain(
+  certificates: readonly Certificate[],
+  time: number,
+): readonly Certificate[] | undefined {
+  const cas = certificates.filter((one) => time <= one.notAfter && isCa(one));
+  const roots = cas.filter(isSelfSigned);
+  const issuing = cas.filter((one) => !cas.some((other) => isAbove(one, other)));
+  const [first] = issuing;
+  if (!first) return undefined;
+  const named = issuing.filter((one) => sameName(one.subject, first.subject));
+  for (const leaf of named.toSorted((a, b) => b.notBefore - a.notBefore)) {
+    const path = validatePath(leaf, { time, intermediates: cas, anchors: roots });
+    if (path.ok) return path.chain;
+  }
+  return undefined;
+}
+
+function isCa(certificate: Certificate): boolean {
+  try {
+    return factsOf(certificate).basicConstraints?.ca === true;
+  } catch {
+    return false;
+  }
+}
+
+const isSelfSigned = (certificate: Certificate): boolean =>
+  sameName(certificate.subject, certificate.issuer) && hasSigned(certificate, certificate);
+
+/** Links between two certificates of one CA (RFC 4210 §4.4) do not put it above itself. */
+const isAbove = (one: Certificate, other: Certificate): boolean =>
+  sameName(one.subject, other.issuer) && !sameName(other.subject, other.issuer) && hasSigned(one, other);
+
+function hasSigned(issuer: Certificate, { signatureAlgorithm, tbs, signature }: Certificate): boolean {
+  return (
+    signatureAlgorithm !== undefined &&
+    verifySignature(readPublicKey(issuer.spki), signatureAlgorithm, tbs, signature)
+  );
+}
