@@ -46,8 +46,9 @@ export interface Approval {
   readonly address: string;
   /** RFC 4514, of what would be issued; for revocations of the first certificate. */
   readonly subject: string;
-  /** PKCS#10, CertReqMsg or RevReqContent in DER, as it came; null when an administrator asked for a name. */
+  /** As it came, DER: PKCS#10, CertReqMsg (RFC 4211 §3) or a whole PKIMessage; null when an account asked for a name. */
   readonly request: Uint8Array | null;
+  readonly requestKind: 'pkcs10' | 'crmf' | 'revocation' | null;
   readonly content: ApprovalContent;
   /** How many approvers are needed, and how many have approved. */
   readonly approvers: number;

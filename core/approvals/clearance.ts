@@ -18,7 +18,7 @@ export interface Petition {
   /** Who asks, so that nobody approves what they ask for themselves: `user:3`, `password device:7`. */
   readonly requester: string;
   readonly actor: Actor;
-  readonly request: Uint8Array | null;
+  readonly request: { readonly kind: NonNullable<Approval['requestKind']>; readonly der: Uint8Array } | null;
   /** RFC 4514, of what would be issued at a moment. */
   subject(now: number): string;
   /** Equal for as long as the same would come of it; worked out for a moment. Faults: when nothing would. */
@@ -133,7 +133,8 @@ async function open(
     requesterName: actor.name,
     address: actor.address,
     subject: petition.subject(now),
-    request,
+    request: request?.der ?? null,
+    requestKind: request?.kind ?? null,
     content: petition.content(now),
     approvers: policy.approvers,
     lasts: policy.expiresIn * 1000,

@@ -45,7 +45,7 @@ export function petitionFor(enrolment: Enrolment): Petition {
     digest: requestDigest(identity),
     requester: identity.requester,
     actor: requesterActor(requester),
-    request: request.der,
+    request,
     subject: (now) => formatDistinguishedName(outcomeAt(now).subject),
     outcomeDigest: (now) => outcomeDigest(ca, outcomeAt(now)),
     content: (now) => ({

@@ -35,6 +35,11 @@ export async function gauges(
     ],
     countedUpTo,
   );
+  const waiting = await store.count(
+    'approval',
+    [{ field: 'state', is: 'equal', value: 'waiting' }],
+    countedUpTo,
+  );
   const names = new Map(cas.records.map(({ id, uniqueName }) => [id, uniqueName]));
   const ofCrls = (seconds: (crl: (typeof crls.records)[number]) => number): Sample[] =>
     crls.records.map((crl) => ({
@@ -56,6 +61,11 @@ export async function gauges(
       'postern_certificates_expiring',
       `Certificates that run out within the days that the settings say (counted no further than ${countedUpTo}).`,
       [{ labels: { days: String(expiryWarningDays) }, value: expiring }],
+    ),
+    gauge(
+      'postern_approvals_waiting',
+      `Requests that wait for approval (counted no further than ${countedUpTo}).`,
+      [{ labels: {}, value: waiting }],
     ),
     gauge(
       'postern_healthy',

@@ -152,6 +152,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     address: '10.0.0.7',
     subject: 'CN=pump-1',
     request: der,
+    requestKind: 'revocation',
     content: {
       kind: 'revocation',
       entries: [
@@ -281,6 +282,7 @@ export const nullable: { readonly [K in StoredKind]?: Partial<Values<K>> } = {
     profile: null,
     profileName: null,
     request: null,
+    requestKind: null,
     certificate: null,
   },
   certificate: {

@@ -323,6 +323,7 @@ const schema = {
       address: text,
       subject: text,
       request: orNull(bytes),
+      requestKind: orNull(text),
       content: json,
       approvers: integer,
       approvals: integer,

@@ -44,6 +44,7 @@ export async function approvals(builder: Builder, dialect: Dialect): Promise<voi
     .addColumn('address', text, (c) => c.notNull())
     .addColumn('subject', text, (c) => c.notNull())
     .addColumn('request', bytes)
+    .addColumn('request_kind', text)
     .addColumn('content', text, (c) => c.notNull())
     .addColumn('approvers', integer, (c) => c.notNull())
     .addColumn('approvals', integer, (c) => c.notNull())

@@ -49,6 +49,8 @@ beforeAll(async () => {
   await admin.post('/api/users/', { ...account, role: roles[0].id });
   nobody = await admin.as(account.username, account.password);
   await store.commit([insert('transaction', { state: 'waiting', certificate: null })]);
+  const waiting = { approvers: 1, approvals: 0, certificate: null, expiresAt: clock.now() + 86_400_000 };
+  await store.commit(['A', 'B'].map((answersFor) => insert('approval', { ...waiting, answersFor })));
   const credential = await idOf('/api/tls/?credential_type=0');
   pem = (await admin.get(`/api/tls/${credential}/`)).body.pem;
   const truststore = { unique_name: 'pump makers', intended_usage: 0, trust_store_file: pem };
@@ -153,6 +155,11 @@ const walks: readonly Walk[] = [
     path: '/api/backups/',
     create: () => ({ remote_directory: '/var/backups' }),
     change: { remote_directory: '/srv' },
+  },
+  {
+    path: '/api/approval-policies/',
+    create: () => ({ unique_name: 'four eyes', decision: 'manual', approvers: 2, operations: ['renewal'] }),
+    change: { priority: 7, device_pattern: 'pump-.*' },
   },
   {
     path: '/api/cert-profiles/',
@@ -311,6 +318,12 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'an audit event', () => admin.get('/api/audit-events/1/')],
   [200, 'transactions', () => admin.get('/api/transactions/?state=waiting')],
   [200, 'a transaction', async () => admin.get(`/api/transactions/${await idOf('/api/transactions/')}/`)],
+  [200, 'approvals', () => admin.get('/api/approvals/?state=waiting')],
+  [200, 'an approval', async () => admin.get(`/api/approvals/${await idOf('/api/approvals/')}/`)],
+  [200, 'an approval given', () => decide('approve', 1)],
+  [409, 'it given once more', () => decide('approve', 1)],
+  [200, 'an approval refused', () => decide('reject', 2)],
+  [409, 'it refused once more', () => decide('reject', 2)],
   [200, 'a backup', async () => admin.call('POST', `/api/backups/${await backup()}/run/`)],
   [409, 'a backup while one is made', async () => whileBackupIsMade(await backup())],
   [
@@ -361,6 +374,7 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
 
 const again = (id: number) => admin.call('POST', `/api/devices/${id}/reset-onboarding/`);
 const root = '/api/issuing-cas/?unique_name=root';
+const decide = (verb: string, id: number) => admin.post(`/api/approvals/${id}/${verb}/`, { comment: 'yes' });
 const backup = async () => (await admin.post('/api/backups/', { remote_directory: '/var/backups' })).body.id;
 const serviceAccount = async () =>
   (await admin.post('/api/service-accounts/', { unique_name: 'a program', role: 4 })).body.id;

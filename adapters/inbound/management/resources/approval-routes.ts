@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox';
+import type { ApprovalVerdict } from '#core/approvals/approvals.ts';
+import type { Gateway } from '#core/gateway.ts';
+import { readBody } from '../body.ts';
+import { recordId } from '../collection.ts';
+import { inputSchema, recordSchema, shownExample } from '../collection-operations.ts';
+import type { FieldDescription } from '../description.ts';
+import { json } from '../errors.ts';
+import { text } from '../fields.ts';
+import { readInput } from '../input.ts';
+import { jsonResponse, type Route } from '../route.ts';
+import { approvals } from './approvals.ts';
+
+const { path, tag } = approvals;
+
+/** To decide. */
+export const approvalRoutes = (gateway: Gateway): readonly Route[] => [
+  decision(gateway, 'approve', 'Approve a request', 'The last approval that is needed grants it.'),
+  decision(gateway, 'reject', 'Reject a request', 'One rejection is enough, whoever has approved before.'),
+];
+
+const hash = (of: string) =>
+  text(64, { least: 64, description: `of ${of}, as it was read: 409 when it is another` });
+
+const upperCase = (value: unknown): string => (value as string).toUpperCase();
+
+const fields = {
+  comment: {
+    schema: Type.String({ maxLength: 2000, description: 'why' }),
+    whenMissing: '',
+  },
+  request_hash: { schema: hash('the request'), record: 'requestDigest', toInput: upperCase },
+  outcome_hash: { schema: hash('what would come of it'), record: 'outcomeDigest', toInput: upperCase },
+} as const satisfies Record<string, FieldDescription>;
+
+const decision = (
+  gateway: Gateway,
+  verb: 'approve' | 'reject',
+  summary: string,
+  description: string,
+): Route => ({
+  method: 'POST',
+  path: `${path}/:id/${verb}`,
+  operation: {
+    id: `${verb}Request`,
+    tag,
+    summary,
+    description: `${description} Nobody decides twice, nor on what they ask for themselves (403).`,
+    permission: 'approvals.decide',
+    body: {
+      schema: inputSchema(fields, 'create', 'ApprovalDecisionInput'),
+      example: { comment: 'seen on site', request_hash: approvals.example.request_hash },
+      optional: true,
+    },
+    responses: {
+      200: jsonResponse(
+        'The approval as it is now.',
+        recordSchema(approvals.fields, true, 'Approval'),
+        shownExample(approvals),
+      ),
+    },
+    failures: {
+      409: 'It waits for nobody any more, the account has decided already, or it is not what the account has seen.',
+    },
+  },
+  async handle(principal, request, { id }) {
+    const input = readInput(fields, await readBody(request), 'create');
+    const verdict = { comment: '', ...input } as ApprovalVerdict;
+    return json(200, approvals.toJson(await gateway.approvals[verb](principal, recordId(id), verdict), true));
+  },
+});
