@@ -77,6 +77,17 @@ describe('TLS', () => {
     expect(output.includes(`Cipher is ${cipher}`)).toBe(accepted);
   });
 
+  test('is 1.3 where that is the least, after a new credential too', async () => {
+    const credential = credentialOf(issue('localhost'));
+    const https = { port: 0, host: '127.0.0.1', credential, minVersion: 'TLSv1.3' } as const;
+    await using listener = disposable(await open([hello], { https }));
+    for (const renewed of [false, true]) {
+      if (renewed) listener.setCredential(credentialOf(issue('second')));
+      expect(await handshake(listener.httpsPort)).toMatchObject({ version: 'TLSv1.3' });
+      expect(await handshake(listener.httpsPort, { maxVersion: 'TLSv1.2' })).toBeString();
+    }
+  });
+
   test('offers HTTP/1.1 to those who would rather have HTTP/2', async () => {
     await using listener = disposable(await open([hello]));
     const socket = connectSecure(listener.httpsPort, { ALPNProtocols: ['h2', 'http/1.1'] });
