@@ -6,9 +6,10 @@ import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
 import type { Requester } from './requester.ts';
 
-/** The same for two requesters that showed the same credential: the device's secret, or one certificate. */
-export function requesterKey({ credential, device, presented }: Requester): string {
-  return presented ? `certificate:${presented.record.id}` : `${credential} device:${device?.id}`;
+/** The same for two requesters that showed the same credential: the device's secret, its IDevID's key, or one certificate. */
+export function requesterKey({ credential, device, presented, onboarding }: Requester): string {
+  if (presented) return `certificate:${presented.record.id}`;
+  return `${credential} device:${device?.id}${onboarding ? ` key:${onboarding.key}` : ''}`;
 }
 
 /** What makes a request the same as another one, however often and in whatever bytes it is sent. */
