@@ -100,7 +100,8 @@ export function whatIsWrong(value: Uint8Array): string | undefined {
   return element instanceof Fault ? 'is not one DER element' : undefined;
 }
 
-function textOf(value: string): string | undefined {
+/** The text in the DER of a string, which is given as hexadecimal. */
+export function textOf(value: string): string | undefined {
   const encoded = fromHex(value)!;
   const identifier = encoded[0] ?? 0;
   if (!stringTags.has(identifier)) return undefined;

@@ -50,12 +50,6 @@ const valueRule = {
   most: optional(most),
   unfit: optional(unfit),
 };
-const opaqueRule = {
-  required: optional(required),
-  forbidden: optional(forbidden),
-  most: optional(most),
-  unfit: optional(unfit),
-};
 
 /** Rules about extensions that are lists of purposes. Without `allowed`, what `default` and `required` name. */
 function purposeRule<T extends TSchema>(purpose: T) {
@@ -147,10 +141,13 @@ export const profileRulesSchema = Type.Object(
           ip: optional(Type.Object(valueRule, closed)),
           uri: optional(Type.Object(valueRule, closed)),
           email: optional(Type.Object(valueRule, closed)),
-          directory: optional(Type.Object(opaqueRule, closed)),
-          registeredId: optional(Type.Object(opaqueRule, closed)),
+          directory: optional(describe('As RFC 4514 has them', Type.Object(valueRule, closed))),
+          registeredId: optional(describe('OIDs', Type.Object(valueRule, closed))),
           otherName: optional(
-            Type.Object({ ...opaqueRule, types: Type.Array(oid, { minItems: 1, maxItems: 20 }) }, closed),
+            describe(
+              'An OID, `;`, and the text of a UTF8String, or `#` and any DER in hexadecimal: 1.3.6.1.4.1.311.20.2.3;{device.common_name}@plant. A pattern is for the text alone',
+              Type.Object({ ...valueRule, types: Type.Array(oid, { minItems: 1, maxItems: 20 }) }, closed),
+            ),
           ),
           atLeastOneOf: optional(
             describe(

@@ -8,9 +8,10 @@ import { oid } from '../x509/oids.ts';
 import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
+import { rareKinds } from './rare-names.ts';
 import type { ProfileRequest } from './request.ts';
 import type { Others } from './subject.ts';
-import type { Fields } from './template.ts';
+import type { Fields, Template } from './template.ts';
 import { compileValues, type Tools, type Trace, templateReader, type ValueRule } from './values.ts';
 import { hasHidden, quote } from './visible.ts';
 
@@ -28,7 +29,7 @@ type NameRules = (
 ) => Extension | undefined;
 
 const textKinds = ['dns', 'ip', 'uri', 'email'] as const;
-const opaqueKinds = ['directory', 'registeredId', 'otherName'] as const;
+const rareKindNames = ['directory', 'registeredId', 'otherName'] as const;
 
 /** What the values of fields may not bring into a name that is put together: another part of the URI, a wildcard. */
 const delimiters: Partial<Record<NameKind, RegExp>> = { uri: /[:/?#[\]@%]/, dns: /\*/ };
@@ -53,15 +54,21 @@ export function compileNames(
       ),
     );
   }
-  for (const kind of opaqueKinds) {
+  const rare = rareKinds(written?.otherName?.types ?? []);
+  for (const kind of rareKindNames) {
     const rule = written?.[kind];
     if (!rule) continue;
-    const fits = kind === 'otherName' ? fitsTypes(written.otherName?.types ?? []) : forms[kind];
+    const { fits, fold, text, show, delimiters, written: asWritten } = rare[kind];
+    const readTemplate = templateReader(tools, true, delimiters);
+    const read = (value: string, path: string): Template | undefined => {
+      const template = readTemplate(value, path);
+      return template && asWritten(template);
+    };
     rules.set(
       kind,
       compileValues(
         rule,
-        { field: fieldOf(kind), ofRequest: true, most: 16, fits, read: () => undefined },
+        { field: fieldOf(kind), ofRequest: true, most: 16, fits, fold, text, show, read },
         tools,
       ),
     );
@@ -156,7 +163,7 @@ function made(kind: NameKind, value: string): GeneralName {
     case 'ip':
       return { kind, value: parseIpAddress(value) };
     default:
-      throw new Error(`a profile cannot make a name of kind ${kind}`);
+      return rareKinds([])[kind].made(value);
   }
 }
 
@@ -204,13 +211,6 @@ function fitsWildcard(text: string): string | undefined {
 
 /** An absolute URI that a certificate can hold. */
 export const isUri = (text: string): boolean => forms.uri(text) === undefined;
-
-const fitsTypes =
-  (types: readonly string[]) =>
-  (text: string): string | undefined =>
-    types.includes(text.slice(0, text.indexOf(';')))
-      ? undefined
-      : 'is of a type that the profile does not allow';
 
 /** The one text of an address, or undefined for what is none. */
 function ipText(text: string): string | undefined {

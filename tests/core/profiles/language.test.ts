@@ -40,8 +40,24 @@ describe('what is not understood is refused, with its place', () => {
     [{ validity, subjectAltName: { upn: {} } }, 'profile.subjectAltName.upn: unknown member'],
     [{ validity, subjectAltName: { otherName: {} } }, 'profile.subjectAltName.otherName.types: is missing'],
     [
-      { validity, subjectAltName: { directory: { fixed: 'CN=x' } } },
-      'profile.subjectAltName.directory.fixed: unknown member',
+      { validity, subjectAltName: { directory: { fixed: 'pump' } } },
+      'profile.subjectAltName.directory.fixed: "pump" is not a valid directory name',
+    ],
+    [
+      { validity, subjectAltName: { registeredId: { fixed: '1.x' } } },
+      'profile.subjectAltName.registeredId.fixed: "1.x" is not a valid registered ID',
+    ],
+    [
+      { validity, subjectAltName: { otherName: { types: ['1.2.3'], fixed: '1.2.4;a' } } },
+      'profile.subjectAltName.otherName.fixed: "1.2.4;a" is of a type that the profile does not allow',
+    ],
+    [
+      { validity, subjectAltName: { otherName: { types: ['1.2.3'], fixed: '1.2.3;#0c' } } },
+      'profile.subjectAltName.otherName.fixed: "1.2.3;#0c" is not one DER element',
+    ],
+    [
+      { validity, subjectAltName: { otherName: { types: ['1.2.3'], fixed: '1.2.3;#zz' } } },
+      'profile.subjectAltName.otherName.fixed: "1.2.3;#zz" is not hexadecimal',
     ],
     // templates
     [

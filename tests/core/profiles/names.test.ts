@@ -41,9 +41,30 @@ describe('a rule that is obeyed', () => {
     // one of several kinds; the order of the request is kept
     [{ dns: {}, ip: {}, atLeastOneOf: ['dns', 'ip'] }, ['IP:10.0.0.1'], ['IP:10.0.0.1']],
     [{ dns: {}, ip: {} }, ['IP:::1', 'DNS:x', 'IP:10.0.0.1'], ['IP:::1', 'DNS:x', 'IP:10.0.0.1']],
-    // kinds that are taken or left, never made
+    // rare kinds
     [{ directory: {} }, ['DirName:CN=x'], ['DirName:CN=x']],
     [{ registeredId: { required: true } }, ['RID:1.2.3'], ['RID:1.2.3']],
+    [{ registeredId: { fixed: '1.2.{device.id}' } }, [], ['RID:1.2.7']],
+    [{ registeredId: { pattern: '1\\.2\\..*' } }, ['RID:1.2.3'], ['RID:1.2.3']],
+    [{ directory: { fixed: 'CN={device.common_name},O=Plant' } }, [], ['DirName:CN=pump-1,O=Plant']],
+    [{ directory: { allowed: ['cn=x, o=plant'] } }, ['DirName:CN=X,O=Plant'], ['DirName:CN=X,O=Plant']],
+    [{ directory: { default: 'CN={request.common_name}' } }, [], ['DirName:CN=gate']],
+    [
+      { otherName: { types: ['1.2.3'], fixed: '1.2.3;{device.common_name}@plant' } },
+      [],
+      ['otherName:1.2.3;#0c0c70756d702d3140706c616e74'],
+    ],
+    [{ otherName: { types: ['1.2.3'], default: '1.2.3;#0500' } }, [], ['otherName:1.2.3;#0500']],
+    [
+      { otherName: { types: ['1.2.3'], allowed: ['1.2.3;a', '1.2.3;b'] } },
+      ['otherName:1.2.3;#0c0161'],
+      ['otherName:1.2.3;#0c0161'],
+    ],
+    [
+      { otherName: { types: ['1.2.3'], pattern: '[a-f]' } },
+      ['otherName:1.2.3;#0c0161'],
+      ['otherName:1.2.3;#0c0161'],
+    ],
     [{ otherName: { types: ['1.2.3'] } }, ['otherName:1.2.3;#0c0161'], ['otherName:1.2.3;#0c0161']],
     [
       { otherName: { types: ['1.2.3'], unfit: 'drop' } },
@@ -118,7 +139,7 @@ describe('a rule that is broken is named in the refusal', () => {
     [
       { otherName: { types: ['1.2.3'] } },
       ['otherName:1.3.6.1.4.1.311.20.2.3;#0c0161'],
-      'subjectAltName.otherName: "1.3.6.1.4.1.311.20.2.3;#0c0161" is of a type that the profile does not allow',
+      'subjectAltName.otherName: "1.3.6.1.4.1.311.20.2.3;a" is of a type that the profile does not allow',
     ],
     // what is no name of its kind
     [{ dns: {} }, ['DNS:*.a.example'], 'subjectAltName.dns: "*.a.example" is not a valid DNS name'],
@@ -154,6 +175,31 @@ describe('a rule that is broken is named in the refusal', () => {
     ],
     [{ uri: {} }, [{ kind: 'uri', value: 'http:///path' }], 'subjectAltName.uri: "http:///path" is not'],
     [{ directory: {} }, ['DirName:'], 'subjectAltName.directory: "" is not a valid directory name'],
+    [
+      { directory: { fixed: 'CN=x' } },
+      ['DirName:CN=y'],
+      'subjectAltName.directory: "CN=y" does not fit: the profile fixes "CN=x"',
+    ],
+    [
+      { registeredId: { allowed: ['1.2.3'] } },
+      ['RID:1.2.4'],
+      'subjectAltName.registeredId: "1.2.4" is not allowed; allowed: "1.2.3"',
+    ],
+    [
+      { otherName: { types: ['1.2.3'], allowed: ['1.2.3;a'] } },
+      ['otherName:1.2.3;#0c0162'],
+      'subjectAltName.otherName: "1.2.3;b" is not allowed; allowed: "1.2.3;a"',
+    ],
+    [
+      { otherName: { types: ['1.2.3'], pattern: '[a-f]' } },
+      ['otherName:1.2.3;#0500'],
+      'subjectAltName.otherName: "1.2.3;#0500" is no text, and there is a pattern for it',
+    ],
+    [
+      { otherName: { types: ['1.2.3'] } },
+      ['otherName:1.2.3;#0c03e280ae'],
+      'subjectAltName.otherName: "1.2.3;\\u{202e}" has control characters',
+    ],
     [{ uri: {} }, [{ kind: 'uri', value: 'urn:a b' }], 'subjectAltName.uri: "urn:a b" is not'],
     [{ uri: {} }, [{ kind: 'uri', value: 'javascript:<x>' }], 'subjectAltName.uri: "javascript:<x>" is not'],
     [{ uri: {} }, [{ kind: 'uri', value: `urn:${'x'.repeat(1024)}` }], 'subjectAltName.uri: "urn:x'],
@@ -318,5 +364,17 @@ test('more than the profile allows is refused even when there are hundreds', () 
   const names = Array.from({ length: 256 }, (_, i) => parseGeneralName(`DNS:a${i}`));
   expect(refusal(() => apply(rules({ dns: {} }), { subject: 'CN=x', names }))).toBe(
     'badCsr: subjectAltName.dns: "a16" is one too many: the profile allows 16',
+  );
+});
+
+test.each([
+  [{ directory: { fixed: 'CN={device.common_name},O=Plant' } }, 'a,O=Evil'],
+  [{ directory: { fixed: 'CN={device.common_name},O=Plant' } }, 'a+OU=Evil'],
+  [{ registeredId: { fixed: '1.2.{device.common_name}' } }, '3.4'],
+  [{ otherName: { types: ['1.2.3'], fixed: '1.2.3;{device.common_name}@plant' } }, '#0c0161'],
+])('%j takes no other name from a device called %s', (rule, commonName) => {
+  const device = { id: 7, commonName, serialNumber: '' };
+  expect(refusal(() => apply(rules(rule), { subject: 'CN=gate' }, { device }))).toMatch(
+    /^badCsr: .* the value of \{device\.common_name\} has /,
   );
 });
