@@ -180,15 +180,17 @@ const reference = ({ name }: NamedKeyStore, { id }: StoredKey): KeyReference => 
 /** A CA's record and its audit event, as the writes of a commit from index `at` on. */
 export function caWrites(
   context: Context,
-  ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'>,
+  ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'> & {
+    readonly issuer?: string;
+  },
   { certificate, chain }: Pick<MadeCa, 'certificate' | 'chain'>,
-  key: KeyReference,
+  key: KeyReference | null,
   actor: Actor,
   at: number,
 ): readonly Write[] {
   const now = context.clock.now();
-  const { uniqueName, type, isActive = true } = ca;
-  const made = { ca: { ref: at }, certificate, chain, key };
+  const { uniqueName, type, isActive = true, issuer = null } = ca;
+  const made = { ref: at };
   const writes: readonly Write[] = [
     {
       op: 'insert',
@@ -203,7 +205,7 @@ export function caWrites(
         certificate,
         chain,
         key,
-        issuer: null,
+        issuer,
         crlNumber: 0,
         lastCrlIssuedAt: null,
         lastRevocationAt: null,
@@ -217,10 +219,11 @@ export function caWrites(
         object: 'issuingCa',
         detail: { uniqueName, type, fingerprint: fingerprint(certificate) },
       },
-      made.ca,
+      made,
     ),
   ];
-  return [...writes, ...(ca.alongside?.(made, at + writes.length) ?? [])];
+  const more = key && ca.alongside?.({ ca: made, certificate, chain, key }, at + writes.length);
+  return [...writes, ...(more ?? [])];
 }
 
 function outcomeOf(context: Context, ca: NewCa, subjectKey: PublicKey): Commission['outcome'] {

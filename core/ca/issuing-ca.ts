@@ -23,7 +23,7 @@ export interface IssuingCa {
   readonly chain: readonly Uint8Array[];
   /** Its private key, for local CAs. */
   readonly key: KeyReference | null;
-  /** The issuer plugin's name in the configuration, for remote CAs. */
+  /** The upstream CA that issues its certificates or, where it has a key, its own: its name in the configuration. */
   readonly issuer: string | null;
   readonly crlNumber: number;
   readonly lastCrlIssuedAt: number | null;

@@ -184,11 +184,11 @@ function newCertificate(
 
 function newCa(
   context: Context,
-  { purpose, actor }: UpstreamRequest,
+  { purpose, actor, issuer }: UpstreamRequest,
   { certificate, chain }: CheckedAnswer,
 ): readonly Write[] {
   if (purpose?.kind !== 'ca') throw new Fault('internal', 'a CA that nobody asked for');
   const { der, subject } = certificate;
   const made = { certificate: der, chain: chain.map((above) => above.der) };
-  return caWrites(context, { ...purpose, subject }, made, purpose.key, actor, 0);
+  return caWrites(context, { ...purpose, subject, issuer }, made, purpose.key, actor, 0);
 }

@@ -85,6 +85,14 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
       toInput: (value) => value ?? undefined,
       ...onCreation,
     },
+    issuer: {
+      schema: nullable(
+        text(64, { least: 1 }),
+        'the upstream CA, as the configuration calls it: types 4 and 5 pass every request on to it; of types 1 and 3 it certifies the key',
+      ),
+      toInput: (value) => value ?? undefined,
+      ...onCreation,
+    },
     ...materialFields,
   },
   filters: {

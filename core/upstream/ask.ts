@@ -1,0 +1,122 @@
+import type { Prepared } from '../ca/prepared.ts';
+import type { Context } from '../context.ts';
+import type { Deferral } from '../enrolment/outcome.ts';
+import { Fault } from '../fault.ts';
+import { retried } from '../retry.ts';
+import { formatDistinguishedName } from '../x509/name.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import { heldUntil, isOpen, step, takeOn } from './take-on.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+/** For so long an upstream is given to decide. Milliseconds. */
+const patience = 30 * 24 * 3_600_000;
+/** Seconds to come back in while the upstream is being asked, and at the most. */
+const soon = 5;
+const latest = 3600;
+
+type NewRequest = Omit<UpstreamRequest, 'id'>;
+
+/**
+ * The request with this digest as it stands, after it has been taken on as far as it goes now: the one that was made before, or a
+ * new one as `wanted` says. Faults: those of `wanted`; unavailable while the upstream is out of reach.
+ */
+export const ask = (
+  context: Context,
+  digest: string | undefined,
+  wanted: () => NewRequest | Promise<NewRequest>,
+): Promise<UpstreamRequest> =>
+  // Somebody who asks the same may come in between.
+  retried(async () => {
+    const known = await joinable(context, digest);
+    if (known) return takeOn(context, known);
+    const values = await wanted();
+    context.circuits.demand(values.issuer);
+    const [id] = await context.store.commit([{ op: 'insert', kind: 'upstreamRequest', values }]);
+    return step(context, { id: id!, ...values });
+  });
+
+/** What was asked before and is not over: not forgotten, nor is its certificate revoked. */
+export async function joinable(
+  { store, clock }: Context,
+  digest: string | undefined,
+): Promise<UpstreamRequest | undefined> {
+  const known =
+    digest === undefined ? undefined : await store.find('upstreamRequest', { answersFor: digest });
+  if (!known) return undefined;
+  const { id, state, nextAt, expiresAt, certificate: issued } = known;
+  const now = clock.now();
+  if (state === 'failed' ? now < nextAt : now < expiresAt) {
+    if (state !== 'issued') return known;
+    const certificate = issued === null ? undefined : await store.get('certificate', issued);
+    if (certificate?.status === 'good') return known;
+  }
+  const ending = isOpen(known) && ({ state: 'failed', reason: 'nobody decided in time' } as const);
+  const set = { answersFor: null, ...ending };
+  await store.commit([
+    { op: 'update', kind: 'upstreamRequest', id, where: { state, answersFor: digest! }, set },
+  ]);
+  return undefined;
+}
+
+/** What is answered while there is no certificate. Faults: why there will be none; unavailable. */
+export function deferral(
+  { clock }: Context,
+  { id, state, attempts, reason, code, nextAt }: UpstreamRequest,
+): Deferral {
+  const seconds = Math.min(latest, Math.max(1, Math.ceil((nextAt - clock.now()) / 1000)));
+  if (state === 'failed' || (state === 'asked' && attempts > 0)) {
+    throw new Fault(code ?? 'unavailable', reason ?? 'the upstream CA did not issue it', {
+      retryAfter: seconds,
+    });
+  }
+  return { kind: 'pending', id, retryAfter: state === 'asked' ? soon : seconds };
+}
+
+/** For whom, by what rules and under which digest something is asked of an upstream. */
+type About = Pick<
+  UpstreamRequest,
+  | 'issuer'
+  | 'ca'
+  | 'operation'
+  | 'device'
+  | 'domain'
+  | 'profile'
+  | 'profileName'
+  | 'protocol'
+  | 'actor'
+  | 'inventoryName'
+> & {
+  readonly digest: string | undefined;
+  readonly renews?: Uint8Array | undefined;
+  readonly purpose?: UpstreamRequest['purpose'] | undefined;
+};
+
+/** A request as it is before the upstream has heard of it, held by whoever makes it. */
+export function newRequest(
+  context: Context,
+  { digest, renews = undefined, purpose = null, ...about }: About,
+  { template, tbs }: Prepared,
+  { kind, der }: VerifiedRequest,
+): NewRequest {
+  const now = context.clock.now();
+  return {
+    ...about,
+    createdAt: now,
+    state: 'asked',
+    answersFor: digest ?? null,
+    subject: formatDistinguishedName(template.subject),
+    wanted: tbs,
+    requestKind: kind,
+    request: der,
+    renews: renews ?? null,
+    purpose,
+    handle: null,
+    attempts: 0,
+    nextAt: heldUntil(context, context.issuers.get(about.issuer)),
+    expiresAt: now + patience,
+    reason: null,
+    code: null,
+    refused: null,
+    certificate: null,
+  };
+}

@@ -1,0 +1,146 @@
+import type { Actor } from '../audit/event.ts';
+import { existingKey } from '../ca/create-ca.ts';
+import { generateKey, type NamedKeyStore, withNewKey } from '../ca/keys.ts';
+import { prepare } from '../ca/prepared.ts';
+import { newSerial } from '../ca/serial.ts';
+import type { Context } from '../context.ts';
+import { requestDigest } from '../enrolment/identity.ts';
+import { Fault } from '../fault.ts';
+import type { StoredKey } from '../ports/keys.ts';
+import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
+import { type Certificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import {
+  authorityKeyIdentifierExtension,
+  subjectKeyIdentifierExtension,
+} from '../x509/extensions/identity.ts';
+import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
+import type { Name } from '../x509/name.ts';
+import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
+import { verifyPkcs10 } from '../x509/request.ts';
+import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
+import { ask, deferral, joinable, newRequest } from './ask.ts';
+import { issuerNamed, upstreamChain } from './chain.ts';
+import { takeOn } from './take-on.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+/** A CA of ours that an upstream is to certify. */
+export interface UpstreamCertifiedCa {
+  readonly uniqueName: string;
+  /** One of `issuingCaType`. */
+  readonly type: number;
+  readonly isActive: boolean;
+  readonly subject: Name;
+  readonly keyStore: NamedKeyStore;
+  readonly key: { readonly type: KeyType } | { readonly id: string };
+  /** Milliseconds: the longest that is accepted. */
+  readonly lifetime: number;
+  readonly pathLength?: number;
+  /** The upstream's name in the configuration. */
+  readonly issuer: string;
+}
+
+const hour = 3_600_000;
+
+/**
+ * The id of the CA, once the upstream has certified its key. Asked for again under the same name, what was asked before is gone on
+ * with. Faults: unavailable while the upstream decides or is out of reach; those of its refusal; malformed with `field`.
+ */
+export async function certifyCa(context: Context, ca: UpstreamCertifiedCa, actor: Actor): Promise<number> {
+  const digest = requestDigest({
+    requester: `issuingCa ${ca.uniqueName}`,
+    protocol: 'internal',
+    operation: 'enrol',
+    domain: 0,
+    profile: 0,
+    renews: null,
+    subject: ca.subject,
+    extensions: [],
+    key: 'type' in ca.key ? ca.key.type : readPublicKey((await existingKey(ca.keyStore, ca.key.id)).spki),
+  });
+  const known = await joinable(context, digest);
+  const request = known ? await takeOn(context, known) : await begun(context, ca, digest, actor);
+  if (request.state !== 'issued') {
+    const { retryAfter } = deferral(context, request);
+    throw new Fault('unavailable', 'the upstream CA has not decided yet: the CA will be there when it has', {
+      retryAfter,
+    });
+  }
+  const made = await context.store.find('issuingCa', { uniqueName: ca.uniqueName });
+  if (!made) throw new Fault('notFound', 'the CA is gone');
+  return made.id;
+}
+
+async function begun(
+  context: Context,
+  ca: UpstreamCertifiedCa,
+  digest: string,
+  actor: Actor,
+): Promise<UpstreamRequest> {
+  // Before a key is made.
+  issuerNamed(context, ca.issuer);
+  context.circuits.demand(ca.issuer);
+  const above = await upstreamChain(context, ca.issuer);
+  const begin = (key: StoredKey): Promise<UpstreamRequest> =>
+    ask(context, digest, () => wantedOf(context, ca, above, key, digest, actor));
+  if ('id' in ca.key) return begin(await existingKey(ca.keyStore, ca.key.id));
+  return withNewKey(ca.keyStore, await generateKey(ca.keyStore, ca.key.type, ca.uniqueName), begin);
+}
+
+async function wantedOf(
+  context: Context,
+  ca: UpstreamCertifiedCa,
+  above: readonly Certificate[],
+  key: StoredKey,
+  digest: string,
+  actor: Actor,
+): Promise<Omit<UpstreamRequest, 'id'>> {
+  const { uniqueName, type, isActive, subject, keyStore, pathLength, issuer } = ca;
+  const { name, keys } = keyStore;
+  const subjectKey = readPublicKey(key.spki);
+  const wished = [
+    basicConstraintsExtension({ ca: true, ...(pathLength !== undefined && { pathLength }) }),
+    keyUsageExtension(['keyCertSign', 'cRLSign', 'digitalSignature']),
+  ];
+  const algorithm = defaultSignatureAlgorithm(subjectKey.type);
+  const info = buildCertificationRequestInfo(subject, key.spki, wished);
+  const request = verifyPkcs10(
+    assembleCertificationRequest(info, algorithm, await keys.sign(key.id, algorithm, info)),
+  );
+  // Which of those above will certify it is theirs to say: the root bounds them all.
+  const root = above.at(-1)!;
+  const rootKey = readPublicKey(root.spki);
+  const second = Math.floor(context.clock.now() / 1000) * 1000;
+  const prepared = prepare({
+    outcome: {
+      subject,
+      extensions: [
+        ...wished,
+        subjectKeyIdentifierExtension(keyIdentifier(subjectKey)),
+        authorityKeyIdentifierExtension(subjectKeyIdentifierOf(root) ?? keyIdentifier(rootKey)),
+      ],
+      notBefore: Math.max(second - hour, root.notBefore),
+      notAfter: Math.min(second + ca.lifetime, root.notAfter),
+    },
+    subjectKey,
+    request,
+    serial: newSerial(context.clock, context.entropy),
+    issuerName: root.subject,
+    issuerKey: rootKey.type,
+    issuer: root,
+    security: (await context.configuration.current()).security,
+  });
+  issuerNamed(context, issuer).check?.({ prepared, operation: 'enrol' });
+  const purpose = { kind: 'ca', uniqueName, type, isActive, key: { store: name, id: key.id } } as const;
+  const nobody = { device: null, domain: null, profile: null, profileName: '', inventoryName: null };
+  const about = {
+    ...nobody,
+    protocol: 'internal',
+    actor,
+    issuer,
+    ca: null,
+    operation: 'enrol',
+    digest,
+    purpose,
+  } as const;
+  return newRequest(context, about, prepared, request);
+}
