@@ -71,7 +71,7 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/inbound/management/',
     ...inbound,
-    // It shows what is in certificates, and the enumerations of the records.
+    // It shows what is in certificates, the enumerations of the records, the security levels and the schema of profiles.
     may: [
       ...inbound.may,
       'core/x509/',
@@ -80,6 +80,8 @@ const importTable: readonly Row[] = [
       'core/devices/device.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
+      'core/profiles/language.ts',
+      'core/security/levels.ts',
       'core/truststores/truststore.ts',
     ],
     packages: {

@@ -57,7 +57,7 @@ export function validityShortcoming(
 }
 
 /** Why nothing may be signed like this, undefined when it may. */
-export function signatureShortcoming(
+function signatureShortcoming(
   { level, bannedSignatures }: LevelRules,
   algorithm: SignatureAlgorithm,
 ): string | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { Fault } from '#core/fault.ts';
@@ -393,4 +394,13 @@ test('whatever JSON is sent, it is accepted or refused as malformed', () => {
     }),
     runs(500),
   );
+});
+
+test('the example in README.md is in order, and uses every kind of rule', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const [, example] = /```jsonc\n([\s\S]*?)```/.exec(readme)!;
+  const rules = JSON.parse(example!.replace(/\s\/\/ .*$/gm, ''));
+  expect(parse(rules)).toEqual(rules);
+  for (const member of ['fixed', 'default', 'required', 'allowed', 'forbidden', 'pattern'])
+    expect(example).toContain(`"${member}"`);
 });
