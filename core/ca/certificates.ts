@@ -1,5 +1,6 @@
 import { demand, type Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
+import type { Deferral } from '../enrolment/outcome.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import type { KeyType } from '../x509/algorithm.ts';
@@ -23,7 +24,10 @@ export interface CertificateInput {
   readonly keyType?: KeyType;
 }
 
-export interface Certificates extends Resource<'certificate', CertificateInput, StoredCertificate> {
+export interface Certificates
+  extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {
+  /** See `issueByName`. */
+  create(principal: Principal, input: CertificateInput): Promise<StoredCertificate | Deferral>;
   /** With a new CRL. Faults: notFound, malformed with `field`, conflict. */
   revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
   /** The certificates above one, its issuer first. Faults: notFound. */
@@ -66,7 +70,8 @@ export function certificates(context: Context, crls: Crls): Certificates {
     ...collection,
     async create(principal, input) {
       demand(principal, 'certificates.issue');
-      return find(await issueByName(context, input, principal.actor));
+      const made = await issueByName(context, input, principal.actor);
+      return typeof made === 'number' ? find(made) : made;
     },
     async revoke(principal, id, revocation) {
       demand(principal, 'certificates.revoke');

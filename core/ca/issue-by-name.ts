@@ -1,11 +1,20 @@
+import { accountKey } from '../approvals/approvals.ts';
+import { clear } from '../approvals/clearance.ts';
+import { usedWrites } from '../approvals/transitions.ts';
 import type { Actor } from '../audit/event.ts';
-import type { Configuration, LoadedProfile } from '../configuration.ts';
+import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts';
 import type { Context } from '../context.ts';
 import type { Domain } from '../domains/domain.ts';
+import { unmade } from '../enrolment/central-key.ts';
+import type { Deferral } from '../enrolment/outcome.ts';
+import { petitionFor } from '../enrolment/petition.ts';
 import { resolveCa, resolveDomain } from '../enrolment/target.ts';
 import { atField, Fault } from '../fault.ts';
 import type { KeyReference } from '../ports/keys.ts';
-import { commonName } from '../x509/name.ts';
+import type { Write } from '../ports/store.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import { attribute, buildName, commonName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import type { CertificateInput } from './certificates.ts';
 import { issue } from './issuance.ts';
@@ -15,14 +24,24 @@ import { publicUrls } from './urls.ts';
 
 const usualProfile = 'tls_client';
 
-/** What an administrator asks for without a device; the certificate's id. Faults: malformed with `field`, unavailable. */
-export async function issueByName(context: Context, input: CertificateInput, actor: Actor): Promise<number> {
+/**
+ * What an administrator asks for without a device; the certificate's id, or that it waits for approval: the same asked again
+ * after that gets it. Faults: malformed with `field`, forbidden, unavailable.
+ */
+export async function issueByName(
+  context: Context,
+  input: CertificateInput,
+  actor: Actor,
+): Promise<number | Deferral> {
   const { csr } = input;
   if (csr) {
     if (input.keyType) throw new Fault('malformed', 'the request has a key', { field: 'keyType' });
     try {
       const request = verifyPkcs10(csr);
-      return await certify(context, input, request, commonName(request.subject), undefined, actor);
+      const plan = await planFor(context, input, commonName(request.subject));
+      const clearance = await cleared(context, plan, request, csr, actor);
+      if (clearance.kind === 'pending') return clearance;
+      return await certify(context, input, plan, request, clearance.used, actor);
     } catch (error) {
       throw atField(error, 'csr');
     }
@@ -32,12 +51,17 @@ export async function issueByName(context: Context, input: CertificateInput, act
     'export',
     'no key store is configured that hands out keys: add one with plugin = "keyfile"',
   );
+  const type = input.keyType ?? 'p-256';
   try {
-    const key = await generateKey(keyStore, input.keyType ?? 'p-256', input.commonName);
+    const plan = await planFor(context, input, input.commonName);
+    const subject = buildName([[attribute('CN', input.commonName)]]);
+    const clearance = await cleared(context, plan, unmade({ subject, extensions: [], type }), null, actor);
+    if (clearance.kind === 'pending') return clearance;
+    const key = await generateKey(keyStore, type, input.commonName);
     return await withNewKey(keyStore, key, async () => {
       const request = await requestFor(keyStore.keys, key, input.commonName, []);
-      const reference = { store: keyStore.name, id: key.id };
-      return certify(context, input, request, input.commonName, reference, actor);
+      const held = heldKey(context, { store: keyStore.name, id: key.id });
+      return certify(context, input, plan, request, [held, ...clearance.used], actor);
     });
   } catch (error) {
     const aboutKey = error instanceof Fault && error.code === 'badAlgorithm';
@@ -45,30 +69,80 @@ export async function issueByName(context: Context, input: CertificateInput, act
   }
 }
 
+interface Plan {
+  readonly configuration: Configuration;
+  readonly domain: Domain;
+  readonly profile: LoadedProfile;
+  readonly ca: LoadedCa;
+  applied(request: ProfileRequest, now: number): ProfileOutcome;
+}
+
 /** `name`: what the profile is to take for the device's name: that which is asked for. */
-async function certify(
-  context: Context,
-  input: CertificateInput,
-  request: VerifiedRequest,
-  name: string | undefined,
-  held: KeyReference | undefined,
-  actor: Actor,
-): Promise<number> {
+async function planFor(context: Context, input: CertificateInput, name: string | undefined): Promise<Plan> {
   const configuration = await context.configuration.current();
   const domain = domainOf(context, configuration, input.domain);
-  const { record, compiled } = profileOf(configuration, domain, input.profile);
+  const profile = profileOf(configuration, domain, input.profile);
   const ca = resolveCa(configuration, domain);
-  const outcome = compiled.apply({
-    request,
-    device: name === undefined ? undefined : standIn(name),
+  const applied: Plan['applied'] = (request, now) =>
+    profile.compiled.apply({
+      request,
+      device: name === undefined ? undefined : standIn(name),
+      domain,
+      now,
+      issuer: ca.certificate,
+      urls: publicUrls(context.settings, ca.record.id),
+    });
+  return { configuration, domain, profile, ca, applied };
+}
+
+/** The writes that mark an approval as used, where there had to be one. */
+async function cleared(
+  context: Context,
+  { configuration, domain, profile, ca, applied }: Plan,
+  requested: ProfileRequest,
+  csr: Uint8Array | null,
+  actor: Actor,
+): Promise<Deferral | { readonly kind: 'cleared'; readonly used: readonly Write[] }> {
+  const matter = {
+    operation: 'issuance',
+    protocol: 'management',
     domain,
-    now: context.clock.now(),
-    issuer: ca.certificate,
-    urls: publicUrls(context.settings, ca.record.id),
-  });
+    profile: profile.record,
+    device: undefined,
+  } as const;
+  // What does not fit the profile is not worth anybody's time.
+  applied(requested, context.clock.now());
+  const clearance = await clear(context, configuration, matter, () =>
+    petitionFor({
+      requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,
+      actor,
+      request: csr && { kind: 'pkcs10', der: csr },
+      matter,
+      profile,
+      renews: null,
+      requested,
+      ca,
+      outcomeAt: (now) => applied(requested, now),
+      goesOn: false,
+      remembers: true,
+    }),
+  );
+  if (clearance.kind === 'pending') return clearance;
+  const approval = clearance.kind === 'cleared' ? clearance.approval : undefined;
+  return { kind: 'cleared', used: approval ? usedWrites(context, actor, approval, { ref: 0 }) : [] };
+}
+
+async function certify(
+  context: Context,
+  { commonName: inventoryName }: CertificateInput,
+  { ca, domain, profile: { record }, applied }: Plan,
+  request: VerifiedRequest,
+  alongside: readonly Write[],
+  actor: Actor,
+): Promise<number> {
   const { id } = await issue(context, {
     ca,
-    outcome,
+    outcome: applied(request, context.clock.now()),
     subjectKey: request.publicKey,
     request,
     device: null,
@@ -77,20 +151,18 @@ async function certify(
     profileName: record.uniqueName,
     protocol: 'management',
     actor,
-    inventoryName: input.commonName,
-    alongside: () =>
-      held
-        ? [
-            {
-              op: 'insert',
-              kind: 'certificateKey',
-              values: { createdAt: context.clock.now(), certificate: { ref: 0 }, key: held },
-            },
-          ]
-        : [],
+    inventoryName,
+    alongside: () => alongside,
   });
   return id;
 }
+
+/** The key waits to be fetched with its certificate. */
+const heldKey = ({ clock }: Context, key: KeyReference): Write => ({
+  op: 'insert',
+  kind: 'certificateKey',
+  values: { createdAt: clock.now(), certificate: { ref: 0 }, key },
+});
 
 function domainOf(context: Context, configuration: Configuration, id: number | undefined): Domain {
   if (id === undefined) return resolveDomain(configuration, undefined, context.settings.defaultDomain);

@@ -85,9 +85,21 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   const operation = entitlement === 'renewal' ? 'renewal' : 'issuance';
   const { protocol } = target;
   const matter = { operation, protocol, domain, profile: profile.record, device } as const;
-  const outcomeAt = (now: number): ProfileOutcome => applied(requested, now);
+  const actor = requesterActor(requester);
   const clearance = await clear(context, configuration, matter, () =>
-    petitionFor({ requester, ask, matter, profile, renewed, requested, ca, outcomeAt }),
+    petitionFor({
+      requester: requesterKey(requester),
+      actor,
+      request: ask.request,
+      matter,
+      profile,
+      renews: entitlement === 'renewal' ? (renewed?.record.id ?? null) : null,
+      requested,
+      ca,
+      outcomeAt: (now) => applied(requested, now),
+      goesOn: exchange?.follows !== undefined,
+      remembers: exchange !== undefined,
+    }),
   );
   if (clearance.kind === 'pending') return clearance;
   if (clearance.kind === 'given') {
@@ -105,7 +117,6 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   const made = proven.request ? undefined : await makeKey(context, proven.wanted);
   const { request, privateKey } = made ?? { request: proven.request!, privateKey: undefined };
   const outcome = made ? applied(request, clock.now()) : planned;
-  const actor = requesterActor(requester);
   const modified = local !== null && !isAsRequested(request, outcome);
   const issuanceOf = (certificate: Uint8Array, chain: readonly Uint8Array[]): Issuance => ({
     kind: 'issued',

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Kind } from '#core/ports/store.ts';
+import { pendingResponse } from './deferral.ts';
 import type { Description, FieldDescription } from './description.ts';
 import { isRequired, type WriteMode } from './input.ts';
 import { jsonResponse, type Operation } from './route.ts';
@@ -15,7 +16,7 @@ const pascalCase = (words: string): string =>
 export function collectionOperations<K extends Kind, Input, View>(
   description: Description<K, Input, View>,
 ): Record<'list' | 'read' | 'create' | 'replace' | 'change' | 'remove', Operation> {
-  const { path, tag, noun, fields, filters = {}, conflicts = {}, example } = description;
+  const { path, tag, noun, fields, filters = {}, conflicts = {}, deferred, example } = description;
   const name = pascalCase(noun);
   const many = path.slice(path.lastIndexOf('/') + 1);
   const record = recordSchema(fields, true, name);
@@ -63,7 +64,10 @@ export function collectionOperations<K extends Kind, Input, View>(
       tag,
       summary: `Create ${a} ${noun}`,
       body: { schema: inputSchema(fields, 'create', `${name}Input`), example: written },
-      responses: { 201: jsonResponse(`The ${noun} as it was created.`, record, shown) },
+      responses: {
+        201: jsonResponse(`The ${noun} as it was created.`, record, shown),
+        ...(deferred !== undefined && { 202: pendingResponse(deferred) }),
+      },
       ...failure(conflicts.create),
     },
     replace: {

@@ -3,6 +3,7 @@ import type { Gateway } from '#core/gateway.ts';
 import type { Kind } from '#core/ports/store.ts';
 import { readBody } from './body.ts';
 import { collectionOperations } from './collection-operations.ts';
+import { isDeferral, pending } from './deferral.ts';
 import type { Description } from './description.ts';
 import { HttpError, json } from './errors.ts';
 import { readInput } from './input.ts';
@@ -54,7 +55,8 @@ export function collectionRoutes<K extends Kind, Input, View>(
       operation: { ...operations.create, permission: permissions.create ?? writes },
       handle: async (principal, request) => {
         const input = readInput(fields, await readBody(request), 'create');
-        return json(201, toJson(await create(principal, input as Input), true));
+        const made = await create(principal, input as Input);
+        return isDeferral(made) ? pending(made) : json(201, toJson(made, true));
       },
     });
   }

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { Permission } from '#core/accounts/permissions.ts';
 import type { Principal } from '#core/accounts/principal.ts';
+import type { Deferral } from '#core/enrolment/outcome.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Condition, Kind, Page, Query } from '#core/ports/store.ts';
 
@@ -56,6 +57,8 @@ export interface Description<K extends Kind, Input, View> {
   readonly toJson: (view: View, detail: boolean) => Readonly<Record<string, unknown>>;
   /** For the OpenAPI document: a record as it is shown, and the write-only members as they are sent. */
   readonly example: Readonly<Record<string, unknown>>;
+  /** When creation is answered with 202, and asked for again later. */
+  readonly deferred?: string;
   /** When an operation is answered with 409. */
   readonly conflicts?: { readonly create?: string; readonly update?: string; readonly remove?: string };
   readonly operations: (gateway: Gateway) => Operations<K, Input, View>;
@@ -65,7 +68,8 @@ export interface Description<K extends Kind, Input, View> {
 export interface Operations<K extends Kind, Input, View> {
   list(principal: Principal, query: Query<K>): Promise<Page<View>>;
   read(principal: Principal, id: number): Promise<View>;
-  create?(principal: Principal, input: Input): Promise<View>;
+  /** Pending: see `Description.deferred`. */
+  create?(principal: Principal, input: Input): Promise<View | Deferral>;
   update?(principal: Principal, id: number, changes: Partial<Input>): Promise<View>;
   remove?(principal: Principal, id: number): Promise<void>;
 }

@@ -125,6 +125,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     pem: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n',
     key_type: 'p-256',
   },
+  deferred: 'It waits for approval; the same sent again later, by the same account, gets it.',
   operations: ({ certificates: { list, read, create, update, remove } }) => ({
     list,
     read,

@@ -1,0 +1,395 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { Principal } from '#core/accounts/principal.ts';
+import type { Approval, CertificateContent } from '#core/approvals/approval.ts';
+import type { Evidence } from '#core/enrolment/evidence.ts';
+import { Fault } from '#core/fault.ts';
+import { ask, given, person, policy, verdict, waiting } from '#tests/fixtures/approvals.ts';
+import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+const day = 24 * 3_600_000;
+const comment = { comment: 'as agreed' };
+const key = testKey('p-256', 'pump');
+const server = { profile: 'tls_server' };
+
+let site: Installation;
+let pump: Evidence;
+let jo: Principal;
+let kim: Principal;
+
+beforeEach(async () => {
+  site = await installation();
+  pump = password('pump-1', (await site.device('pump-1')).password);
+  jo = await person(site, 'jo');
+  kim = await person(site, 'kim');
+});
+afterEach(() => site[Symbol.asyncDispose]());
+
+/** Always in new bytes: ECDSA signs anew. */
+const wish = () => request(key, 'CN=pump-1', ['DNS:pump-1.plant.example']);
+const asked = (target = server) => ask(site, pump, wish(), target);
+const approve = (id: number, who: Principal) => site.gateway.approvals.approve(who, id, comment);
+const reject = (id: number, who: Principal) => site.gateway.approvals.reject(who, id, comment);
+const approvals = async (): Promise<readonly Approval[]> =>
+  (await site.store.list('approval', { limit: 1000, order: { field: 'id', descending: false } })).records;
+const states = async () => (await approvals()).map(({ state }) => state);
+const actions = async () =>
+  (await site.audit()).map(({ action }) => action).filter((action) => action.startsWith('approval.'));
+
+async function faultOf(attempt: Promise<unknown>): Promise<string> {
+  const error = await attempt.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof Fault) return error.code;
+  throw error ?? new Error('it was done');
+}
+
+describe('without a policy that wants it', () => {
+  test('nothing waits', async () => {
+    await policy(site, { decision: 'manual', protocols: ['cmp'] });
+    await policy(site, { decision: 'automatic', protocols: ['est'], priority: 1 });
+    await policy(site, { decision: 'deny', protocols: ['est'] });
+    expect(await verdict(asked())).toBe('issued');
+    expect(await approvals()).toEqual([]);
+  });
+
+  test('and one that denies it, it is refused', async () => {
+    await policy(site, { uniqueName: 'no servers', decision: 'deny' });
+    expect(asked()).rejects.toThrow('the approval policy no servers does not allow this');
+    expect(await verdict(asked())).toBe('forbidden');
+    expect(await approvals()).toEqual([]);
+  });
+});
+
+describe('a request that has to be approved', () => {
+  test('waits, however often it comes, and makes one approval', async () => {
+    await policy(site, { decision: 'manual' });
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => asked()));
+    expect(outcomes).toEqual(
+      outcomes.map(() => ({ kind: 'pending', id: 1, retryAfter: 3, lasts: 14 * day })),
+    );
+    expect(await states()).toEqual(['waiting']);
+    expect(await actions()).toEqual(['approval.open']);
+  });
+
+  test('is another one for another key, name, profile, device or protocol', async () => {
+    await policy(site, { decision: 'manual' });
+    const valve = password('valve-1', (await site.device('valve-1')).password);
+    const others = [
+      asked(),
+      ask(site, pump, request(testKey('p-256', 'other'), 'CN=pump-1', ['DNS:pump-1.plant.example']), server),
+      ask(site, pump, request(key, 'CN=pump-1', ['DNS:pump-2.plant.example']), server),
+      ask(site, pump, request(key, 'CN=pump-1')),
+      ask(site, valve, wish(), server),
+      ask(site, pump, wish(), { ...server, protocol: 'rest' }),
+    ];
+    const ids = new Set<number>();
+    for (const other of others) ids.add(await waiting(other));
+    expect(ids.size).toBe(others.length);
+  });
+
+  test('gets its certificate once it is granted, and the same again for a day', async () => {
+    await policy(site, { decision: 'manual' });
+    const id = await waiting(asked());
+    expect(await approve(id, jo)).toMatchObject({ state: 'granted', approvals: 1, certificate: null });
+    const certificate = await given(asked());
+    expect(await given(asked())).toEqual(certificate);
+    expect(await site.gateway.approvals.read(kim, id)).toMatchObject({
+      state: 'issued',
+      certificate: (await site.store.list('certificate', { limit: 1 })).records[0]!.id,
+      decisions: [{ approver: `serviceAccount:${jo.actor.id}`, verdict: 'approved', comment: 'as agreed' }],
+    });
+    site.clock.advance(day);
+    expect(await verdict(asked())).toBe('pending');
+    expect(await states()).toEqual(['issued', 'waiting']);
+    expect(await actions()).toEqual(['approval.open', 'approval.grant', 'approval.use', 'approval.open']);
+  });
+
+  test('is asked for anew when its certificate has been revoked', async () => {
+    await policy(site, { decision: 'manual' });
+    await approve(await waiting(asked()), jo);
+    await asked();
+    const { id } = (await site.store.list('certificate', { limit: 1 })).records[0]!;
+    await site.gateway.certificates.revoke(site.admin, id, { reason: 'superseded' });
+    expect(await verdict(asked())).toBe('pending');
+  });
+
+  test('of two that come for it at the same moment both get the same certificate', async () => {
+    await policy(site, { decision: 'manual' });
+    await approve(await waiting(asked()), jo);
+    const [one, other] = await Promise.all([given(asked()), given(asked())]);
+    expect(one).toEqual(other);
+    expect(await states()).toEqual(['issued']);
+  });
+
+  test('has to wait longer the longer it has been waiting', async () => {
+    await policy(site, { decision: 'manual' });
+    await asked();
+    site.clock.advance(160_000);
+    expect(await asked()).toMatchObject({ retryAfter: 20 });
+    site.clock.advance(day);
+    expect(await asked()).toMatchObject({ retryAfter: 300 });
+  });
+
+  test('of one device no more than 32 wait', async () => {
+    await policy(site, { decision: 'manual' });
+    const names = (n: number) => request(key, 'CN=pump-1', [`DNS:pump-${n}.plant.example`]);
+    for (let n = 0; n < 32; n++) await ask(site, pump, names(n), server);
+    expect(await verdict(ask(site, pump, names(32), server))).toBe('tooManyRequests');
+    expect(await verdict(ask(site, pump, names(0), server))).toBe('pending');
+  });
+});
+
+describe('who approves', () => {
+  test('of three who may, two have to', async () => {
+    await policy(site, { decision: 'manual', approvers: 2 });
+    const lee = await person(site, 'lee');
+    const id = await waiting(asked());
+    expect(await approve(id, jo)).toMatchObject({ state: 'waiting', approvals: 1, approvers: 2 });
+    expect(await verdict(asked())).toBe('pending');
+    expect(await faultOf(approve(id, jo))).toBe('conflict');
+    expect(await approve(id, lee)).toMatchObject({ state: 'granted', approvals: 2 });
+    expect(await faultOf(approve(id, kim))).toBe('conflict');
+    expect(await verdict(asked())).toBe('issued');
+    expect(await actions()).toEqual(['approval.open', 'approval.approve', 'approval.grant', 'approval.use']);
+  });
+
+  test('of two who approve at the same moment each counts', async () => {
+    await policy(site, { decision: 'manual', approvers: 2 });
+    const id = await waiting(asked());
+    await Promise.all([approve(id, jo), approve(id, kim)]);
+    expect(await states()).toEqual(['granted']);
+  });
+
+  test('needs the permission, and an account', async () => {
+    await policy(site, { decision: 'manual' });
+    const id = await waiting(asked());
+    for (const role of ['Auditor', 'Default']) {
+      const nosy = await person(site, role.toLowerCase(), role);
+      expect(await faultOf(approve(id, nosy))).toBe('forbidden');
+    }
+    expect(await faultOf(approve(id, site.admin))).toBe('forbidden');
+    expect(await faultOf(approve(99, jo))).toBe('notFound');
+  });
+
+  test('decides on what they have seen', async () => {
+    await policy(site, { decision: 'manual' });
+    const id = await waiting(asked());
+    const { requestDigest, outcomeDigest } = await site.gateway.approvals.read(jo, id);
+    const decide = (seen: object) => site.gateway.approvals.approve(jo, id, { ...comment, ...seen });
+    expect(await faultOf(decide({ requestDigest: outcomeDigest }))).toBe('conflict');
+    expect(await faultOf(decide({ requestDigest, outcomeDigest: requestDigest }))).toBe('conflict');
+    expect((await decide({ requestDigest, outcomeDigest })).state).toBe('granted');
+  });
+
+  test('is never who asks for it', async () => {
+    await policy(site, { decision: 'manual', protocols: ['management'] });
+    const create = (who: Principal) => site.gateway.certificates.create(who, { commonName: 'app-1' });
+    const made = await create(jo);
+    if (!('kind' in made)) throw new Error('issued');
+    expect(await faultOf(approve(made.id, jo))).toBe('forbidden');
+    expect(await faultOf(reject(made.id, jo))).toBe('forbidden');
+    await approve(made.id, kim);
+    expect(await create(kim)).toMatchObject({ kind: 'pending' });
+    const record = await create(jo);
+    expect(record).toMatchObject({ commonName: 'app-1', status: 'good' });
+    // Whoever asks again means another one.
+    expect(await create(jo)).toMatchObject({ kind: 'pending' });
+    expect(await states()).toEqual(['issued', 'waiting', 'waiting']);
+  });
+});
+
+test('no key is made for what is not approved', async () => {
+  let keys = 0;
+  await using other = await installation({
+    wrapKeys: (store) => ({
+      ...store,
+      generate: (...args) => {
+        keys++;
+        return store.generate(...args);
+      },
+    }),
+  });
+  await policy(other, { decision: 'manual' });
+  const [one, two] = [await person(other, 'one'), await person(other, 'two')];
+  const create = () => other.gateway.certificates.create(one, { commonName: 'app-1', keyType: 'p-384' });
+  const before = keys;
+  const made = await create();
+  if (!('kind' in made)) throw new Error('issued');
+  expect(keys).toBe(before);
+  const { content } = await other.gateway.approvals.read(two, made.id);
+  expect(content).toMatchObject({
+    certificate: { requested: { subject: 'CN=app-1', keyType: 'p-384', keyFingerprint: null } },
+  });
+  await other.gateway.approvals.approve(two, made.id, comment);
+  const record = await create();
+  if ('kind' in record) throw new Error('it waits');
+  expect(keys).toBe(before + 1);
+  expect((await other.gateway.certificates.takeKey(one, record.id)).privateKey.length).toBeGreaterThan(100);
+});
+
+describe('one rejection', () => {
+  test('is enough, and holds for that request for as long as it might have waited', async () => {
+    await policy(site, { decision: 'manual', approvers: 2, expiresIn: 3600 });
+    const id = await waiting(asked());
+    await approve(id, jo);
+    expect(await reject(id, kim)).toMatchObject({ state: 'rejected' });
+    expect(asked()).rejects.toThrow('the request has been rejected');
+    expect(await verdict(asked())).toBe('forbidden');
+    const other = request(key, 'CN=pump-1', ['DNS:pump-2.plant.example']);
+    expect(await verdict(ask(site, pump, other, server))).toBe('pending');
+    site.clock.advance(3_600_000);
+    expect(await verdict(asked())).toBe('pending');
+    expect(await states()).toEqual(['rejected', 'waiting', 'waiting']);
+  });
+});
+
+describe('time', () => {
+  test('ends what nobody has decided on; the request may come again', async () => {
+    await policy(site, { decision: 'manual', expiresIn: 3600 });
+    const id = await waiting(asked());
+    site.clock.advance(3_600_000);
+    expect(await faultOf(approve(id, jo))).toBe('conflict');
+    site.clock.advance(1);
+    await site.gateway.maintain('test');
+    expect(await states()).toEqual(['expired']);
+    expect(await verdict(asked())).toBe('pending');
+    expect(await states()).toEqual(['expired', 'waiting']);
+    expect(await actions()).toEqual(['approval.open', 'approval.expire', 'approval.open']);
+  });
+
+  test('ends it also where nobody keeps house', async () => {
+    await policy(site, { decision: 'manual', expiresIn: 3600 });
+    const first = await waiting(asked());
+    site.clock.advance(3_600_000);
+    expect(await waiting(asked())).not.toBe(first);
+    expect(await states()).toEqual(['expired', 'waiting']);
+  });
+
+  test('ends what was granted and nobody came for', async () => {
+    await policy(site, { decision: 'manual', expiresIn: 3600 });
+    const id = await waiting(asked());
+    site.clock.advance(3_599_000);
+    await approve(id, jo);
+    site.clock.advance(3_599_000);
+    await site.gateway.maintain('test');
+    expect(await states()).toEqual(['granted']);
+    site.clock.advance(1001);
+    await site.gateway.maintain('test');
+    expect(await states()).toEqual(['expired']);
+    expect(await verdict(asked())).toBe('pending');
+  });
+
+  test('ends the memory of what was rejected', async () => {
+    await policy(site, { decision: 'manual', expiresIn: 3600 });
+    await reject(await waiting(asked()), jo);
+    site.clock.advance(3_600_001);
+    await site.gateway.maintain('test');
+    expect((await approvals())[0]).toMatchObject({ state: 'rejected', answersFor: null });
+  });
+});
+
+describe('what is approved is what was seen', () => {
+  const changeProfile = async (change: (rules: Record<string, unknown>) => object) => {
+    const { records } = await site.gateway.profiles.list(site.admin, { limit: 100 });
+    const { id, profile } = records.find(({ uniqueName }) => uniqueName === 'tls_server')!;
+    const rules = profile as Record<string, unknown>;
+    await site.gateway.profiles.update(site.admin, id, { profile: { ...rules, ...change(rules) } });
+  };
+
+  test('the request, what would come of it, and how they differ', async () => {
+    await policy(site, { decision: 'manual' });
+    const id = await waiting(asked());
+    const { content, request: der, requestKind, ...rest } = await site.gateway.approvals.read(jo, id);
+    expect(rest).toMatchObject({
+      operation: 'issuance',
+      protocol: 'est',
+      domainName: 'default',
+      deviceName: 'pump-1',
+      profileName: 'tls_server',
+      requesterName: 'pump-1',
+      address: '192.0.2.7',
+      subject: 'CN=pump-1',
+    });
+    expect([requestKind, der!.length > 100]).toEqual(['pkcs10', true]);
+    if (content.kind !== 'certificate') throw new Error(content.kind);
+    const { requested, outcome, differences, explanations }: CertificateContent = content.certificate;
+    expect(requested).toMatchObject({
+      subject: 'CN=pump-1',
+      subjectAltNames: ['DNS:pump-1.plant.example'],
+      keyType: 'p-256',
+    });
+    expect(outcome).toMatchObject({ subject: 'CN=pump-1', keyFingerprint: requested.keyFingerprint });
+    expect(outcome.notAfter).toBeGreaterThan(site.clock.now());
+    expect(differences.map(({ field }) => field)).toEqual([
+      'extensions.2.5.29.19',
+      'extensions.2.5.29.15',
+      'extensions.2.5.29.37',
+    ]);
+    expect(differences[1]).toEqual({
+      field: 'extensions.2.5.29.15',
+      requested: [],
+      outcome: ['digitalSignature'],
+    });
+    expect(explanations).toContainEqual({ field: 'subject.CN', value: 'pump-1', because: 'requested' });
+  });
+
+  test.each(['before it was granted', 'after it was granted'])(
+    'a profile that was changed %s: it is asked for anew',
+    async (when) => {
+      await policy(site, { decision: 'manual' });
+      const id = await waiting(asked());
+      if (when.startsWith('after')) await approve(id, jo);
+      await changeProfile(() => ({ validity: { duration: 'P1D' } }));
+      const again = await waiting(asked());
+      expect(again).not.toBe(id);
+      expect(await states()).toEqual(['superseded', 'waiting']);
+      expect(await faultOf(approve(id, jo))).toBe('conflict');
+      await approve(again, jo);
+      expect(await verdict(asked())).toBe('issued');
+    },
+  );
+
+  test('a profile that comes to the same: it is not', async () => {
+    await policy(site, { decision: 'manual' });
+    const id = await waiting(asked());
+    await changeProfile((rules) => ({ keys: { ...(rules.keys as object), allowed: ['p-256', 'p-384'] } }));
+    site.clock.advance(5 * day);
+    expect(await waiting(asked())).toBe(id);
+  });
+
+  test('a policy that wants more approvers than have approved: it is asked for anew', async () => {
+    const { id: rule } = await policy(site, { decision: 'manual' });
+    await approve(await waiting(asked()), jo);
+    await site.gateway.approvalPolicies.update(site.admin, rule, { approvers: 2 });
+    expect(await verdict(asked())).toBe('pending');
+    expect(await states()).toEqual(['superseded', 'waiting']);
+  });
+
+  test('a policy that lets it pass from now on: it does', async () => {
+    const { id: rule } = await policy(site, { decision: 'manual' });
+    await asked();
+    await site.gateway.approvalPolicies.update(site.admin, rule, { decision: 'automatic' });
+    expect(await verdict(asked())).toBe('issued');
+  });
+});
+
+test('a renewal is approved as such', async () => {
+  await policy(site, { decision: 'manual', operations: ['renewal'] });
+  const first = await given(ask(site, pump, request(key, 'CN=pump-1')));
+  const holder = { kind: 'certificate', certificates: [first], address: '192.0.2.7' } as const;
+  const renew = () => ask(site, holder, request(key, 'CN=pump-1'), {}, 'renew');
+  const id = await waiting(renew());
+  expect(await site.gateway.approvals.read(jo, id)).toMatchObject({ operation: 'renewal' });
+  await approve(id, jo);
+  expect(await verdict(renew())).toBe('issued');
+});
+
+test('how many wait is among the metrics', async () => {
+  await policy(site, { decision: 'manual' });
+  await asked();
+  const families = await site.gateway.metrics(site.admin);
+  const family = families.find(({ name }) => name === 'postern_approvals_waiting');
+  expect(family?.samples).toEqual([{ labels: {}, value: 1 }]);
+});
