@@ -7,6 +7,8 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
+  /** As JSON; undefined where it was none. */
+  readonly body: unknown;
   readonly fields: FieldErrors;
   readonly hint: string | undefined;
   /** Seconds after which another try makes sense. */
@@ -23,6 +25,7 @@ export class ApiError extends Error {
     );
     super((said as string | undefined) ?? fields.map(([, told]) => told.join('; ')).join('; '));
     this.status = status;
+    this.body = body;
     this.fields = status === 400 ? Object.fromEntries(fields) : {};
     this.hint = typeof members.hint === 'string' ? members.hint : undefined;
     this.retryAfter = retryAfter;

@@ -15,6 +15,12 @@ export type Message = string | { readonly one: string; readonly other: string };
 type Values = Readonly<Record<string, string | number>>;
 type Translation<E> = { readonly [K in keyof E]: E[K] extends string ? string : Message };
 
+/** A catalogue whose keys come from elsewhere: undefined for one that it has not. */
+export function meanings<const E extends Readonly<Record<string, string>>>(en: E, de: Translation<E>) {
+  const say = messages(en, de);
+  return (key: string): string | undefined => (Object.hasOwn(en, key) ? say(key) : undefined);
+}
+
 /**
  * Messages in both languages: what one has and the other has not does not compile. The function that is answered says them in
  * the language of the moment; components that call it are drawn again when it changes.

@@ -1,8 +1,8 @@
 import { messages, number } from '../language.ts';
 
 const m = messages(
-  { table: 'As a table', most: 'at most {n}', total: 'Together' },
-  { table: 'Als Tabelle', most: 'höchstens {n}', total: 'Zusammen' },
+  { nothing: 'None in this time.', table: 'As a table', most: 'At most {n} a day', total: 'Together' },
+  { nothing: 'Keine in dieser Zeit.', table: 'Als Tabelle', most: 'Höchstens {n} am Tag', total: 'Zusammen' },
 );
 
 export interface Series {
@@ -25,15 +25,14 @@ export function Chart({
 }) {
   const totals = labels.map((_, n) => series.reduce((sum, { values }) => sum + (values[n] ?? 0), 0));
   const most = Math.max(1, ...totals);
+  if (!totals.some((one) => one > 0)) return <p class="quiet">{m('nothing')}</p>;
   const step = width / Math.max(1, labels.length);
   const bar = Math.max(2, step * 0.72);
   const scale = (value: number): number => (value / most) * (height - 4);
   const every = Math.ceil(labels.length / 6);
   return (
     <figure class="chart">
-      <figcaption>
-        {title} <span class="quiet">{m('most', { n: Math.max(0, ...totals) })}</span>
-      </figcaption>
+      <figcaption class="quiet">{m('most', { n: Math.max(0, ...totals) })}</figcaption>
       <svg viewBox={`0 0 ${width} ${height + 22}`} role="img" aria-label={title}>
         <line class="axis" x1="0" x2={width} y1={height} y2={height} />
         {labels.map((label, n) => {

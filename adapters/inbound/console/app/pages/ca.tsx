@@ -1,0 +1,214 @@
+import { useEffect, useState } from 'preact/hooks';
+import { write } from '../api.ts';
+import { forget, useRead } from '../data.ts';
+import { messages } from '../language.ts';
+import { Action } from '../parts/action.tsx';
+import { Answer } from '../parts/answer.tsx';
+import { CertificateContents } from '../parts/certificate-contents.tsx';
+import { Confirm } from '../parts/dialog.tsx';
+import { Download } from '../parts/download.tsx';
+import { Badge, Card, Facts, Heading } from '../parts/facts.tsx';
+import { CaOf } from '../parts/reference.tsx';
+import { plain, Text } from '../parts/text.tsx';
+import { tell } from '../parts/toast.tsx';
+import { When } from '../parts/when.tsx';
+import type { CaPosition } from '../records.ts';
+import { go, type Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+import { CrlState, m as c, caType, isPast } from './cas.tsx';
+
+const m = messages(
+  {
+    activate: 'Let it sign again',
+    activated: 'The CA signs again.',
+    below: 'Signed by',
+    crl: 'Revocation list',
+    crlDone: 'A new CRL is there for everybody.',
+    crlLead: 'CRLs are made at every revocation, and before one runs out. A new one can be made at any time.',
+    crlMake: 'Make a CRL now',
+    crlNext: 'Next one due',
+    crlNumber: 'Number',
+    crlThis: 'Issued',
+    deactivate: 'Put it to rest',
+    deactivateLead: 'It signs no more certificates. Its CRLs go on, and it can be let sign again.',
+    deactivated: 'The CA is at rest.',
+    record: 'On record',
+    removeLead: 'Its key is deleted too. Only a CA that has issued no certificates can be deleted.',
+    removeTitle: 'Delete this certificate authority?',
+    type: 'Kind',
+  },
+  {
+    activate: 'Wieder unterschreiben lassen',
+    activated: 'Die Zertifizierungsstelle unterschreibt wieder.',
+    below: 'Unterschrieben von',
+    crl: 'Sperrliste',
+    crlDone: 'Eine neue Sperrliste ist für alle da.',
+    crlLead:
+      'Sperrlisten entstehen bei jeder Sperrung und bevor eine abläuft. Eine neue lässt sich jederzeit erzeugen.',
+    crlMake: 'Jetzt eine Sperrliste erzeugen',
+    crlNext: 'Die nächste ist fällig',
+    crlNumber: 'Nummer',
+    crlThis: 'Erzeugt',
+    deactivate: 'Ruhen lassen',
+    deactivateLead:
+      'Sie unterschreibt keine Zertifikate mehr. Ihre Sperrlisten gehen weiter, und sie kann wieder zugelassen werden.',
+    deactivated: 'Die Zertifizierungsstelle ruht.',
+    record: 'Verzeichnet',
+    removeLead:
+      'Auch ihr Schlüssel wird gelöscht. Nur eine Stelle, die keine Zertifikate ausgestellt hat, lässt sich löschen.',
+    removeTitle: 'Diese Zertifizierungsstelle löschen?',
+    type: 'Art',
+  },
+);
+
+export const ca: Page = {
+  path: '/cas/:id',
+  title: () => c('title'),
+  needs: 'cas.read',
+  view: ({ params: { id = '' } }) => {
+    const path = `/api/issuing-cas/${encodeURIComponent(id)}`;
+    // That there is such a CA is for the record to say; the rest of what is shown stands in the hierarchy.
+    const record = useRead<{ readonly id: number }>(`${path}/`);
+    const all = useRead<readonly CaPosition[]>('/api/ca-hierarchy/');
+    const reload = (): void => {
+      forget('/api/issuing-cas/');
+      all.reload();
+    };
+    return (
+      <Answer of={record}>
+        {(own) => (
+          <Answer of={all}>
+            {(found) => {
+              const position = found.find((one) => one.id === own.id);
+              return position ? <Shown of={position} reload={reload} /> : null;
+            }}
+          </Answer>
+        )}
+      </Answer>
+    );
+  },
+};
+
+function Shown({ of, reload }: { readonly of: CaPosition; readonly reload: () => void }) {
+  const [open, setOpen] = useState<'rest' | 'remove'>();
+  const { id, unique_name: name, crl } = of;
+  const path = `/api/issuing-cas/${id}`;
+  useEffect(() => {
+    document.title = `${plain(name)} · Postern`;
+  }, [name]);
+  return (
+    <>
+      <Heading
+        title={<Text of={name} />}
+        up={{ href: '/cas', title: c('title') }}
+        actions={
+          may('cas.write') && (
+            <>
+              {of.is_active ? (
+                <button type="button" onClick={() => setOpen('rest')}>
+                  {m('deactivate')}
+                </button>
+              ) : (
+                <Action run={() => write('POST', `${path}/activate/`).then(reload)} done={m('activated')}>
+                  {m('activate')}
+                </Action>
+              )}
+              <button type="button" class="danger" onClick={() => setOpen('remove')}>
+                {words('delete')}
+              </button>
+            </>
+          )
+        }
+      />
+      <div class="cards">
+        <Card title={m('record')}>
+          <Facts
+            rows={[
+              [
+                words('state'),
+                isPast(of.not_valid_after) ? (
+                  <Badge look="bad">{c('expired')}</Badge>
+                ) : of.is_active ? (
+                  <Badge look="good">{c('active')}</Badge>
+                ) : (
+                  <Badge look="calm">{c('atRest')}</Badge>
+                ),
+              ],
+              [m('type'), caType(of.issuing_ca_type)],
+              [
+                m('below'),
+                of.parent === null ? <Text key="i" of={of.issuer} /> : <CaOf key="p" id={of.parent} />,
+              ],
+              [c('until'), <When key="u" at={of.not_valid_after} relative />],
+            ]}
+          />
+        </Card>
+        <Card title={m('crl')}>
+          {crl ? (
+            <Facts
+              rows={[
+                [m('crlNumber'), crl.number],
+                [m('crlThis'), <When key="t" at={crl.this_update} relative />],
+                [m('crlNext'), <When key="n" at={crl.next_update} relative />],
+              ]}
+            />
+          ) : (
+            <p>
+              <CrlState of={of} />
+            </p>
+          )}
+          <p class="meaning">{m('crlLead')}</p>
+          <div class="buttons">
+            {may('crls.generate') && (
+              <Action run={() => write('POST', `${path}/generate-crl/`).then(reload)} done={m('crlDone')}>
+                {m('crlMake')}
+              </Action>
+            )}
+            {may('crls.read') && crl && (
+              <>
+                <Download path={`${path}/crl/?encoding=der`} name="ca.crl">
+                  {words('download')}: DER
+                </Download>
+                <Download path={`${path}/crl/?encoding=pem`} name="ca.crl.pem">
+                  {words('download')}: PEM
+                </Download>
+              </>
+            )}
+          </div>
+        </Card>
+      </div>
+      <CertificateContents path={path} name={`ca-${id}`} />
+      {open === 'rest' && (
+        <Confirm
+          title={m('deactivate')}
+          action={m('deactivate')}
+          close={() => setOpen(undefined)}
+          run={async () => {
+            await write('POST', `${path}/deactivate/`);
+            tell(m('deactivated'));
+            reload();
+          }}
+        >
+          <p>{m('deactivateLead')}</p>
+        </Confirm>
+      )}
+      {open === 'remove' && (
+        <Confirm
+          title={m('removeTitle')}
+          action={words('delete')}
+          name={name}
+          close={() => setOpen(undefined)}
+          run={async () => {
+            await write('DELETE', `${path}/`);
+            tell(words('deleted', { name: plain(name) }));
+            forget('/api/issuing-cas/');
+            go('/cas');
+          }}
+        >
+          <p>{m('removeLead')}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import type { ComponentChildren } from 'preact';
+import { messages, moment } from '../language.ts';
+import type { Certificate } from '../records.ts';
+import { Empty } from './answer.tsx';
+import { Badge } from './facts.tsx';
+import { type Column, List } from './list.tsx';
+import { DomainOf } from './reference.tsx';
+import { Code, Text } from './text.tsx';
+import { When } from './when.tsx';
+
+const m = messages(
+  {
+    domain: 'Domain',
+    ends: 'Good until',
+    expired: 'Expired',
+    good: 'Good',
+    hold: 'On hold',
+    name: 'Name',
+    noCertificates: 'There are no certificates yet',
+    noCertificatesNext: 'They come here when devices enrol, or when one is issued by hand.',
+    protocol: 'Came by',
+    revoked: 'Revoked',
+    serialNumber: 'Serial number',
+    soon: 'Ends soon',
+    state: 'State',
+    title: 'Certificates',
+  },
+  {
+    domain: 'Domäne',
+    ends: 'Gültig bis',
+    expired: 'Abgelaufen',
+    good: 'Gültig',
+    hold: 'Ausgesetzt',
+    name: 'Name',
+    noCertificates: 'Es gibt noch keine Zertifikate',
+    noCertificatesNext:
+      'Sie erscheinen hier, wenn Geräte sich anmelden oder eines von Hand ausgestellt wird.',
+    protocol: 'Kam über',
+    revoked: 'Gesperrt',
+    serialNumber: 'Seriennummer',
+    soon: 'Läuft bald ab',
+    state: 'Zustand',
+    title: 'Zertifikate',
+  },
+);
+
+const soon = 30 * 86_400_000;
+
+/** What a certificate is worth now. */
+export function CertificateState({ of }: { readonly of: Pick<Certificate, 'status' | 'not_valid_after'> }) {
+  const left = moment(of.not_valid_after).getTime() - Date.now();
+  if (of.status === 'revoked') return <Badge look="bad">{m('revoked')}</Badge>;
+  if (left <= 0) return <Badge look="calm">{m('expired')}</Badge>;
+  if (of.status === 'hold') return <Badge look="warn">{m('hold')}</Badge>;
+  return left < soon ? <Badge look="warn">{m('soon')}</Badge> : <Badge look="good">{m('good')}</Badge>;
+}
+
+/** Certificates, all of them or those of something: `fixed` says which. */
+export function CertificateList({
+  fixed = {},
+  empty,
+}: {
+  readonly fixed?: Readonly<Record<string, string>>;
+  readonly empty?: ComponentChildren;
+}) {
+  const columns: Column<Certificate>[] = [
+    {
+      name: 'common_name',
+      title: m('name'),
+      orderable: true,
+      cell: ({ common_name, id }) => <Text of={common_name === '' ? `#${id}` : common_name} />,
+    },
+    { name: 'status', title: m('state'), cell: (certificate) => <CertificateState of={certificate} /> },
+    {
+      name: 'not_valid_after',
+      title: m('ends'),
+      orderable: true,
+      cell: ({ not_valid_after }) => <When at={not_valid_after} />,
+    },
+    {
+      name: 'serial_number',
+      title: m('serialNumber'),
+      orderable: true,
+      cell: ({ serial_number }) => <Code of={serial_number} />,
+    },
+    ...('domain' in fixed
+      ? []
+      : [
+          {
+            name: 'domain',
+            title: m('domain'),
+            cell: ({ domain }: Certificate) => <DomainOf id={domain} />,
+          },
+        ]),
+    { name: 'protocol', title: m('protocol'), cell: ({ protocol }) => <Text of={protocol} /> },
+  ];
+  return (
+    <List<Certificate>
+      path="/api/certificates/"
+      title={m('title')}
+      fixed={fixed}
+      searchable={!('device' in fixed)}
+      href={({ id }) => `/certificates/${id}`}
+      filters={[
+        {
+          name: 'status',
+          title: m('state'),
+          options: [
+            ['good', m('good')],
+            ['hold', m('hold')],
+            ['revoked', m('revoked')],
+          ],
+        },
+        ...('device' in fixed ? [] : [{ name: 'serial_number', title: m('serialNumber') }]),
+      ]}
+      columns={columns}
+      empty={
+        empty ?? (
+          <Empty title={m('noCertificates')}>
+            <p>{m('noCertificatesNext')}</p>
+          </Empty>
+        )
+      }
+    />
+  );
+}

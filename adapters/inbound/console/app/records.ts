@@ -1,0 +1,116 @@
+/** Records as the API shows them; members that no page uses are left out. */
+
+export interface Device {
+  readonly id: number;
+  readonly common_name: string;
+  readonly serial_number: string;
+  readonly device_type: number;
+  readonly created_at: string;
+  readonly domain: number | null;
+  readonly onboarding_config: number | null;
+  readonly no_onboarding_config: number | null;
+}
+
+export interface DeviceConfig {
+  readonly id: number;
+  readonly protocols: readonly string[];
+  readonly est_password: string | null;
+  readonly cmp_shared_secret: string | null;
+  readonly onboarding_status?: number;
+}
+
+export interface Certificate {
+  readonly id: number;
+  readonly common_name: string;
+  readonly created_at: string;
+  readonly serial_number: string;
+  readonly subject: string;
+  readonly not_valid_before: string;
+  readonly not_valid_after: string;
+  readonly status: 'good' | 'hold' | 'revoked';
+  readonly revoked_at: string | null;
+  readonly revocation_reason: string | null;
+  readonly issuing_ca: number;
+  readonly device: number | null;
+  readonly domain: number | null;
+  readonly cert_profile: number | null;
+  readonly protocol: string;
+}
+
+export interface Said {
+  readonly term: string;
+  readonly text?: string;
+}
+
+export interface ExplainedExtension {
+  readonly oid: string;
+  readonly name: string | null;
+  readonly critical: boolean;
+  readonly values: readonly Said[];
+  readonly value: string;
+}
+
+export interface CertificateView {
+  readonly contents: {
+    readonly version: number;
+    readonly serial_number: string;
+    readonly subject: string;
+    readonly issuer: string;
+    readonly not_valid_before: string;
+    readonly not_valid_after: string;
+    readonly signature_algorithm: string | null;
+    readonly public_key: { readonly type: string | null; readonly sha256: string };
+    readonly sha256: string;
+    readonly sha1: string;
+    readonly extensions: readonly ExplainedExtension[];
+  };
+  readonly chain: readonly {
+    readonly subject: string;
+    readonly serial_number: string;
+    readonly not_valid_after: string;
+    readonly fingerprint: string;
+    readonly issuing_ca: number | null;
+  }[];
+}
+
+export interface IssuingCa {
+  readonly id: number;
+  readonly unique_name: string;
+  readonly common_name: string;
+  readonly issuing_ca_type: number;
+  readonly issuing_ca_type_display: string;
+  readonly is_active: boolean;
+  readonly created_at: string;
+  readonly last_crl_issued_at: string | null;
+  readonly has_crl: boolean;
+}
+
+export interface CaPosition {
+  readonly id: number;
+  readonly unique_name: string;
+  readonly issuing_ca_type: number;
+  readonly is_active: boolean;
+  readonly subject: string;
+  readonly issuer: string;
+  readonly parent: number | null;
+  readonly not_valid_before: string;
+  readonly not_valid_after: string;
+  readonly crl: {
+    readonly number: number;
+    readonly this_update: string;
+    readonly next_update: string;
+  } | null;
+}
+
+export interface Domain {
+  readonly id: number;
+  readonly unique_name: string;
+  readonly created_at: string;
+  readonly issuing_ca: number | null;
+  readonly profiles: readonly { readonly profile: number; readonly alias: string | null }[];
+}
+
+export interface Named {
+  readonly id: number;
+  readonly unique_name: string;
+}
