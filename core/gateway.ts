@@ -22,6 +22,7 @@ import { Crls } from './ca/crls.ts';
 import { settleIntents } from './ca/issuance.ts';
 import { type IssuingCas, issuingCas } from './ca/issuing-cas.ts';
 import { type ProtectionCredential, ProtectionCredentials } from './ca/protection-credential.ts';
+import { linkRoots } from './ca/root-links.ts';
 import { renewTlsCredential } from './ca/tls-renewal.ts';
 import { ConfigurationCache, type LoadedCa } from './configuration.ts';
 import type { Context, GatewayPorts } from './context.ts';
@@ -36,7 +37,7 @@ import {
 import { type Devices, devices } from './devices/devices.ts';
 import type { Domain } from './domains/domain.ts';
 import { type DomainInput, domains } from './domains/domains.ts';
-import { admit } from './enrolment/admit.ts';
+import { admit, type OutrightRefusal, refusedOutright } from './enrolment/admit.ts';
 import { enrol } from './enrolment/enrol.ts';
 import type { Evidence, Target } from './enrolment/evidence.ts';
 import { type Information, information } from './enrolment/information.ts';
@@ -81,6 +82,11 @@ export interface Gateway {
    * tooManyRequests.
    */
   admit(evidence: Evidence, target: Target): Promise<Requester>;
+  /**
+   * Has a refusal in the audit trail that no use case has heard of: of a message that does not bear out its sender, or is none that
+   * may come now. Beyond what one address may have recorded it is counted only.
+   */
+  refused(refusal: OutrightRefusal): Promise<void>;
   /**
    * Do it. The certificate is durably stored before this resolves. Faults: malformed, badCsr, badProof, badAlgorithm (the
    * request), notFound (unknown profile), forbidden, unavailable.
@@ -196,6 +202,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     if (!(await store.lease('maintenance', holder, 60))) return;
     await settleIntents(context, clock.now() - intentGrace);
     await crls.renewDue();
+    await linkRoots(context);
     await renewTlsCredential(context);
     await context.throttle.prune();
     await pruneSessions(context);
@@ -208,6 +215,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       admit: (evidence, target) => admit(context, evidence, target),
       enrol: (requester, ask) => enrol(context, requester, ask),
     }),
+    refused: (refusal) => refusedOutright(context, refusal),
     revoke: (requester, ask) => revoke(context, crls, requester, ask),
     transactions: transactions(context, crls),
     information: information(context),

@@ -11,6 +11,7 @@ import { type CaPosition, caHierarchy } from './hierarchy.ts';
 import { findIssued } from './issued.ts';
 import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
+import { linkRoots } from './root-links.ts';
 
 export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   /** Lets it sign again. Faults: notFound, conflict when its certificate has expired, is revoked or not up to the security level. */
@@ -79,7 +80,9 @@ export function issuingCas(context: Context, crls: Crls): IssuingCas {
     ...collection,
     async create(principal, input) {
       demand(principal, 'cas.write');
-      return find(await makeCa(context, input, principal.actor));
+      const id = await makeCa(context, input, principal.actor);
+      await linkRoots(context, principal.actor);
+      return find(id);
     },
     activate: (principal, id) => setActive(principal, id, true),
     deactivate: (principal, id) => setActive(principal, id, false),

@@ -15,6 +15,7 @@ import { checkMaterial, type KeyMaterial } from './key-material.ts';
 import { importKey, keyStoreNamed, withNewKey } from './keys.ts';
 import { caDefaults, caSubject, parentCa } from './new-ca.ts';
 import { createOwnCredential, credentialWrites, keyStoreFor } from './own-credentials.ts';
+import { linkRoots } from './root-links.ts';
 import { serverNames } from './server-names.ts';
 
 /** The new credential's id. Faults: malformed and conflict, with `field`; unavailable. */
@@ -71,6 +72,7 @@ async function makeCa(
     },
     actor,
   );
+  if (isRoot) await linkRoots(context, actor);
   const record = await context.store.find('credential', { issuingCa: id });
   return record!.id;
 }

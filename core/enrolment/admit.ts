@@ -183,6 +183,25 @@ function parsed(der: Uint8Array | undefined): Certificate | undefined {
   }
 }
 
+/** A refusal that an adapter has spoken by itself. */
+export interface OutrightRefusal {
+  readonly target: Target;
+  readonly address: string;
+  readonly reason: string;
+  /** Who it was, where that had been found out. */
+  readonly requester?: Requester | undefined;
+}
+
+/** See `Gateway.refused`. */
+export async function refusedOutright(
+  context: Context,
+  { target, address, reason, requester }: OutrightRefusal,
+): Promise<void> {
+  const actor = requester ? requesterActor(requester) : nobody(address);
+  const domain = requester?.domain.uniqueName ?? target.domain ?? context.settings.defaultDomain;
+  await refused(context, actor, target, brief(domain), reason);
+}
+
 const deviceActor = (device: Device, address: string): Actor => ({
   kind: 'device',
   id: device.id,

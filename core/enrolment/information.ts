@@ -1,3 +1,4 @@
+import { type RootUpdate, rootUpdate } from '../ca/root-links.ts';
 import { publicUrls } from '../ca/urls.ts';
 import type { Configuration, LoadedCa } from '../configuration.ts';
 import type { Context } from '../context.ts';
@@ -21,7 +22,7 @@ export interface WantedCrl {
 /** What enrolment protocols tell those that they know. Everything in DER. */
 export interface Information {
   /** The root that the requester's domain has in place of `root`, one of ours; undefined when there is none. */
-  newerRoot(requester: Requester, root: Uint8Array): Promise<Uint8Array | undefined>;
+  newerRoot(requester: Requester, root: Uint8Array): Promise<RootUpdate | undefined>;
   /** The CRL of the domain's CA, where there is one. */
   currentCrl(requester: Requester): Promise<Uint8Array | undefined>;
   /** Those CRLs of our CAs that are wanted and newer than what is there. */
@@ -36,8 +37,8 @@ export function information(context: Context): Information {
     async newerRoot({ domain }, root) {
       const configuration = await context.configuration.current();
       const present = resolveCa(configuration, domain).chain.at(-1);
-      const isOurs = configuration.cas.some(({ record }) => sameBytes(record.certificate, root));
-      return present && isOurs && !sameBytes(present, root) ? present : undefined;
+      if (!present || sameBytes(present, root)) return undefined;
+      return rootUpdate(context, configuration, root, present);
     },
     async currentCrl({ domain }) {
       const ca = resolveCa(await context.configuration.current(), domain);

@@ -10,7 +10,14 @@ import type { Sender } from './sender.ts';
 export interface CmpSurroundings {
   readonly gateway: Pick<
     Gateway,
-    'admit' | 'enrol' | 'revoke' | 'transactions' | 'information' | 'protection' | 'caCertificates'
+    | 'admit'
+    | 'refused'
+    | 'enrol'
+    | 'revoke'
+    | 'transactions'
+    | 'information'
+    | 'protection'
+    | 'caCertificates'
   >;
   readonly clock: Clock;
   readonly entropy: Entropy;

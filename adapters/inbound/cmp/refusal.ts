@@ -1,16 +1,22 @@
 import type { Failure, PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { Fault, type FaultCode, toFault } from '#core/fault.ts';
 
-/** What CMP itself refuses, with the bit of PKIFailureInfo for it. The message is shown. */
+/** What CMP itself refuses, with the bit of PKIFailureInfo for it. The message is shown. `cause`: what the core has refused. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly failure: Failure;
 
-  constructor(failure: Failure, message: string) {
-    super(message);
+  constructor(failure: Failure, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.failure = failure;
   }
 }
+
+/** Whether it was refused here, so that the core does not know of it: by CMP's own rules, or because it cannot be read. */
+export const isUnheard = (error: unknown): boolean =>
+  error instanceof Refusal
+    ? error.cause === undefined
+    : error instanceof Fault && (error.code === 'malformed' || error.code === 'badAlgorithm');
 
 /** RFC 9810 §5.2.3. */
 export type FailureTable = Readonly<Record<FaultCode, Failure>>;

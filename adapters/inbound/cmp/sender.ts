@@ -116,5 +116,5 @@ async function bySignature(
 /** Possession of the key has been shown: what is wrong is the certificate. */
 function untrusted(error: unknown): unknown {
   const { code, detail } = toFault(error);
-  return code === 'unauthenticated' ? new Refusal('signerNotTrusted', detail) : error;
+  return code === 'unauthenticated' ? new Refusal('signerNotTrusted', detail, { cause: error }) : error;
 }

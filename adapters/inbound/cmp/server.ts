@@ -1,6 +1,7 @@
 import { type PkiBody, parsePkiBody } from '#adapters/wire/cmp/body.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { findValue } from '#adapters/wire/cmp/typed-value.ts';
 import { hex, sameBytes } from '#core/der/bytes.ts';
 import type { Target } from '#core/enrolment/evidence.ts';
@@ -12,10 +13,10 @@ import { enrol, isEnrolment, poll } from './enrolment.ts';
 import { unwrap } from './nested.ts';
 import { agrees } from './operations.ts';
 import type { CmpPath } from './path.ts';
-import { isDefect, Refusal, refusalStatus } from './refusal.ts';
+import { isDefect, isUnheard, Refusal, refusalStatus } from './refusal.ts';
 import { noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
-import { identify } from './sender.ts';
+import { identify, type Sender } from './sender.ts';
 import { inform } from './support.ts';
 
 /** Where a message came to, and from. */
@@ -32,14 +33,13 @@ export async function respond(
   message: SealedPkiMessage,
   arrival: Arrival,
 ): Promise<Uint8Array> {
-  let seal: Seal | undefined;
+  let sender: Sender | undefined;
   try {
     const name = transactionName(message);
     const { transaction, answer } = await surroundings.gateway.transactions.recall(name, message.der);
     if (answer) return answer;
     const target = targetOf(message, arrival.path, transaction);
-    const sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
-    seal = sender.seal;
+    sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
     checkNonces(message, transaction);
     const body = parsePkiBody(message.bodyDer);
     if (!agrees(arrival.path.operation, body)) {
@@ -55,10 +55,24 @@ export async function respond(
     if (repeated) return repeated;
     if (isDefect(error)) surroundings.log.error('a CMP message could not be answered', error);
     const status = refusalStatus(error);
-    const usedSeal = seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
-    return (await reply(surroundings, message, usedSeal, { type: 'error', status })).message;
+    if (isUnheard(error)) await tellOf(surroundings, arrival, sender, status);
+    const seal = sender?.seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
+    return (await reply(surroundings, message, seal, { type: 'error', status })).message;
   }
 }
+
+const tellOf = (
+  { gateway }: CmpSurroundings,
+  { path: { domain, profile }, address }: Arrival,
+  sender: Sender | undefined,
+  { failInfo = [], statusString = [] }: PkiStatusInfo,
+): Promise<void> =>
+  gateway.refused({
+    target: { protocol: 'cmp', domain, profile },
+    address,
+    reason: `${failInfo.join()}: ${statusString[0]}`,
+    requester: sender?.requester,
+  });
 
 const isReplay = (error: unknown): boolean => error instanceof Fault && error.code === 'replayed';
 

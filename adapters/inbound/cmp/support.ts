@@ -55,10 +55,8 @@ async function rootCaUpdate(
   infos: readonly TypedValue[],
 ): Promise<TypedValue> {
   const root = findValue(infos, infoTypes.rootCaCert);
-  const newWithNew = root && (await gateway.information.newerRoot(requester, root));
-  return newWithNew
-    ? typedValue(infoTypes.rootCaKeyUpdate, { newWithNew })
-    : { type: infoTypes.rootCaKeyUpdate.oid };
+  const update = root && (await gateway.information.newerRoot(requester, root));
+  return update ? typedValue(infoTypes.rootCaKeyUpdate, update) : { type: infoTypes.rootCaKeyUpdate.oid };
 }
 
 async function certReqTemplate({ gateway }: CmpSurroundings, { requester }: Dialogue): Promise<TypedValue> {

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { controlTypes } from '#adapters/wire/cmp/controls.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import { findValue, hasValue, type TypedValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
+import type { IssuingCa } from '#core/ca/issuing-ca.ts';
+import type { RootUpdate } from '#core/ca/root-links.ts';
+import { sameBytes } from '#core/der/bytes.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseCrl } from '#core/x509/crl.ts';
 import { parseGeneralName } from '#core/x509/general-name.ts';
@@ -9,6 +12,7 @@ import { formatDistinguishedName } from '#core/x509/name.ts';
 import { testCa } from '#tests/fixtures/certificates.ts';
 import { type CmpCredential, failureOf } from '#tests/fixtures/cmp-client.ts';
 import { offer } from '#tests/fixtures/installation.ts';
+import { openssl, pem } from '#tests/fixtures/openssl.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
 let site: CmpSite;
@@ -62,6 +66,52 @@ describe('a newer root', () => {
     const infos = await ask('/getrootupdate', typedValue(infoTypes.rootCaCert, chain[1]!));
     await site.gateway.domains.update(site.admin, records[0]!.id, { issuingCa: before });
     expect(findValue(infos, infoTypes.rootCaKeyUpdate)).toEqual({ newWithNew: certificate });
+  });
+});
+
+describe('a new key of the root', () => {
+  let [before, next]: IssuingCa[] = [];
+  let update: RootUpdate;
+
+  beforeAll(async () => {
+    const { records } = await site.gateway.issuingCas.list(site.admin, { limit: 10 });
+    before = records.find(({ certificate }) => sameBytes(certificate, chain[1]!))!;
+    site.clock.advance(24 * 3_600_000);
+    next = await site.gateway.issuingCas.create(site.admin, {
+      uniqueName: 'root of the second generation',
+      type: 0,
+      subject: formatDistinguishedName(parseCertificate(before.certificate).subject),
+    });
+    const domain = (await site.gateway.domains.list(site.admin, { limit: 1 })).records[0]!;
+    await site.gateway.domains.update(site.admin, domain.id, { issuingCa: next.id });
+    const infos = await ask('/getrootupdate', typedValue(infoTypes.rootCaCert, before.certificate));
+    await site.gateway.domains.update(site.admin, domain.id, { issuingCa: domain.issuingCa });
+    update = findValue(infos, infoTypes.rootCaKeyUpdate)!;
+  });
+
+  test('comes with what the old key and the new key say of each other', () => {
+    expect(update.newWithNew).toEqual(next!.certificate);
+    const keyOf = (certificate: Uint8Array) => parseCertificate(certificate).spki;
+    expect(keyOf(update.newWithOld!)).toEqual(keyOf(next!.certificate));
+    expect(keyOf(update.oldWithNew!)).toEqual(keyOf(before!.certificate));
+  });
+
+  test('and OpenSSL follows it from either root to the other', () => {
+    const certificates = {
+      old: pem('CERTIFICATE', before!.certificate),
+      new: pem('CERTIFICATE', next!.certificate),
+      oldWithNew: pem('CERTIFICATE', update.oldWithNew!),
+      newWithOld: pem('CERTIFICATE', update.newWithOld!),
+      issuing: pem('CERTIFICATE', chain[0]!),
+    };
+    const time = String(Math.floor(site.clock.now() / 1000));
+    const verify = (...args: string[]) =>
+      openssl(['verify', '-x509_strict', '-attime', time, ...args], certificates).text.trim();
+    expect(verify('-CAfile', 'old', 'newWithOld')).toBe('newWithOld: OK');
+    expect(verify('-CAfile', 'new', 'oldWithNew')).toBe('oldWithNew: OK');
+    // What the old key has issued, to those who know the new root alone.
+    expect(verify('-CAfile', 'new', '-untrusted', 'oldWithNew', 'issuing')).toBe('issuing: OK');
+    expect(verify('-CAfile', 'new', 'issuing')).toContain('verification failed');
   });
 });
 

@@ -1,0 +1,180 @@
+import type { Actor } from '../audit/event.ts';
+import type { Configuration, LoadedCa } from '../configuration.ts';
+import { type Context, systemActor } from '../context.ts';
+import { hex, sameBytes } from '../der/bytes.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import {
+  extension,
+  parseCertificate,
+  parseTbsCertificate,
+  subjectKeyIdentifierOf,
+} from '../x509/certificate.ts';
+import {
+  authorityKeyIdentifierExtension,
+  subjectKeyIdentifierExtension,
+} from '../x509/extensions/identity.ts';
+import {
+  authorityInfoAccessExtension,
+  crlDistributionPointsExtension,
+} from '../x509/extensions/locations.ts';
+import { formatDistinguishedName } from '../x509/name.ts';
+import { oid } from '../x509/oids.ts';
+import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
+import { issue } from './issuance.ts';
+import type { StoredCertificate } from './stored-certificate.ts';
+import { publicUrls } from './urls.ts';
+
+/** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */
+export interface RootUpdate {
+  readonly newWithNew: Uint8Array;
+  readonly newWithOld?: Uint8Array;
+  readonly oldWithNew?: Uint8Array;
+}
+
+/** Roots of one name that vouch for one another, the newest: nobody changes keys so often that there are more. */
+const mostLinked = 4;
+
+/** Issuer → subjects for which there is a link, or no hope of one before the configuration changes. */
+const settled = new WeakMap<LoadedCa, Set<number>>();
+
+/**
+ * Has each root certify the keys of those that have its very name: a root that is made under the name of another is its new key, and
+ * whoever trusts one of them shall be able to trust the other. Roots of different names are different CAs, of which none
+ * vouches for the other. What fails is told to the log, for nothing else depends on it.
+ */
+export async function linkRoots(context: Context, actor: Actor = systemActor): Promise<void> {
+  const configuration = await context.configuration.current();
+  const now = context.clock.now();
+  const roots = configuration.cas.filter(({ record, certificate }) => {
+    return record.key && record.isActive && record.chain.length === 0 && certificate.notAfter > now;
+  });
+  for (const namesakes of Map.groupBy(roots, ({ certificate }) => hex(certificate.subject.der)).values()) {
+    if (namesakes.length < 2) continue;
+    const newest = namesakes.sort(byAge).slice(0, mostLinked);
+    for (const issuer of newest) {
+      for (const subject of newest) if (issuer !== subject) await demandLink(context, issuer, subject, actor);
+    }
+  }
+}
+
+const byAge = (a: LoadedCa, b: LoadedCa): number => b.record.id - a.record.id;
+
+async function demandLink(
+  context: Context,
+  issuer: LoadedCa,
+  subject: LoadedCa,
+  actor: Actor,
+): Promise<void> {
+  const known = settled.get(issuer) ?? new Set();
+  settled.set(issuer, known);
+  if (known.has(subject.record.id)) return;
+  try {
+    // One that has been revoked is not made again.
+    const links = await linksBetween(context, issuer, subject);
+    if (links.every(({ status }) => status === 'failed')) await certify(context, issuer, subject, actor);
+  } catch (error) {
+    context.log.error('a root could not be linked with another of its name', error, {
+      issuer: issuer.record.uniqueName,
+      subject: subject.record.uniqueName,
+    });
+  }
+  known.add(subject.record.id);
+}
+
+const mostLooked = 100;
+
+/** What `issuer` has ever issued for the name and the key of `subject`, the newest first. */
+async function linksBetween(
+  { store }: Context,
+  issuer: LoadedCa,
+  subject: LoadedCa,
+): Promise<readonly StoredCertificate[]> {
+  const { records } = await store.list('certificate', {
+    where: [
+      { field: 'ca', is: 'equal', value: issuer.record.id },
+      { field: 'subject', is: 'equal', value: formatDistinguishedName(subject.certificate.subject) },
+    ],
+    limit: mostLooked,
+  });
+  return records.filter(({ der, status }) => {
+    const isUnsigned = status === 'intended' || status === 'failed';
+    const { spki } = isUnsigned ? parseTbsCertificate(der) : parseCertificate(der);
+    return sameBytes(spki, subject.certificate.spki);
+  });
+}
+
+async function certify(context: Context, issuer: LoadedCa, subject: LoadedCa, actor: Actor): Promise<void> {
+  await issue(context, {
+    ca: issuer,
+    outcome: outcomeOf(context, issuer, subject),
+    subjectKey: readPublicKey(subject.certificate.spki),
+    request: undefined,
+    device: null,
+    domain: null,
+    profile: null,
+    profileName: '',
+    protocol: 'internal',
+    actor,
+  });
+}
+
+/** What is said of a root by the place where it stands. */
+const ofPlace: ReadonlySet<string> = new Set([
+  oid.authorityKeyIdentifier,
+  oid.crlDistributionPoints,
+  oid.authorityInfoAccess,
+]);
+
+/** Within the limits of the root that it is about, and as long as both hold (RFC 9810 §4.4.1). */
+function outcomeOf(
+  { settings }: Context,
+  issuer: LoadedCa,
+  { certificate }: LoadedCa,
+): Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'> {
+  const above = issuer.certificate;
+  const { crl, aia } = publicUrls(settings, issuer.record.id);
+  const identifier = (of: typeof certificate) =>
+    subjectKeyIdentifierOf(of) ?? keyIdentifier(readPublicKey(of.spki));
+  return {
+    subject: certificate.subject,
+    extensions: [
+      ...certificate.extensions.filter((one) => !ofPlace.has(one.oid)),
+      ...(extension(certificate, oid.subjectKeyIdentifier)
+        ? []
+        : [subjectKeyIdentifierExtension(identifier(certificate))]),
+      authorityKeyIdentifierExtension(identifier(above)),
+      crlDistributionPointsExtension([crl]),
+      authorityInfoAccessExtension({ caIssuers: [aia], ocsp: [] }),
+    ],
+    notBefore: Math.max(above.notBefore, certificate.notBefore),
+    notAfter: Math.min(above.notAfter, certificate.notAfter),
+  };
+}
+
+/** What leads from a root of ours to the one of ours that is in its place; undefined when either is none. */
+export async function rootUpdate(
+  context: Context,
+  configuration: Configuration,
+  from: Uint8Array,
+  to: Uint8Array,
+): Promise<RootUpdate | undefined> {
+  const ours = (der: Uint8Array) =>
+    configuration.cas.find(({ record }) => sameBytes(record.certificate, der));
+  const before = ours(from);
+  if (!before) return undefined;
+  const present = ours(to);
+  const [newWithOld, oldWithNew] = present
+    ? [await validLink(context, before, present), await validLink(context, present, before)]
+    : [];
+  return { newWithNew: to, ...(newWithOld && { newWithOld }), ...(oldWithNew && { oldWithNew }) };
+}
+
+async function validLink(
+  context: Context,
+  issuer: LoadedCa,
+  subject: LoadedCa,
+): Promise<Uint8Array | undefined> {
+  const now = context.clock.now();
+  const links = await linksBetween(context, issuer, subject);
+  return links.find(({ status, notValidAfter }) => status === 'good' && notValidAfter > now)?.der;
+}
