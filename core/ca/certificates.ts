@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Deferral } from '../enrolment/outcome.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import { revokeUpstream } from '../upstream/revocation.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { type Link, linksAbove } from './chain.ts';
 import type { Crls } from './crls.ts';
@@ -81,12 +82,14 @@ export function certificates(context: Context, crls: Crls): Certificates {
       }
       const { actor } = principal;
       const configuration = await context.configuration.current();
-      await store.commit([
+      const writes = [
         ...revocationWrites(context, actor, record, revocation),
         ...(revocation.reason === 'removeFromCRL'
           ? []
           : deactivationWrites(context, configuration, actor, record)),
-      ]);
+      ];
+      await revokeUpstream(context, record, revocation.reason);
+      await store.commit(writes);
       context.configuration.expire();
       await crls.generateAfterRevocation([record.ca], actor);
       return find(id);

@@ -65,7 +65,10 @@ export class Crls {
 
   /** For what has just been revoked. The revocation holds whether or not its CRL can be made at once: maintenance makes it up. */
   async generateAfterRevocation(cas: Iterable<number>, actor: Actor): Promise<void> {
+    const configuration = await this.#context.configuration.current();
     for (const ca of new Set(cas)) {
+      // An upstream CA sees to its own.
+      if (configuration.ca(ca)?.record.key === null) continue;
       await this.generate(ca, actor).catch((error) =>
         this.#context.log.error('no CRL after a revocation', error, { ca }),
       );

@@ -6,6 +6,7 @@ import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts
 import type { Context } from '../context.ts';
 import type { Domain } from '../domains/domain.ts';
 import { unmade } from '../enrolment/central-key.ts';
+import { type RequestIdentity, requestDigest } from '../enrolment/identity.ts';
 import type { Deferral } from '../enrolment/outcome.ts';
 import { petitionFor } from '../enrolment/petition.ts';
 import { resolveCa, resolveDomain } from '../enrolment/target.ts';
@@ -14,10 +15,11 @@ import type { KeyReference } from '../ports/keys.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
+import { order, resume, type UpstreamCommission } from '../upstream/order.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import type { CertificateInput } from './certificates.ts';
-import { issue } from './issuance.ts';
+import type { Issued } from './issuance.ts';
 import { generateKey, keyStoreThat, withNewKey } from './keys.ts';
 import { requestFor, standIn } from './own-credentials.ts';
 import { publicUrls } from './urls.ts';
@@ -41,7 +43,8 @@ export async function issueByName(
       const plan = await planFor(context, input, commonName(request.subject));
       const clearance = await cleared(context, plan, request, csr, actor);
       if (clearance.kind === 'pending') return clearance;
-      return await certify(context, input, plan, request, clearance.used, actor);
+      const digest = digestOf(actor, plan, request, request.publicKey);
+      return await certify(context, input, plan, request, { alongside: clearance.used, digest }, actor);
     } catch (error) {
       throw atField(error, 'csr');
     }
@@ -57,11 +60,20 @@ export async function issueByName(
     const subject = buildName([[attribute('CN', input.commonName)]]);
     const clearance = await cleared(context, plan, unmade({ subject, extensions: [], type }), null, actor);
     if (clearance.kind === 'pending') return clearance;
+    const digest = digestOf(actor, plan, { subject, extensions: [] }, type);
+    const { ca } = plan;
+    const upstream = !ca.record.key;
+    const alongside = clearance.used;
+    const before = upstream && (await resume(context, { ca, alongside: () => alongside }, digest));
+    if (before) return idOf(before);
     const key = await generateKey(keyStore, type, input.commonName);
     return await withNewKey(keyStore, key, async () => {
       const request = await requestFor(keyStore.keys, key, input.commonName, []);
-      const held = heldKey(context, { store: keyStore.name, id: key.id });
-      return certify(context, input, plan, request, [held, ...clearance.used], actor);
+      const reference = { store: keyStore.name, id: key.id };
+      const more = upstream
+        ? { alongside, digest, purpose: { kind: 'key', key: reference } as const }
+        : { alongside: [heldKey(context, reference), ...alongside], digest };
+      return certify(context, input, plan, request, more, actor);
     });
   } catch (error) {
     const aboutKey = error instanceof Fault && error.code === 'badAlgorithm';
@@ -137,10 +149,13 @@ async function certify(
   { commonName: inventoryName }: CertificateInput,
   { ca, domain, profile: { record }, applied }: Plan,
   request: VerifiedRequest,
-  alongside: readonly Write[],
+  {
+    alongside,
+    ...more
+  }: Pick<UpstreamCommission, 'digest' | 'purpose'> & { readonly alongside: readonly Write[] },
   actor: Actor,
-): Promise<number> {
-  const { id } = await issue(context, {
+): Promise<number | Deferral> {
+  const made = await order(context, {
     ca,
     outcome: applied(request, context.clock.now()),
     subjectKey: request.publicKey,
@@ -152,10 +167,34 @@ async function certify(
     protocol: 'management',
     actor,
     inventoryName,
+    operation: 'enrol',
+    renews: undefined,
+    ...more,
     alongside: () => alongside,
   });
-  return id;
+  return idOf(made);
 }
+
+const idOf = (made: Issued | Deferral): number | Deferral => ('kind' in made ? made : made.id);
+
+/** By which the same is known again while an upstream CA decides. */
+const digestOf = (
+  actor: Actor,
+  { domain, profile }: Plan,
+  { subject, extensions }: Pick<ProfileRequest, 'subject' | 'extensions'>,
+  key: RequestIdentity['key'],
+): string =>
+  requestDigest({
+    requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,
+    protocol: 'management',
+    operation: 'enrol',
+    domain: domain.id,
+    profile: profile.record.id,
+    renews: null,
+    subject,
+    extensions,
+    key,
+  });
 
 /** The key waits to be fetched with its certificate. */
 const heldKey = ({ clock }: Context, key: KeyReference): Write => ({

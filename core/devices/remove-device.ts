@@ -5,6 +5,7 @@ import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Kind, Write } from '../ports/store.ts';
 import { retried } from '../retry.ts';
+import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import type { Device } from './device.ts';
 
 /**
@@ -33,6 +34,7 @@ export const removeDevice = (context: Context, id: number, actor: Actor): Promis
         detail: { commonName, revoked: held.length },
       }),
     ]);
+    await revokeUpstreamIfPossible(context, actor, held, 'cessationOfOperation');
     return new Set(held.map(({ ca }) => ca));
   });
 

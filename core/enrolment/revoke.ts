@@ -1,3 +1,5 @@
+import { clear } from '../approvals/clearance.ts';
+import { usedWrites } from '../approvals/transitions.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
@@ -6,9 +8,12 @@ import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
-import type { Answering } from '../transactions/transaction.ts';
+import type { Answering, Exchange } from '../transactions/transaction.ts';
+import { revokeUpstream } from '../upstream/revocation.ts';
 import { requesterActor } from './admit.ts';
-import type { CertificateReference } from './outcome.ts';
+import { requesterKey } from './identity.ts';
+import type { CertificateReference, Deferral } from './outcome.ts';
+import { revocationPetition } from './petition.ts';
 import { findReferred } from './renewed.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 
@@ -26,36 +31,52 @@ export interface RevocationAsk {
   readonly exchange: Answering<RevocationResults>;
 }
 
-/** See `Gateway.revoke`. Every entry is audited, done or refused. */
+/** What is to be done about an entry, once everything that can be said against it is known. */
+interface Plan {
+  readonly record: StoredCertificate;
+  readonly writes: readonly Write[];
+}
+
+/**
+ * See `Gateway.revoke`. Every entry is audited, done or refused. While one waits for approval, none is done, and nothing is stored
+ * of the exchange.
+ */
 export async function revoke(
   context: Context,
   crls: Crls,
   requester: Requester,
   { entries, exchange }: RevocationAsk,
-): Promise<void> {
+): Promise<Deferral | undefined> {
   const configuration = await context.configuration.current();
   const actor = requesterActor(requester);
+  const plans: (Plan | Fault)[] = [];
+  const named = new Set<number>();
+  let deferral: Deferral | undefined;
+  for (const entry of entries) {
+    try {
+      const plan = await planFor(context, configuration, requester, entry, exchange);
+      if (named.has(plan.record.id)) throw new Fault('conflict', 'the same certificate is named twice');
+      named.add(plan.record.id);
+      if ('kind' in plan) deferral = later(deferral, plan);
+      else plans.push(plan);
+    } catch (error) {
+      plans.push(refused(error));
+    }
+  }
+  if (deferral) return deferral;
   const writes: Write[] = [];
   const results: (Fault | undefined)[] = [];
   const revoked = new Set<StoredCertificate>();
-  for (const entry of entries) {
+  for (const [n, plan] of plans.entries()) {
+    const entry = entries[n]!;
     try {
-      if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
-        throw new Fault('malformed', 'invalidityDate: this lies in the future');
-      }
-      const record = await revocable(context, configuration, requester, entry.certificate);
-      if ([...revoked].some(({ id }) => id === record.id)) {
-        throw new Fault('conflict', 'the same certificate is named twice');
-      }
-      writes.push(...revocationWrites(context, actor, record, entry));
-      if (entry.reason !== 'removeFromCRL') {
-        writes.push(...deactivationWrites(context, configuration, actor, record));
-      }
-      revoked.add(record);
+      if (plan instanceof Fault) throw plan;
+      await revokeUpstream(context, plan.record, entry.reason);
+      writes.push(...plan.writes);
+      revoked.add(plan.record);
       results.push(undefined);
     } catch (error) {
-      const fault = toFault(error);
-      if (fault.code === 'internal' || fault.code === 'unavailable') throw error;
+      const fault = refused(error);
       results.push(fault);
       await recordRefusal(context, refusal(context, requester, entry, fault));
     }
@@ -68,12 +89,58 @@ export async function revoke(
   } catch (error) {
     throw refusedExchange(error, exchange);
   }
-  if (revoked.size === 0) return;
+  if (revoked.size === 0) return undefined;
   context.configuration.expire();
   await crls.generateAfterRevocation(
     [...revoked].map(({ ca }) => ca),
     actor,
   );
+  return undefined;
+}
+
+/** What an entry comes to is told to who asked; what is not its fault is thrown. */
+function refused(error: unknown): Fault {
+  const fault = toFault(error);
+  if (fault.code === 'internal' || fault.code === 'unavailable') throw error;
+  return fault;
+}
+
+const later = (one: Deferral | undefined, other: Deferral): Deferral =>
+  one && (one.lasts ?? 0) >= (other.lasts ?? 0) ? one : other;
+
+async function planFor(
+  context: Context,
+  configuration: Configuration,
+  requester: Requester,
+  entry: RevocationEntry,
+  exchange: Exchange,
+): Promise<Plan | (Deferral & Pick<Plan, 'record'>)> {
+  if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
+    throw new Fault('malformed', 'invalidityDate: this lies in the future');
+  }
+  const record = await revocable(context, configuration, requester, entry.certificate);
+  const actor = requesterActor(requester);
+  const writes = [...revocationWrites(context, actor, record, entry)];
+  if (entry.reason !== 'removeFromCRL') {
+    writes.push(...deactivationWrites(context, configuration, actor, record));
+  }
+  const device = record.device === null ? undefined : await context.store.get('device', record.device);
+  const profile = record.profile === null ? undefined : configuration.profile(record.profile)?.record;
+  const matter = {
+    operation: 'revocation',
+    protocol: requester.target.protocol,
+    domain: requester.domain,
+    profile,
+    device,
+  } as const;
+  const clearance = await clear(context, configuration, matter, () =>
+    revocationPetition({ requester: requesterKey(requester), actor, matter, record, entry, exchange }),
+  );
+  if (clearance.kind === 'pending') return { ...clearance, record };
+  if (clearance.kind === 'cleared' && clearance.approval) {
+    writes.push(...usedWrites(context, actor, clearance.approval, record.id));
+  }
+  return { record, writes };
 }
 
 /** Faults: notFound, also for a certificate that the requester may not know of; forbidden. */

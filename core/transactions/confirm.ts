@@ -8,6 +8,7 @@ import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
+import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import { type HashName, type SignatureAlgorithm, signatureHash } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import { demandOpener, exchangeWrite, isOnboarding, memory, refusedExchange } from './record.ts';
@@ -64,7 +65,9 @@ export async function confirm(
   } catch (error) {
     throw refusedExchange(error, exchange);
   }
-  if (revoked) await crls.generateAfterRevocation([record.ca], actor);
+  if (!revoked) return;
+  await revokeUpstreamIfPossible(context, actor, [record], 'cessationOfOperation');
+  await crls.generateAfterRevocation([record.ca], actor);
 }
 
 /**

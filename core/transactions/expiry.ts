@@ -4,6 +4,7 @@ import { audit, type Context, systemActor } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/outcome.ts';
 import type { Condition, Write } from '../ports/store.ts';
+import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import { isOnboarding, memory } from './record.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -69,5 +70,7 @@ async function expire(context: Context, transaction: Transaction): Promise<numbe
     if (error instanceof Fault && error.code === 'conflict') return undefined;
     throw error;
   }
-  return revoked ? record.ca : undefined;
+  if (!revoked) return undefined;
+  await revokeUpstreamIfPossible(context, systemActor, [record], 'cessationOfOperation');
+  return record.ca;
 }

@@ -7,8 +7,9 @@ import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { LevelRules } from '../security/levels.ts';
 import { readPublicKey } from '../x509/public-key.ts';
-import { ask, deferral, newRequest } from './ask.ts';
+import { ask, deferral, joinable, newRequest } from './ask.ts';
 import { issuerNamed } from './chain.ts';
+import { takeOn } from './take-on.ts';
 import type { UpstreamPurpose, UpstreamRequest } from './upstream-request.ts';
 
 /** A certificate that may have to come from an upstream CA. */
@@ -32,26 +33,44 @@ const handedOutFor = 3_600_000;
 export async function order(context: Context, commission: UpstreamCommission): Promise<Issued | Deferral> {
   if (commission.ca.record.key) return issue(context, commission);
   const { security } = await context.configuration.current();
-  const wanted = () => wantedOf(context, commission, security);
-  const request = await ask(context, commission.digest, wanted);
-  return request.state === 'issued' ? handOut(context, commission, request) : deferral(context, request);
+  const request = await ask(context, commission.digest, () => wantedOf(context, commission, security));
+  return outcomeOf(context, commission, request);
 }
+
+/** What has been ordered before, under this digest, as far as it has come now; undefined when nothing has. As `order` else. */
+export async function resume(
+  context: Context,
+  commission: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  digest: string,
+): Promise<Issued | Deferral | undefined> {
+  const known = await joinable(context, digest);
+  return known && outcomeOf(context, commission, await takeOn(context, known));
+}
+
+const outcomeOf = async (
+  context: Context,
+  commission: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  request: UpstreamRequest,
+): Promise<Issued | Deferral> =>
+  request.state === 'issued' ? handOut(context, commission, request) : deferral(context, request);
 
 /** To whoever asked for it, with all that goes along with that, in one commit. Faults: conflict when it has been revoked meanwhile. */
 async function handOut(
   context: Context,
-  { ca, alongside: more }: UpstreamCommission,
-  { id: request, certificate: id, expiresAt }: UpstreamRequest,
+  { ca, alongside: more }: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  { id: request, certificate: id, expiresAt, protocol }: UpstreamRequest,
 ): Promise<Issued> {
   const { store, clock, configuration } = context;
   const record = id === null ? undefined : await store.get('certificate', id);
   if (!record) throw new Fault('unavailable', 'the certificate is gone');
   const { der } = record;
   const until = Math.min(expiresAt, clock.now() + handedOutFor);
+  // Whoever asks for another one by the same name means another one.
+  const set = { expiresAt: until, ...(protocol === 'management' && { answersFor: null }) };
   const writes: Write[] = [
     // Nothing changes; it has to be so.
     { op: 'update', kind: 'certificate', id: record.id, where: { status: 'good' }, set: { status: 'good' } },
-    { op: 'update', kind: 'upstreamRequest', id: request, set: { expiresAt: until } },
+    { op: 'update', kind: 'upstreamRequest', id: request, set },
   ];
   const [, , ...alongside] = await store.commit([...writes, ...((await more?.(der, writes.length)) ?? [])]);
   const chain = (await configuration.current()).ca(ca.record.id)?.chain ?? ca.chain;

@@ -1,0 +1,61 @@
+import type { Actor } from '../audit/event.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { RevocationReason } from '../x509/crl.ts';
+import { issuerNamed } from './chain.ts';
+
+type Revoked = Pick<StoredCertificate, 'id' | 'ca' | 'der'>;
+
+/**
+ * Has the upstream revoke what it has issued, put it on hold or release it, before that is recorded here: its CRL is the one that
+ * counts. Nothing to do for what a CA of ours has issued. Faults: unsupported where the upstream cannot be told, unavailable,
+ * forbidden.
+ */
+export async function revokeUpstream(
+  context: Context,
+  { ca, der }: Revoked,
+  reason: RevocationReason,
+): Promise<void> {
+  const known = (await context.configuration.current()).ca(ca)?.record;
+  if (!known || known.key) return;
+  const name = known.issuer ?? '';
+  const issuer = issuerNamed(context, name);
+  const { protocol } = issuer;
+  if (!issuer.revoke) {
+    throw new Fault('unsupported', `the upstream CA ${name} cannot be told over ${protocol?.toUpperCase()}`, {
+      hint: 'have the certificate revoked there',
+    });
+  }
+  context.circuits.demand(name);
+  await context.circuits.watch(name, () => issuer.revoke!(der, reason));
+}
+
+/**
+ * The same for what nobody can be asked about: the certificate counts for nothing here from now on, and where its CA could not be
+ * told, the audit trail says so.
+ */
+export async function revokeUpstreamIfPossible(
+  context: Context,
+  actor: Actor,
+  records: readonly Revoked[],
+  reason: RevocationReason,
+): Promise<void> {
+  for (const record of records) {
+    try {
+      await revokeUpstream(context, record, reason);
+    } catch (error) {
+      const { code, detail } = toFault(error);
+      if (code === 'internal') context.log.error('an upstream CA could not be told of a revocation', error);
+      await recordRefusal(
+        context,
+        audit(context, actor, {
+          action: 'certificate.revokeUpstream',
+          object: `certificate:${record.id}`,
+          outcome: 'failed',
+          detail: { reason, code, why: brief(detail) },
+        }),
+      );
+    }
+  }
+}
