@@ -24,6 +24,8 @@ export interface Driver {
   readonly dialect: Dialect;
   /** Builds and compiles statements; does not run them. */
   readonly builder: Builder;
+  /** Runs one statement that only reads and comes again and again. Those that wait together may have one view. */
+  look(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
   /** Runs one statement by itself. `reuse`: it will come again, keep it prepared. */
   query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]>;
   /** Runs one statement that reads, and may have much to read. Nothing else waits for it. */

@@ -80,6 +80,10 @@ class PostgresDriver implements Driver {
     return answered(this.#pool.query(text, parameters, reuse));
   }
 
+  look(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    return this.query(text, parameters, true);
+  }
+
   search(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
     return answered(this.#searches.query(text, parameters, false));
   }

@@ -18,7 +18,7 @@ export function createStore(driver: Driver, clock: Clock): Store {
   async function find<K extends Kind>(kind: K, where: object): Promise<Records[K] | undefined> {
     const wanted = sought(kind, where);
     if (!wanted) return undefined;
-    const [row] = await driver.query(statements.find(kind, wanted), wanted.parameters, true);
+    const [row] = await driver.look(statements.find(kind, wanted), wanted.parameters);
     return row && toRecord(kind, row);
   }
 
@@ -34,7 +34,7 @@ export function createStore(driver: Driver, clock: Clock): Store {
       if (typeof commonName !== 'string') return undefined;
       const id = /^[1-9]\d{0,15}$/.test(name) ? encodeSought('device', 'id', Number(name)) : undefined;
       const parameters = id === undefined ? [commonName] : [commonName, id];
-      const [row] = await driver.query(statements.deviceLogin(id !== undefined), parameters, true);
+      const [row] = await driver.look(statements.deviceLogin(id !== undefined), parameters);
       return row && toDeviceLogin(row);
     },
 
