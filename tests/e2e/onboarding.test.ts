@@ -227,7 +227,7 @@ describe('over CMP', () => {
 
   test('from the factory to the plant', () => {
     manufacture('PMP-0002', 'issuing-ca', ['issuing-ca']);
-    const idevid = '-cert PMP-0002.leaf -key PMP-0002.key -extracerts issuing-ca.pem';
+    const idevid = '-cert PMP-0002.idevid -key PMP-0002.key -extracerts PMP-0002.idevid';
     run(newKey('two'));
     const asked = '-newkey two.key -subject /CN=PMP-0002';
 
