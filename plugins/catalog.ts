@@ -4,6 +4,7 @@ import type { Plugin } from './contract.ts';
 import { est } from './est.ts';
 import { keyfile } from './keyfile.ts';
 import { management } from './management.ts';
+import { pkcs11 } from './pkcs11.ts';
 import { postgres } from './postgres.ts';
 import { publication } from './publication.ts';
 import { remoteEst } from './remote-est.ts';
@@ -17,6 +18,7 @@ export const catalog: readonly Plugin[] = [
   postgres,
   // keys
   keyfile,
+  pkcs11,
   // issuers
   remoteEst,
   // inbound

@@ -145,6 +145,11 @@ const importTable: readonly Row[] = [
     ...outbound,
     packages: { ...files, 'node:crypto': 'all', ssh2: 'all' },
   },
+  {
+    of: 'adapters/outbound/pkcs11/',
+    ...outbound,
+    packages: { ...files, 'node:crypto': 'all', bun: 'types', pkcs11js: 'all' },
+  },
   { of: 'adapters/outbound/*/', ...outbound },
 
   { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },

@@ -41,6 +41,8 @@ export interface KeyStore {
   /** Absent where keys cannot come from outside. `pkcs8` is an unencrypted PrivateKeyInfo, DER. */
   import?(pkcs8: Uint8Array, label: string): Promise<StoredKey>;
   publicKey(id: string): Promise<Uint8Array>;
+  /** A key that other tools may have made, by its label. Absent where there are none. Fault conflict when several have it. */
+  find?(label: string): Promise<StoredKey>;
   /**
    * Signs `data` (not its digest). The signature is X.509-ready: ECDSA as DER SEQUENCE, never raw r‖s.
    * Answers at once where nothing has to be waited for. Fault badAlgorithm when the algorithm does not fit the key.

@@ -1,0 +1,154 @@
+import type { Log } from '#core/ports/logs.ts';
+import { isLoss, isWrongPin, TokenFailure } from './failure.ts';
+import type { Place, TokenFacts } from './messages.ts';
+import type { PinGuard } from './pin-guard.ts';
+import { TokenProcess } from './token-process.ts';
+import { Turns } from './turns.ts';
+
+export interface ConnectionOptions {
+  readonly place: Place;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly pin: PinGuard;
+  /** How much is asked of the token at a time. */
+  readonly sessions: number;
+  /** Milliseconds that it has for an answer. */
+  readonly patience: number;
+  readonly log: Log;
+}
+
+/** Between two attempts to reach a token, in milliseconds; it doubles. */
+const firstPause = 250;
+const longestPause = 10_000;
+
+interface Connection {
+  readonly process: TokenProcess;
+  readonly facts: TokenFacts;
+}
+
+/**
+ * The way to a token, found again when it was lost: by whoever needs it next, after a pause that grows with each attempt in
+ * vain. Whoever asks during the pause is refused at once.
+ */
+export class TokenConnection {
+  readonly #options: ConnectionOptions;
+  readonly #turns: Turns;
+  #connection: Promise<Connection> | undefined;
+  #lost: { readonly failure: TokenFailure; readonly attempts: number; readonly until: number } | undefined;
+  #facts: TokenFacts | undefined;
+  #closed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#turns = new Turns(options.sessions, options.patience);
+  }
+
+  /** What the token said of itself last; undefined before it was reached. */
+  get facts(): TokenFacts | undefined {
+    return this.#facts;
+  }
+
+  /**
+   * Asks something of the token, in its turn. What a loss interrupted is asked again, once, of a new connection if `again`
+   * allows it. Errors: TokenFailure.
+   */
+  use<T>(
+    work: (process: TokenProcess) => Promise<T>,
+    { again, signal }: { readonly again: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<T> {
+    return this.#turns.take(async () => {
+      try {
+        return await this.#attempt(work);
+      } catch (error) {
+        // Without an answer, another wait would not be shorter.
+        const lost = error instanceof TokenFailure && isLoss(error) && error.kind !== 'late';
+        if (!again || !lost || this.#lost) throw error;
+      }
+      try {
+        return await this.#attempt(work);
+      } catch (error) {
+        // A new connection did not help.
+        if (error instanceof TokenFailure && isLoss(error)) this.#failed(error);
+        throw error;
+      }
+    }, signal);
+  }
+
+  /** Reaches the token, if it is not reached already. Errors: TokenFailure. */
+  async reach(): Promise<void> {
+    await this.#reached();
+  }
+
+  /** Asks the token whether it is there, whatever waits for it. Errors: TokenFailure. */
+  async check(): Promise<void> {
+    const { patience } = this.#options;
+    await this.#attempt((process) => process.ask('check', null, patience));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const connection = await this.#connection?.catch(() => undefined);
+    await connection?.process.close();
+  }
+
+  async #attempt<T>(work: (process: TokenProcess) => Promise<T>): Promise<T> {
+    const reaching = this.#reached();
+    const { process } = await reaching;
+    try {
+      const result = await work(process);
+      if (this.#lost) this.#options.log.info('the token is back', { token: this.#facts?.label });
+      this.#lost = undefined;
+      return result;
+    } catch (error) {
+      if (error instanceof TokenFailure && isLoss(error) && this.#connection === reaching) {
+        this.#connection = undefined;
+        if (error.kind === 'late') this.#failed(error);
+        void process.close();
+      }
+      throw error;
+    }
+  }
+
+  #reached(): Promise<Connection> {
+    if (this.#connection) return this.#connection;
+    if (this.#closed) return Promise.reject(new TokenFailure('ended', 'the key store is closed'));
+    if (this.#lost && performance.now() < this.#lost.until) return Promise.reject(this.#lost.failure);
+    const connecting = this.#connect();
+    this.#connection = connecting;
+    connecting.then(
+      ({ facts }) => {
+        this.#facts = facts;
+      },
+      (error) => {
+        this.#connection = undefined;
+        this.#failed(error);
+      },
+    );
+    return connecting;
+  }
+
+  async #connect(): Promise<Connection> {
+    const { place, environment, pin, sessions, patience } = this.#options;
+    const process = new TokenProcess(environment, sessions);
+    try {
+      const facts = await process.ask('open', place, patience);
+      await pin.use(facts, (text) => process.ask('login', { pin: text }, patience));
+      return { process, facts };
+    } catch (error) {
+      await process.close();
+      throw isWrongPin(error)
+        ? new TokenFailure('pin', 'the token refuses the PIN of the configuration')
+        : error;
+    }
+  }
+
+  #failed(error: unknown): void {
+    const failure =
+      error instanceof TokenFailure
+        ? error
+        : new TokenFailure('pin', error instanceof Error ? error.message : String(error));
+    const attempts = (this.#lost?.attempts ?? 0) + 1;
+    if (!this.#lost) this.#options.log.warn('the token is out of reach', { reason: failure.message });
+    const pause = Math.min(longestPause, firstPause * 2 ** (attempts - 1));
+    this.#lost = { failure, attempts, until: performance.now() + pause };
+  }
+}

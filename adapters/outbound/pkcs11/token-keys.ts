@@ -1,0 +1,192 @@
+import { Fault } from '#core/fault.ts';
+import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
+import type { Log } from '#core/ports/logs.ts';
+import type { Vault } from '#core/ports/vault.ts';
+import type { PublicKey } from '#core/x509/public-key.ts';
+import { isNotOffered, TokenFailure } from './failure.ts';
+import { keyTypesOf, possibleKeyTypes, templateOf } from './key-types.ts';
+import type { Place, Scheme } from './messages.ts';
+import { PinGuard } from './pin-guard.ts';
+import { TokenConnection } from './token-connection.ts';
+import { publicKeyOf } from './token-public-key.ts';
+import { fromToken, toSign, toSignDigest } from './token-signature.ts';
+
+export interface TokenOptions extends Place {
+  readonly pin: string;
+  /** Where it is recorded which PIN the token has refused. */
+  readonly pinFile: string;
+  readonly vault: Vault;
+  readonly log: Log;
+  /** What is asked of the token at a time. */
+  readonly sessions?: number;
+  /** Milliseconds for an answer. Making a key may take longer. */
+  readonly patience?: number;
+  /** Environment variables of the module, on top of our own. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const usualSessions = 4;
+const usualPatience = 10_000;
+/** A large RSA key may take a small device minutes. */
+const generatePatience = 180_000;
+/** Seconds. */
+const retryAfter = 5;
+const mostLabelCharacters = 100;
+/** CKA_ID in hexadecimal. */
+const tokenId = /^(?:[0-9a-f]{2}){1,32}$/;
+const mostKnownKeys = 1000;
+
+/**
+ * Keys in a PKCS #11 token, which they never leave. What is wrong with the configuration is an Error at once: the module, the
+ * PIN. A token that is only away is waited for.
+ */
+export async function openToken(options: TokenOptions): Promise<KeyStore> {
+  const { library, parameters, token, slot, pin, pinFile, vault, log } = options;
+  const { sessions = usualSessions, patience = usualPatience, environment = {} } = options;
+  const connection = new TokenConnection({
+    place: {
+      library,
+      ...(parameters !== undefined && { parameters }),
+      ...(token !== undefined && { token }),
+      ...(slot !== undefined && { slot }),
+    },
+    environment,
+    pin: new PinGuard({ file: pinFile, pin, vault }),
+    sessions,
+    patience,
+    log,
+  });
+  try {
+    await connection.reach();
+  } catch (error) {
+    if (!(error instanceof TokenFailure) || misconfigured.has(error.kind)) {
+      await connection.close();
+      throw new Error(explained(error));
+    }
+  }
+
+  /** Public keys by id, for what has to be known of a key before it signs. */
+  const known = new Map<string, PublicKey>();
+
+  async function find(by: { readonly id: string } | { readonly label: string }): Promise<StoredKey> {
+    const found = await orFault(
+      connection.use((process) => process.ask('find', by, patience), { again: true }),
+    );
+    return remember(found.id, publicKeyOf(found));
+  }
+
+  function remember(id: string, key: PublicKey): StoredKey {
+    if (known.size >= mostKnownKeys) known.clear();
+    known.set(id, key);
+    return { id, spki: key.spki };
+  }
+
+  async function publicKey(id: string): Promise<PublicKey> {
+    if (!tokenId.test(id)) throw new Fault('notFound', 'no such key');
+    await find({ id });
+    return known.get(id)!;
+  }
+
+  async function sign(
+    id: string,
+    scheme: (key: PublicKey) => Scheme & { readonly data: Uint8Array },
+    signal?: AbortSignal,
+  ): Promise<Uint8Array> {
+    const key = known.get(id) ?? (await publicKey(id));
+    const what = { id, ...scheme(key) };
+    try {
+      const signing = connection.use((process) => process.ask('sign', what, patience), {
+        again: true,
+        signal,
+      });
+      return fromToken(key, await orFault(signing));
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'notFound') known.delete(id);
+      throw error;
+    }
+  }
+
+  return {
+    get keyTypes() {
+      return connection.facts ? keyTypesOf(connection.facts) : possibleKeyTypes;
+    },
+    async generate(type, label) {
+      const template = templateOf(type);
+      if (!template) throw new Fault('badAlgorithm', `tokens make no keys of type ${type}`);
+      const of = { template, label: [...label].slice(0, mostLabelCharacters).join('') };
+      // Not again: it may be there already.
+      const making = connection.use((process) => process.ask('generate', of, generatePatience), {
+        again: false,
+      });
+      const made = await orFault(making);
+      return remember(made.id, publicKeyOf(made));
+    },
+    find: (label) => find({ label }),
+    publicKey: async (id) => (await publicKey(id)).spki,
+    sign: (id, algorithm, data, signal) => sign(id, (key) => toSign(key, algorithm, data), signal),
+    signDigest: (id, algorithm, digest) => sign(id, (key) => toSignDigest(key, algorithm, digest)),
+    async remove(id) {
+      known.delete(id);
+      if (!tokenId.test(id)) return;
+      await orFault(connection.use((process) => process.ask('remove', { id }, patience), { again: true }));
+    },
+    async health() {
+      try {
+        await connection.check();
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, detail: told(error) };
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+const misconfigured: ReadonlySet<TokenFailure['kind']> = new Set(['driver', 'library', 'pin']);
+
+/** For the operator. */
+function explained(error: unknown): string {
+  if (!(error instanceof TokenFailure)) return error instanceof Error ? error.message : String(error);
+  const detail = error.message;
+  if (error.kind === 'library') return `the PKCS #11 module cannot be used: ${detail}`;
+  if (error.kind !== 'driver') return detail;
+  return `pkcs11js is not built here, which takes python3, make and g++: install them, remove node_modules and start again (${detail})`;
+}
+
+/** For everybody. */
+const outward: Readonly<Record<TokenFailure['kind'], string>> = {
+  driver: 'PKCS #11 is not available on this machine',
+  library: 'the PKCS #11 module cannot be used',
+  absent: 'the token is not there',
+  notFound: 'no such key',
+  several: 'the token has several keys of this name',
+  vanished: 'the token has lost a key that it had',
+  cryptoki: 'the token fails',
+  pin: 'the token cannot be logged in to',
+  late: 'the token does not answer',
+  busy: 'the token is busy',
+  ended: 'the connection to the token was lost',
+};
+
+function told(error: unknown): string {
+  if (!(error instanceof TokenFailure)) return 'the token fails';
+  return error.kind === 'cryptoki' ? `${outward.cryptoki}: ${error.message}` : outward[error.kind];
+}
+
+async function orFault<T>(result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    throw error instanceof TokenFailure ? faultOf(error) : error;
+  }
+}
+
+function faultOf(failure: TokenFailure): Fault {
+  const cause = failure;
+  if (failure.kind === 'notFound') return new Fault('notFound', failure.message, { cause });
+  if (failure.kind === 'several') return new Fault('conflict', outward.several, { cause });
+  if (isNotOffered(failure)) {
+    return new Fault('badAlgorithm', `the token does not offer this (${failure.message})`, { cause });
+  }
+  return new Fault('unavailable', told(failure), { retryAfter, cause });
+}

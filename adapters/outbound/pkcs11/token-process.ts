@@ -1,0 +1,91 @@
+import type { Subprocess } from 'bun';
+import { TokenFailure } from './failure.ts';
+import type { Answer, Operation, Operations, Question } from './messages.ts';
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(failure: TokenFailure): void;
+  readonly timer: Timer;
+}
+
+/** How long the module may take to say goodbye to its token, in milliseconds. */
+const closePatience = 2000;
+
+/**
+ * A process of its own for one PKCS #11 module and one token: modules block, know only one set of parameters, one login and one
+ * connection for each process, and crash.
+ */
+export class TokenProcess {
+  readonly #process: Subprocess;
+  readonly #waiting = new Map<number, Waiting>();
+  #asked = 0;
+  #over = false;
+
+  /** `threads`: what may be under way at once. */
+  constructor(environment: Readonly<Record<string, string>>, threads: number) {
+    this.#process = Bun.spawn([process.execPath, new URL('./token-host.ts', import.meta.url).pathname], {
+      env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: String(threads) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ipc: (answer: Answer) => this.#settle(answer),
+    });
+    void this.#process.exited.then(() => this.#end('the process of the PKCS #11 module ended'));
+  }
+
+  /**
+   * Asks, and waits for `patience` milliseconds. What takes longer hangs inside the module and ends the process. Errors:
+   * TokenFailure, `late` and `ended` among them.
+   */
+  ask<O extends Operation>(
+    operation: O,
+    of: Operations[O]['arguments'],
+    patience: number,
+  ): Promise<Operations[O]['result']> {
+    const question: Question = { number: ++this.#asked, operation, arguments: of };
+    return new Promise((resolve, reject) => {
+      if (this.#over) return reject(new TokenFailure('ended', 'the process of the PKCS #11 module ended'));
+      const late = () => {
+        this.#waiting.delete(question.number);
+        reject(new TokenFailure('late', 'the token does not answer'));
+        this.#process.kill('SIGKILL');
+      };
+      const timer = setTimeout(late, patience);
+      this.#waiting.set(question.number, { resolve: resolve as Waiting['resolve'], reject, timer });
+      try {
+        this.#process.send(question);
+      } catch {
+        this.#end('the process of the PKCS #11 module ended');
+      }
+    });
+  }
+
+  /** Hangs up. Who still waits is refused. */
+  async close(): Promise<void> {
+    this.#end('the connection to the token was given up');
+    if (this.#process.exitCode === null) this.#process.disconnect();
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), closePatience);
+    await this.#process.exited;
+    clearTimeout(late);
+  }
+
+  #settle(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.number);
+    if (!waiting) return;
+    this.#waiting.delete(answer.number);
+    clearTimeout(waiting.timer);
+    if ('result' in answer) {
+      waiting.resolve(answer.result);
+    } else {
+      const { kind, detail, code } = answer.failure;
+      waiting.reject(new TokenFailure(kind, detail, code));
+    }
+  }
+
+  #end(why: string): void {
+    this.#over = true;
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new TokenFailure('ended', why));
+    }
+    this.#waiting.clear();
+  }
+}
