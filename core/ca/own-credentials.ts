@@ -15,6 +15,7 @@ import { assembleCertificationRequest, buildCertificationRequestInfo } from '../
 import { credentialType } from './credential.ts';
 import { issue } from './issuance.ts';
 import { generateKey, keyStoreNamed, keyStoreThat, type NamedKeyStore, withNewKey } from './keys.ts';
+import { nearestCa } from './nearest-ca.ts';
 import { publicUrls } from './urls.ts';
 
 export interface OwnCredential {
@@ -40,7 +41,7 @@ export async function createOwnCredential(
 ): Promise<number> {
   const configuration = await context.configuration.current();
   const domain = resolveDomain(configuration, undefined, context.settings.defaultDomain);
-  const ca = resolveCa(configuration, domain);
+  const ca = nearestCa(configuration, resolveCa(configuration, domain), context.clock.now());
   const profile = configuration.profileNamed(wanted.profileName);
   if (!profile) throw new Fault('unavailable', `there is no profile ${wanted.profileName}`);
   const keyStore = keyStoreFor(context, wanted.type);

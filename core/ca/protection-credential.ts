@@ -18,6 +18,7 @@ import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key
 import { type Credential, credentialType } from './credential.ts';
 import { issue } from './issuance.ts';
 import { generateKey, type NamedKeyStore, withNewKey } from './keys.ts';
+import { nearestCa } from './nearest-ca.ts';
 import { credentialWrites } from './own-credentials.ts';
 import type { Preparation } from './prepared.ts';
 import { publicUrls } from './urls.ts';
@@ -52,8 +53,10 @@ export class ProtectionCredentials {
   }
 
   /** Cheap to ask again. Faults: unavailable. */
-  async of(ca: LoadedCa): Promise<ProtectionCredential> {
-    const { counter } = await this.#context.configuration.current();
+  async of(wanted: LoadedCa): Promise<ProtectionCredential> {
+    const configuration = await this.#context.configuration.current();
+    const { counter } = configuration;
+    const ca = nearestCa(configuration, wanted, this.#context.clock.now());
     const known = this.#known.get(ca.record.id);
     if (known?.counter === counter) return known.credential;
     const credential = this.#opened(ca, await this.#find(ca));

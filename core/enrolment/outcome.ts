@@ -51,4 +51,6 @@ export type Outcome =
       readonly retryAfter: number;
       /** Milliseconds for which there may still be another answer; undefined: as long as anybody asks. */
       readonly lasts?: number;
+      /** It waits for an upstream CA, not for people here. */
+      readonly upstream?: true;
     };

@@ -69,7 +69,7 @@ export function deferral(
       retryAfter: seconds,
     });
   }
-  return { kind: 'pending', id, retryAfter: state === 'asked' ? soon : seconds };
+  return { kind: 'pending', id, retryAfter: state === 'asked' ? soon : seconds, upstream: true };
 }
 
 /** For whom, by what rules and under which digest something is asked of an upstream. */

@@ -45,7 +45,8 @@ export function renderFault(error: unknown): HttpResponse {
 /** RFC 7030 §4.2.3: the issued certificate and no other, or 202 with a time to come back. */
 export function renderOutcome(outcome: Outcome): HttpResponse {
   if (outcome.kind === 'issued') return certsOnly([outcome.certificate]);
-  return refusal(202, `pending: request ${outcome.id} waits for approval, send it again later`, {
+  const whom = outcome.upstream ? 'the upstream CA' : 'approval';
+  return refusal(202, `pending: request ${outcome.id} waits for ${whom}, send it again later`, {
     'retry-after': String(outcome.retryAfter),
   });
 }

@@ -11,14 +11,19 @@ const schema = Type.Object(
   },
   { $id: 'Pending', additionalProperties: false },
 );
-const detail = 'the request waits for approval: send it again later';
+const waitsFor = (whom: string): string => `the request waits for ${whom}: send it again later`;
+const detail = waitsFor('approval');
 
 export const isDeferral = (made: unknown): made is Deferral =>
   typeof made === 'object' && made !== null && 'kind' in made && made.kind === 'pending';
 
 /** Neither done nor refused: somebody has to decide first. */
-export const pending = ({ id, retryAfter }: Deferral): Response =>
-  json(202, { status: 'pending', detail, id }, { 'retry-after': String(retryAfter) });
+export const pending = ({ id, retryAfter, upstream }: Deferral): Response =>
+  json(
+    202,
+    { status: 'pending', detail: upstream ? waitsFor('the upstream CA') : detail, id },
+    { 'retry-after': String(retryAfter) },
+  );
 
 export const pendingResponse = (description: string): ResponseDocumentation => ({
   ...jsonResponse(description, schema, { status: 'pending', detail, id: 12 }),

@@ -53,8 +53,8 @@ export function renderFault(error: unknown): HttpResponse {
 
 export function renderOutcome(outcome: Outcome): HttpResponse {
   if (outcome.kind === 'issued') return json(200, issued(outcome.certificate, outcome.chain));
-  const { id, retryAfter } = outcome;
-  const detail = 'the request waits for approval, send it again later';
+  const { id, retryAfter, upstream } = outcome;
+  const detail = `the request waits for ${upstream ? 'the upstream CA' : 'approval'}, send it again later`;
   return json(202, JSON.stringify({ status: 'pending', detail, id }), { 'retry-after': String(retryAfter) });
 }
 
