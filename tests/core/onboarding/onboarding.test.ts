@@ -5,6 +5,7 @@ import { Fault, type FaultCode } from '#core/fault.ts';
 import type { Store, Write } from '#core/ports/store.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
+import { apiOf } from '#tests/fixtures/api.ts';
 import {
   holder,
   type Installation,
@@ -221,6 +222,26 @@ describe('a second onboarding', () => {
     expect(await verdict(() => onboard(idevid(key, acme, 'serialNumber=SN-2')))).toBe('forbidden');
     expect(await verdict(() => onboard(idevid(key, acme, 'serialNumber=SN-1')))).toBe('issued');
   });
+});
+
+test('first contact that has to be approved waits, is asked again with the same IDevID, and onboards once it is', async () => {
+  const { gateway, admin } = site;
+  await gateway.approvalPolicies.create(admin, { uniqueName: 'by hand', decision: 'manual' });
+  const again = csr('CN=SN-1');
+  const ask = async () => {
+    const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+    const requester = await gateway.admit(bearer(pump), target);
+    return gateway.enrol(requester, { operation: 'enrol', request: { kind: 'pkcs10', der: again } });
+  };
+  const first = await ask();
+  expect(await ask()).toEqual(first);
+  expect([first.kind, (await configOf('SN-1')).onboardingStatus]).toEqual(['pending', 1]);
+  const api = await apiOf(site);
+  const [waiting] = (await api.get('/api/approvals/')).body;
+  expect((await api.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(200);
+  expect((await ask()).kind).toBe('issued');
+  expect((await configOf('SN-1')).onboardingStatus).toBe(2);
+  expect(await verdict(ask)).toBe('forbidden');
 });
 
 describe('a device that an administrator registered', () => {
