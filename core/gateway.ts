@@ -41,7 +41,7 @@ import { admit, type OutrightRefusal, refusedOutright } from './enrolment/admit.
 import { enrol } from './enrolment/enrol.ts';
 import type { Evidence, Target } from './enrolment/evidence.ts';
 import { type Information, information } from './enrolment/information.ts';
-import type { Ask, Outcome } from './enrolment/outcome.ts';
+import type { Ask, Deferral, Outcome } from './enrolment/outcome.ts';
 import type { Requester } from './enrolment/requester.ts';
 import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
 import { resolveCa, resolveDomain } from './enrolment/target.ts';
@@ -94,9 +94,9 @@ export interface Gateway {
   enrol(requester: Requester, ask: Ask): Promise<Outcome>;
   /**
    * Revokes certificates, puts them on hold or releases them; what became of each is for the exchange's answer, which is stored
-   * before this resolves. Faults: replayed, conflict when another change came in between, unavailable.
+   * before this resolves; while one of them waits for approval, nothing is done. Faults: replayed, conflict when another change came in between, unavailable.
    */
-  revoke(requester: Requester, ask: RevocationAsk): Promise<void>;
+  revoke(requester: Requester, ask: RevocationAsk): Promise<Deferral | undefined>;
   /** What takes several messages. */
   readonly transactions: Transactions;
   readonly information: Information;

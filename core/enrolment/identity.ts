@@ -50,5 +50,24 @@ export function requestDigest(identity: RequestIdentity): string {
     extensions.map(({ oid, critical, value }) => [oid, critical, hex(value)]),
     wanted,
   ];
-  return hex(hash('sha256', JSON.stringify(members), 'buffer'));
+  return digest(members);
 }
+
+/** What makes a revocation the same as another one. */
+export interface RevocationIdentity {
+  readonly requester: string;
+  readonly protocol: string;
+  /** The id of the certificate. */
+  readonly certificate: number;
+  readonly reason: string;
+  readonly invalidityDate: number | null;
+}
+
+/** As `requestDigest`, and never the same as one of those. */
+export function revocationDigest(identity: RevocationIdentity): string {
+  const { requester, protocol, certificate, reason, invalidityDate } = identity;
+  return digest([requester, protocol, 'revocation', certificate, reason, invalidityDate]);
+}
+
+const digest = (members: readonly unknown[]): string =>
+  hex(hash('sha256', JSON.stringify(members), 'buffer'));

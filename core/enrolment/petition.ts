@@ -1,11 +1,14 @@
 import type { Petition } from '../approvals/clearance.ts';
 import { certificateContent, outcomeDigest } from '../approvals/content.ts';
 import type { Matter } from '../approvals/rule.ts';
+import type { Revocation } from '../ca/revocation.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
 import type { LoadedCa, LoadedProfile } from '../configuration.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
+import type { Exchange } from '../transactions/transaction.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
-import { requestDigest } from './identity.ts';
+import { requestDigest, revocationDigest } from './identity.ts';
 
 interface Wish extends Pick<Petition, 'requester' | 'actor' | 'request' | 'goesOn'> {
   readonly matter: Matter;
@@ -42,5 +45,42 @@ export function petitionFor(wish: Wish): Petition {
     goesOn: wish.goesOn,
     // A key that was made here is given once.
     forgetful: !wish.remembers && !isKeyMadeHere,
+  };
+}
+
+interface RevocationWish extends Pick<Petition, 'requester' | 'actor'> {
+  readonly matter: Matter;
+  readonly record: StoredCertificate;
+  readonly entry: Revocation;
+  readonly exchange: Exchange;
+}
+
+/** The wish to revoke a certificate, put it on hold or release it. Nothing but itself comes of it. */
+export function revocationPetition(wish: RevocationWish): Petition {
+  const { requester, actor, matter, record, entry, exchange } = wish;
+  const { id: certificate, subject, serialNumber } = record;
+  const { reason } = entry;
+  const invalidityDate = entry.invalidityDate ?? null;
+  const digest = revocationDigest({
+    requester,
+    protocol: matter.protocol,
+    certificate,
+    reason,
+    invalidityDate,
+  });
+  const { follows, message } = exchange;
+  return {
+    digest,
+    requester,
+    actor,
+    request: { kind: 'revocation', der: follows?.request ?? message },
+    subject: () => subject,
+    outcomeDigest: () => digest,
+    content: () => ({
+      kind: 'revocation',
+      entries: [{ certificate, subject, serialNumber, reason, invalidityDate }],
+    }),
+    goesOn: follows !== undefined,
+    forgetful: false,
   };
 }

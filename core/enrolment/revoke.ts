@@ -7,7 +7,7 @@ import type { Configuration } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
-import { exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
+import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import type { Answering, Exchange } from '../transactions/transaction.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
 import { requesterActor } from './admit.ts';
@@ -47,6 +47,7 @@ export async function revoke(
   requester: Requester,
   { entries, exchange }: RevocationAsk,
 ): Promise<Deferral | undefined> {
+  demandOpener(requester, exchange);
   const configuration = await context.configuration.current();
   const actor = requesterActor(requester);
   const plans: (Plan | Fault)[] = [];

@@ -1,8 +1,7 @@
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
-import { parsePkiBody } from '#adapters/wire/cmp/body.ts';
 import { controlTypes } from '#adapters/wire/cmp/controls.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
-import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import type { Ask, CertificateReference, Deferral, Issuance } from '#core/enrolment/outcome.ts';
@@ -10,6 +9,7 @@ import { toFault } from '#core/fault.ts';
 import type { Answer, Exchange } from '#core/transactions/transaction.ts';
 import { formatSerial } from '#core/x509/certificate.ts';
 import { parseCertReqMsg } from '#core/x509/crmf.ts';
+import { wait, waiting } from './deferral.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { isDefect, Refusal, refusalStatus } from './refusal.ts';
 import { reply, sealPrivateKey, withoutRoots } from './reply.ts';
@@ -71,23 +71,19 @@ export async function enrol(
   return ask(surroundings, dialogue, readEnrolment(dialogue.message, body), undefined);
 }
 
-/** pollReq (RFC 9483 §4.4): the request that is waiting is asked again. */
-export async function poll(
+/** The same once more, for a pollReq that names it. */
+export async function resumeEnrolment(
   surroundings: CmpSurroundings,
   dialogue: Dialogue,
-  { certReqIds }: Extract<PkiBody, { type: 'pollReq' }>,
+  opening: SealedPkiMessage,
+  body: EnrolmentBody,
+  certReqIds: readonly number[],
 ): Promise<Uint8Array> {
-  const { transaction } = dialogue;
-  const original = transaction?.request;
-  if (!original) throw new Refusal('badRequest', 'nothing of this transaction is being waited for');
-  const opening = openPkiMessage(original);
-  const body = parsePkiBody(opening.bodyDer);
-  if (!isEnrolment(body)) throw new Error('a transaction waits for what is no enrolment');
   const enrolment = readEnrolment(opening, body);
   if (certReqIds.length !== 1 || certReqIds[0] !== enrolment.certReqId) {
     throw new Refusal('badRequest', 'pollReq has to name the one request that is waiting, by its certReqId');
   }
-  return ask(surroundings, dialogue, enrolment, transaction);
+  return ask(surroundings, dialogue, enrolment, dialogue.transaction);
 }
 
 async function ask(
@@ -169,19 +165,3 @@ async function grant(
     { generalInfo, certificates: withoutRoots(chain), ...(privateKey && { pvno: 3 }) },
   );
 }
-
-const waiting = ({ id }: Deferral): PkiStatusInfo => ({
-  status: 'waiting',
-  statusString: [`request ${id} waits for approval`],
-});
-
-const wait = (
-  surroundings: CmpSurroundings,
-  { message, seal }: Dialogue,
-  certReqId: number,
-  { id, retryAfter }: Deferral,
-): Promise<Answer> =>
-  reply(surroundings, message, seal, {
-    type: 'pollRep',
-    polls: [{ certReqId, checkAfter: retryAfter, reason: [`request ${id} waits for approval`] }],
-  });
