@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { language, messages } from '../language.ts';
 import { pages } from '../pages.ts';
-import { Empty, Problem } from '../parts/answer.tsx';
+import { Problem } from '../parts/answer.tsx';
+import { Heading } from '../parts/facts.tsx';
 import { match, type Page, path } from '../router.ts';
 import { may, resume, session, signOut } from '../session.ts';
 import { Shell } from './shell.tsx';
@@ -48,12 +49,13 @@ function content(state: typeof session.value) {
       return <SignIn />;
     case 'refused':
       return (
-        <Empty title={m('notForServices')}>
+        <>
+          <Heading title={m('notForServices')} />
           <p>{m('notForServicesNext')}</p>
           <button type="button" onClick={() => void signOut()}>
             {m('signOut')}
           </button>
-        </Empty>
+        </>
       );
     case 'signedIn':
       return <CurrentPage />;
@@ -68,25 +70,26 @@ function CurrentPage() {
   useTitle(title, `${here} ${tongue}`);
   useFocus(here);
   if (!found) {
-    return (
-      <Empty title={m('noPage')}>
-        <p>{m('noPageNext')}</p>
-        <a href="/">{m('overview')}</a>
-      </Empty>
-    );
+    return <Refusal title={m('noPage')} next={m('noPageNext')} />;
   }
   const { page, params } = found;
   if (!may(page.needs)) {
-    return (
-      <Empty title={m('notYours')}>
-        <p>{m('notYoursNext', { permission: page.needs ?? '' })}</p>
-        <a href="/">{m('overview')}</a>
-      </Empty>
-    );
+    return <Refusal title={m('notYours')} next={m('notYoursNext', { permission: page.needs ?? '' })} />;
   }
   const View = page.view;
   return <View key={here} params={params} />;
 }
+
+/** In place of a page. */
+const Refusal = ({ title, next }: { readonly title: string; readonly next: string }) => (
+  <>
+    <Heading title={title} />
+    <p>{next}</p>
+    <p>
+      <a href="/">{m('overview')}</a>
+    </p>
+  </>
+);
 
 function find(here: string): { page: Page; params: Readonly<Record<string, string>> } | undefined {
   // Whoever signs in where the sign-in page was asked for wants to see something.

@@ -163,9 +163,9 @@ function Navigation() {
             .filter(({ navigation }) => navigation?.group === group)
             .sort((a, b) => (a.navigation?.order ?? 0) - (b.navigation?.order ?? 0));
           return ofGroup.length === 0 ? null : (
-            <section key={group} aria-labelledby={`group-${group}`}>
+            <div key={group}>
               <h2 id={`group-${group}`}>{m(group)}</h2>
-              <ul>
+              <ul aria-labelledby={`group-${group}`}>
                 {ofGroup.map((page) => (
                   <li key={page.path}>
                     <a
@@ -177,7 +177,7 @@ function Navigation() {
                   </li>
                 ))}
               </ul>
-            </section>
+            </div>
           );
         })}
       </div>

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { shell } from '#tests/fixtures/server.ts';
+import type { Site } from './site.ts';
+
+/** A page as its file describes it. */
+interface Described {
+  /** `/devices/:id` */
+  readonly path: string;
+  readonly needs: string | undefined;
+}
+
+const folder = resolve(import.meta.dir, '../../../adapters/inbound/console/app/pages');
+
+/** Every page of the console. */
+export const pages: readonly Described[] = readdirSync(folder).flatMap((name) => {
+  const source = readFileSync(join(folder, name), 'utf8');
+  return [
+    ...source.matchAll(/: Page = \{\n {2}path: '([^']+)',(?:\n {2}title: .*)?(?:\n {2}needs: '([^']+)')?/g),
+  ].map(([, path, needs]) => ({ path: path!, needs }));
+});
+
+/** Where there is something to see for the pages of one thing: pattern → path. `populate` makes it so. */
+export const places: Readonly<Record<string, string>> = {
+  '/cas/:id': '/cas/2',
+  '/certificates/:id': '/certificates/4',
+  '/devices/:id': '/devices/1',
+  '/domains/:id': '/domains/1',
+};
+
+export const placeOf = ({ path }: Described): string => places[path] ?? path;
+
+/** A device that has enrolled, and others that have not. */
+export async function populate({ server, api }: Site): Promise<void> {
+  const { commands } = server.device('pump-1');
+  for (const step of ['key', 'ca', 'est']) {
+    const { status, stderr } = shell(server.directory, commands[step]!);
+    if (status !== 0) throw new Error(`${step}: ${stderr}`);
+  }
+  for (const name of ['pump-2', 'valve-7', 'press-line-3'])
+    await api('POST', '/api/devices/', { common_name: name, serial_number: `SN-${name}` });
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
+import { adminPassword, type Site, settled, startSite } from './site.ts';
+
+let site: Site;
+
+beforeAll(async () => {
+  if (hasBrowser) site = await startSite();
+}, 60_000);
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+const heading = (page: Page): Promise<string> => page.until("document.querySelector('main h1')?.innerText");
+const said = (page: Page, selector: string): Promise<string> =>
+  page.until(`document.querySelector('${selector}')?.innerText`);
+
+/** As the database would have it once the access token has run out. */
+const spoilAccessToken = (page: Page): Promise<void> =>
+  page.evaluate(`new Promise((resolve, reject) => {
+    const request = indexedDB.open('postern', 1);
+    request.onsuccess = () => {
+      const transaction = request.result.transaction('session', 'readwrite');
+      const store = transaction.objectStore('session');
+      store.get('tokens').onsuccess = ({ target }) =>
+        store.put({ ...target.result, access: target.result.access.slice(0, -4) + 'AAAA' }, 'tokens');
+      transaction.oncomplete = () => { request.result.close(); resolve(); };
+      transaction.onabort = reject;
+    };
+  })`);
+
+describe.skipIf(!hasBrowser)('a session', () => {
+  test('a wrong password is said so beside the field, and the right one shows the page that was asked for', async () => {
+    await using page = await site.tab();
+    await page.open(`${site.server.baseUrl}/domains?ordering=unique_name`);
+    await page.type('[name=username]', 'admin');
+    await page.press('Enter');
+    expect(await said(page, '.complaint')).toBe('This is needed.');
+    await page.type('[name=password]', 'wrong');
+    await page.press('Enter');
+    expect(await page.until("document.querySelector('.complaint')?.innerText.includes('wrong')")).toBe(true);
+    expect(await page.evaluate('document.activeElement.name')).toBe('username');
+    await page.evaluate("document.querySelector('[name=password]').select()");
+    await page.type('[name=password]', adminPassword);
+    await page.press('Enter');
+    await page.until(`${settled} && document.querySelector('table.list')`);
+    expect(await page.evaluate('location.pathname + location.search')).toBe('/domains?ordering=unique_name');
+    expect(await heading(page)).toBe('Domains');
+  }, 30_000);
+
+  test('a service account is refused, and told where it belongs', async () => {
+    await using page = await site.tab();
+    await page.open(`${site.server.baseUrl}/sign-in`);
+    await page.until("document.querySelector('.who button')?.click() ?? document.querySelector('.sign-in')");
+    await page.type('[name=username]', 'sa_1');
+    await page.type('[name=password]', 'whatever it is');
+    await page.press('Enter');
+    expect(await said(page, '.complaint')).toContain('Service accounts sign in to the API');
+  }, 30_000);
+
+  test('tabs share it; when the access token has run out, one of them gets another and all go on', async () => {
+    await using first = await site.tab();
+    await site.signIn(first, '/domains');
+    await spoilAccessToken(first);
+    const tabs = await Promise.all([site.tab(), site.tab(), site.tab()]);
+    // They come up with the token that is not good any more, all at once.
+    await Promise.all(tabs.map((tab) => tab.open(`${site.server.baseUrl}/domains`)));
+    for (const tab of tabs) {
+      await tab.until(`${settled} && document.querySelector('table.list')`);
+      expect(await heading(tab)).toBe('Domains');
+    }
+    const refreshes = tabs.flatMap(({ requests }) =>
+      requests.filter((url) => url.endsWith('/api/token/refresh/')),
+    );
+    expect(refreshes.length).toBe(1);
+    for (const tab of tabs) await tab[Symbol.asyncDispose]();
+  }, 60_000);
+
+  test('one that is ended from elsewhere ends here, and its page comes back after the next sign-in', async () => {
+    await using page = await site.tab();
+    await page.open(`${site.server.baseUrl}/devices`);
+    await page.until(`document.querySelector('.navigation') || document.querySelector('.sign-in')`);
+    if (await page.evaluate("document.querySelector('.sign-in') !== null"))
+      await site.signIn(page, '/devices');
+    // A new password ends every session.
+    const users = (await site.api('GET', '/api/users/?username=admin')) as { id: number }[];
+    await site.api('PATCH', `/api/users/${users[0]!.id}/`, { password: adminPassword });
+    await page.click('.navigation a[href="/domains"]');
+    await page.until("document.querySelector('.sign-in')");
+    expect(await page.evaluate('location.pathname')).toBe('/domains');
+    await site.signIn(page, '/domains');
+    expect(await heading(page)).toBe('Domains');
+  }, 30_000);
+
+  test('signing out ends it in every tab, and the refresh token is good no more', async () => {
+    await using page = await site.tab();
+    await using other = await site.tab();
+    await site.signIn(page, '/');
+    await other.open(`${site.server.baseUrl}/domains`);
+    await other.until("document.querySelector('.navigation')");
+    await page.click('.who button');
+    await page.until("document.querySelector('.sign-in')");
+    expect(await other.until("document.querySelector('.sign-in') !== null")).toBe(true);
+    await page.until(`performance.getEntriesByName('${site.server.baseUrl}/api/token/revoke/').length > 0`);
+    const left = await page.evaluate(`new Promise((resolve) => {
+      const request = indexedDB.open('postern', 1);
+      request.onsuccess = () => {
+        request.result.transaction('session').objectStore('session').getAll().onsuccess = ({ target }) => resolve(target.result.length);
+      };
+    })`);
+    expect(left).toBe(0);
+  }, 30_000);
+
+  test('nothing of it is where another site, or a later person, could get at it', async () => {
+    await using page = await site.tab();
+    await site.signIn(page, '/');
+    expect(await page.evaluate('document.cookie')).toBe('');
+    const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
+    expect(kept).not.toContain('eyJ');
+  }, 30_000);
+
+  test('with the service gone it says so, and comes back with it', async () => {
+    await using page = await site.tab();
+    await site.signIn(page, '/');
+    await page.until(settled);
+    await site.server.stop();
+    await page.click('.navigation a[href="/domains"]');
+    expect(await said(page, '.notice.bad')).toContain('The service does not answer');
+    expect(await said(page, '.notice.warn')).toContain('may be out of date');
+    await site.server.start();
+    await page.click('.notice.warn button');
+    expect(await page.until("document.querySelector('.notice.warn') === null")).toBe(true);
+    await page.click('.notice.bad button');
+    await page.until(`${settled} && document.querySelector('table.list')`);
+  }, 60_000);
+});
