@@ -1,0 +1,569 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import { type CertificateTemplate, parseCertificate } from '#core/x509/certificate.ts';
+import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
+import {
+  basicConstraintsExtension,
+  extendedKeyUsageExtension,
+  keyUsageExtension,
+} from '#core/x509/extensions/usage.ts';
+import { parseGeneralName } from '#core/x509/general-name.ts';
+import { parseDistinguishedName } from '#core/x509/name.ts';
+import { oid } from '#core/x509/oids.ts';
+import { answer, certsOnly, type EstUpstream } from '#tests/fixtures/est-upstream.ts';
+import { request as pkcs10 } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { type Plant, plant, pumpRequest } from '#tests/fixtures/plant.ts';
+import { tcpProxy } from '#tests/fixtures/tcp-proxy.ts';
+
+const key = testKey('p-256', 'pump');
+const wish = pumpRequest(key);
+const minute = 60_000;
+
+const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
+  const outcome = await promise.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof Fault) return outcome;
+  throw new Error(`no Fault: ${JSON.stringify(outcome)}`);
+};
+
+const issued = async (promise: ReturnType<Plant['ask']>): Promise<Uint8Array> => {
+  const outcome = await promise;
+  if (outcome.kind !== 'issued') throw new Error(`not issued: ${JSON.stringify(outcome)}`);
+  return outcome.certificate;
+};
+
+const certificates = async ({ service, ca }: Plant) =>
+  (await service.store.list('certificate', { where: [{ field: 'ca', is: 'equal', value: ca }], limit: 1000 }))
+    .records;
+
+const states = async (one: Plant) => (await one.requests()).map(({ state }) => state);
+
+/** A plant that has what it needs of its upstream before the test begins. */
+const ready = async (options?: Parameters<typeof plant>[0]): Promise<Plant> => {
+  const made = await plant(options);
+  made.upstream.received.length = 0;
+  return made;
+};
+
+describe('a request that is passed on', () => {
+  test('gets the certificate of the upstream, which is recorded as if it were our own', async () => {
+    await using one = await ready();
+    const outcome = await one.ask(wish);
+    if (outcome.kind !== 'issued') throw new Error('not issued');
+    expect([outcome.certificate]).toEqual(one.upstream.issued);
+    expect(outcome.chain).toEqual([one.upstream.issuing, one.upstream.root]);
+    const parsed = parseCertificate(outcome.certificate);
+    const [record, ...more] = await certificates(one);
+    expect(more).toEqual([]);
+    expect(record).toMatchObject({
+      commonName: 'pump-1',
+      serialNumber: parsed.serialNumber,
+      status: 'good',
+      notValidAfter: parsed.notAfter,
+      protocol: 'est',
+    });
+    const [event] = (await one.service.audit('certificate.issue')).slice(-1);
+    expect(event).toMatchObject({
+      outcome: 'success',
+      detail: { upstream: 'plant', serialNumber: parsed.serialNumber },
+    });
+    expect(one.upstream.received[0]?.request.der).toEqual(wish);
+  });
+
+  test('admits the device that has it to its renewal, which is passed on too', async () => {
+    await using one = await ready();
+    const { gateway } = one.service;
+    const certificate = await issued(one.ask(wish));
+    const evidence = { kind: 'certificate', certificates: [certificate], address: '192.0.2.7' } as const;
+    const requester = await gateway.admit(evidence, {
+      protocol: 'est',
+      domain: undefined,
+      profile: undefined,
+    });
+    const next = pumpRequest(testKey('p-256', 'pump renewed'));
+    const outcome = await gateway.enrol(requester, {
+      operation: 'renew',
+      request: { kind: 'pkcs10', der: next },
+    });
+    expect(outcome.kind).toBe('issued');
+    // The TLS client of the upstream is the gateway, not the device.
+    expect(one.upstream.received.map(({ operation }) => operation)).toEqual(['simpleenroll', 'simpleenroll']);
+  });
+
+  test('is asked of the upstream once, however often it comes at the same time, and all get the same', async () => {
+    await using one = await ready();
+    one.upstream.always(async () => {
+      await Bun.sleep(100);
+      return undefined;
+    });
+    const outcomes = await Promise.all(Array.from({ length: 6 }, () => one.ask(wish)));
+    expect(one.upstream.received).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'issued') expect(outcome.certificate).toEqual(one.upstream.issued[0]!);
+      else expect(outcome).toMatchObject({ kind: 'pending', upstream: true });
+    }
+    expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
+    expect(await certificates(one)).toHaveLength(1);
+  });
+
+  test('is another one once the certificate has been handed out for an hour, or is revoked', async () => {
+    await using one = await ready();
+    const first = await issued(one.ask(wish));
+    one.service.clock.advance(59 * minute);
+    expect(await issued(one.ask(wish))).toEqual(first);
+    one.service.clock.advance(61 * minute);
+    const second = await issued(one.ask(wish));
+    expect(second).not.toEqual(first);
+    const [record] = await certificates(one);
+    await one.service.store.commit([
+      { op: 'update', kind: 'certificate', id: record!.id, set: { status: 'revoked' } },
+    ]);
+    expect(await issued(one.ask(wish))).not.toEqual(second);
+  });
+
+  test('says in words what an EST upstream cannot be given', async () => {
+    await using one = await ready();
+    const elsewhere = pkcs10(key, 'CN=pump-1', ['DNS:pump-1.plant.example', 'DNS:pump-1']);
+    expect((await one.ask(elsewhere)).kind).toBe('issued');
+    const server = { protocol: 'est', domain: undefined, profile: 'tls_server' } as const;
+    const { gateway } = one.service;
+    const requester = await gateway.admit(one.evidence, server);
+    // The profile would add the name; the request is signed as it is.
+    const refused = await faultOf(
+      gateway.enrol(requester, {
+        operation: 'enrol',
+        request: { kind: 'pkcs10', der: pkcs10(key, 'CN=pump-1') },
+      }),
+    );
+    expect([refused.code, refused.detail]).toEqual([
+      'badCsr',
+      'the upstream CA needs a request that has the alternative names of the certificate to be',
+    ]);
+    expect(await one.requests()).toHaveLength(1);
+  });
+});
+
+describe('an upstream that takes its time', () => {
+  test('is asked again when it said, by whoever comes first, and by no two', async () => {
+    await using one = await ready();
+    one.upstream.script(() => answer(202, '', { 'retry-after': '30' }));
+    expect(await one.ask(wish)).toMatchObject({ kind: 'pending', retryAfter: 30, upstream: true });
+    one.service.clock.advance(29_000);
+    expect(await one.ask(wish)).toMatchObject({ kind: 'pending', retryAfter: 1 });
+    expect(one.upstream.received).toHaveLength(1);
+    one.service.clock.advance(1000);
+    await Promise.all([one.service.gateway.maintain('a'), one.service.gateway.maintain('b'), one.ask(wish)]);
+    expect(one.upstream.received).toHaveLength(2);
+    expect(one.upstream.received[1]!.request.der).toEqual(wish);
+    expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
+  });
+
+  test('for an hour is asked for an hour, also when nobody comes, and a restart does not matter', async () => {
+    await using one = await ready();
+    one.upstream.always(() => answer(202, '', { 'retry-after': '300' }));
+    const { clock, gateway } = one.service;
+    expect((await one.ask(wish)).kind).toBe('pending');
+    for (let n = 0; n < 12; n++) {
+      clock.advance(5 * minute);
+      await gateway.maintain('a');
+    }
+    expect(one.upstream.received).toHaveLength(13);
+    expect((await one.ask(wish)).kind).toBe('pending');
+    one.upstream.always(undefined);
+    clock.advance(5 * minute);
+    await gateway.maintain('a');
+    expect(await states(one)).toEqual(['issued']);
+    // It is there when the device comes back, days later.
+    clock.advance(5 * 24 * 60 * minute);
+    expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
+    expect(one.upstream.received).toHaveLength(14);
+  });
+
+  test('takes the time of Retry-After in both forms, within bounds', async () => {
+    await using one = await ready();
+    const { clock } = one.service;
+    const at = new Date(clock.now() + 90_000).toUTCString();
+    for (const [wished, seconds] of [
+      [at, 90],
+      ['0', 1],
+      ['999999', 3600],
+      ['soon', 60],
+      [undefined, 60],
+    ] as const) {
+      one.upstream.script(() => answer(202, '', wished === undefined ? {} : { 'retry-after': wished }));
+      const der = pkcs10(testKey('p-256', `pump ${wished}`), 'CN=pump-1');
+      expect(await one.ask(der)).toMatchObject({ kind: 'pending', retryAfter: seconds });
+    }
+  });
+
+  test('for a month is given up', async () => {
+    await using one = await ready();
+    one.upstream.always(() => answer(202, '', { 'retry-after': '3600' }));
+    await one.ask(wish);
+    one.service.clock.advance(31 * 24 * 60 * minute);
+    await one.service.gateway.maintain('a');
+    expect(await states(one)).toEqual(['failed']);
+    one.upstream.always(undefined);
+    expect((await one.ask(wish)).kind).toBe('issued');
+  });
+});
+
+describe('what is not what was asked for', () => {
+  const extensions = (...changes: CertificateTemplate['extensions'][number][]) => {
+    const usual = [
+      basicConstraintsExtension({ ca: false }),
+      keyUsageExtension(['digitalSignature']),
+      extendedKeyUsageExtension([oid.clientAuth]),
+    ].filter((one) => !changes.some((change) => change.oid === one.oid));
+    return { extensions: [...usual, ...changes] };
+  };
+  const day = 24 * 60 * minute;
+  const rows: readonly (readonly [
+    string,
+    (upstream: EstUpstream, now: number, der: Parameters<EstUpstream['certify']>[0]) => Uint8Array,
+    string,
+  ])[] = [
+    [
+      'another key',
+      (upstream, _now, request) =>
+        upstream.certify({ ...request, publicKey: testKey('p-256', 'stranger').publicKey }),
+      'is for another key',
+    ],
+    [
+      'another subject',
+      (upstream, _now, request) =>
+        upstream.certify(request, { subject: parseDistinguishedName('CN=pump-2') }),
+      'is for another subject',
+    ],
+    [
+      'an alternative name',
+      (upstream, _now, request) =>
+        upstream.certify(request, extensions(subjectAltNameExtension([parseGeneralName('DNS:pump-2')]))),
+      'has other alternative names',
+    ],
+    [
+      'a CA',
+      (upstream, _now, request) =>
+        upstream.certify(request, extensions(basicConstraintsExtension({ ca: true }))),
+      'is that of a CA',
+    ],
+    [
+      'more uses of the key',
+      (upstream, _now, request) =>
+        upstream.certify(request, extensions(keyUsageExtension(['digitalSignature', 'keyCertSign']))),
+      'allows more uses of the key (keyUsage)',
+    ],
+    [
+      'any use of the key',
+      (upstream, _now, request) =>
+        upstream.certify(request, { extensions: [extendedKeyUsageExtension([oid.clientAuth])] }),
+      'allows more uses of the key (keyUsage)',
+    ],
+    [
+      'another purpose',
+      (upstream, _now, request) =>
+        upstream.certify(request, extensions(extendedKeyUsageExtension([oid.clientAuth, oid.serverAuth]))),
+      'is for more purposes (extendedKeyUsage)',
+    ],
+    [
+      'ten years',
+      (upstream, now, request) => upstream.certify(request, { notAfter: now + 3650 * day }),
+      'is valid for longer than its profile allows',
+    ],
+    [
+      'yesterday',
+      (upstream, now, request) =>
+        upstream.certify(request, { notBefore: now - 3 * day, notAfter: now - day }),
+      'has expired',
+    ],
+    [
+      'next week',
+      (upstream, now, request) => upstream.certify(request, { notBefore: now + 7 * day }),
+      'is not valid yet',
+    ],
+    [
+      'another CA of the same name',
+      (upstream, _now, request) => upstream.certify(request, {}, upstream.impostor),
+      'does not come from its CA',
+    ],
+  ];
+  let one: Plant;
+  beforeAll(async () => {
+    one = await ready();
+  });
+  afterAll(() => one[Symbol.asyncDispose]());
+
+  for (const [what, make, why] of rows) {
+    test(`${what}: nobody sees it, it is told of, and not asked for again at once`, async () => {
+      const { clock } = one.service;
+      const before = (await certificates(one)).length;
+      const asked = one.upstream.received.length;
+      const der = pumpRequest(testKey('p-256', what));
+      let wrong: Uint8Array | undefined;
+      one.upstream.always((request) => {
+        wrong = make(one.upstream, clock.now(), request);
+        return certsOnly(wrong);
+      });
+      const fault = await faultOf(one.ask(der));
+      expect(fault.code).toBe('unavailable');
+      expect(fault.detail).toStartWith(`the certificate that the upstream CA answered ${why}`);
+      expect(await certificates(one)).toHaveLength(before);
+      const last = (await one.requests()).at(-1)!;
+      expect(last).toMatchObject({ state: 'failed', refused: wrong! });
+      const [event] = (await one.service.audit('certificate.issue')).slice(-1);
+      expect(event).toMatchObject({ outcome: 'failed', object: `upstreamRequest:${last.id}` });
+      expect((await faultOf(one.ask(der))).detail).toBe(fault.detail);
+      expect(one.upstream.received).toHaveLength(asked + 1);
+      // Whoever mends the upstream need not mend the gateway.
+      one.upstream.always(undefined);
+      clock.advance(61 * minute);
+      expect((await one.ask(der)).kind).toBe('issued');
+    });
+  }
+
+  for (const [what, body] of [
+    ['no PKCS #7', 'hello'],
+    ['nothing', ''],
+    ['base64 of something else', 'AAAA'],
+  ] as const) {
+    test(`${what}, which nobody can read: unavailable, and no fault of the device`, async () => {
+      one.upstream.always(() => answer(200, body));
+      expect((await faultOf(one.ask(pumpRequest(testKey('p-256', what))))).code).toBe('unavailable');
+      expect((await states(one)).at(-1)).toBe('failed');
+      one.upstream.always(undefined);
+    });
+  }
+
+  test('a serial number that another certificate has is refused', async () => {
+    await one.ask(wish);
+    const before = (await certificates(one)).length;
+    const { serial } = parseCertificate(one.upstream.issued.at(-1)!);
+    one.upstream.always((request) => certsOnly(one.upstream.certify(request, { serial })));
+    const fault = await faultOf(one.ask(pumpRequest(testKey('p-256', 'second pump'))));
+    expect(fault.detail).toContain('twice');
+    expect(await certificates(one)).toHaveLength(before);
+  });
+});
+
+describe('an upstream that refuses', () => {
+  for (const [status, code] of [
+    [400, 'badCsr'],
+    [403, 'forbidden'],
+  ] as const) {
+    test(`with ${status} is believed for five minutes, then asked again`, async () => {
+      await using one = await ready();
+      one.upstream.always(() => answer(status, 'not in this plant'));
+      const fault = await faultOf(one.ask(wish));
+      expect([fault.code, fault.detail]).toEqual([
+        code,
+        `the upstream CA answered ${status}: not in this plant`,
+      ]);
+      expect((await faultOf(one.ask(wish))).code).toBe(code);
+      expect(one.upstream.received).toHaveLength(1);
+      one.upstream.always(undefined);
+      one.service.clock.advance(5 * minute);
+      expect((await one.ask(wish)).kind).toBe('issued');
+    });
+  }
+});
+
+describe('an upstream that cannot be reached', () => {
+  test('with 5xx is asked again, later each time; the device is told to come back, and gets its certificate', async () => {
+    await using one = await ready();
+    const { clock, gateway } = one.service;
+    one.upstream.script(
+      () => answer(503, 'busy', { 'retry-after': '20' }),
+      () => answer(500),
+    );
+    const fault = await faultOf(one.ask(wish));
+    expect([fault.code, fault.retryAfter]).toEqual(['unavailable', 20]);
+    expect(fault.detail).toBe('the upstream CA answered 503: busy');
+    clock.advance(19_000);
+    await gateway.maintain('a');
+    expect(one.upstream.received).toHaveLength(1);
+    clock.advance(1000);
+    await gateway.maintain('a');
+    expect((await one.requests())[0]).toMatchObject({
+      state: 'asked',
+      attempts: 2,
+      reason: 'the upstream CA answered 500',
+    });
+    clock.advance(minute);
+    await gateway.maintain('a');
+    expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
+    expect(one.upstream.received).toHaveLength(3);
+    expect(await certificates(one)).toHaveLength(1);
+  });
+
+  test('three times in a row is left alone for a while; health says so, and after that all is as before', async () => {
+    let proxied = 0;
+    await using proxy = await tcpProxy(() => proxied);
+    await using one = await ready({
+      port: (upstream) => {
+        proxied = upstream.port;
+        return proxy.port;
+      },
+    });
+    const { gateway, clock } = one.service;
+    const asks = (n: number) => one.ask(pumpRequest(testKey('p-256', `pump ${n}`)));
+    proxy.mode = 'refuse';
+    for (let n = 0; n < 3; n++) expect((await faultOf(asks(n))).code).toBe('unavailable');
+    expect((await gateway.health())['issuers.plant']).toMatchObject({ ok: false });
+    const before = proxy.connections;
+    const fault = await faultOf(asks(3));
+    expect([fault.code, fault.retryAfter]).toEqual(['unavailable', 10]);
+    await faultOf(asks(0));
+    await gateway.maintain('a');
+    expect(proxy.connections).toBe(before);
+    // What it was never asked is not waiting for it.
+    expect(await one.requests()).toHaveLength(3);
+    proxy.mode = 'pass';
+    clock.advance(minute);
+    await gateway.maintain('a');
+    expect((await gateway.health())['issuers.plant']).toEqual({ ok: true });
+    for (let n = 0; n < 4; n++) expect((await asks(n)).kind).toBe('issued');
+    expect(await certificates(one)).toHaveLength(4);
+    expect(one.upstream.received).toHaveLength(4);
+  });
+
+  for (const [what, mode] of [
+    ['is slow', 'hang'],
+    ['is cut off in mid-answer', { cut: 3000 }],
+    ['closes the connection', 'refuse'],
+  ] as const) {
+    test(`because it ${what} keeps nothing: the request is asked again and nothing is recorded twice`, async () => {
+      let proxied = 0;
+      await using proxy = await tcpProxy(() => proxied);
+      await using one = await ready({
+        port: (upstream) => {
+          proxied = upstream.port;
+          return proxy.port;
+        },
+      });
+      // An upstream that knows a request that it has answered, as it should.
+      const known = new Map<string, Uint8Array>();
+      one.upstream.always((request) => {
+        const name = request.der.toBase64();
+        const certificate = known.get(name) ?? one.upstream.certify(request);
+        known.set(name, certificate);
+        return certsOnly(certificate);
+      });
+      proxy.mode = mode;
+      const fault = await faultOf(one.ask(wish));
+      expect(fault.code).toBe('unavailable');
+      expect(await states(one)).toEqual(['asked']);
+      proxy.mode = 'pass';
+      one.service.clock.advance(minute);
+      await one.service.gateway.maintain('a');
+      expect(await issued(one.ask(wish))).toEqual([...known.values()][0]!);
+      expect(known.size).toBe(1);
+      expect(await certificates(one)).toHaveLength(1);
+    });
+  }
+
+  test('after it has answered the same twice has one certificate recorded', async () => {
+    await using one = await ready();
+    const first = await issued(one.ask(wish));
+    one.service.clock.advance(2 * 60 * minute);
+    one.upstream.always(() => certsOnly(first));
+    expect(await issued(one.ask(wish))).toEqual(first);
+    expect(await certificates(one)).toHaveLength(1);
+  });
+});
+
+describe('a gateway that dies', () => {
+  test('between asking and hearing: another one goes on, and the device gets its certificate', async () => {
+    await using one = await ready();
+    let heard: (() => void) | undefined;
+    one.upstream.script(async () => {
+      await new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+      return answer(500);
+    });
+    // This one never hears of it: what it left behind is the record.
+    const lost = one.ask(wish).catch(() => undefined);
+    while (!heard) await Bun.sleep(5);
+    const [left] = await one.requests();
+    expect(left).toMatchObject({ state: 'asked', attempts: 0, certificate: null });
+    expect(await one.ask(wish)).toMatchObject({ kind: 'pending', retryAfter: 5 });
+    one.service.clock.advance(minute);
+    await one.service.gateway.maintain('another');
+    expect(await states(one)).toEqual(['issued']);
+    expect(one.upstream.received).toHaveLength(2);
+    heard();
+    await lost;
+    expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
+    expect(await states(one)).toEqual(['issued']);
+    expect(await certificates(one)).toHaveLength(1);
+  });
+});
+
+describe('the CA of an upstream', () => {
+  test('that has a new key is known by it, as soon as it has issued something', async () => {
+    await using one = await ready();
+    one.upstream.rollOver();
+    expect((await one.ask(wish)).kind).toBe('issued');
+    const record = await one.service.store.get('issuingCa', one.ca);
+    expect(record?.certificate).toEqual(one.upstream.issuing);
+    expect(await one.service.audit('issuingCa.rollover')).toHaveLength(1);
+  });
+
+  test('that has a new key is known by it within an hour', async () => {
+    await using one = await ready();
+    await one.service.gateway.maintain('a');
+    one.upstream.rollOver();
+    one.service.clock.advance(61 * minute);
+    await one.service.gateway.maintain('a');
+    const record = await one.service.store.get('issuingCa', one.ca);
+    expect(record?.certificate).toEqual(one.upstream.issuing);
+  });
+
+  test('takes no revocations over EST, and says so; nothing is recorded', async () => {
+    await using one = await ready();
+    const { gateway, admin } = one.service;
+    await one.ask(wish);
+    const [record] = await certificates(one);
+    const fault = await faultOf(gateway.certificates.revoke(admin, record!.id, { reason: 'keyCompromise' }));
+    expect([fault.code, fault.detail]).toEqual([
+      'unsupported',
+      'the upstream CA plant cannot be told over EST',
+    ]);
+    expect((await certificates(one))[0]!.status).toBe('good');
+  });
+
+  test('publishes its own CRLs: there is none here, and none can be made', async () => {
+    await using one = await ready();
+    const { gateway, admin } = one.service;
+    expect((await faultOf(gateway.crl(one.ca))).code).toBe('notFound');
+    expect((await faultOf(gateway.issuingCas.generateCrl(admin, one.ca))).code).toBe('unsupported');
+    expect(await gateway.caCertificate(one.ca)).toEqual(one.upstream.issuing);
+    expect(await gateway.caCertificates(undefined)).toEqual([one.upstream.issuing, one.upstream.root]);
+  });
+});
+
+test('a device that is removed meanwhile gets nothing', async () => {
+  await using one = await ready();
+  const { gateway, admin, clock } = one.service;
+  one.upstream.script(() => answer(202, '', { 'retry-after': '10' }));
+  await one.ask(wish);
+  await gateway.devices.remove(admin, 1);
+  clock.advance(minute);
+  await gateway.maintain('a');
+  expect(await certificates(one)).toEqual([]);
+  expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'the device is gone' });
+});
+
+test('what has ended is forgotten after a while', async () => {
+  await using one = await ready();
+  await one.ask(wish);
+  one.upstream.script(() => answer(403));
+  await faultOf(one.ask(pumpRequest(testKey('p-256', 'refused'))));
+  expect(await one.requests()).toHaveLength(2);
+  one.service.clock.advance(8 * 24 * 60 * minute);
+  await one.service.gateway.maintain('a');
+  expect(await one.requests()).toEqual([]);
+});
