@@ -18,6 +18,8 @@ function oidContents(oid: string): Uint8Array {
 
 type Body = Uint8Array | ((builder: DerBuilder) => void);
 
+const largestKept = 4096;
+
 /** Writes DER into one growing buffer; nested closures give the lengths, in the manner of cryptobyte's Builder. */
 export class DerBuilder {
   #buffer = new Uint8Array(1024);
@@ -154,6 +156,12 @@ export class DerBuilder {
     return this.#buffer.slice(0, this.#length);
   }
 
+  /** Empty again, for something else to be written; undefined when its buffer has grown too large to be kept for that. */
+  emptied(): this | undefined {
+    this.#length = 0;
+    return this.#buffer.length <= largestKept ? this : undefined;
+  }
+
   #header(identifier: number, length: number): void {
     this.#reserve(6);
     this.#buffer[this.#length++] = identifier;
@@ -193,9 +201,15 @@ export class DerBuilder {
 const lengthOctets = (length: number): number =>
   length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4;
 
+/** Not in use: a fresh buffer for each value costs more than most values. While it is taken, another is made. */
+let spare: DerBuilder | undefined;
+
 /** One DER value from what `build` adds. */
 export function der(build: (builder: DerBuilder) => void): Uint8Array {
-  const builder = new DerBuilder();
+  const builder = spare ?? new DerBuilder();
+  spare = undefined;
   build(builder);
-  return builder.finish();
+  const value = builder.finish();
+  spare = builder.emptied();
+  return value;
 }

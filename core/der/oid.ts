@@ -18,10 +18,13 @@ export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.leng
   for (let at = start; at < end; at++) hash = (hash * 31 + bytes[at]!) % places;
   const known = decoded[hash];
   if (known && holds(known.contents, bytes, start, end)) return known.text;
-  const text = toText(bytes, start, end);
+  const text = interned(toText(bytes, start, end));
   decoded[hash] = { contents: bytes.slice(start, end), text };
   return text;
 }
+
+/** As a name of a property, and in the source, a text is there once: comparing two of those takes no look at their characters. */
+const interned = (text: string): string => Object.keys({ [text]: 0 })[0]!;
 
 function holds(contents: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (contents.length !== end - start) return false;

@@ -46,8 +46,12 @@ export interface Certificate {
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
+  /** How they are encoded: identifier octets. */
+  readonly timeTags: readonly [notBefore: number, notAfter: number];
   /** SubjectPublicKeyInfo in DER, of any kind of key. */
   readonly spki: Uint8Array;
+  /** Of issuer or subject. */
+  readonly hasUniqueIdentifiers: boolean;
   readonly extensions: readonly Extension[];
 }
 
@@ -84,12 +88,14 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
   }
   const issuer = readIssuer(tbs.element(tag.sequence));
   const validity = tbs.sequence();
+  const notBeforeTag = validity.peek();
   const notBefore = validity.time();
+  const notAfterTag = validity.peek();
   const notAfter = validity.time();
   validity.finish();
   const subject = readName(tbs);
   const spki = tbs.element(tag.sequence);
-  if (version > 1) skipUniqueIdentifiers(tbs);
+  const hasUniqueIdentifiers = version > 1 && skipUniqueIdentifiers(tbs);
   const extensions = version === 3 ? readOptionalExtensions(tbs) : [];
   tbs.finish();
   return {
@@ -101,7 +107,9 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
     subject,
     notBefore,
     notAfter,
+    timeTags: [notBeforeTag, notAfterTag],
     spki,
+    hasUniqueIdentifiers,
     extensions,
   };
 }
@@ -116,10 +124,12 @@ function readVersion(tbs: DerReader): 1 | 2 | 3 {
   return (version + 1) as 1 | 2 | 3;
 }
 
-function skipUniqueIdentifiers(tbs: DerReader): void {
-  for (const identifier of [context(1), context(2)]) {
-    if (tbs.peek() === identifier) tbs.bitString(identifier);
-  }
+/** Whether there are any. */
+function skipUniqueIdentifiers(tbs: DerReader): boolean {
+  const next = tbs.peek();
+  if (next === context(1)) tbs.bitString(context(1));
+  if (tbs.peek() === context(2)) tbs.bitString(context(2));
+  return tbs.peek() !== next;
 }
 
 function readOptionalExtensions(tbs: DerReader): Extension[] {

@@ -1,5 +1,3 @@
-import { DerReader } from '../../der/reader.ts';
-import { context, tag } from '../../der/tag.ts';
 import {
   authorityKeyIdentifierOf,
   type Certificate,
@@ -31,9 +29,6 @@ export interface Draft {
   /** URIs; undefined when the extension is missing. */
   readonly crlDistributionPoints: readonly string[] | undefined;
   readonly authorityInfoAccess: AuthorityInfoAccess | undefined;
-  /** How notBefore and notAfter are encoded: identifier octets. */
-  readonly timeTags: readonly number[];
-  readonly hasUniqueIdentifiers: boolean;
   /** Undefined for a certificate that is to sign itself. */
   readonly issuer: Issuer | undefined;
 }
@@ -70,24 +65,8 @@ export function readDraft(der: Uint8Array, issuer: Certificate | undefined): Dra
     authorityKeyIdentifier: authorityKeyIdentifierOf(tbs),
     crlDistributionPoints: crlDistributionPoints && distributionPoints(crlDistributionPoints.value),
     authorityInfoAccess: authorityInfoAccess && infoAccess(authorityInfoAccess.value),
-    ...readShape(der),
     issuer: issuer && readIssuer(issuer),
   };
-}
-
-/** What the parser of certificates does not keep. */
-function readShape(der: Uint8Array): Pick<Draft, 'timeTags' | 'hasUniqueIdentifiers'> {
-  const fields = new DerReader(der).sequence();
-  // Version, serial number, signature algorithm, issuer.
-  while (fields.peek() !== tag.integer) fields.element();
-  for (let i = 0; i < 3; i++) fields.element();
-  const validity = fields.sequence();
-  const notBefore = validity.peek();
-  validity.element();
-  const timeTags = [notBefore, validity.peek()];
-  // Subject and key.
-  for (let i = 0; i < 2; i++) fields.element();
-  return { timeTags, hasUniqueIdentifiers: fields.peek() === context(1) || fields.peek() === context(2) };
 }
 
 const issuers = new WeakMap<Certificate, Issuer>();

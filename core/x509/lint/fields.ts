@@ -67,8 +67,8 @@ export const fieldRules: readonly Rule[] = [
   },
   {
     section: 'RFC 5280 §4.1.2.5',
-    finding: ({ tbs, timeTags }) =>
-      (timeTags[0] !== timeTag(tbs.notBefore) || timeTags[1] !== timeTag(tbs.notAfter)) &&
+    finding: ({ tbs }) =>
+      (tbs.timeTags[0] !== timeTag(tbs.notBefore) || tbs.timeTags[1] !== timeTag(tbs.notAfter)) &&
       'a time through 2049 is no UTCTime, or one beyond is',
   },
   {
@@ -91,7 +91,6 @@ export const fieldRules: readonly Rule[] = [
   },
   {
     section: 'RFC 5280 §4.1.2.8',
-    finding: ({ hasUniqueIdentifiers }) =>
-      hasUniqueIdentifiers && 'a unique identifier of issuer or subject is there',
+    finding: ({ tbs }) => tbs.hasUniqueIdentifiers && 'a unique identifier of issuer or subject is there',
   },
 ];
