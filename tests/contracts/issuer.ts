@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Prepared, prepare } from '#core/ca/prepared.ts';
+import { Fault } from '#core/fault.ts';
+import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+import { levelNamed } from '#core/security/levels.ts';
+import { checkAnswer } from '#core/upstream/answer.ts';
+import { type Certificate, parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
+import {
+  authorityKeyIdentifierExtension,
+  subjectKeyIdentifierExtension,
+} from '#core/x509/extensions/identity.ts';
+import {
+  basicConstraintsExtension,
+  extendedKeyUsageExtension,
+  keyUsageExtension,
+} from '#core/x509/extensions/usage.ts';
+import { oid } from '#core/x509/oids.ts';
+import { keyIdentifier, readPublicKey } from '#core/x509/public-key.ts';
+import { verifyPkcs10 } from '#core/x509/request.ts';
+import { request as pkcs10 } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+/** What an upstream does with the next orders, one each, as far as it can be had to; after them it issues. */
+type Behaviour = 'defer' | 'refuse' | 'fail' | 'hang' | 'babble';
+
+/** An issuer, and for an upstream one what stands at its other end. */
+export interface IssuerPlace {
+  readonly issuer: Issuer;
+  now(): number;
+  /** Absent for a CA of our own, which does none of this. */
+  readonly behave?: (...behaviours: readonly Behaviour[]) => void;
+  close(): Promise<void>;
+}
+
+const faultOf = async (promise: Promise<unknown>): Promise<string> => {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof Fault ? error.code : `no Fault: ${error}`;
+};
+
+let serial = 0;
+
+/** Executes the comments of core/ports/issuer.ts. */
+export function issuerContract(
+  name: string,
+  kind: 'own' | 'upstream',
+  prepareIt: () => Promise<IssuerPlace>,
+): void {
+  describe(`${name} as an issuer`, () => {
+    let place: IssuerPlace;
+    let issuer: Issuer;
+    let above: readonly Certificate[];
+
+    beforeAll(async () => {
+      place = await prepareIt();
+      issuer = place.issuer;
+      above = (await issuer.chain()).map(parseCertificate);
+    });
+    afterAll(() => place.close());
+
+    const order = (which: string): Order => ({ prepared: wanted(which), operation: 'enrol' });
+
+    function wanted(which: string): Prepared {
+      const key = testKey('p-256', `contract ${which}`);
+      const request = verifyPkcs10(pkcs10(key, `CN=${which}`));
+      const issuing = above[0]!;
+      const second = Math.floor(place.now() / 1000) * 1000;
+      const issuerKey = readPublicKey(issuing.spki);
+      return prepare({
+        outcome: {
+          subject: request.subject,
+          extensions: [
+            basicConstraintsExtension({ ca: false }),
+            keyUsageExtension(['digitalSignature']),
+            extendedKeyUsageExtension([oid.clientAuth]),
+            subjectKeyIdentifierExtension(keyIdentifier(request.publicKey)),
+            authorityKeyIdentifierExtension(subjectKeyIdentifierOf(issuing) ?? keyIdentifier(issuerKey)),
+          ],
+          notBefore: second - 3_600_000,
+          notAfter: second + 365 * 24 * 3_600_000,
+        },
+        subjectKey: request.publicKey,
+        request,
+        serial: Uint8Array.from([1, ...new Uint8Array(14), ++serial]),
+        issuerName: issuing.subject,
+        issuerKey: issuerKey.type,
+        issuer: issuing,
+        security: levelNamed('brownfield'),
+      });
+    }
+
+    const isWanted = (answer: IssuerAnswer, { prepared }: Order): void => {
+      if (answer.kind !== 'issued') throw new Error('not issued');
+      checkAnswer(prepared.template, answer.certificate, above, above.slice(0, 1), place.now());
+    };
+
+    test('names its CA certificates from the issuing one up to its root', () => {
+      expect(above.length).toBeGreaterThan(0);
+      for (const [n, certificate] of above.entries()) {
+        expect(certificate.issuer.der).toEqual((above[n + 1] ?? certificate).subject.der);
+      }
+    });
+
+    test('issues what was ordered', async () => {
+      const one = order('one');
+      isWanted(await issuer.issue(one), one);
+    });
+
+    test('issues to many at once, to each its own', async () => {
+      const orders = Array.from({ length: 5 }, (_, n) => order(`many ${n}`));
+      const answers = await Promise.all(orders.map((one) => issuer.issue(one)));
+      for (const [n, answer] of answers.entries()) isWanted(answer, orders[n]!);
+    });
+
+    test('names no serial number but its own, unless it signs what it is given', async () => {
+      const one = order('own number');
+      const answer = await issuer.issue(one);
+      if (answer.kind !== 'issued') throw new Error('not issued');
+      const same = Buffer.compare(parseCertificate(answer.certificate).tbs, one.prepared.tbs) === 0;
+      expect(same).toBe(kind === 'own');
+    });
+
+    test('says how it is', async () => {
+      expect(await issuer.health()).toEqual({ ok: true });
+      expect(issuer.protocol === undefined).toBe(kind === 'own');
+    });
+
+    if (kind === 'own') return;
+
+    test('says how long its calls take, and how it is talked to, if it is upstream', () => {
+      expect(['est', 'cmp']).toContain(issuer.protocol!);
+      expect(issuer.timeout).toBeGreaterThan(0);
+    });
+
+    test('defers, and issues when it is asked again', async () => {
+      place.behave!('defer', 'defer');
+      const one = order('deferred');
+      let answer = await issuer.issue(one);
+      for (let n = 0; n < 2; n++) {
+        if (answer.kind !== 'pending') throw new Error('not deferred');
+        expect(answer.retryAfter).toBeGreaterThanOrEqual(0);
+        expect(typeof answer.handle).toBe('string');
+        answer = await issuer.poll!(answer.handle, one);
+      }
+      isWanted(answer, one);
+    });
+
+    test('a refusal is final', async () => {
+      place.behave!('refuse');
+      expect(await faultOf(issuer.issue(order('refused')))).toBe('forbidden');
+    });
+
+    test('a failure is not, and it does not try again by itself', async () => {
+      const one = order('failed');
+      place.behave!('fail', 'fail');
+      expect(await faultOf(issuer.issue(one))).toBe('unavailable');
+      expect(await faultOf(issuer.issue(one))).toBe('unavailable');
+      if (issuer.repeatable) isWanted(await issuer.issue(one), one);
+    });
+
+    test('what cannot be read is malformed', async () => {
+      place.behave!('babble');
+      expect(await faultOf(issuer.issue(order('babble')))).toBe('malformed');
+    });
+
+    test('a call that gets no answer ends within its time', async () => {
+      place.behave!('hang');
+      const began = performance.now();
+      expect(await faultOf(issuer.issue(order('hanging')))).toBe('unavailable');
+      expect(performance.now() - began).toBeLessThan(issuer.timeout! + 1000);
+    });
+
+    test('a call that is aborted ends at once', async () => {
+      place.behave!('hang');
+      const began = performance.now();
+      const abort = new AbortController();
+      const call = faultOf(issuer.issue(order('aborted'), abort.signal));
+      setTimeout(() => abort.abort(), 50);
+      expect(await call).toBe('unavailable');
+      expect(performance.now() - began).toBeLessThan(1000);
+      expect(await faultOf(issuer.chain(AbortSignal.abort()))).toBe('unavailable');
+    });
+  });
+}
