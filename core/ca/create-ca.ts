@@ -85,12 +85,20 @@ async function demandCaLevel(context: Context, { key, lifetime, parent }: NewCa)
   refuse(validityShortcoming(security, { holder: 'ca', notBefore, notAfter }), 'validity');
 }
 
-/** A key that is in the key store already. Faults: malformed with field `keyId`. */
+/** A key that is in the key store already, by its id or, in a token, its label. Faults: malformed with field `keyId`. */
 export async function existingKey({ keys, name }: NamedKeyStore, id: string): Promise<StoredKey> {
   try {
-    return { id, spki: await keys.publicKey(id) };
+    return await keys.publicKey(id).then(
+      (spki) => ({ id, spki }),
+      (error) => {
+        if (!keys.find || toFault(error).code !== 'notFound') throw error;
+        return keys.find(id);
+      },
+    );
   } catch (error) {
-    if (toFault(error).code !== 'notFound') throw error;
+    const { code, detail } = toFault(error);
+    if (code === 'conflict') throw new Fault('malformed', detail, { field: 'keyId', cause: error });
+    if (code !== 'notFound') throw error;
     throw new Fault('malformed', `there is no such key in the key store ${name}`, { field: 'keyId' });
   }
 }

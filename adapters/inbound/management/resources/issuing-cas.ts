@@ -62,7 +62,10 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
       ...onCreation,
     },
     key_id: {
-      schema: text(64, { least: 1, description: 'type 3: a key that is in the key store already' }),
+      schema: text(100, {
+        least: 1,
+        description: 'type 3: id or label of a key that is in the key store already',
+      }),
       ...onCreation,
     },
     validity: {

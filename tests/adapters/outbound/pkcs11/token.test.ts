@@ -99,7 +99,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       const spki = importKey('made elsewhere', 'A1B2');
       const keys = await openToken(optionsOf(hsm));
       expect(await keys.find!('made elsewhere')).toMatchObject({ id: 'a1b2' });
-      expect(Buffer.from(await keys.publicKey('a1b2'))).toEqual(spki);
+      expect(Buffer.compare(await keys.publicKey('a1b2'), spki)).toBe(0);
       const signature = await keys.sign('a1b2', 'ecdsa-sha256', data);
       expect(verifySignature(readPublicKey(spki), 'ecdsa-sha256', data, signature)).toBe(true);
       await keys.close();
