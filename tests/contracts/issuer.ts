@@ -29,7 +29,7 @@ export interface IssuerPlace {
   now(): number;
   /** Absent for a CA of our own, which does none of this. */
   readonly behave?: (...behaviours: readonly Behaviour[]) => void;
-  close(): Promise<void>;
+  close(): PromiseLike<void>;
 }
 
 const faultOf = async (promise: Promise<unknown>): Promise<string> => {

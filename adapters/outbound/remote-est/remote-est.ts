@@ -80,7 +80,9 @@ class RemoteEst implements Issuer {
     const certificates = readCertsOnly(answer).map(parseCertificate);
     const anchors = (this.#anchors ?? []).map(parseCertificate);
     const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
-    if (!chain) throw new Fault('malformed', 'the CA certificates of the upstream CA lead to no root');
+    // Its root may be known from elsewhere, itself it has to name.
+    if (!chain || !certificates.includes(chain[0]!))
+      throw new Fault('malformed', 'the CA certificates of the upstream CA lead to no root');
     return chain.map(({ der }) => der);
   }
 
