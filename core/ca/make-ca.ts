@@ -157,6 +157,8 @@ async function represent(context: Context, input: CaInput, actor: Actor): Promis
     throw new Fault('malformed', `this issuer is talked to over ${protocol}`, { field: 'issuer' });
   const [first, ...above] = await upstreamChain(context, issuer);
   if (!first) throw new Fault('unavailable', 'the upstream CA names no CA certificate');
+  const shortcoming = caShortcoming((await context.configuration.current()).security, first);
+  if (shortcoming) throw new Fault('malformed', shortcoming, { field: 'issuer' });
   await demandNew(context, { certificate: first });
   const ca = {
     uniqueName,

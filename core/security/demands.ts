@@ -57,7 +57,7 @@ export function validityShortcoming(
 }
 
 /** Why nothing may be signed like this, undefined when it may. */
-function signatureShortcoming(
+export function signatureShortcoming(
   { level, bannedSignatures }: LevelRules,
   algorithm: SignatureAlgorithm,
 ): string | undefined {

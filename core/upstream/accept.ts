@@ -5,6 +5,7 @@ import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
+import { signatureShortcoming } from '../security/demands.ts';
 import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import { type CheckedAnswer, checkAnswer } from './answer.ts';
@@ -30,6 +31,7 @@ export async function accept(
   let checked: CheckedAnswer;
   try {
     checked = await checkedBy(context, request, check);
+    await demandSignature(context, checked);
     if (request.device !== null && !(await context.store.get('device', request.device)))
       throw new Fault('notFound', 'the device is gone');
   } catch (error) {
@@ -46,6 +48,14 @@ export async function accept(
     if (fault.code !== 'conflict' || fault.field === undefined) throw error;
     await disown(context, request, issuer, answer, new Fault('unavailable', fault.detail, { cause: fault }));
   }
+}
+
+/** Everything else in it is what was asked for, and held against the security level then. */
+async function demandSignature(context: Context, { certificate }: CheckedAnswer): Promise<void> {
+  const { security } = await context.configuration.current();
+  const algorithm = certificate.signatureAlgorithm;
+  const shortcoming = algorithm && signatureShortcoming(security, algorithm);
+  if (shortcoming) throw new Fault('conflict', shortcoming);
 }
 
 /** The CA's certificates are those that are known; they are asked for anew when the answer does not fit them. */
