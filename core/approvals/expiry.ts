@@ -1,51 +1,41 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { Condition, Write } from '../ports/store.ts';
-import type { Approval, ApprovalState } from './approval.ts';
-import { expiredWrites, forgottenWrites } from './transitions.ts';
+import type { Condition } from '../ports/store.ts';
+import type { ApprovalState } from './approval.ts';
+import { expiredWrites } from './transitions.ts';
 
 const page = 1000;
 /** In one run; the next one goes on. */
 const mostPages = 100;
 
 /**
- * Ends the approvals whose time is up: nobody decided, or the requester did not come for it. Those that came to their end some
- * time ago answer for their request no longer. To be called by one instance at a time.
+ * Ends the approvals whose time is up: nobody decided, or the requester did not come for it. To be called by one instance at a
+ * time.
  */
-export async function expireApprovals(context: Context): Promise<void> {
-  await sweep(context, ['waiting', 'granted'], [], (approval) => expiredWrites(context, approval));
-  await sweep(
-    context,
-    ['issued', 'revoked', 'rejected', 'expired'],
-    [{ field: 'answersFor', is: 'greater', value: '' }],
-    forgottenWrites,
-  );
-}
+export const expireApprovals = (context: Context): Promise<void> =>
+  expire(context, ['waiting', 'granted'], [{ field: 'expiresAt', is: 'less', value: context.clock.now() }]);
 
-async function sweep(
+/** After a restore nobody knows what has been come for since the backup. */
+export const expireGranted = (context: Context): Promise<void> => expire(context, ['granted'], []);
+
+async function expire(
   context: Context,
   states: readonly ApprovalState[],
   more: readonly Condition<'approval'>[],
-  writes: (approval: Approval) => readonly Write[],
 ): Promise<void> {
-  const where: Condition<'approval'>[] = [
-    { field: 'state', is: 'oneOf', value: states },
-    { field: 'expiresAt', is: 'less', value: context.clock.now() },
-    ...more,
-  ];
+  const { store } = context;
+  const where: Condition<'approval'>[] = [{ field: 'state', is: 'oneOf', value: states }, ...more];
   const order = { field: 'expiresAt', descending: false } as const;
   for (let n = 0; n < mostPages; n++) {
-    const { records } = await context.store.list('approval', { where, order, limit: page });
-    for (const approval of records) await unlessChanged(context, writes(approval));
+    const { records } = await store.list('approval', { where, order, limit: page });
+    for (const approval of records) {
+      try {
+        await store.commit(expiredWrites(context, approval));
+      } catch (error) {
+        // Somebody decided, or came for it, in between: the next run looks again.
+        if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
+      }
+    }
     if (records.length < page) return;
-  }
-}
-
-/** Somebody decided, or came for it, in between: the next run looks again. */
-async function unlessChanged({ store }: Context, writes: readonly Write[]): Promise<void> {
-  try {
-    await store.commit(writes);
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
   }
 }

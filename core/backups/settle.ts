@@ -1,3 +1,4 @@
+import { expireGranted } from '../approvals/expiry.ts';
 import type { Actor } from '../audit/event.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { IssuingCa } from '../ca/issuing-ca.ts';
@@ -36,7 +37,7 @@ const mostWrites = 200;
 /**
  * What has to be done between a restore and the first start, because the backup does not know what happened after it: a
  * certificate on one of the CRLs is revoked again, and every local CA makes a CRL with a number above all that it can have
- * published. Can be done again when it was cut off. Faults: conflict (no restore to settle), malformed (a CRL that none of
+ * published; what was approved and not come for is asked for anew. Can be done again when it was cut off. Faults: conflict (no restore to settle), malformed (a CRL that none of
  * the CAs has signed), unavailable.
  */
 export async function settleRestore(
@@ -73,6 +74,7 @@ export async function settleRestore(
     await store.commit(writes);
   }
 
+  await expireGranted(context);
   const local = cas.filter(({ key }) => key !== null);
   const withoutCrl = local.filter(({ id }) => !numbers.has(id)).map(({ uniqueName }) => uniqueName);
   const detail = { createdAt: new Date(ask.createdAt).toISOString(), revoked, unknown };

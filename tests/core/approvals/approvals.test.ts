@@ -3,6 +3,7 @@ import type { Principal } from '#core/accounts/principal.ts';
 import type { Approval, CertificateContent } from '#core/approvals/approval.ts';
 import type { Evidence } from '#core/enrolment/evidence.ts';
 import { Fault } from '#core/fault.ts';
+import { unsettledRestore } from '#core/ports/snapshot.ts';
 import { ask, given, person, policy, verdict, waiting } from '#tests/fixtures/approvals.ts';
 import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
@@ -280,14 +281,16 @@ describe('time', () => {
     expect(await states()).toEqual(['expired']);
     expect(await verdict(asked())).toBe('pending');
   });
+});
 
-  test('ends the memory of what was rejected', async () => {
-    await policy(site, { decision: 'manual', expiresIn: 3600 });
-    await reject(await waiting(asked()), jo);
-    site.clock.advance(3_600_001);
-    await site.gateway.maintain('test');
-    expect((await approvals())[0]).toMatchObject({ state: 'rejected', answersFor: null });
-  });
+test('what was granted before a backup is asked for anew after its restore', async () => {
+  await policy(site, { decision: 'manual' });
+  await approve(await waiting(asked()), jo);
+  const marker = { name: unsettledRestore, value: new Uint8Array() };
+  await site.store.commit([{ op: 'insert', kind: 'setting', values: marker }]);
+  await site.gateway.backups.settle(site.admin, { createdAt: site.clock.now(), crls: [] });
+  expect(await states()).toEqual(['expired']);
+  expect(await verdict(asked())).toBe('pending');
 });
 
 describe('what is approved is what was seen', () => {

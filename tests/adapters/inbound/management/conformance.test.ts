@@ -320,6 +320,7 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'a transaction', async () => admin.get(`/api/transactions/${await idOf('/api/transactions/')}/`)],
   [200, 'approvals', () => admin.get('/api/approvals/?state=waiting')],
   [200, 'an approval', async () => admin.get(`/api/approvals/${await idOf('/api/approvals/')}/`)],
+  [202, 'a certificate that somebody else has to approve', () => whereApproved(certificate)],
   [200, 'an approval given', () => decide('approve', 1)],
   [409, 'it given once more', () => decide('approve', 1)],
   [200, 'an approval refused', () => decide('reject', 2)],
@@ -374,6 +375,14 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
 
 const again = (id: number) => admin.call('POST', `/api/devices/${id}/reset-onboarding/`);
 const root = '/api/issuing-cas/?unique_name=root';
+const certificate = () => admin.post('/api/certificates/', { common_name: 'approved' });
+async function whereApproved(call: () => Promise<Answer>): Promise<Answer> {
+  const policy = { unique_name: 'all', decision: 'manual', protocols: ['management'] };
+  const { body } = await admin.post('/api/approval-policies/', policy);
+  const answer = await call();
+  await admin.remove(`/api/approval-policies/${body.id}/`);
+  return answer;
+}
 const decide = (verb: string, id: number) => admin.post(`/api/approvals/${id}/${verb}/`, { comment: 'yes' });
 const backup = async () => (await admin.post('/api/backups/', { remote_directory: '/var/backups' })).body.id;
 const serviceAccount = async () =>
