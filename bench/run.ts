@@ -5,6 +5,7 @@ import { cmpCases } from './cases/cmp.ts';
 import { crlCase } from './cases/crl.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
 import { filledCase } from './cases/filled.ts';
+import { hsmCase } from './cases/hsm.ts';
 import { memoryCase } from './cases/memory.ts';
 import { renewalCase } from './cases/renewal.ts';
 import { startCase } from './cases/start.ts';
@@ -15,6 +16,7 @@ const cases: readonly Case[] = [
   ...enrolmentCases,
   ...cmpCases,
   renewalCase,
+  hsmCase,
   filledCase,
   memoryCase,
   startCase,
