@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { basicConstraintsExtension, keyUsageExtension } from '#core/x509/extensions/usage.ts';
+import { validatePath } from '#core/x509/path.ts';
+import { answer, certsOnly } from '#tests/fixtures/est-upstream.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { type Plant, plant, pumpRequest } from '#tests/fixtures/plant.ts';
+
+let one: Plant;
+beforeAll(async () => {
+  one = await plant();
+});
+afterAll(() => one[Symbol.asyncDispose]());
+
+const make = (uniqueName: string, more = {}) =>
+  one.service.gateway.issuingCas.create(one.service.admin, {
+    uniqueName,
+    type: 1,
+    issuer: 'plant',
+    subject: `CN=${uniqueName},O=Plant`,
+    ...more,
+  });
+
+const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
+  const error = await promise.then(
+    (value) => value,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof Fault) return error;
+  throw new Error(`no Fault: ${error}`);
+};
+
+describe('a CA of ours that an upstream certifies', () => {
+  test('signs here, with a chain that leads to the root of the upstream, and makes its own CRLs', async () => {
+    const { gateway, admin, clock } = one.service;
+    const ca = await make('line 1', { pathLength: 0 });
+    expect(ca).toMatchObject({ type: 1, issuer: 'plant', isActive: true, commonName: 'line 1' });
+    expect(ca.certificate).toEqual(one.upstream.issued.at(-1)!);
+    expect(ca.chain).toEqual([one.upstream.issuing, one.upstream.root]);
+    await gateway.domains.update(admin, 1, { issuingCa: ca.id });
+    const asked = one.upstream.received.length;
+    const outcome = await one.ask(pumpRequest(testKey('p-256', 'of line 1')));
+    if (outcome.kind !== 'issued') throw new Error('not issued');
+    expect(one.upstream.received).toHaveLength(asked);
+    const [issuing, ...above] = outcome.chain.map(parseCertificate);
+    const path = validatePath(parseCertificate(outcome.certificate), {
+      time: clock.now(),
+      intermediates: [issuing!, ...above],
+      anchors: [parseCertificate(one.upstream.root)],
+    });
+    expect(path).toMatchObject({ ok: true });
+    await gateway.issuingCas.generateCrl(admin, ca.id);
+    expect((await gateway.crl(ca.id)).length).toBeGreaterThan(100);
+  });
+
+  test('that the upstream is still deciding about is there when it has decided; meanwhile the same key is asked for', async () => {
+    const { gateway, admin, clock } = one.service;
+    one.upstream.always(() => answer(202, '', { 'retry-after': '120' }));
+    const at = one.upstream.received.length;
+    const fault = await faultOf(make('line 2'));
+    expect([fault.code, fault.retryAfter]).toEqual(['unavailable', 120]);
+    expect((await faultOf(make('line 2'))).code).toBe('unavailable');
+    clock.advance(121_000);
+    expect((await faultOf(make('line 2'))).code).toBe('unavailable');
+    const requests = one.upstream.received.slice(at).map(({ request }) => request.der);
+    expect(requests).toHaveLength(2);
+    expect(requests[1]).toEqual(requests[0]!);
+    one.upstream.always(undefined);
+    clock.advance(121_000);
+    await gateway.maintain('a');
+    const [made] = (await gateway.issuingCas.list(admin, { limit: 1 })).records;
+    expect(made).toMatchObject({ uniqueName: 'line 2', isActive: true });
+    expect((await faultOf(make('line 2'))).field).toBe('uniqueName');
+  });
+
+  test('may be certified by the root above the issuing CA', async () => {
+    one.upstream.script((request) => certsOnly(one.upstream.certify(request, {}, one.upstream.top)));
+    const ca = await make('line 3');
+    expect(ca.chain).toEqual([one.upstream.root]);
+  });
+
+  for (const [what, extensions, why] of [
+    ['that is none of a CA', [basicConstraintsExtension({ ca: false })], 'is not that of a CA'],
+    [
+      'by which no certificates can be signed',
+      [basicConstraintsExtension({ ca: true }), keyUsageExtension(['cRLSign', 'digitalSignature'])],
+      'does not allow what a CA does (keyUsage)',
+    ],
+  ] as const) {
+    test(`is not made of a certificate ${what}, and its key is destroyed`, async () => {
+      const keys = async () => (await one.service.keys.files!.list()).length;
+      const before = await keys();
+      one.upstream.script((request) => certsOnly(one.upstream.certify(request, { extensions })));
+      const fault = await faultOf(make(`no ${what.slice(0, 10)}`));
+      expect(fault.detail).toBe(`the certificate that the upstream CA answered ${why}`);
+      expect(await keys()).toBe(before);
+    });
+  }
+
+  test('needs a name, and an upstream that is configured', async () => {
+    const { gateway, admin } = one.service;
+    const nameless = { uniqueName: 'x', type: 1, issuer: 'plant' };
+    expect((await faultOf(gateway.issuingCas.create(admin, nameless))).field).toBe('commonName');
+    expect((await faultOf(make('y', { issuer: 'nobody' }))).field).toBe('issuer');
+    expect((await faultOf(make('z', { parent: 1 }))).field).toBe('parent');
+  });
+});
+
+describe('what an administrator asks for by name', () => {
+  test('of an upstream that takes its time is there, with its key, when it has decided', async () => {
+    const { gateway, admin, clock } = one.service;
+    await gateway.domains.update(admin, 1, { issuingCa: one.ca });
+    one.upstream.script(() => answer(202, '', { 'retry-after': '60' }));
+    const wish = { commonName: 'panel-1' };
+    expect(await gateway.certificates.create(admin, wish)).toMatchObject({ kind: 'pending', upstream: true });
+    expect(await gateway.certificates.create(admin, wish)).toMatchObject({ kind: 'pending' });
+    clock.advance(61_000);
+    const made = await gateway.certificates.create(admin, wish);
+    if ('kind' in made) throw new Error('still pending');
+    const taken = await gateway.certificates.takeKey(admin, made.id);
+    expect(taken.certificate).toEqual(one.upstream.issued.at(-1)!);
+    // The next one is another one.
+    const next = await gateway.certificates.create(admin, wish);
+    expect('kind' in next ? undefined : next.id).toBeGreaterThan(made.id);
+  });
+});
+
+describe('what the service needs for itself', () => {
+  test('comes from a CA whose key is here, while the domain has an upstream', async () => {
+    const { gateway, admin } = one.service;
+    const asked = one.upstream.received.length;
+    const credential = await gateway.credentials.create(admin, { type: 0 });
+    expect(credential.type).toBe(0);
+    expect(
+      parseCertificate((await gateway.protection(undefined)).certificate).subject.der.length,
+    ).toBeGreaterThan(0);
+    expect(one.upstream.received).toHaveLength(asked);
+  });
+});
