@@ -29,5 +29,8 @@ export function chainHash(
     event.outcome,
     detail,
   ]);
-  return hash('sha256', Buffer.concat([previous, Buffer.from(text, 'utf8')]), 'buffer');
+  const linked = Buffer.allocUnsafe(previous.length + Buffer.byteLength(text));
+  linked.set(previous);
+  linked.write(text, previous.length);
+  return hash('sha256', linked, 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../audit/event.ts';
 import { findIssued } from '../ca/issued.ts';
 import type { Configuration } from '../configuration.ts';
@@ -237,7 +237,7 @@ async function refused(
   );
 }
 
-const digest = (secret: Uint8Array): Uint8Array => createHash('sha256').update(secret).digest();
+const digest = (secret: Uint8Array): Uint8Array => hash('sha256', secret, 'buffer');
 
 /** In constant time for secrets of any length. */
 function sameSecret(a: Uint8Array, b: Uint8Array): boolean {

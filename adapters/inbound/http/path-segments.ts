@@ -9,6 +9,13 @@ const rawForm = /^[\x21-\x7e]*$/;
  */
 export function pathSegments(path: string): string[] | undefined {
   if (path === '' || path === '/') return [];
+  return path === last?.path ? [...last.segments] : readSegments(path);
+}
+
+/** Devices ask for the same few paths, mostly one. */
+let last: { readonly path: string; readonly segments: readonly string[] } | undefined;
+
+function readSegments(path: string): string[] | undefined {
   if (!path.startsWith('/') || !rawForm.test(path)) return undefined;
   const segments: string[] = [];
   for (const raw of path.slice(1, path.endsWith('/') ? -1 : undefined).split('/')) {
@@ -23,6 +30,7 @@ export function pathSegments(path: string): string[] | undefined {
     }
     segments.push(segment);
   }
+  last = { path, segments: [...segments] };
   return segments;
 }
 

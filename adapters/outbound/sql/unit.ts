@@ -31,11 +31,13 @@ export function encodeFields(
   ids: readonly number[],
 ): SqlValue[] {
   const given = values as Readonly<Record<string, unknown>>;
-  return fields.map(([field, column]) => {
+  const parameters: SqlValue[] = [];
+  for (const [field, column] of fields) {
     const value = given[field];
-    if (column.type === 'integer' && isRef(value)) return resolve(value, ids);
-    return encode(column, field, value);
-  });
+    const isReference = column.type === 'integer' && isRef(value);
+    parameters.push(isReference ? resolve(value, ids) : encode(column, field, value));
+  }
+  return parameters;
 }
 
 const isRef = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'ref' in value;

@@ -178,12 +178,14 @@ describe('SQLite', () => {
     await store.list('device', { limit: 1 });
     const answered: string[] = [];
     await Promise.all([
-      store.list('device', { search: ['not', 'there'], limit: 1 }).then(() => answered.push('search')),
+      ...Array.from({ length: 20 }, () =>
+        store.list('device', { search: ['not', 'there'], limit: 1 }).then(() => answered.push('search')),
+      ),
       store.deviceLogin('pump-7').then(() => answered.push('login')),
       store.commit([insert('role')]).then(() => answered.push('commit')),
     ]);
-    expect(answered.indexOf('login')).toBe(0);
-    expect(answered).toContain('search');
+    expect(answered.indexOf('login')).toBeLessThan(10);
+    expect(answered).toHaveLength(22);
   });
 
   test('a query that takes too long is given up, and the next one is answered', async () => {
