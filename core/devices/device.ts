@@ -12,6 +12,10 @@ export interface Device {
   readonly domain: number | null;
   readonly onboardingConfig: number | null;
   readonly noOnboardingConfig: number | null;
+  /** Since when nobody is let in who stands for it; null: it is not blocked. */
+  readonly blockedAt: number | null;
+  /** The import that made it. */
+  readonly deviceImport: number | null;
 }
 
 /** The secrets of a device that is not onboarded with a certificate. Sealed by the vault. */

@@ -55,6 +55,8 @@ export function devices(context: Context, crls: Crls): Devices {
             input.domain === undefined ? await defaultDomain(context) : await known(context, input.domain),
           onboardingConfig: input.onboardingConfig ?? null,
           noOnboardingConfig,
+          blockedAt: null,
+          deviceImport: null,
         },
       });
       return { writes, at: writes.length - 1 };

@@ -61,6 +61,8 @@ export async function createDevice(
     domain,
     onboardingConfig: { ref: 0 },
     noOnboardingConfig: null,
+    blockedAt: null,
+    deviceImport: null,
   } as const;
   const detail = { commonName, serialNumber, registration: uniqueName };
   await unlessChanged(context, [

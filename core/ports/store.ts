@@ -8,6 +8,7 @@ import type { Credential } from '../ca/credential.ts';
 import type { IssuingCa, StoredCrl } from '../ca/issuing-ca.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
 import type { Device, NoOnboardingConfig, OnboardingConfig } from '../devices/device.ts';
+import type { DeviceImport, DeviceImportPart } from '../devices/import/device-import.ts';
 import type { Domain } from '../domains/domain.ts';
 import type { DevidRegistration } from '../onboarding/registration.ts';
 import type { CertificateProfile } from '../profiles/record.ts';
@@ -44,6 +45,8 @@ export interface Records {
   certificate: StoredCertificate;
   certificateKey: CertificateKey;
   device: Device;
+  deviceImport: DeviceImport;
+  deviceImportPart: DeviceImportPart;
   onboardingConfig: OnboardingConfig;
   noOnboardingConfig: NoOnboardingConfig;
   truststore: Truststore;
@@ -122,13 +125,35 @@ export type Write =
 
 export interface Condition<K extends Kind> {
   readonly field: keyof Records[K] & string;
-  /** `contains`: the value (text) stands in the field as it is stored, in whatever case. */
-  readonly is: 'equal' | 'less' | 'lessOrEqual' | 'greater' | 'greaterOrEqual' | 'oneOf' | 'contains';
+  /**
+   * `contains`: the value (text) stands in the field as it is stored, in whatever case; `startsWith`: at its beginning, exactly so,
+   * which an index helps to find.
+   */
+  readonly is:
+    | 'equal'
+    | 'less'
+    | 'lessOrEqual'
+    | 'greater'
+    | 'greaterOrEqual'
+    | 'oneOf'
+    | 'contains'
+    | 'startsWith';
   readonly value: string | number | boolean | null | readonly (string | number)[];
+}
+
+/** Whether some record of another kind refers to a record, and meets conditions of its own. */
+export interface Referral {
+  readonly by: 'certificate';
+  /** An indexed field that holds the id. */
+  readonly in: keyof Records['certificate'] & string;
+  readonly where: readonly Condition<'certificate'>[];
+  /** False: there must be none. */
+  readonly exists: boolean;
 }
 
 export interface Query<K extends Kind> {
   readonly where?: readonly Condition<K>[];
+  readonly referral?: Referral;
   /** Words of which each must be in one of the kind's searchable fields, case-insensitively. At most 10. */
   readonly search?: readonly string[];
   /** Default: by id, descending (newest first). Ties are broken by id in the same direction. */

@@ -71,6 +71,7 @@ async function pages(store: Store, query: Query<'certificate'>): Promise<number[
 
 function holds(record: StoredCertificate, { field, is, value }: Condition<'certificate'>): boolean {
   const has = record[field];
+  if (is === 'startsWith') return String(has).startsWith(String(value));
   if (is === 'contains') return String(has).toLowerCase().includes(String(value).toLowerCase());
   if (is === 'oneOf') return (value as unknown[]).includes(has);
   if (is === 'equal') return has === value;
@@ -117,7 +118,12 @@ const condition: fc.Arbitrary<Condition<'certificate'>> = fc
       is: fc.constant('contains' as const),
       value: fc.constantFrom('', 'p', 'PUMP', 'ü', '%', '_', '\\', 'o', '\0'),
     });
-    return fc.oneof(one, any, within);
+    const begun = fc.record({
+      field: fc.constant(field),
+      is: fc.constant('startsWith' as const),
+      value: fc.constantFrom('', 'p', 'pump', 'PUMP', 'P', 'pump-', 'r', '%', '\\', 'ü-', '\0'),
+    });
+    return fc.oneof(one, any, within, begun);
   });
 
 export function listContract({ fresh, shared }: Databases): void {
@@ -282,6 +288,43 @@ export function listContract({ fresh, shared }: Databases): void {
         store.count('auditEvent', [{ field: 'actor', is: 'contains', value }], 5);
       expect(await Promise.all(['10.0.0.7', 'name', 'user'].map(acted))).toEqual([1, 0, 1]);
       const wrong = store.count('role', [{ field: 'createdAt', is: 'contains', value: '1' }], 5);
+      expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'createdAt' });
+    });
+
+    test('what is referred to by a record that meets conditions, and what is not', async () => {
+      const store = await withCa(await (await fresh()).open());
+      const names = ['a', 'b', 'c', 'd'];
+      const lone = { domain: null, onboardingConfig: null, noOnboardingConfig: null };
+      const ids = await store.commit(names.map((commonName) => insert('device', { commonName, ...lone })));
+      const of = (device: number, n: number, status: StoredCertificate['status']) =>
+        insert('certificate', { device, serialNumber: `${n}`, status, domain: null, profile: null });
+      await store.commit([
+        of(ids[0]!, 1, 'revoked'),
+        of(ids[0]!, 2, 'good'),
+        of(ids[1]!, 3, 'revoked'),
+        of(ids[3]!, 4, 'good'),
+      ]);
+      const where = [{ field: 'status', is: 'equal', value: 'good' }] as const;
+      const order = { field: 'commonName', descending: false } as const;
+      const found = async (exists: boolean) => {
+        const referral = { by: 'certificate', in: 'device', where, exists } as const;
+        const { records, next } = await store.list('device', { referral, order, limit: 1 });
+        const rest = await store.list('device', { referral, order, limit: 5, cursor: next! });
+        return [...records, ...rest.records].map(({ commonName }) => commonName);
+      };
+      expect(await found(true)).toEqual(['a', 'd']);
+      expect(await found(false)).toEqual(['b', 'c']);
+    });
+
+    test('what begins with a text is found in JSON as it is stored; the end of the text is of ASCII', async () => {
+      const store = await (await fresh()).open();
+      const actors = [7, 70, 8].map((id) => ({ kind: 'device', id, name: 'pump', address: '' }) as const);
+      await store.commit(actors.map((actor) => ({ op: 'audit', event: event({ actor }) })));
+      const acted = (value: string) =>
+        store.count('auditEvent', [{ field: 'actor', is: 'startsWith', value }], 5);
+      expect(await Promise.all(['["device",7,', '["device",7', '["user"'].map(acted))).toEqual([1, 2, 0]);
+      expect(await failure(acted('ü'))).toMatchObject({ code: 'malformed', field: 'actor' });
+      const wrong = store.count('role', [{ field: 'createdAt', is: 'startsWith', value: '1' }], 5);
       expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'createdAt' });
     });
 

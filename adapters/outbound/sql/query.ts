@@ -7,6 +7,7 @@ import {
   type Page,
   type Query,
   type Records,
+  type Referral,
   type Tally,
 } from '#core/ports/store.ts';
 import { encode, encodeSought, type Row, type SqlValue, toRecord } from './codec.ts';
@@ -55,8 +56,9 @@ const read = (driver: Driver, kind: Kind, text: string, parameters: readonly Sql
   tableOf(kind).large ? driver.search(text, parameters) : driver.query(text, parameters, false);
 
 function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, order: Order): Test[] {
-  const { where = [], search = [], cursor } = query;
+  const { where = [], search = [], cursor, referral } = query;
   const tests = where.map((condition) => conditionTest(dialect, kind, condition, order));
+  if (referral) tests.push(referralTest(dialect, kind, referral));
   tests.push(...searchTests(dialect, kind, search));
   if (cursor !== undefined) tests.push(afterTest(order, decodeCursor(order, cursor)));
   // Always so, but SQLite takes the unique index of a text for its order only where it is asked for a part of it.
@@ -152,6 +154,17 @@ const positionOf = ({ field, column }: Order, record: { readonly id: number }): 
   id: record.id,
 });
 
+/** The columns of `by` alone stand without a table before them: it is the innermost that has them. */
+function referralTest(dialect: Dialect, kind: Kind, { by, in: field, where, exists }: Referral): Test {
+  const target = sql.ref(`${tableOf(kind).name}.id`);
+  const tests = [
+    sql<SqlBool>`${columnRef(field)} = ${target}`,
+    ...where.map((condition) => conditionTest(dialect, by, condition)),
+  ];
+  const found = sql<SqlBool>`exists (select 1 from ${sql.table(tableOf(by).name)} where ${sql.join(tests, sql` and `)})`;
+  return exists ? found : sql<SqlBool>`not ${found}`;
+}
+
 const columnRef = (field: string): RawBuilder<unknown> => sql`${sql.ref(columnName(field))}`;
 
 const isConfiguration: ReadonlySet<Kind> = new Set(configurationKinds);
@@ -166,6 +179,7 @@ function conditionTest<K extends Kind>(
 ): Test {
   const { field, is, value } = withoutNul(condition);
   if (is === 'contains') return containsTest(dialect, kind, field, value);
+  if (is === 'startsWith') return prefixTest(kind, field, value);
   const values = Array.isArray(value) ? value : [value];
   const encoded = values
     .map((one: unknown) => encodeSought(kind, field, one))
@@ -206,6 +220,23 @@ function containsTest(dialect: Dialect, kind: Kind, field: string, text: unknown
     throw new Fault('malformed', 'this field cannot contain that', { field });
   }
   return like(dialect, [field], text);
+}
+
+/** As a range, which both databases look up in an index: text is compared by its octets. */
+function prefixTest(kind: Kind, field: string, prefix: unknown): Test {
+  const column = columnOf(kind, field);
+  if (typeof prefix !== 'string' || !column || !asText.has(column.type)) {
+    throw new Fault('malformed', 'this field cannot begin with that', { field });
+  }
+  const at = columnRef(field);
+  if (prefix.includes('\0')) return never;
+  if (prefix === '') return sql`${at} >= ''`;
+  const last = prefix.codePointAt(prefix.length - 1)!;
+  if (!/^[\u0000-\u007e]$/.test(String.fromCodePoint(last))) {
+    throw new Fault('malformed', 'a beginning has to end with a character of ASCII', { field });
+  }
+  const beyond = prefix.slice(0, -1) + String.fromCodePoint(last + 1);
+  return sql`${at} >= ${prefix} and ${at} < ${beyond}`;
 }
 
 /** Each word must be in one of the searchable fields. */

@@ -5,6 +5,7 @@ import { initial } from './0001-initial.ts';
 import { onboarding } from './0002-onboarding.ts';
 import { approvals } from './0004-approvals.ts';
 import { upstreamRequests } from './0005-upstream-requests.ts';
+import { devices } from './0006-devices.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -12,6 +13,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0002-onboarding': onboarding,
   '0004-approvals': approvals,
   '0005-upstream-requests': upstreamRequests,
+  '0006-devices': devices,
 };
 
 /**
