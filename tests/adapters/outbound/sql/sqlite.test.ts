@@ -176,16 +176,16 @@ describe('SQLite', () => {
       ),
     );
     await store.list('device', { limit: 1 });
+    // Takes some time: only the last word is nowhere.
+    const search = ['p', 'u', 'm', 'pu', 'um', 'mp', 'pum', 'ump', 'pump', 'not'];
     const answered: string[] = [];
     await Promise.all([
-      ...Array.from({ length: 20 }, () =>
-        store.list('device', { search: ['not', 'there'], limit: 1 }).then(() => answered.push('search')),
-      ),
+      store.list('device', { search, limit: 1 }).then(() => answered.push('search')),
       store.deviceLogin('pump-7').then(() => answered.push('login')),
       store.commit([insert('role')]).then(() => answered.push('commit')),
     ]);
-    expect(answered.indexOf('login')).toBeLessThan(10);
-    expect(answered).toHaveLength(22);
+    expect(answered.indexOf('login')).toBe(0);
+    expect(answered).toContain('search');
   });
 
   test('a query that takes too long is given up, and the next one is answered', async () => {
