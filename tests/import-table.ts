@@ -77,6 +77,8 @@ const importTable: readonly Row[] = [
       'core/x509/',
       'core/der/bytes.ts',
       'core/accounts/permissions.ts',
+      'core/approvals/approval.ts',
+      'core/approvals/policy.ts',
       'core/devices/device.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
@@ -148,7 +150,7 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/outbound/pkcs11/',
     ...outbound,
-    packages: { ...files, 'node:crypto': 'all', bun: 'types', pkcs11js: 'all' },
+    packages: { ...files, 'node:crypto': 'all', 'node:url': 'all', bun: 'types', pkcs11js: 'all' },
   },
   { of: 'adapters/outbound/*/', ...outbound },
 

@@ -32,6 +32,8 @@ interface Connection {
 export class TokenConnection {
   readonly #options: ConnectionOptions;
   readonly #turns: Turns;
+  /** Those that have not ended, given up or not. */
+  readonly #processes = new Set<TokenProcess>();
   #connection: Promise<Connection> | undefined;
   #lost: { readonly failure: TokenFailure; readonly attempts: number; readonly until: number } | undefined;
   #facts: TokenFacts | undefined;
@@ -86,8 +88,7 @@ export class TokenConnection {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const connection = await this.#connection?.catch(() => undefined);
-    await connection?.process.close();
+    await Promise.all([...this.#processes].map((process) => process.close()));
   }
 
   async #attempt<T>(work: (process: TokenProcess) => Promise<T>): Promise<T> {
@@ -129,23 +130,24 @@ export class TokenConnection {
   async #connect(): Promise<Connection> {
     const { place, environment, pin, sessions, patience } = this.#options;
     const process = new TokenProcess(environment, sessions);
+    this.#processes.add(process);
+    void process.ended.then(() => this.#processes.delete(process));
     try {
       const facts = await process.ask('open', place, patience);
       await pin.use(facts, (text) => process.ask('login', { pin: text }, patience));
       return { process, facts };
     } catch (error) {
       await process.close();
-      throw isWrongPin(error)
-        ? new TokenFailure('pin', 'the token refuses the PIN of the configuration')
-        : error;
+      if (isWrongPin(error)) throw new TokenFailure('pin', 'the token refuses the PIN of the configuration');
+      if (error instanceof TokenFailure) throw error;
+      // The record of PINs can be neither read nor written.
+      throw new TokenFailure('pin', error instanceof Error ? error.message : String(error));
     }
   }
 
-  #failed(error: unknown): void {
-    const failure =
-      error instanceof TokenFailure
-        ? error
-        : new TokenFailure('pin', error instanceof Error ? error.message : String(error));
+  #failed(failure: TokenFailure): void {
+    // All who waited for the same attempt come by.
+    if (this.#lost?.failure === failure) return;
     const attempts = (this.#lost?.attempts ?? 0) + 1;
     if (!this.#lost) this.#options.log.warn('the token is out of reach', { reason: failure.message });
     const pause = Math.min(longestPause, firstPause * 2 ** (attempts - 1));

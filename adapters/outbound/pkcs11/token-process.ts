@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { Subprocess } from 'bun';
 import { TokenFailure } from './failure.ts';
 import type { Answer, Operation, Operations, Question } from './messages.ts';
@@ -16,6 +17,8 @@ const closePatience = 2000;
  * connection for each process, and crash.
  */
 export class TokenProcess {
+  /** Once it is gone, whyever. */
+  readonly ended: Promise<void>;
   readonly #process: Subprocess;
   readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
@@ -23,12 +26,13 @@ export class TokenProcess {
 
   /** `threads`: what may be under way at once. */
   constructor(environment: Readonly<Record<string, string>>, threads: number) {
-    this.#process = Bun.spawn([process.execPath, new URL('./token-host.ts', import.meta.url).pathname], {
+    const host = fileURLToPath(new URL('./token-host.ts', import.meta.url));
+    this.#process = Bun.spawn([process.execPath, ...process.execArgv, host], {
       env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: String(threads) },
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (answer: Answer) => this.#settle(answer),
     });
-    void this.#process.exited.then(() => this.#end('the process of the PKCS #11 module ended'));
+    this.ended = this.#process.exited.then(() => this.#end('the process of the PKCS #11 module ended'));
   }
 
   /**
@@ -63,7 +67,7 @@ export class TokenProcess {
     this.#end('the connection to the token was given up');
     if (this.#process.exitCode === null) this.#process.disconnect();
     const late = setTimeout(() => this.#process.kill('SIGKILL'), closePatience);
-    await this.#process.exited;
+    await this.ended;
     clearTimeout(late);
   }
 
