@@ -24,7 +24,10 @@ const usual = {
 export function approvalPolicies(
   context: Context,
 ): Resource<'approvalPolicy', ApprovalPolicyInput, ApprovalPolicy> {
-  const check = ({ devicePattern }: Partial<ApprovalPolicyInput>): void => {
+  const check = async ({ profile, devicePattern }: Partial<ApprovalPolicyInput>): Promise<void> => {
+    if (profile != null && !(await context.store.get('profile', profile))) {
+      throw new Fault('malformed', 'there is no such certificate profile', { field: 'certProfile' });
+    }
     if (devicePattern == null) return;
     try {
       context.patterns.compile(devicePattern);
@@ -40,12 +43,12 @@ export function approvalPolicies(
     view: (record) => record,
     summary: ({ uniqueName, decision }) => ({ uniqueName, decision }),
     async create(input) {
-      check(input);
+      await check(input);
       const values = { ...usual, ...input, createdAt: context.clock.now() };
       return { writes: [{ op: 'insert', kind: 'approvalPolicy', values }] };
     },
     async update({ id }, changes) {
-      check(changes);
+      await check(changes);
       return updateWrites('approvalPolicy', id, changes);
     },
     remove: async ({ id }) => [{ op: 'delete', kind: 'approvalPolicy', id }],

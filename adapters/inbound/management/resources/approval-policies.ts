@@ -12,7 +12,11 @@ import { equalInteger, equalText, isTrue } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
 
 const some = (values: readonly string[], description: string) =>
-  Type.Array(Type.String({ enum: [...values] }), { maxItems: values.length, uniqueItems: true, description });
+  Type.Array(Type.Union(values.map((value) => Type.Literal(value))), {
+    maxItems: values.length,
+    uniqueItems: true,
+    description,
+  });
 
 const mostPriority = 1_000_000;
 const leastSeconds = 60;
