@@ -66,6 +66,7 @@ import type { Truststore } from './truststores/truststore.ts';
 import { type TruststoreInput, truststores } from './truststores/truststores.ts';
 import { Circuits } from './upstream/circuits.ts';
 import { UpstreamCare } from './upstream/tend.ts';
+import { type UpstreamRequests, upstreamRequests } from './upstream/upstream-requests.ts';
 
 /** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
 export interface TlsCredential {
@@ -122,6 +123,7 @@ export interface Gateway {
   readonly domains: Resource<'domain', DomainInput, Domain>;
   readonly profiles: Profiles;
   readonly certificates: Certificates;
+  readonly upstreamRequests: UpstreamRequests;
   readonly issuingCas: IssuingCas;
   readonly credentials: Credentials;
   readonly signers: Signers;
@@ -241,6 +243,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     domains: domains(context),
     profiles: profiles(context),
     certificates: certificates(context, crls),
+    upstreamRequests: upstreamRequests(context),
     issuingCas: issuingCas(context, crls),
     credentials: credentials(context, activated),
     signers: signers(context),

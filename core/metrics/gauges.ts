@@ -17,9 +17,10 @@ const gauge = (name: string, help: string, samples: readonly Sample[]): MetricFa
 
 /** The state of what all instances share. */
 export async function gauges(
-  { store, clock }: Context,
+  context: Context,
   health: Readonly<Record<string, Health>>,
 ): Promise<readonly MetricFamily[]> {
+  const { store, clock } = context;
   const now = clock.now();
   const [{ expiryWarningDays }, cas, crls] = await Promise.all([
     currentSettings(store),
@@ -68,9 +69,29 @@ export async function gauges(
       [{ labels: {}, value: waiting }],
     ),
     gauge(
+      'postern_upstream_requests',
+      `Requests that wait for an upstream CA (counted no further than ${countedUpTo}).`,
+      await upstreamSamples(context),
+    ),
+    gauge(
       'postern_healthy',
       'Whether what the service depends on is in reach: store, key stores (HSMs among them), upstream issuers.',
       Object.entries(health).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 })),
     ),
   ];
 }
+
+const upstreamSamples = ({ store, issuers }: Context): Promise<Sample[]> =>
+  Promise.all(
+    [...issuers.keys()].map(async (issuer) => ({
+      labels: { issuer },
+      value: await store.count(
+        'upstreamRequest',
+        [
+          { field: 'state', is: 'oneOf', value: ['asked', 'pending', 'received'] },
+          { field: 'issuer', is: 'equal', value: issuer },
+        ],
+        countedUpTo,
+      ),
+    })),
+  );

@@ -6,8 +6,7 @@ import type { KeyReference } from '../ports/keys.ts';
  * `asked`: the upstream has been asked, or is about to be, and its answer is not known. `pending`: it is deciding. `received`: the
  * certificate is recorded, and the upstream waits to hear so. `issued` and `failed` are the end.
  */
-export const upstreamRequestStates = ['asked', 'pending', 'received', 'issued', 'failed'] as const;
-export type UpstreamRequestState = (typeof upstreamRequestStates)[number];
+export type UpstreamRequestState = 'asked' | 'pending' | 'received' | 'issued' | 'failed';
 
 /** What is asked of an upstream CA. It is stored before the upstream hears of it, so that no answer finds nobody who asked. */
 export interface UpstreamRequest {
@@ -55,6 +54,12 @@ export interface UpstreamRequest {
   readonly refused: Uint8Array | null;
   readonly certificate: number | null;
 }
+
+/** As administrators see it. */
+export type UpstreamRequestView = Omit<
+  UpstreamRequest,
+  'wanted' | 'request' | 'renews' | 'refused' | 'handle' | 'answersFor' | 'purpose'
+>;
 
 /** What the certificate is for, beyond being handed to who asked. */
 export type UpstreamPurpose =

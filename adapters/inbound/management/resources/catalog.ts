@@ -28,6 +28,7 @@ import { signerRoutes, signers } from './signers.ts';
 import { activateCredential, credentials } from './tls.ts';
 import { transactions } from './transactions.ts';
 import { truststoreFile, truststores } from './truststores.ts';
+import { upstreamRequests } from './upstream-requests.ts';
 import { users } from './users.ts';
 
 /** Every resource of the Management API; `baseUrl` is how clients reach it. */
@@ -66,5 +67,6 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, transactions),
   ...collectionRoutes(gateway, truststores(baseUrl)),
   truststoreFile(gateway),
+  ...collectionRoutes(gateway, upstreamRequests),
   ...collectionRoutes(gateway, users),
 ];

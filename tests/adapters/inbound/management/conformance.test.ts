@@ -49,6 +49,7 @@ beforeAll(async () => {
   await admin.post('/api/users/', { ...account, role: roles[0].id });
   nobody = await admin.as(account.username, account.password);
   await store.commit([insert('transaction', { state: 'waiting', certificate: null })]);
+  await store.commit([insert('upstreamRequest', { certificate: null })]);
   const waiting = { approvers: 1, approvals: 0, certificate: null, expiresAt: clock.now() + 86_400_000 };
   await store.commit(['A', 'B'].map((answersFor) => insert('approval', { ...waiting, answersFor })));
   const credential = await idOf('/api/tls/?credential_type=0');
@@ -316,6 +317,12 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [204, 'a log file deleted', () => admin.remove('/api/logging/delete/postern.log/')],
   [200, 'audit events', () => admin.get('/api/audit-events/?limit=5')],
   [200, 'an audit event', () => admin.get('/api/audit-events/1/')],
+  [200, 'upstream requests', () => admin.get('/api/upstream-requests/?state=pending')],
+  [
+    200,
+    'an upstream request',
+    async () => admin.get(`/api/upstream-requests/${await idOf('/api/upstream-requests/')}/`),
+  ],
   [200, 'transactions', () => admin.get('/api/transactions/?state=waiting')],
   [200, 'a transaction', async () => admin.get(`/api/transactions/${await idOf('/api/transactions/')}/`)],
   [200, 'approvals', () => admin.get('/api/approvals/?state=waiting')],

@@ -1,0 +1,100 @@
+import { Type } from '@sinclair/typebox';
+import type { UpstreamRequestView } from '#core/upstream/upstream-request.ts';
+import { type Description, timestamp } from '../description.ts';
+import { dateTime, nullable } from '../fields.ts';
+import { equalInteger, equalText, from, until } from '../filters.ts';
+import { idField } from './common.ts';
+
+const shown = { readOnly: true } as const;
+const ordered = { readOnly: true, orderable: true } as const;
+const states = ['asked', 'pending', 'received', 'issued', 'failed'] as const;
+
+export const upstreamRequests: Description<'upstreamRequest', never, UpstreamRequestView> = {
+  path: '/api/upstream-requests',
+  tag: 'upstream-requests',
+  noun: 'upstream request',
+  kind: 'upstreamRequest',
+  permissions: { read: 'certificates.read' },
+  fields: {
+    id: idField,
+    created_at: { schema: dateTime('when it was asked for first'), record: 'createdAt', ...ordered },
+    issuer: {
+      schema: Type.String({ description: 'the upstream, as the configuration calls it' }),
+      ...ordered,
+    },
+    issuing_ca: { schema: nullable(Type.Integer(), 'null: a CA of ours is to be certified'), ...shown },
+    state: {
+      schema: Type.String({
+        enum: [...states],
+        description:
+          'asked: it has not answered yet; pending: it is deciding; received: it waits to hear that all is well',
+      }),
+      ...ordered,
+    },
+    subject: { schema: Type.String({ description: 'RFC 4514' }), ...ordered },
+    operation: { schema: Type.String({ description: '`enrol` or `renew`' }), ...shown },
+    protocol: { schema: Type.String({ description: 'over which it was asked for here' }), ...shown },
+    attempts: { schema: Type.Integer({ description: 'failures in a row' }), ...ordered },
+    next_at: {
+      schema: dateTime('when the upstream is asked again, while it is open'),
+      record: 'nextAt',
+      ...ordered,
+    },
+    reason: { schema: nullable(Type.String(), 'why it failed, at last or for now'), ...shown },
+    device: { schema: nullable(Type.Integer()), ...shown },
+    domain: { schema: nullable(Type.Integer()), ...shown },
+    certificate: { schema: nullable(Type.Integer()), ...shown },
+  },
+  filters: {
+    issuer: equalText('issuer'),
+    state: equalText('state'),
+    device: equalInteger('device'),
+    from: from('createdAt'),
+    to: until('createdAt'),
+  },
+  toJson: ({
+    id,
+    createdAt,
+    issuer,
+    ca,
+    state,
+    subject,
+    operation,
+    protocol,
+    attempts,
+    nextAt,
+    ...more
+  }) => ({
+    id,
+    created_at: timestamp(createdAt),
+    issuer,
+    issuing_ca: ca,
+    state,
+    subject,
+    operation,
+    protocol,
+    attempts,
+    next_at: timestamp(nextAt),
+    reason: more.reason,
+    device: more.device,
+    domain: more.domain,
+    certificate: more.certificate,
+  }),
+  example: {
+    id: 3,
+    created_at: '2026-03-02T08:15:30.000',
+    issuer: 'plant',
+    issuing_ca: 4,
+    state: 'pending',
+    subject: 'CN=pump-1',
+    operation: 'enrol',
+    protocol: 'est',
+    attempts: 0,
+    next_at: '2026-03-02T08:20:30.000',
+    reason: null,
+    device: 7,
+    domain: 1,
+    certificate: null,
+  },
+  operations: (gateway) => gateway.upstreamRequests,
+};
