@@ -21,7 +21,7 @@ export const pages: readonly Described[] = readdirSync(folder).flatMap((name) =>
 });
 
 /** Where there is something to see for the pages of one thing: pattern → path. `populate` makes it so. */
-export const places: Readonly<Record<string, string>> = {
+const places: Readonly<Record<string, string>> = {
   '/cas/:id': '/cas/2',
   '/certificates/:id': '/certificates/4',
   '/devices/:id': '/devices/1',

@@ -45,9 +45,6 @@ export const number = (value: number): string => new Intl.NumberFormat(language.
 /** Of the API, which leaves out the zone: UTC. */
 export const moment = (text: string): Date => new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
 
-export const date = (at: Date): string =>
-  new Intl.DateTimeFormat(language.value, { dateStyle: 'medium' }).format(at);
-
 export const dateTime = (at: Date): string =>
   new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
 
@@ -69,15 +66,4 @@ export function fromNow(at: Date): string {
   const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
   const [unit, length] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return format.format(Math.trunc(seconds / length), unit);
-}
-
-export function bytes(size: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
-  const power = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3));
-  return new Intl.NumberFormat(language.value, {
-    style: 'unit',
-    unit: units[power]!,
-    unitDisplay: 'short',
-    maximumFractionDigits: 1,
-  }).format(size / 1000 ** power);
 }

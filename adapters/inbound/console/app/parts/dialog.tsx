@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messages } from '../language.ts';
 import { words } from '../words.ts';
 import { Problem } from './answer.tsx';
@@ -22,7 +22,8 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Before anything is drawn or typed: until it is shown it takes no focus.
+  useLayoutEffect(() => {
     const { current } = dialog;
     const opener = document.activeElement;
     current?.showModal();

@@ -3,7 +3,7 @@ import { call } from '../api.ts';
 import { Action } from './action.tsx';
 
 /** Saves what the API answers, under the name that it says. The token goes in a header, so a mere link would not do. */
-export async function download(path: string, name: string): Promise<void> {
+async function download(path: string, name: string): Promise<void> {
   const response = await call('GET', path);
   const named = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
   save(await response.blob(), named ?? name);
