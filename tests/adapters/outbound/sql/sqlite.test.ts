@@ -178,14 +178,22 @@ describe('SQLite', () => {
     await store.list('device', { limit: 1 });
     // Takes some time: only the last word is nowhere.
     const search = ['p', 'u', 'm', 'pu', 'um', 'mp', 'pum', 'ump', 'pump', 'not'];
-    const answered: string[] = [];
-    await Promise.all([
-      store.list('device', { search, limit: 1 }).then(() => answered.push('search')),
-      store.deviceLogin('pump-7').then(() => answered.push('login')),
-      store.commit([insert('role')]).then(() => answered.push('commit')),
-    ]);
-    expect(answered.indexOf('login')).toBe(0);
-    expect(answered).toContain('search');
+    let most = 0;
+    for (let attempt = 0; attempt < 20 && most < 2; attempt++) {
+      let searching = true;
+      const searched = store.list('device', { search, limit: 1 }).then(() => {
+        searching = false;
+      });
+      let answered = 0;
+      while (searching) {
+        await store.deviceLogin('pump-7');
+        await store.commit([insert('role', { uniqueName: `${attempt}-${answered++}` })]);
+      }
+      await searched;
+      most = Math.max(most, answered);
+    }
+    // Had it stood in the way, there would have been one at most.
+    expect(most).toBeGreaterThanOrEqual(2);
   });
 
   test('a query that takes too long is given up, and the next one is answered', async () => {
