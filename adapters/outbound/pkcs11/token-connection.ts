@@ -37,6 +37,7 @@ export class TokenConnection {
   #connection: Promise<Connection> | undefined;
   #lost: { readonly failure: TokenFailure; readonly attempts: number; readonly until: number } | undefined;
   #facts: TokenFacts | undefined;
+  #checking: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: ConnectionOptions) {
@@ -81,9 +82,14 @@ export class TokenConnection {
   }
 
   /** Asks the token whether it is there, whatever waits for it. Errors: TokenFailure. */
-  async check(): Promise<void> {
+  check(): Promise<void> {
     const { patience } = this.#options;
-    await this.#attempt((process) => process.ask('check', null, patience));
+    this.#checking ??= this.#attempt(async (process) => {
+      await process.ask('check', null, patience);
+    }).finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
   }
 
   async close(): Promise<void> {

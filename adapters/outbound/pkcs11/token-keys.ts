@@ -1,6 +1,7 @@
 import { Fault } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
 import type { Log } from '#core/ports/logs.ts';
+import type { Health } from '#core/ports/platform.ts';
 import type { Vault } from '#core/ports/vault.ts';
 import type { PublicKey } from '#core/x509/public-key.ts';
 import { isNotOffered, TokenFailure } from './failure.ts';
@@ -29,6 +30,8 @@ const usualSessions = 4;
 const usualPatience = 10_000;
 /** A large RSA key may take a small device minutes. */
 const generatePatience = 180_000;
+/** Whoever asks for the health does not wait as long as whoever asks for a signature; milliseconds. */
+const healthPatience = 2000;
 /** Seconds. */
 const retryAfter = 5;
 const mostLabelCharacters = 100;
@@ -131,12 +134,15 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
       await orFault(connection.use((process) => process.ask('remove', { id }, patience), { again: true }));
     },
     async health() {
-      try {
-        await connection.check();
-        return { ok: true };
-      } catch (error) {
-        return { ok: false, detail: told(error) };
-      }
+      const late = Promise.withResolvers<Health>();
+      const timer = setTimeout(() => late.resolve({ ok: false, detail: outward.late }), healthPatience);
+      const checked = connection.check().then(
+        () => ({ ok: true }),
+        (error) => ({ ok: false, detail: told(error) }),
+      );
+      const health = await Promise.race([checked, late.promise]);
+      clearTimeout(timer);
+      return health;
     },
     close: () => connection.close(),
   };
@@ -150,7 +156,7 @@ function explained(error: unknown): string {
   const detail = error.message;
   if (error.kind === 'library') return `the PKCS #11 module cannot be used: ${detail}`;
   if (error.kind !== 'driver') return detail;
-  return `pkcs11js is not built here, which takes python3, make and g++: install them, remove node_modules and start again (${detail})`;
+  return `pkcs11js is not built here, which takes npm, python3, make and g++: install them, remove node_modules and start again (${detail})`;
 }
 
 /** For everybody. */

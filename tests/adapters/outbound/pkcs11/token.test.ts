@@ -355,6 +355,11 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
       expect((await keys.health()).ok).toBe(false);
       proxy.thaw();
       await signsAgain(keys, id);
+      // Somebody who asks nothing else learns of it as soon.
+      proxy.freeze();
+      expect(await keys.health()).toEqual({ ok: false, detail: 'the token does not answer' });
+      proxy.thaw();
+      await signsAgain(keys, id);
     },
     patience,
   );
