@@ -124,14 +124,23 @@ async function cleared(
   } as const;
   // What does not fit the profile is not worth anybody's time.
   applied(requested, context.clock.now());
+  const { subject, extensions, publicKey } = requested;
+  const identity = {
+    requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,
+    protocol: matter.protocol,
+    operation: matter.operation,
+    domain: domain.id,
+    profile: profile.record.id,
+    renews: null,
+    subject,
+    extensions,
+    key: csr ? publicKey : publicKey.type,
+  };
   const clearance = await clear(context, configuration, matter, () =>
     petitionFor({
-      requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,
+      identity,
       actor,
       request: csr && { kind: 'pkcs10', der: csr },
-      matter,
-      profile,
-      renews: null,
       requested,
       ca,
       outcomeAt: (now) => applied(requested, now),

@@ -3,18 +3,15 @@ import { certificateContent, outcomeDigest } from '../approvals/content.ts';
 import type { Matter } from '../approvals/rule.ts';
 import type { Revocation } from '../ca/revocation.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import type { LoadedCa, LoadedProfile } from '../configuration.ts';
+import type { LoadedCa } from '../configuration.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import type { Exchange } from '../transactions/transaction.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
-import { requestDigest, revocationDigest } from './identity.ts';
+import { type RequestIdentity, requestDigest, revocationDigest } from './identity.ts';
 
-interface Wish extends Pick<Petition, 'requester' | 'actor' | 'request' | 'goesOn'> {
-  readonly matter: Matter;
-  readonly profile: LoadedProfile;
-  /** The id of the certificate that is to be renewed. */
-  readonly renews: number | null;
+interface Wish extends Pick<Petition, 'actor' | 'request' | 'goesOn'> {
+  readonly identity: RequestIdentity;
   readonly requested: ProfileRequest;
   readonly ca: LoadedCa;
   /** What the profile makes of the request at a moment. */
@@ -25,24 +22,20 @@ interface Wish extends Pick<Petition, 'requester' | 'actor' | 'request' | 'goesO
 
 /** The wish for a certificate, as those see it who decide on it. */
 export function petitionFor(wish: Wish): Petition {
-  const { requester, matter, profile, renews, requested, ca, outcomeAt } = wish;
-  const { operation, protocol, domain } = matter;
-  const { subject, extensions, publicKey } = requested;
-  const isKeyMadeHere = publicKey.spki.length === 0;
-  const key = isKeyMadeHere ? publicKey.type : publicKey;
-  const where = { protocol, operation, domain: domain.id, profile: profile.record.id };
+  const { identity, actor, request, goesOn, requested, ca, outcomeAt } = wish;
+  const isKeyMadeHere = typeof identity.key === 'string';
   return {
-    digest: requestDigest({ requester, ...where, renews, subject, extensions, key }),
-    requester,
-    actor: wish.actor,
-    request: wish.request,
+    digest: requestDigest(identity),
+    requester: identity.requester,
+    actor,
+    request,
     subject: (now) => formatDistinguishedName(outcomeAt(now).subject),
     outcomeDigest: (now) => outcomeDigest(ca, outcomeAt(now)),
     content: (now) => ({
       kind: 'certificate',
       certificate: certificateContent(requested, outcomeAt(now), ca),
     }),
-    goesOn: wish.goesOn,
+    goesOn,
     // A key that was made here is given once.
     forgetful: !wish.remembers && !isKeyMadeHere,
   };

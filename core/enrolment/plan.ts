@@ -1,0 +1,162 @@
+import { standIn } from '../ca/own-credentials.ts';
+import { publicUrls } from '../ca/urls.ts';
+import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts';
+import type { Context } from '../context.ts';
+import type { Device } from '../devices/device.ts';
+import { Fault } from '../fault.ts';
+import { demandAwaited } from '../onboarding/outcome.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import { subjectAltNamesOf } from '../x509/certificate.ts';
+import { sameGeneralNames } from '../x509/general-name.ts';
+import { commonName, emptyName, sameName } from '../x509/name.ts';
+import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
+import { domainCredentialProfile } from './admit.ts';
+import { namedDevice } from './behalf.ts';
+import { unmade, type WantedKey, wantedKey } from './central-key.ts';
+import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
+import type { Ask } from './outcome.ts';
+import { type Renewed, renewedCertificate } from './renewed.ts';
+import type { Requester } from './requester.ts';
+import { demandNotOurs } from './reserved-names.ts';
+import { resolveCa, resolveProfile } from './target.ts';
+
+/** What a requester is entitled to, and what the profile makes of its request: all that is known before anybody decides. */
+export interface Plan {
+  readonly configuration: Configuration;
+  readonly profile: LoadedProfile;
+  readonly ca: LoadedCa;
+  /** The device that the certificate is for. */
+  readonly device: Device | undefined;
+  readonly operation: 'issuance' | 'renewal';
+  /** The certificate that was presented, or that is to be renewed. */
+  readonly renewed: Renewed | undefined;
+  /** It is the credential that onboards its device. */
+  readonly onboards: boolean;
+  /** The request, or the key that is to be made for it. */
+  readonly proven: Proven;
+  readonly requested: ProfileRequest;
+  /** What the profile makes of a request at a moment. Faults: see `CompiledProfile`. */
+  outcomeOf(request: ProfileRequest, now: number): ProfileOutcome;
+  /** The same of `requested`, now. */
+  readonly planned: ProfileOutcome;
+}
+
+type Proven =
+  | { readonly request: VerifiedRequest }
+  | { readonly request?: never; readonly wanted: WantedKey };
+
+/** Faults: those of `Gateway.enrol` that are the request's. */
+export async function planFor(context: Context, requester: Requester, ask: Ask): Promise<Plan> {
+  const { domain } = requester;
+  const configuration = await context.configuration.current();
+  const renewed = await renewedCertificate(context, configuration, requester, ask);
+  const profile = profileFor(configuration, requester, ask, renewed);
+  const entitlement = entitlements[requester.credential](requester, ask, profile, renewed);
+  if (entitlement === 'nothing') {
+    throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
+  }
+  await demandAwaited(context, requester);
+  const proven = verified(requester, ask);
+  const requested = proven.request ?? unmade(proven.wanted);
+  const device = await holderOf(context, requester, entitlement, requested, renewed);
+  const ca = resolveCa(configuration, domain);
+  const { settings, clock } = context;
+  const outcomeOf = (request: ProfileRequest, now: number): ProfileOutcome =>
+    profile.compiled.apply({
+      request: requester.onboarding ? nameless(request, device) : request,
+      device: device ?? (renewed && entitlement === 'renewal' ? namesake(renewed) : undefined),
+      domain,
+      now,
+      issuer: ca.certificate,
+      urls: publicUrls(settings, ca.record.id),
+    });
+  const planned = outcomeOf(requested, clock.now());
+  if (entitlement === 'renewal') demandSameNames(renewed, planned);
+  demandNotOurs(settings, planned);
+  if (!proven.request && !ca.record.key) {
+    throw new Fault('unsupported', 'keys are not made here for an upstream CA');
+  }
+  return {
+    configuration,
+    profile,
+    ca,
+    device,
+    operation: entitlement === 'renewal' ? 'renewal' : 'issuance',
+    renewed,
+    onboards: entitlement !== 'renewal' && isDomainCredential(profile),
+    proven,
+    requested,
+    outcomeOf,
+    planned,
+  };
+}
+
+/**
+ * A device that comes with an IDevID cannot know what it is called here: another name than its own says nothing, and is passed over.
+ */
+function nameless(request: ProfileRequest, device: Device | undefined): ProfileRequest {
+  return commonName(request.subject) === device?.commonName ? request : { ...request, subject: emptyName };
+}
+
+/** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). Or the wish for a key made here. */
+function verified({ credential }: Requester, { request }: Ask): Proven {
+  const raVerified = credential === 'registrationAuthority';
+  if (request.kind === 'pkcs10') return { request: verifyPkcs10(request.der) };
+  const wanted = wantedKey(request.der);
+  if (!wanted) return { request: verifyCertReqMsg(request.der, { raVerified }) };
+  // A key that is encrypted to somebody else than its owner is not its owner's alone.
+  if (raVerified) throw new Fault('forbidden', 'keys are made only for who asks for itself');
+  return { wanted };
+}
+
+/** The profile of the path; without one that of the certificate to be renewed, else the domain credential's. */
+function profileFor(
+  configuration: Configuration,
+  { domain, target }: Requester,
+  ask: Ask,
+  renewed: Renewed | undefined,
+): LoadedProfile {
+  if (target.profile === undefined && ask.operation === 'renew' && renewed) {
+    const profile =
+      renewed.record.profile === null ? undefined : configuration.profile(renewed.record.profile);
+    if (!profile) throw new Fault('forbidden', 'the profile of this certificate is gone');
+    return profile;
+  }
+  return resolveProfile(configuration, domain, target.profile ?? domainCredentialProfile);
+}
+
+/** The device that the certificate is for. */
+async function holderOf(
+  context: Context,
+  requester: Requester,
+  entitlement: Entitlement,
+  request: ProfileRequest,
+  renewed: Renewed | undefined,
+): Promise<Device | undefined> {
+  if (entitlement === 'onBehalf') return namedDevice(context, requester, request.subject);
+  const id = entitlement === 'renewal' ? (renewed?.record.device ?? undefined) : requester.device?.id;
+  if (id === undefined || id === requester.device?.id) return requester.device;
+  return context.store.get('device', id);
+}
+
+/** What the profile was told of the holder when a certificate without a device was issued. */
+function namesake({ certificate }: Renewed): ReturnType<typeof standIn> | undefined {
+  const name = commonName(certificate.subject);
+  return name === undefined ? undefined : standIn(name);
+}
+
+/**
+ * RFC 7030 §4.2.2: subject and subjectAltName of a renewal are those of the certificate that it renews. What is compared is
+ * what would be issued: a profile may add a name that the request leaves out, and adds it again.
+ */
+function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome): void {
+  if (!renewed) throw new Fault('forbidden', 'a renewal needs the certificate that it renews');
+  const { certificate } = renewed;
+  if (!sameName(certificate.subject, outcome.subject)) {
+    throw new Fault('badCsr', 'the subject is not that of the certificate to be renewed');
+  }
+  if (!sameGeneralNames(subjectAltNamesOf(certificate), subjectAltNamesOf(outcome))) {
+    throw new Fault('badCsr', 'the subjectAltName is not that of the certificate to be renewed');
+  }
+}
