@@ -132,6 +132,8 @@ export interface Gateway {
   readonly approvals: Approvals;
   readonly devidRegistrations: Resource<'devidRegistration', RegistrationInput, DevidRegistration>;
 
+  /** The time by which everything here goes, ms since 1970. */
+  now(): number;
   readonly overview: Overview;
   readonly settings: RuntimeSettingsUse;
   readonly logFiles: LogFilesUse;
@@ -252,6 +254,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     approvals: approvals(context),
     devidRegistrations: devidRegistrations(context),
 
+    now: () => clock.now(),
     overview: overview(context),
     settings: runtimeSettings(context),
     logFiles: logFiles(context),

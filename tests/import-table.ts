@@ -80,6 +80,7 @@ const importTable: readonly Row[] = [
       'core/approvals/approval.ts',
       'core/approvals/policy.ts',
       'core/devices/device.ts',
+      'core/devices/state.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
       'core/profiles/language.ts',

@@ -1,14 +1,20 @@
 import type { Principal } from '../accounts/principal.ts';
 import { demand } from '../accounts/principal.ts';
+import type { ChainedEvent } from '../audit/event.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { resetOnboarding } from '../onboarding/reset.ts';
-import type { Ref, Write } from '../ports/store.ts';
+import type { Page, Ref, Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import type { RevocationReason } from '../x509/crl.ts';
+import { type Blocking, blockDevice, deviceWith, unblockDevice } from './block.ts';
 import { newNoOnboardingConfig } from './configs.ts';
 import { type Device, deviceTypes } from './device.ts';
 import { ownConfiguration, removeDevice } from './remove-device.ts';
+import { revokeCertificatesOf } from './revoke-certificates.ts';
+import { type DeviceView, deviceViews } from './state.ts';
+import { deviceTimeline } from './timeline.ts';
 
 export interface DeviceInput {
   readonly commonName: string;
@@ -21,9 +27,21 @@ export interface DeviceInput {
   readonly noOnboardingConfig?: number | null;
 }
 
-export interface Devices extends Resource<'device', DeviceInput, Device> {
+export interface Devices extends Resource<'device', DeviceInput, DeviceView> {
   /** See `resetOnboarding`. Faults: notFound; conflict for a device that is not to be onboarded. */
-  resetOnboarding(principal: Principal, id: number): Promise<Device>;
+  resetOnboarding(principal: Principal, id: number): Promise<DeviceView>;
+  /** See `blockDevice`. Faults: notFound, conflict. */
+  block(principal: Principal, id: number, blocking: Blocking): Promise<DeviceView>;
+  /** Faults: notFound, conflict. */
+  unblock(principal: Principal, id: number): Promise<DeviceView>;
+  /** See `revokeCertificatesOf`. How many there were. Faults: notFound, malformed with `field`. */
+  revokeCertificates(principal: Principal, id: number, reason: RevocationReason): Promise<number>;
+  /** See `deviceTimeline`. */
+  timeline(
+    principal: Principal,
+    id: number,
+    page: { readonly limit: number; readonly cursor?: string },
+  ): Promise<Page<ChainedEvent>>;
 }
 
 export function devices(context: Context, crls: Crls): Devices {
@@ -73,14 +91,37 @@ export function devices(context: Context, crls: Crls): Devices {
       return [...updateWrites('device', device.id, changes), ...(await ownConfiguration(context, dropped))];
     },
   });
+  const view = async (device: Device): Promise<DeviceView> => (await deviceViews(context, [device]))[0]!;
+  const again = async (id: number): Promise<DeviceView> => view(await deviceWith(context, id));
   return {
     ...collection,
+    async list(principal, query) {
+      const page = await collection.list(principal, query);
+      return { ...page, records: await deviceViews(context, page.records) };
+    },
+    read: async (principal, id) => view(await collection.read(principal, id)),
+    create: async (principal, input) => view(await collection.create(principal, input)),
+    update: async (principal, id, changes) => view(await collection.update(principal, id, changes)),
     async remove(principal, id) {
       demand(principal, 'devices.write');
       const cas = await removeDevice(context, id, principal.actor);
       await crls.generateAfterRevocation(cas, principal.actor);
     },
-    resetOnboarding: (principal, id) => resetOnboarding(context, principal, id),
+    resetOnboarding: async (principal, id) => view(await resetOnboarding(context, principal, id)),
+    async block(principal, id, blocking) {
+      await blockDevice(context, crls, principal, id, blocking);
+      return again(id);
+    },
+    async unblock(principal, id) {
+      await unblockDevice(context, principal, id);
+      return again(id);
+    },
+    async revokeCertificates(principal, id, reason) {
+      demand(principal, 'certificates.revoke');
+      await deviceWith(context, id);
+      return revokeCertificatesOf(context, crls, principal.actor, id, reason);
+    },
+    timeline: (principal, id, page) => deviceTimeline(context, principal, id, page),
   };
 }
 

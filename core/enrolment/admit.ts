@@ -19,6 +19,8 @@ import { resolveDomain } from './target.ts';
 /** The profile whose certificates stand for the device itself. */
 export const domainCredentialProfile = 'domain_credential';
 
+export const blocked = 'the device is blocked';
+
 /** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
 export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = await context.configuration.current();
@@ -88,6 +90,7 @@ async function admitSecret(
     await refused(context, deviceActor(device, address), target, domain.uniqueName, 'another domain');
     throw new Fault('forbidden', 'this device does not belong to the domain');
   }
+  if (device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
   return {
     device,
     domain,
@@ -136,6 +139,7 @@ async function admitCertificate(
     await refused(context, actor, target, domain.uniqueName, 'another domain');
     throw new Fault('forbidden', 'the client certificate belongs to another domain');
   }
+  if (device && device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
   const profile = record.profile === null ? undefined : configuration.profile(record.profile);
   const credential: CredentialKind = !device
     ? 'issuedCertificate'
@@ -146,6 +150,18 @@ async function admitCertificate(
         : 'issuedCertificate';
   const presented = { record, certificate };
   return { device, domain, target, credential, presented, onboarding: undefined, address } as Requester;
+}
+
+/** Whoever has shown to be the device may know. */
+async function refuseBlocked(
+  context: Context,
+  device: Device,
+  address: string,
+  target: Target,
+  { uniqueName }: Domain,
+): Promise<never> {
+  await refused(context, deviceActor(device, address), target, uniqueName, blocked);
+  throw new Fault('forbidden', blocked);
 }
 
 /** A certificate that is none of ours: that of a manufacturer, or of a stranger. */

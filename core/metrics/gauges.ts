@@ -41,6 +41,11 @@ export async function gauges(
     [{ field: 'state', is: 'equal', value: 'waiting' }],
     countedUpTo,
   );
+  const blocked = await store.count(
+    'device',
+    [{ field: 'blockedAt', is: 'greaterOrEqual', value: 0 }],
+    countedUpTo,
+  );
   const names = new Map(cas.records.map(({ id, uniqueName }) => [id, uniqueName]));
   const ofCrls = (seconds: (crl: (typeof crls.records)[number]) => number): Sample[] =>
     crls.records.map((crl) => ({
@@ -62,6 +67,11 @@ export async function gauges(
       'postern_certificates_expiring',
       `Certificates that run out within the days that the settings say (counted no further than ${countedUpTo}).`,
       [{ labels: { days: String(expiryWarningDays) }, value: expiring }],
+    ),
+    gauge(
+      'postern_devices_blocked',
+      `Devices that are not let in (counted no further than ${countedUpTo}).`,
+      [{ labels: {}, value: blocked }],
     ),
     gauge(
       'postern_approvals_waiting',

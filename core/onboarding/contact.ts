@@ -198,6 +198,7 @@ function admitted(
   config: OnboardingConfig,
   { key }: Idevid,
 ): Contact | Turned {
+  if (device.blockedAt !== null) return forbidden('its device is blocked', device);
   const domain = device.domain === null ? undefined : configuration.domain(device.domain);
   if (!domain) return forbidden('its device belongs to no domain', device);
   if (stranger.domain && stranger.domain.id !== domain.id) return forbidden('another domain', device);

@@ -96,7 +96,7 @@ export function collectionOperations<K extends Kind, Input, View>(
   };
 }
 
-const listQuery = (fields: Fields): Readonly<Record<string, TSchema>> => ({
+export const listQuery = (fields: Fields) => ({
   ordering: Type.String({
     description: `The field to order by; with \`-\` before it, descending. One of: ${Object.entries(fields)
       .filter(([, { orderable }]) => orderable)

@@ -27,16 +27,11 @@ export function collectionRoutes<K extends Kind, Input, View>(
       operation: { ...operations.list, permission: reads },
       handle: async (principal, request) => {
         const parameters = new URLSearchParams(request.query);
-        const page = await list(principal, readListQuery(description, parameters));
-        const headers: Record<string, string> = {};
-        if (page.next !== undefined) {
-          parameters.set('cursor', page.next);
-          headers.link = `<${path}/?${parameters}>; rel="next"`;
-        }
+        const page = await list(principal, readListQuery(description, parameters, gateway.now()));
         return json(
           200,
           page.records.map((view) => toJson(view, false)),
-          headers,
+          linkToNext(path, parameters, page.next),
         );
       },
     },
@@ -88,6 +83,18 @@ export function collectionRoutes<K extends Kind, Input, View>(
     });
   }
   return routes;
+}
+
+/** The header that names the next page of a list, where there is one. */
+export function linkToNext(
+  path: string,
+  parameters: URLSearchParams,
+  next: string | undefined,
+): Readonly<Record<string, string>> {
+  if (next === undefined) return {};
+  const query = new URLSearchParams(parameters);
+  query.set('cursor', next);
+  return { link: `<${path}/?${query}>; rel="next"` };
 }
 
 /** Faults: notFound for what is no id. */

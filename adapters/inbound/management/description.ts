@@ -3,12 +3,14 @@ import type { Permission } from '#core/accounts/permissions.ts';
 import type { Principal } from '#core/accounts/principal.ts';
 import type { Deferral } from '#core/enrolment/outcome.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Condition, Kind, Page, Query } from '#core/ports/store.ts';
+import type { Condition, Kind, Page, Query, Referral } from '#core/ports/store.ts';
 
-/** How a list can be narrowed by a field: the query parameter's text → conditions; undefined when it makes no sense. */
+/** How a list can be narrowed by a field: the query parameter's text → conditions, as of now; undefined when it makes no sense. */
 export type Filter<K extends Kind> = {
   readonly schema: TSchema;
-  readonly conditions: (text: string) => readonly Condition<K>[] | undefined;
+  readonly conditions: (text: string, now: number) => readonly Condition<K>[] | undefined;
+  /** Asked when there are conditions. */
+  readonly referral?: (text: string, now: number) => Referral | undefined;
 };
 
 /** One member of a resource's JSON. */

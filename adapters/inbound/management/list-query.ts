@@ -1,4 +1,4 @@
-import type { Condition, Kind, Query } from '#core/ports/store.ts';
+import type { Condition, Kind, Query, Referral } from '#core/ports/store.ts';
 import { camelCase, type Description } from './description.ts';
 import { ValidationError } from './errors.ts';
 
@@ -9,15 +9,19 @@ const mostWords = 10;
 export function readListQuery<K extends Kind, Input, View>(
   { fields, filters = {} }: Pick<Description<K, Input, View>, 'fields' | 'filters'>,
   parameters: URLSearchParams,
+  now: number,
 ): Query<K> {
   const errors: Record<string, string[]> = {};
   const where: Condition<K>[] = [];
+  let referral: Referral | undefined;
   for (const [name, filter] of Object.entries(filters)) {
     const text = parameters.get(name);
     if (text === null || text === '') continue;
-    const conditions = text.length > 300 ? undefined : filter.conditions(text);
-    if (conditions) where.push(...conditions);
-    else errors[name] = ['not a value of this field'];
+    const conditions = text.length > 300 ? undefined : filter.conditions(text, now);
+    if (conditions) {
+      where.push(...conditions);
+      referral = filter.referral?.(text, now) ?? referral;
+    } else errors[name] = ['not a value of this field'];
   }
   const order = readOrdering<K>(fields, parameters.get('ordering'));
   if (order === 'unknown') errors.ordering = ['there is no such field to order by'];
@@ -33,6 +37,7 @@ export function readListQuery<K extends Kind, Input, View>(
   const cursor = parameters.get('cursor');
   return {
     where,
+    ...(referral && { referral }),
     search,
     limit,
     ...(order !== undefined && order !== 'unknown' && { order }),

@@ -19,19 +19,26 @@ const { path, tag } = certificates;
 export const certificateRoutes = (gateway: Gateway): readonly Route[] => [revoke(gateway), pkcs12(gateway)];
 
 const names = Object.keys(revocationReasonCodes) as RevocationReason[];
-const codes = Object.values(revocationReasonCodes);
 const reasonOf = (code: unknown): RevocationReason | undefined =>
   names.find((name) => name === code || revocationReasonCodes[name] === code);
 
-const revokeFields = {
-  reason: {
-    schema: Type.Union([Type.String({ enum: names }), Type.Integer({ enum: codes })], {
-      enum: [...names, ...codes],
-      description:
-        'RFC 5280 §5.3.1, by name or code; default: unspecified. certificateHold suspends, removeFromCRL releases from that',
+/** By name or by code; `only` some of them. */
+export const reasonField = (description: string, only: readonly RevocationReason[] = names) => {
+  const some = only.map((name) => revocationReasonCodes[name]);
+  return {
+    schema: Type.Union([Type.String({ enum: [...only] }), Type.Integer({ enum: some })], {
+      enum: [...only, ...some],
+      description: `RFC 5280 §5.3.1, by name or code; ${description}`,
     }),
     toInput: reasonOf,
-  },
+  };
+};
+
+/** Those that several certificates at once can be revoked for. */
+export const commonReasons: readonly RevocationReason[] = names.filter((name) => name !== 'removeFromCRL');
+
+const revokeFields = {
+  reason: reasonField('default: unspecified. certificateHold suspends, removeFromCRL releases from that'),
   invalidity_date: {
     schema: text(40, {
       least: 1,

@@ -7,7 +7,7 @@ import { atField } from '#core/fault.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
-import { type Description, timestamp } from '../description.ts';
+import { type Description, type Filter, timestamp } from '../description.ts';
 import { dateTime, file, nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalSerialNumber, equalText, within } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
@@ -15,6 +15,25 @@ import { keyType } from './key-type.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;
+
+const day = 24 * 3_600_000;
+
+const endsWithin: Filter<'certificate'> = {
+  schema: Type.Integer({
+    minimum: 0,
+    maximum: 36_500,
+    description: 'days: the good ones that end within so many from now on',
+  }),
+  conditions: (text, now) => {
+    const days = /^\d{1,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+    if (days > 36_500) return undefined;
+    return [
+      { field: 'notValidAfter', is: 'greaterOrEqual', value: now },
+      { field: 'notValidAfter', is: 'less', value: now + days * day },
+      { field: 'status', is: 'equal', value: 'good' },
+    ];
+  },
+};
 
 type Input = Omit<CertificateInput, 'csr'> & { readonly csr?: string | Uint8Array };
 
@@ -81,6 +100,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     not_valid_before: within('notValidBefore'),
     serial_number: equalSerialNumber('serialNumber'),
     status: equalText('status'),
+    expires_within: endsWithin,
     device: equalInteger('device'),
     domain: equalInteger('domain'),
   },

@@ -1,15 +1,20 @@
-import { type Device, deviceTypes } from '#core/devices/device.ts';
+import { Type } from '@sinclair/typebox';
+import { deviceTypes } from '#core/devices/device.ts';
 import type { DeviceInput } from '#core/devices/devices.ts';
+import { type DeviceState, type DeviceView, deviceStates, inState } from '#core/devices/state.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { recordId } from '../collection.ts';
 import { recordSchema, shownExample } from '../collection-operations.ts';
 import { type Description, timestamp } from '../description.ts';
 import { json } from '../errors.ts';
-import { integerEnum, nullable, reference, text } from '../fields.ts';
+import { dateTime, integerEnum, nullable, reference, text } from '../fields.ts';
+import { equalInteger } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
 import { createdAtField, idField } from './common.ts';
 
-export const devices: Description<'device', DeviceInput, Device> = {
+const state = (text: string): DeviceState | undefined => deviceStates.find((one) => one === text);
+
+export const devices: Description<'device', DeviceInput, DeviceView> = {
   path: '/api/devices',
   tag: 'devices',
   noun: 'device',
@@ -35,6 +40,35 @@ export const devices: Description<'device', DeviceInput, Device> = {
       schema: nullable(reference('its secrets; made when neither configuration is given')),
       whenMissing: null,
     },
+    state: {
+      schema: Type.String({
+        enum: [...deviceStates],
+        description:
+          'registered: it holds no certificate that is good today; active: it holds one; blocked: it is not let in, whatever it holds',
+      }),
+      readOnly: true,
+    },
+    blocked_at: { schema: nullable(dateTime('when it was blocked')), readOnly: true, orderable: true },
+    next_expiry: {
+      schema: nullable(dateTime('when the first of its certificates that are good today ends')),
+      readOnly: true,
+    },
+    device_import: { schema: nullable(Type.Integer(), 'the import that made it'), readOnly: true },
+  },
+  filters: {
+    state: {
+      schema: Type.String({ enum: [...deviceStates] }),
+      conditions: (text, now) => {
+        const wanted = state(text);
+        return wanted && inState(wanted, now).where;
+      },
+      referral: (text, now) => {
+        const wanted = state(text);
+        return wanted && inState(wanted, now).referral;
+      },
+    },
+    domain: equalInteger('domain'),
+    device_import: equalInteger('deviceImport'),
   },
   toJson: (device) => ({
     id: device.id,
@@ -45,6 +79,10 @@ export const devices: Description<'device', DeviceInput, Device> = {
     domain: device.domain,
     onboarding_config: device.onboardingConfig,
     no_onboarding_config: device.noOnboardingConfig,
+    state: device.state,
+    blocked_at: device.blockedAt === null ? null : timestamp(device.blockedAt),
+    next_expiry: device.nextExpiry === null ? null : timestamp(device.nextExpiry),
+    device_import: device.deviceImport,
   }),
   example: {
     id: 7,
@@ -55,6 +93,10 @@ export const devices: Description<'device', DeviceInput, Device> = {
     domain: 1,
     onboarding_config: null,
     no_onboarding_config: 7,
+    state: 'active',
+    blocked_at: null,
+    next_expiry: '2027-03-02T08:15:30.000',
+    device_import: null,
   },
   operations: (gateway) => gateway.devices,
 };

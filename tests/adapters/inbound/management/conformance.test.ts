@@ -374,6 +374,13 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   ],
   [200, 'a device to be onboarded again', async () => again(await idOf('/api/devices/?search=onboarded'))],
   [409, 'a device that is not onboarded', async () => again(await idOf('/api/devices/?search=kept'))],
+  [200, 'a blocked device', async () => device('block', { comment: 'lost', revoke: 'keyCompromise' })],
+  [409, 'it blocked once more', () => device('block')],
+  [200, 'it let in again', () => device('unblock')],
+  [409, 'it let in once more', () => device('unblock')],
+  [200, 'its certificates revoked', () => device('revoke-certificates', { reason: 'superseded' })],
+  [200, 'its certificates', async () => admin.get(`/api/devices/${await kept()}/certificates/`)],
+  [200, 'what happened to it', async () => admin.get(`/api/devices/${await kept()}/events/`)],
   [200, 'a certificate and its key', async () => pkcs12(await issued())],
   [409, 'its key once more', async () => pkcs12(await idOf('/api/certificates/?search=once'))],
   [200, 'a revocation', async () => revoke(await issued())],
@@ -381,6 +388,9 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
 ];
 
 const again = (id: number) => admin.call('POST', `/api/devices/${id}/reset-onboarding/`);
+const kept = () => idOf('/api/devices/?search=kept');
+const device = async (what: string, body?: unknown) =>
+  admin.call('POST', `/api/devices/${await kept()}/${what}/`, { body });
 const root = '/api/issuing-cas/?unique_name=root';
 const certificate = () => admin.post('/api/certificates/', { common_name: 'approved' });
 async function whereApproved(call: () => Promise<Answer>): Promise<Answer> {

@@ -1,0 +1,54 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import type { Crls } from '../ca/crls.ts';
+import { audit, brief, type Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { RevocationReason } from '../x509/crl.ts';
+import { revokeCertificatesOf } from './revoke-certificates.ts';
+
+export interface Blocking {
+  /** For the audit trail. */
+  readonly comment: string;
+  /** Its certificates are revoked too, for this reason; left out: they stay as they are. */
+  readonly revoke?: RevocationReason;
+}
+
+/** From now on nobody is let in who stands for the device. Faults: forbidden, notFound, conflict. */
+export async function blockDevice(
+  context: Context,
+  crls: Crls,
+  principal: Principal,
+  id: number,
+  { comment, revoke }: Blocking,
+): Promise<void> {
+  demand(principal, 'devices.write');
+  if (revoke !== undefined) demand(principal, 'certificates.revoke');
+  const { blockedAt } = await deviceWith(context, id);
+  if (blockedAt !== null) throw new Fault('conflict', 'the device is blocked already');
+  await context.store.commit([
+    { op: 'update', kind: 'device', id, where: { blockedAt }, set: { blockedAt: context.clock.now() } },
+    audit(context, principal.actor, {
+      action: 'device.block',
+      object: `device:${id}`,
+      detail: { ...(comment !== '' && { comment: brief(comment) }) },
+    }),
+  ]);
+  if (revoke !== undefined) await revokeCertificatesOf(context, crls, principal.actor, id, revoke);
+}
+
+/** Faults: forbidden, notFound, conflict. */
+export async function unblockDevice(context: Context, principal: Principal, id: number): Promise<void> {
+  demand(principal, 'devices.write');
+  const { blockedAt } = await deviceWith(context, id);
+  if (blockedAt === null) throw new Fault('conflict', 'the device is not blocked');
+  await context.store.commit([
+    { op: 'update', kind: 'device', id, where: { blockedAt }, set: { blockedAt: null } },
+    audit(context, principal.actor, { action: 'device.unblock', object: `device:${id}` }),
+  ]);
+}
+
+/** Faults: notFound. */
+export async function deviceWith({ store }: Pick<Context, 'store'>, id: number) {
+  const device = await store.get('device', id);
+  if (!device) throw new Fault('notFound', 'there is no such device');
+  return device;
+}

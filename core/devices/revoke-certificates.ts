@@ -1,0 +1,74 @@
+import type { Actor } from '../audit/event.ts';
+import type { Crls } from '../ca/crls.ts';
+import { deactivationWrites, revocationWrites } from '../ca/revocation.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import { audit, type Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import { retried } from '../retry.ts';
+import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
+import type { RevocationReason } from '../x509/crl.ts';
+
+const perCommit = 100;
+
+/**
+ * Revokes whatever the device holds, or with certificateHold puts it on hold; new CRLs follow. In several commits where there
+ * is much: cut off, it goes on where it was when it is asked for again. How many there were. Faults: malformed for
+ * removeFromCRL, conflict, unavailable.
+ */
+export async function revokeCertificatesOf(
+  context: Context,
+  crls: Crls,
+  actor: Actor,
+  device: number,
+  reason: RevocationReason,
+): Promise<number> {
+  if (reason === 'removeFromCRL') {
+    throw new Fault('malformed', 'certificates are released one by one', { field: 'reason' });
+  }
+  const cas = new Set<number>();
+  let count = 0;
+  for (;;) {
+    // One of them may be revoked by somebody else meanwhile.
+    const records = await retried(async () => {
+      const held = await heldBy(context, device, reason);
+      if (held.length === 0) return held;
+      const configuration = await context.configuration.current();
+      await context.store.commit([
+        ...held.flatMap((record) => [
+          ...revocationWrites(context, actor, record, { reason }),
+          ...deactivationWrites(context, configuration, actor, record),
+        ]),
+        audit(context, actor, {
+          action: 'device.revokeCertificates',
+          object: `device:${device}`,
+          detail: { reason, count: held.length },
+        }),
+      ]);
+      return held;
+    });
+    for (const { ca } of records) cas.add(ca);
+    count += records.length;
+    await revokeUpstreamIfPossible(context, actor, records, reason);
+    if (records.length < perCommit) break;
+  }
+  if (count > 0) {
+    context.configuration.expire();
+    await crls.generateAfterRevocation(cas, actor);
+  }
+  return count;
+}
+
+async function heldBy(
+  { store }: Context,
+  device: number,
+  reason: RevocationReason,
+): Promise<readonly StoredCertificate[]> {
+  const { records } = await store.list('certificate', {
+    where: [
+      { field: 'device', is: 'equal', value: device },
+      { field: 'status', is: 'oneOf', value: reason === 'certificateHold' ? ['good'] : ['good', 'hold'] },
+    ],
+    limit: perCommit,
+  });
+  return records;
+}

@@ -1,0 +1,81 @@
+import type { Context } from '../context.ts';
+import type { Condition, Query } from '../ports/store.ts';
+import type { Device } from './device.ts';
+
+/** `registered`: it has no certificate that is good today; `active`: it has one; `blocked`: whatever it has, it is not let in. */
+export const deviceStates = ['registered', 'active', 'blocked'] as const;
+
+export type DeviceState = (typeof deviceStates)[number];
+
+/** A device as it is shown. */
+export interface DeviceView extends Device {
+  readonly state: DeviceState;
+  /** When the first of its certificates that are good today ends. */
+  readonly nextExpiry: number | null;
+}
+
+const good = (now: number): readonly Condition<'certificate'>[] => [
+  { field: 'status', is: 'equal', value: 'good' },
+  { field: 'notValidAfter', is: 'greaterOrEqual', value: now },
+];
+
+/** What finds the devices in a state. */
+export function inState(state: DeviceState, now: number): Pick<Query<'device'>, 'where' | 'referral'> {
+  if (state === 'blocked') return { where: [{ field: 'blockedAt', is: 'greaterOrEqual', value: 0 }] };
+  return {
+    where: [{ field: 'blockedAt', is: 'equal', value: null }],
+    referral: { by: 'certificate', in: 'device', where: good(now), exists: state === 'active' },
+  };
+}
+
+/** The devices as they are shown, in the same order. */
+export async function deviceViews(
+  context: Pick<Context, 'store' | 'clock'>,
+  devices: readonly Device[],
+): Promise<readonly DeviceView[]> {
+  const now = context.clock.now();
+  const expiries = await nextExpiries(
+    context,
+    now,
+    devices.map(({ id }) => id),
+  );
+  return devices.map((device) => {
+    const nextExpiry = expiries.get(device.id) ?? null;
+    const state =
+      device.blockedAt !== null ? 'blocked' : nextExpiry === null ? 'registered' : ('active' as const);
+    return { ...device, state, nextExpiry };
+  });
+}
+
+/** Certificates that are looked at in one go. */
+const most = 5000;
+
+/** By device; without those that have no certificate that is good. */
+async function nextExpiries(
+  context: Pick<Context, 'store'>,
+  now: number,
+  devices: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const { store } = context;
+  const [only] = devices;
+  if (only === undefined) return new Map();
+  const where: Condition<'certificate'>[] = [{ field: 'device', is: 'oneOf', value: devices }, ...good(now)];
+  const tallies = await store.tally('certificate', where, ['device', 'notValidAfter'], most);
+  if (tallies.reduce((sum, { count }) => sum + count, 0) < most) {
+    const ends = new Map<number, number>();
+    for (const { values } of tallies) {
+      const [device, end] = values as readonly [number, number];
+      ends.set(device, Math.min(end, ends.get(device) ?? end));
+    }
+    return ends;
+  }
+  if (devices.length > 1) {
+    const half = devices.length >> 1;
+    const parts = [devices.slice(0, half), devices.slice(half)];
+    const found = await Promise.all(parts.map((part) => nextExpiries(context, now, part)));
+    return new Map(found.flatMap((each) => [...each]));
+  }
+  const order = { field: 'notValidAfter', descending: false } as const;
+  const { records } = await store.list('certificate', { where, order, limit: 1 });
+  return new Map(records.map(({ notValidAfter }) => [only, notValidAfter]));
+}
