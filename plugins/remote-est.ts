@@ -59,8 +59,8 @@ export const remoteEst = definePlugin({
       throw new Error('username and password belong together');
     if (credentialName !== undefined && (username === undefined || config.client_certificate !== undefined))
       throw new Error('client_name needs username and password, and no client_certificate');
-    const least = config.retry_after_least_seconds ?? 2;
     const most = config.retry_after_most_seconds ?? 3600;
+    const least = config.retry_after_least_seconds ?? Math.min(2, most);
     if (least > most) throw new Error('retry_after_least_seconds is more than retry_after_most_seconds');
     return openRemoteEst({
       name,
