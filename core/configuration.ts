@@ -14,6 +14,7 @@ import type { CertificateProfile } from './profiles/record.ts';
 import { currentSettings } from './runtime-settings.ts';
 import { type LevelRules, levelNamed } from './security/levels.ts';
 import { intendedUsage, type Truststore } from './truststores/truststore.ts';
+import { absentIssuer } from './upstream/absent-issuer.ts';
 import { type Certificate, parseCertificate } from './x509/certificate.ts';
 import { formatDistinguishedName } from './x509/name.ts';
 
@@ -162,8 +163,7 @@ export class ConfigurationCache {
     const chain = [record.certificate, ...record.chain];
     const issuer = record.key
       ? localIssuer(this.#keyStore(record.key.store), record.key.id, chain)
-      : this.#ports.issuers.get(record.issuer ?? '');
-    if (!issuer) throw new Fault('unavailable', `no issuer called ${record.issuer} is configured`);
+      : (this.#ports.issuers.get(record.issuer ?? '') ?? absentIssuer(record.issuer ?? ''));
     return { record, certificate, chain, issuer };
   }
 

@@ -57,7 +57,9 @@ export async function step(context: Context, request: UpstreamRequest): Promise<
     }
     await setBack(context, request, fault);
   }
-  return reread(context, request);
+  const after = await reread(context, request);
+  // What is recorded is confirmed at once.
+  return request.state !== 'received' && after.state === 'received' ? takeOn(context, after) : after;
 }
 
 async function reread({ store }: Context, request: UpstreamRequest): Promise<UpstreamRequest> {

@@ -4,10 +4,13 @@ import type { Answer } from '#core/transactions/transaction.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { reply } from './reply.ts';
 
+const reason = ({ id, upstream }: Deferral): string =>
+  `request ${id} waits for ${upstream ? 'the upstream CA' : 'approval'}`;
+
 /** To a request that cannot be answered yet (RFC 9483 §4.4). */
-export const waiting = ({ id }: Deferral): PkiStatusInfo => ({
+export const waiting = (deferral: Deferral): PkiStatusInfo => ({
   status: 'waiting',
-  statusString: [`request ${id} waits for approval`],
+  statusString: [reason(deferral)],
 });
 
 /** To a pollReq that comes too early. */
@@ -15,9 +18,9 @@ export const wait = (
   surroundings: CmpSurroundings,
   { message, seal }: Dialogue,
   certReqId: number,
-  { id, retryAfter }: Deferral,
+  deferral: Deferral,
 ): Promise<Answer> =>
   reply(surroundings, message, seal, {
     type: 'pollRep',
-    polls: [{ certReqId, checkAfter: retryAfter, reason: [`request ${id} waits for approval`] }],
+    polls: [{ certReqId, checkAfter: deferral.retryAfter, reason: [reason(deferral)] }],
   });

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import type { Issuer, IssuerAnswer } from '#core/ports/issuer.ts';
+import { estUpstream } from '#tests/fixtures/est-upstream.ts';
+import { installation, password, testClock } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { pumpRequest } from '#tests/fixtures/plant.ts';
+
+// What EST has no words for: an upstream that waits for a confirmation, takes revocations, and is not asked twice.
+
+const unreachable = () => Promise.reject(new Fault('unavailable', 'no answer'));
+
+/** An upstream in this process, whose members a test may replace, and all that it was told. */
+async function site(changes: Partial<Issuer> = {}) {
+  const clock = testClock();
+  const ca = await estUpstream(clock.now);
+  const told: string[] = [];
+  const own: Issuer = {
+    protocol: 'cmp',
+    timeout: 1000,
+    chain: async () => [ca.issuing, ca.root],
+    async issue({ prepared }): Promise<IssuerAnswer> {
+      told.push(`issue ${prepared.template.serial.length}`);
+      return { kind: 'issued', certificate: ca.certify(prepared.request!), chain: [], confirm: 'handle' };
+    },
+    async confirm(handle, _certificate, accepted) {
+      told.push(`confirm ${handle} ${accepted}`);
+    },
+    async revoke(_certificate, reason) {
+      told.push(`revoke ${reason}`);
+    },
+    health: async () => ({ ok: true }),
+  };
+  const issuer = { ...own, ...changes };
+  const service = await installation({ clock, issuers: () => new Map([['plant', issuer]]) });
+  const { gateway, admin, store } = service;
+  const made = await gateway.issuingCas.create(admin, { uniqueName: 'plant', type: 5, issuer: 'plant' });
+  await gateway.domains.update(admin, 1, { issuingCa: made.id });
+  const { password: secret } = await service.device('pump-1');
+  return {
+    ca,
+    own,
+    issuer,
+    told,
+    service,
+    async ask(name = 'confirmed') {
+      const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+      const requester = await gateway.admit(password('pump-1', secret), target);
+      const der = pumpRequest(testKey('p-256', name));
+      return gateway.enrol(requester, { operation: 'enrol', request: { kind: 'pkcs10', der } });
+    },
+    requests: async () => (await store.list('upstreamRequest', { limit: 100 })).records,
+    certificates: async () =>
+      (await store.list('certificate', { where: [{ field: 'ca', is: 'equal', value: made.id }], limit: 100 }))
+        .records,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await ca[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
+  const error = await promise.then(
+    (value) => value,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof Fault) return error;
+  throw new Error(`no Fault: ${JSON.stringify(error)}`);
+};
+
+describe('an upstream that waits for a confirmation', () => {
+  test('gets it once the certificate is recorded, and only then the device has it', async () => {
+    await using one = await site();
+    let recorded: number | undefined;
+    one.issuer.confirm = async (...args) => {
+      recorded = (await one.certificates()).length;
+      await one.own.confirm!(...args);
+    };
+    expect((await one.ask()).kind).toBe('issued');
+    expect(recorded).toBe(1);
+    expect(one.told).toEqual(['issue 16', 'confirm handle true']);
+  });
+
+  test('gets it as often as it takes', async () => {
+    await using one = await site({ confirm: unreachable });
+    expect(await one.ask()).toMatchObject({ kind: 'pending' });
+    expect((await one.requests())[0]).toMatchObject({ state: 'received', attempts: 1 });
+    one.issuer.confirm = one.own.confirm!;
+    one.service.clock.advance(60_000);
+    await one.service.gateway.maintain('a');
+    expect((await one.ask()).kind).toBe('issued');
+    expect(one.told).toEqual(['issue 16', 'confirm handle true']);
+    expect(await one.certificates()).toHaveLength(1);
+  });
+
+  test('hears that a wrong certificate is not accepted', async () => {
+    await using one = await site();
+    one.issuer.issue = async ({ prepared }) => {
+      const request = { ...prepared.request!, publicKey: testKey('p-256', 'stranger').publicKey };
+      return { kind: 'issued', certificate: one.ca.certify(request), chain: [], confirm: 'wrong' };
+    };
+    expect((await faultOf(one.ask())).detail).toContain('is for another key');
+    expect(one.told).toEqual(['confirm wrong false']);
+    expect(await one.certificates()).toEqual([]);
+  });
+});
+
+test('an upstream that wants no confirmation has a wrong certificate revoked', async () => {
+  await using one = await site();
+  one.issuer.issue = async ({ prepared }) => {
+    const request = { ...prepared.request!, publicKey: testKey('p-256', 'stranger').publicKey };
+    return { kind: 'issued', certificate: one.ca.certify(request), chain: [] };
+  };
+  await faultOf(one.ask());
+  expect(one.told).toEqual(['revoke superseded']);
+});
+
+test('an upstream that must not be asked twice is not, when its answer was lost', async () => {
+  await using one = await site({ issue: unreachable });
+  const fault = await faultOf(one.ask());
+  expect([fault.code, fault.detail]).toEqual(['unavailable', 'no answer; it is not asked again']);
+  one.service.clock.advance(3_600_000);
+  await one.service.gateway.maintain('a');
+  expect(await one.requests()).toMatchObject([{ state: 'failed', answersFor: null }]);
+});
+
+describe('a revocation', () => {
+  test('is passed on before it is recorded, and not recorded when it cannot be', async () => {
+    await using one = await site();
+    const { gateway, admin } = one.service;
+    await one.ask();
+    const [record] = await one.certificates();
+    one.issuer.revoke = unreachable;
+    const fault = await faultOf(gateway.certificates.revoke(admin, record!.id, { reason: 'keyCompromise' }));
+    expect(fault.code).toBe('unavailable');
+    expect((await one.certificates())[0]!.status).toBe('good');
+    one.issuer.revoke = one.own.revoke!;
+    await gateway.certificates.revoke(admin, record!.id, { reason: 'keyCompromise' });
+    expect((await one.certificates())[0]!.status).toBe('revoked');
+    expect(one.told.at(-1)).toBe('revoke keyCompromise');
+  });
+
+  test('of what a removed device had is passed on; where it cannot be, the audit trail says so', async () => {
+    await using one = await site({ revoke: unreachable });
+    const { gateway, admin } = one.service;
+    await one.ask();
+    await gateway.devices.remove(admin, 1);
+    expect((await one.certificates())[0]!.status).toBe('revoked');
+    expect(await one.service.audit('certificate.revokeUpstream')).toMatchObject([
+      { outcome: 'failed', detail: { code: 'unavailable', reason: 'cessationOfOperation' } },
+    ]);
+  });
+});
