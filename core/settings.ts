@@ -4,6 +4,10 @@ export interface GatewaySettings {
   readonly defaultDomain: string;
   /** Where devices fetch CRLs and CA certificates, `http://host:port` without a trailing slash. */
   readonly publicUrl: string;
+  /** How people and devices reach it, `https://host:port` without a trailing slash. */
+  readonly baseUrl: string;
+  /** Which protocols are served for enrolment. */
+  readonly protocols: readonly string[];
   /** DNS names and IP addresses that the TLS server credential is made for, the preferred one first. */
   readonly serverNames: readonly string[];
   readonly loginLimits: LoginLimits;

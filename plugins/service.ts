@@ -109,6 +109,8 @@ export async function openService(
   const gateway = createGateway(ports, {
     defaultDomain: configuration.domains.default,
     publicUrl,
+    baseUrl,
+    protocols: configuration.inbound.map(({ plugin }) => plugin.name),
     serverNames: serverNames(configuration, baseUrl, publicUrl),
     loginLimits: loginLimits(configuration),
   });

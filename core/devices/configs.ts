@@ -52,7 +52,7 @@ export function newNoOnboardingConfig(
 }
 
 /** The plain secret; null where there is none. */
-function openSecret(
+export function openSecret(
   context: Pick<Context, 'vault'>,
   field: (typeof secretFields)[number],
   sealed: Uint8Array | null,

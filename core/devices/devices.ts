@@ -9,6 +9,7 @@ import type { Page, Ref, Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { type Blocking, blockDevice, deviceWith, unblockDevice } from './block.ts';
+import { type DeviceCommands, deviceCommands } from './commands.ts';
 import { newNoOnboardingConfig } from './configs.ts';
 import { type Device, deviceTypes } from './device.ts';
 import { ownConfiguration, removeDevice } from './remove-device.ts';
@@ -36,6 +37,8 @@ export interface Devices extends Resource<'device', DeviceInput, DeviceView> {
   unblock(principal: Principal, id: number): Promise<DeviceView>;
   /** See `revokeCertificatesOf`. How many there were. Faults: notFound, malformed with `field`. */
   revokeCertificates(principal: Principal, id: number, reason: RevocationReason): Promise<number>;
+  /** See `deviceCommands`. */
+  commands(principal: Principal, id: number): Promise<DeviceCommands>;
   /** See `deviceTimeline`. */
   timeline(
     principal: Principal,
@@ -121,6 +124,7 @@ export function devices(context: Context, crls: Crls): Devices {
       await deviceWith(context, id);
       return revokeCertificatesOf(context, crls, principal.actor, id, reason);
     },
+    commands: (principal, id) => deviceCommands(context, principal, id),
     timeline: (principal, id, page) => deviceTimeline(context, principal, id, page),
   };
 }

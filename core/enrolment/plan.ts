@@ -11,7 +11,7 @@ import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
-import { domainCredentialProfile } from './admit.ts';
+import { blocked, domainCredentialProfile } from './admit.ts';
 import { namedDevice } from './behalf.ts';
 import { unmade, type WantedKey, wantedKey } from './central-key.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
@@ -60,6 +60,8 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
   const proven = verified(requester, ask);
   const requested = proven.request ?? unmade(proven.wanted);
   const device = await holderOf(context, requester, entitlement, requested, renewed);
+  // Who asks may be a registration authority.
+  if (device && device.blockedAt !== null) throw new Fault('forbidden', blocked);
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
   const outcomeOf = (request: ProfileRequest, now: number): ProfileOutcome =>

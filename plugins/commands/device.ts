@@ -13,7 +13,6 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
-import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
 
 export const deviceCommands: readonly Command[] = [
   {
@@ -30,9 +29,11 @@ export const deviceCommands: readonly Command[] = [
     async run(invocation) {
       const commonName = deviceName(invocation.positionals[0]!);
       const { options } = invocation;
-      const added = await withGateway(invocation, (opened) => addDevice(opened, commonName, options.domain));
-      if (options.json === true) printJson(added);
-      else printDevice(added);
+      const addition = await withGateway(invocation, (opened) =>
+        addDevice(opened, commonName, options.domain),
+      );
+      if (options.json === true) printJson(addition.added);
+      else printDevice(addition);
       return exit.success;
     },
   },
@@ -54,11 +55,17 @@ interface AddedDevice {
   readonly password: string | null;
   readonly cmp_reference: string;
   readonly cmp_shared_secret: string | null;
-  /** See `enrolmentLines`. */
+  /** Lines for a shell, by name. */
   readonly commands: Readonly<Record<string, string>>;
 }
 
-async function addDevice(opened: Opened, commonName: string, wanted: unknown): Promise<AddedDevice> {
+interface Addition {
+  readonly added: AddedDevice;
+  /** What each of the commands is for. */
+  readonly titles: Readonly<Record<string, string>>;
+}
+
+async function addDevice(opened: Opened, commonName: string, wanted: unknown): Promise<Addition> {
   const { gateway, loaded } = opened;
   const principal = gateway.accounts.operator(operatorName());
   const name = typeof wanted === 'string' ? wanted : loaded.configuration.domains.default;
@@ -69,6 +76,7 @@ async function addDevice(opened: Opened, commonName: string, wanted: unknown): P
     noOnboardingConfig === null
       ? undefined
       : await gateway.noOnboardingConfigs.read(principal, noOnboardingConfig);
+  const { commands, titles } = await gateway.devices.commands(principal, device.id);
   const added = {
     id: device.id,
     common_name: device.commonName,
@@ -77,19 +85,9 @@ async function addDevice(opened: Opened, commonName: string, wanted: unknown): P
     password: secrets?.estPassword ?? null,
     cmp_reference: device.commonName,
     cmp_shared_secret: secrets?.cmpSharedSecret ?? null,
+    commands,
   };
-  return {
-    ...added,
-    commands: enrolmentLines({
-      commonName: added.common_name,
-      domain: added.domain,
-      password: added.password,
-      sharedSecret: added.cmp_shared_secret,
-      baseUrl: opened.baseUrl,
-      publicUrl: opened.publicUrl,
-      protocols: new Set(loaded.configuration.inbound.map(({ plugin }) => plugin.name)),
-    }),
-  };
+  return { added, titles };
 }
 
 async function domainNamed({ gateway }: Opened, principal: Principal, uniqueName: string): Promise<Domain> {
@@ -102,10 +100,9 @@ async function domainNamed({ gateway }: Opened, principal: Principal, uniqueName
   return domain;
 }
 
-function printDevice({ commands, ...device }: AddedDevice): void {
+function printDevice({ added: { commands, ...device }, titles }: Addition): void {
   for (const [name, value] of Object.entries(device)) {
     if (value !== null) console.log(`${name.replaceAll('_', ' ').padEnd(18)} ${value}`);
   }
-  for (const [name, line] of Object.entries(commands))
-    console.log(`\n# ${lineTitles[name] ?? name}\n${line}`);
+  for (const [name, line] of Object.entries(commands)) console.log(`\n# ${titles[name]}\n${line}`);
 }

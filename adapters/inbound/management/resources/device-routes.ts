@@ -30,6 +30,7 @@ export const deviceRoutes = (gateway: Gateway): readonly Route[] => [
   revokeCertificates(gateway),
   certificatesOf(gateway),
   eventsOf(gateway),
+  commandsOf(gateway),
 ];
 
 const deviceResponse = jsonResponse(
@@ -181,4 +182,41 @@ const eventsOf = (gateway: Gateway): Route => ({
       linkToNext(`${path}/${device}/events`, parameters, page.next),
     );
   },
+});
+
+const commandsOf = (gateway: Gateway): Route => ({
+  method: 'GET',
+  path: `${path}/:id/commands`,
+  operation: {
+    id: 'readCommandsOfDevice',
+    tag,
+    summary: 'How a device enrols',
+    description:
+      'Lines for a shell with OpenSSL and curl, to be run one after the other: its first certificate and its renewal over each protocol that it may use. Secrets are in them for those who may read secrets; for others SECRET stands there.',
+    permission: 'devices.read',
+    responses: {
+      200: jsonResponse(
+        'The lines, by name, and what each is for.',
+        Type.Object(
+          {
+            commands: Type.Record(Type.String(), Type.String()),
+            titles: Type.Record(Type.String(), Type.String()),
+          },
+          { $id: 'DeviceCommands', additionalProperties: false },
+        ),
+        {
+          commands: {
+            key: 'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout pump-7.key -out pump-7.csr -subj /CN=pump-7',
+          },
+          titles: { key: 'A key, and a request for a certificate' },
+        },
+      ),
+    },
+  },
+  handle: async (principal, _request, { id }) =>
+    json(
+      200,
+      { ...(await gateway.devices.commands(principal, recordId(id))) },
+      { 'cache-control': 'no-store' },
+    ),
 });

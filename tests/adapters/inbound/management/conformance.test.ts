@@ -380,6 +380,7 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [409, 'it let in once more', () => device('unblock')],
   [200, 'its certificates revoked', () => device('revoke-certificates', { reason: 'superseded' })],
   [200, 'its certificates', async () => admin.get(`/api/devices/${await kept()}/certificates/`)],
+  [200, 'how it enrols', async () => admin.get(`/api/devices/${await kept()}/commands/`)],
   [200, 'what happened to it', async () => admin.get(`/api/devices/${await kept()}/events/`)],
   [200, 'a certificate and its key', async () => pkcs12(await issued())],
   [409, 'its key once more', async () => pkcs12(await idOf('/api/certificates/?search=once'))],

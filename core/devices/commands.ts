@@ -1,0 +1,64 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import type { Context } from '../context.ts';
+import { deviceWith } from './block.ts';
+import { openSecret } from './configs.ts';
+import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from './device.ts';
+import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
+
+/** Lines for a shell, by name, and what each of them is for. */
+export interface DeviceCommands {
+  readonly commands: Readonly<Record<string, string>>;
+  readonly titles: Readonly<Record<string, string>>;
+}
+
+/** Stands where a secret would: not everybody may see it. */
+const hidden = 'SECRET';
+
+/**
+ * How the device gets its first certificate and renews it, over each protocol that is served here and that it may use. None for a
+ * device without a domain. Secrets in clear for those with `devices.secrets`. Faults: forbidden, notFound.
+ */
+export async function deviceCommands(
+  context: Context,
+  principal: Principal,
+  id: number,
+): Promise<DeviceCommands> {
+  demand(principal, 'devices.read');
+  const { store, settings } = context;
+  const device = await deviceWith(context, id);
+  const { onboardingConfig, noOnboardingConfig, commonName } = device;
+  const onboarding =
+    onboardingConfig === null ? undefined : await store.get('onboardingConfig', onboardingConfig);
+  const config: OnboardingConfig | NoOnboardingConfig | undefined =
+    onboarding ??
+    (noOnboardingConfig === null ? undefined : await store.get('noOnboardingConfig', noOnboardingConfig));
+  const domain =
+    device.domain === null ? undefined : (await context.configuration.current()).domain(device.domain);
+  if (!domain) return { commands: {}, titles: {} };
+  const maySee = principal.permissions.has('devices.secrets');
+  const secret = (field: 'estPassword' | 'cmpSharedSecret'): string | null => {
+    const sealed = config?.[field] ?? null;
+    return sealed && !maySee ? hidden : openSecret(context, field, sealed);
+  };
+  const commands = enrolmentLines({
+    id,
+    commonName,
+    domain: domain.uniqueName,
+    password: secret('estPassword'),
+    sharedSecret: secret('cmpSharedSecret'),
+    awaitsIdevid:
+      onboarding !== undefined &&
+      onboarding.idevidTruststore !== null &&
+      onboarding.onboardingStatus === onboardingStatus.pending,
+    baseUrl: settings.baseUrl,
+    publicUrl: settings.publicUrl,
+    protocols: new Set(
+      // Without a configuration it has what it was given elsewhere, and renews that.
+      settings.protocols.filter((one) => !config || config.protocols.some((allowed) => allowed === one)),
+    ),
+  });
+  return {
+    commands,
+    titles: Object.fromEntries(Object.keys(commands).map((name) => [name, lineTitles[name] ?? name])),
+  };
+}
