@@ -9,7 +9,7 @@ export const cmp = definePlugin({
   config: Type.Object({
     /** After so long a certificate that its holder has not confirmed is revoked. */
     confirm_seconds: Type.Integer({ minimum: 1, maximum: 7 * 86_400, default: 600 }),
-    /** For so long a request waits for a decision. */
+    /** For so long a request waits for an answer, where nothing else says for how long: an approval does. */
     decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
   }),
   open: async (config, { gateway, clock, entropy, log }) => {

@@ -1,5 +1,5 @@
 import type { Actor } from '../audit/event.ts';
-import type { LoadedCa } from '../configuration.ts';
+import type { Configuration, LoadedCa } from '../configuration.ts';
 import { audit, brief, type Context, systemActor } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
@@ -42,21 +42,29 @@ export interface Issued {
   readonly alongside: readonly number[];
 }
 
+/** As far as a certificate can come without a signature. Faults: those of `prepare`. */
+export const rehearse = (
+  { clock, entropy }: Pick<Context, 'clock' | 'entropy'>,
+  { security }: Pick<Configuration, 'security'>,
+  { ca, outcome, subjectKey, request }: Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request'>,
+): Prepared =>
+  prepare({
+    outcome,
+    subjectKey,
+    request,
+    serial: newSerial(clock, entropy),
+    issuerName: ca.certificate.subject,
+    issuerKey: readIssuerKey(ca).type,
+    issuer: ca.certificate,
+    security,
+  });
+
 /** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */
 export async function issue(context: Context, commission: Commission): Promise<Issued> {
   const { ca } = commission;
   if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
-  const prepared = prepare({
-    outcome: commission.outcome,
-    subjectKey: commission.subjectKey,
-    request: commission.request,
-    serial: newSerial(context.clock, context.entropy),
-    issuerName: ca.certificate.subject,
-    issuerKey: readIssuerKey(ca).type,
-    issuer: ca.certificate,
-    security: (await context.configuration.current()).security,
-  });
+  const prepared = rehearse(context, await context.configuration.current(), commission);
   const record = recordOf(context, commission, prepared);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
   if (ca.issuer.inProcess) {

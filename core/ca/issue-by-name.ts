@@ -19,7 +19,7 @@ import { order, resume, type UpstreamCommission } from '../upstream/order.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import type { CertificateInput } from './certificates.ts';
-import type { Issued } from './issuance.ts';
+import { type Issued, rehearse } from './issuance.ts';
 import { generateKey, keyStoreThat, withNewKey } from './keys.ts';
 import { requestFor, standIn } from './own-credentials.ts';
 import { publicUrls } from './urls.ts';
@@ -41,7 +41,7 @@ export async function issueByName(
     try {
       const request = verifyPkcs10(csr);
       const plan = await planFor(context, input, commonName(request.subject));
-      const clearance = await cleared(context, plan, request, csr, actor);
+      const clearance = await cleared(context, plan, request, request, actor);
       if (clearance.kind === 'pending') return clearance;
       const digest = digestOf(actor, plan, request, request.publicKey);
       return await certify(context, input, plan, request, { alongside: clearance.used, digest }, actor);
@@ -58,7 +58,13 @@ export async function issueByName(
   try {
     const plan = await planFor(context, input, input.commonName);
     const subject = buildName([[attribute('CN', input.commonName)]]);
-    const clearance = await cleared(context, plan, unmade({ subject, extensions: [], type }), null, actor);
+    const clearance = await cleared(
+      context,
+      plan,
+      unmade({ subject, extensions: [], type }),
+      undefined,
+      actor,
+    );
     if (clearance.kind === 'pending') return clearance;
     const digest = digestOf(actor, plan, { subject, extensions: [] }, type);
     const { ca } = plan;
@@ -112,7 +118,7 @@ async function cleared(
   context: Context,
   { configuration, domain, profile, ca, applied }: Plan,
   requested: ProfileRequest,
-  csr: Uint8Array | null,
+  csr: VerifiedRequest | undefined,
   actor: Actor,
 ): Promise<Deferral | { readonly kind: 'cleared'; readonly used: readonly Write[] }> {
   const matter = {
@@ -140,10 +146,13 @@ async function cleared(
     petitionFor({
       identity,
       actor,
-      request: csr && { kind: 'pkcs10', der: csr },
+      request: csr ? { kind: 'pkcs10', der: csr.der } : null,
       requested,
       ca,
       outcomeAt: (now) => applied(requested, now),
+      rehearse(outcome) {
+        if (csr) rehearse(context, configuration, { ca, outcome, subjectKey: csr.publicKey, request: csr });
+      },
       goesOn: false,
       remembers: true,
     }),

@@ -1,5 +1,6 @@
 import { clear, isUsed } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
+import { rehearse } from '../ca/issuance.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { toFault } from '../fault.ts';
@@ -57,6 +58,11 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
       requested,
       ca,
       outcomeAt: (now) => outcomeOf(requested, now),
+      rehearse(outcome) {
+        const { request } = plan.proven;
+        if (request)
+          rehearse(context, configuration, { ca, outcome, subjectKey: request.publicKey, request });
+      },
       goesOn: exchange?.follows !== undefined,
       remembers: exchange !== undefined,
     }),

@@ -16,6 +16,8 @@ interface Wish extends Pick<Petition, 'actor' | 'request' | 'goesOn'> {
   readonly ca: LoadedCa;
   /** What the profile makes of the request at a moment. */
   outcomeAt(now: number): ProfileOutcome;
+  /** Nobody is asked about what could not be issued. Faults: see `prepare`. */
+  rehearse(outcome: ProfileOutcome): void;
   /** The requester has its answer from elsewhere, or means another certificate when it asks again. */
   readonly remembers: boolean;
 }
@@ -31,10 +33,11 @@ export function petitionFor(wish: Wish): Petition {
     request,
     subject: (now) => formatDistinguishedName(outcomeAt(now).subject),
     outcomeDigest: (now) => outcomeDigest(ca, outcomeAt(now)),
-    content: (now) => ({
-      kind: 'certificate',
-      certificate: certificateContent(requested, outcomeAt(now), ca),
-    }),
+    content: (now) => {
+      const outcome = outcomeAt(now);
+      wish.rehearse(outcome);
+      return { kind: 'certificate', certificate: certificateContent(requested, outcome, ca) };
+    },
     goesOn,
     // A key that was made here is given once.
     forgetful: !wish.remembers && !isKeyMadeHere,

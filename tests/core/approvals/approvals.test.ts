@@ -142,6 +142,14 @@ describe('a request that has to be approved', () => {
   });
 });
 
+test('what could not be issued is refused before anybody is asked', async () => {
+  await policy(site, { decision: 'manual' });
+  await site.gateway.settings.change(site.admin, { securityLevel: 'hardened' });
+  const weak = request(testKey('rsa-2048', 'pump'), 'CN=pump-1', ['DNS:pump-1.plant.example']);
+  expect(await verdict(ask(site, pump, weak, server))).toBe('badAlgorithm');
+  expect(await approvals()).toEqual([]);
+});
+
 describe('who approves', () => {
   test('of three who may, two have to', async () => {
     await policy(site, { decision: 'manual', approvers: 2 });
