@@ -138,10 +138,18 @@ const importTable: readonly Row[] = [
     ...outbound,
     packages: { ...files, 'node:crypto': 'all', bun: 'all', re2js: 'all' },
   },
+  // What the ways to upstream CAs share.
   {
-    of: 'adapters/outbound/remote-est/',
+    of: 'adapters/outbound/upstream/',
     ...outbound,
-    packages: { ...files, 'node:crypto': 'all', 'node:http': 'types', 'node:https': 'all' },
+    packages: { ...files, 'node:crypto': 'all', 'node:http': 'all', 'node:https': 'all' },
+  },
+  { of: 'adapters/outbound/remote-est/', ...outbound, may: [...outbound.may, 'adapters/outbound/upstream/'] },
+  {
+    of: 'adapters/outbound/remote-cmp/',
+    ...outbound,
+    may: [...outbound.may, 'adapters/outbound/upstream/'],
+    packages: { 'node:crypto': 'all', '@noble/curves/nist.js': 'all' },
   },
   {
     of: 'adapters/outbound/backup/',

@@ -3,7 +3,7 @@ import { berToDer } from '#adapters/wire/ber.ts';
 import { readCertificates } from '#adapters/wire/pkcs7.ts';
 import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
-import type { HttpsAnswer } from './https.ts';
+import type { UpstreamReply } from '../upstream/exchange.ts';
 
 /** Seconds between which the upstream's wish is kept; the one for an answer without a wish. */
 export interface Waiting {
@@ -18,7 +18,7 @@ const mostCertificates = 32;
  * The certificates of a certs-only answer (RFC 7030 §4.1.3, §4.2.3), DER. Servers disagree about headers, so what counts is the body:
  * base64 with or without line breaks (RFC 8951 §3.1), or, from those that do otherwise, PEM's inside or plain DER. Faults: malformed.
  */
-export function readCertsOnly({ body, headers }: HttpsAnswer): Uint8Array[] {
+export function readCertsOnly({ body, headers }: UpstreamReply): Uint8Array[] {
   let certificates: Uint8Array[];
   try {
     certificates = readCertificates(berToDer(body[0] === tag.sequence ? body : decodeText(body)));
@@ -44,7 +44,7 @@ const decodeText = (body: Uint8Array): Uint8Array =>
   );
 
 /** Seconds until another try: Retry-After in either form (RFC 9110 §10.2.3), within bounds. `now`: ms since 1970. */
-export function retryAfter({ headers }: HttpsAnswer, now: number, { least, most, usual }: Waiting): number {
+export function retryAfter({ headers }: UpstreamReply, now: number, { least, most, usual }: Waiting): number {
   const wish = headers['retry-after']?.trim();
   const seconds =
     wish === undefined ? usual : /^\d{1,9}$/.test(wish) ? Number(wish) : (Date.parse(wish) - now) / 1000;
@@ -52,7 +52,7 @@ export function retryAfter({ headers }: HttpsAnswer, now: number, { least, most,
 }
 
 /** What an answer that is neither 200 nor 202 means. */
-export function refusal(answer: HttpsAnswer, now: number, waiting: Waiting): Fault {
+export function refusal(answer: UpstreamReply, now: number, waiting: Waiting): Fault {
   const { status } = answer;
   const said = `the upstream CA answered ${status}${text(answer)}`;
   if (status === 400) return new Fault('badCsr', said);
@@ -70,7 +70,7 @@ export function refusal(answer: HttpsAnswer, now: number, waiting: Waiting): Fau
 }
 
 /** RFC 7030 §4.2.3: a text that people can read, of which something is passed on. */
-function text({ body, headers }: HttpsAnswer): string {
+function text({ body, headers }: UpstreamReply): string {
   if (!/^text\/plain\b/i.test(headers['content-type'] ?? '')) return '';
   const line = Buffer.from(body.subarray(0, 400))
     .toString('utf8')

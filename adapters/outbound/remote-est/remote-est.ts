@@ -11,7 +11,6 @@ import { fingerprint, parseCertificate, subjectAltNamesOf } from '#core/x509/cer
 import { sameGeneralNames } from '#core/x509/general-name.ts';
 import { sameName } from '#core/x509/name.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
-import { readCertsOnly, refusal, retryAfter, type Waiting } from './answer.ts';
 import {
   type Credential,
   CredentialFile,
@@ -20,8 +19,9 @@ import {
   type NewKey,
   newKey,
   toPem,
-} from './credential.ts';
-import { exchange, type HttpsAnswer, type HttpsRequest, type TlsIdentity } from './https.ts';
+} from '../upstream/credential.ts';
+import { exchange, type TlsIdentity, type UpstreamCall, type UpstreamReply } from '../upstream/exchange.ts';
+import { readCertsOnly, refusal, retryAfter, type Waiting } from './answer.ts';
 
 /** Whom to trust: these certificates (DER), the CA certificate with this SHA-256 (upper-case hex), or the system's CAs. */
 export type Trust =
@@ -192,11 +192,11 @@ class RemoteEst implements Issuer {
   }
 
   async #send(
-    method: HttpsRequest['method'],
+    method: UpstreamCall['method'],
     operation: string,
     der: Uint8Array | undefined,
     limit: AbortSignal,
-  ): Promise<HttpsAnswer> {
+  ): Promise<UpstreamReply> {
     const { login, url } = this.#options;
     const anchors = await this.#trusted(limit);
     const { current } = await this.#credentials();
@@ -214,6 +214,7 @@ class RemoteEst implements Issuer {
           ...(der && { 'content-type': 'application/pkcs10', 'content-transfer-encoding': 'base64' }),
         },
         ...(der && { body: encodeBase64Lines(der) }),
+        redirects: true,
       },
       identity,
       limit,
@@ -235,7 +236,7 @@ class RemoteEst implements Issuer {
   async #bootstrap(sha256: string, limit: AbortSignal): Promise<Uint8Array> {
     const url = new URL(`${this.#options.url}/cacerts`);
     const answer = await exchange(
-      { url, method: 'GET', headers: { accept: '*/*' } },
+      { url, method: 'GET', headers: { accept: '*/*' }, redirects: true },
       { anchors: 'anyone' },
       limit,
     );
@@ -248,11 +249,11 @@ class RemoteEst implements Issuer {
     );
   }
 
-  #refusal(answer: HttpsAnswer): Fault {
+  #refusal(answer: UpstreamReply): Fault {
     return refusal(answer, this.#options.clock.now(), this.#options.waiting);
   }
 
-  #retryAfter(answer: HttpsAnswer): number {
+  #retryAfter(answer: UpstreamReply): number {
     return retryAfter(answer, this.#options.clock.now(), this.#options.waiting);
   }
 }

@@ -1,15 +1,17 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { Fault } from '#core/fault.ts';
 
-export interface HttpsRequest {
+export interface UpstreamCall {
   readonly url: URL;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
+  /** Whether redirects are followed; else they are answers like others. */
+  readonly redirects: boolean;
 }
 
-export interface HttpsAnswer {
+export interface UpstreamReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
@@ -26,34 +28,34 @@ const mostBytes = 1024 * 1024;
 const mostRedirects = 3;
 
 /**
- * One exchange over TLS, on a connection of its own. Redirects are followed on the same origin only (RFC 7030 §3.2.1), and those
- * of a POST only where they keep it one. Faults: unavailable for whatever keeps the answer from arriving, malformed when it is too
+ * One exchange, over TLS where the address says so, on a connection of its own. Redirects are followed on the same origin only
+ * (RFC 7030 §3.2.1), and those of a POST only where they keep it one. Faults: unavailable for whatever keeps the answer from arriving, malformed when it is too
  * large or compressed, which nobody asked for.
  */
 export async function exchange(
-  request: HttpsRequest,
+  request: UpstreamCall,
   identity: TlsIdentity,
   signal: AbortSignal,
-): Promise<HttpsAnswer> {
+): Promise<UpstreamReply> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     const answer = await once({ ...request, url }, identity, signal);
-    const next = redirection(request.method, url, answer);
+    const next = request.redirects ? redirection(request.method, url, answer) : undefined;
     if (!next) return answer;
     if (redirects >= mostRedirects) throw new Fault('unavailable', 'the upstream CA redirects without end');
     url = next;
   }
 }
 
-const redirects: Readonly<Record<HttpsRequest['method'], readonly number[]>> = {
+const redirects: Readonly<Record<UpstreamCall['method'], readonly number[]>> = {
   GET: [301, 302, 303, 307, 308],
   POST: [307, 308],
 };
 
 function redirection(
-  method: HttpsRequest['method'],
+  method: UpstreamCall['method'],
   from: URL,
-  { status, headers: { location } }: HttpsAnswer,
+  { status, headers: { location } }: UpstreamReply,
 ): URL | undefined {
   if (!redirects[method].includes(status) || location === undefined || !URL.canParse(location, from.href))
     return undefined;
@@ -63,27 +65,25 @@ function redirection(
 }
 
 function once(
-  { url, method, headers, body }: HttpsRequest,
-  { anchors, certificate, key }: TlsIdentity,
+  { url, method, headers, body }: UpstreamCall,
+  identity: TlsIdentity,
   signal: AbortSignal,
-): Promise<HttpsAnswer> {
+): Promise<UpstreamReply> {
+  const isTls = url.protocol === 'https:';
   const options: RequestOptions = {
     method,
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? 443 : Number(url.port),
+    port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
     path: url.pathname + url.search,
     headers: { ...headers, 'accept-encoding': 'identity', connection: 'close' },
     agent: false,
     signal,
-    minVersion: 'TLSv1.2',
-    rejectUnauthorized: anchors !== 'anyone',
-    ...(typeof anchors === 'object' && { ca: [...anchors] }),
-    ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
+    ...(isTls && tlsOptions(identity)),
   };
   return new Promise((resolve, reject) => {
     const lost = (error: unknown): void => reject(signal.aborted ? late(signal) : unreachable(error));
     if (signal.aborted) return lost(undefined);
-    const request = httpsRequest(options, (response) => {
+    const request = (isTls ? httpsRequest : httpRequest)(options, (response) => {
       receive(response).then(resolve, (error: unknown) => {
         request.destroy();
         if (error instanceof Fault) reject(error);
@@ -97,7 +97,14 @@ function once(
   });
 }
 
-function receive(response: IncomingMessage): Promise<HttpsAnswer> {
+const tlsOptions = ({ anchors, certificate, key }: TlsIdentity): RequestOptions => ({
+  minVersion: 'TLSv1.2',
+  rejectUnauthorized: anchors !== 'anyone',
+  ...(typeof anchors === 'object' && { ca: [...anchors] }),
+  ...(certificate !== undefined && key !== undefined && { cert: certificate, key }),
+});
+
+function receive(response: IncomingMessage): Promise<UpstreamReply> {
   return new Promise((resolve, reject) => {
     const { statusCode: status = 0, headers } = response;
     const encoding = headers['content-encoding'];
