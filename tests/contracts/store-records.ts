@@ -74,6 +74,37 @@ export function recordContract({ fresh }: Databases): void {
       expect(await store.find('issuingCa', { uniqueName: 'issuing', issuer: null })).toBeUndefined();
     });
 
+    test('look-ups that are asked for at once each have their own answer, also beside a commit', async () => {
+      const store = await (await fresh()).open();
+      const ids = await everything(store);
+      const commit = store.commit(
+        ['b', 'c', '"d\\\\'].map((commonName) => insert('device', { commonName, ...nullable.device })),
+      );
+      const alone = [];
+      for (const [i, kind] of sampleKinds.entries()) alone.push(await store.get(kind, ids[i]!));
+      const asked = sampleKinds.flatMap((kind, i) => [
+        store.get(kind, ids[i]!),
+        store.get(kind, 999_999),
+        store.find(kind, { id: ids[i]! }),
+      ]);
+      expect(await Promise.all(asked)).toEqual(alone.flatMap((record) => [record, undefined, record]));
+
+      const devices = await commit;
+      const names = ['"d\\\\', 'nobody', 'b', `${devices[1]}`, 'c', `${ids.length + 999}`];
+      const logins = await Promise.all(names.map((name) => store.deviceLogin(name)));
+      const [b, c, d] = devices;
+      expect(logins.map((login) => login?.device.id)).toEqual([d, undefined, b, c, c, undefined]);
+      const bytes = crypto.getRandomValues(new Uint8Array(32));
+      const [setting] = await store.commit([insert('setting', { name: 'bytes', value: bytes })]);
+      const found = await Promise.all([
+        store.find('setting', { name: 'bytes', value: bytes }),
+        store.find('setting', { name: 'bytes', value: new Uint8Array(32) }),
+        store.find('device', { commonName: 'b', domain: null }),
+        store.find('device', { commonName: 'c', domain: null }),
+      ]);
+      expect(found.map((record) => record?.id)).toEqual([setting, undefined, b, c]);
+    });
+
     test('several with the same values: the oldest is found', async () => {
       const store = await withCa(await (await fresh()).open());
       const names = ['a', 'b', 'c'];

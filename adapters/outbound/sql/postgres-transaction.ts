@@ -4,9 +4,10 @@ import type { Kind, Write } from '#core/ports/store.ts';
 import { type Head, link } from './audit-chain.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Result, Unit } from './driver.ts';
-import { type Answer, type Send, settle, toHex } from './postgres-client.ts';
+import { arrayLiteral, arrayTypes } from './postgres-arrays.ts';
+import { type Answer, type Send, settle } from './postgres-client.ts';
 import { isRefusal, Refusal } from './refusal.ts';
-import { type ColumnType, columnName, columnOf, columnsOf, tableOf } from './schema.ts';
+import { columnName, columnOf, columnsOf, tableOf } from './schema.ts';
 import { type Statements, sought } from './statements.ts';
 import { completeEvent, encodeFields, fieldsToSet, raisesCounter } from './unit.ts';
 
@@ -189,30 +190,6 @@ function stepFor(kind: Kind, steps: Step[]): Rows {
   const step: Rows = { kind, writes: [], rows: [] };
   steps.push(step);
   return step;
-}
-
-const arrayTypes: { readonly [T in ColumnType]: string } = {
-  integer: 'bigint[]',
-  text: 'text[]',
-  boolean: 'boolean[]',
-  bytes: 'bytea[]',
-  bytesList: 'text[]',
-  json: 'text[]',
-  actor: 'text[]',
-};
-
-/** One column of the rows as PostgreSQL spells an array. */
-function arrayLiteral(type: ColumnType, rows: readonly (readonly SqlValue[])[], column: number): string {
-  let text = '';
-  for (const row of rows) {
-    const value = row[column];
-    if (text !== '') text += ',';
-    if (value === null || value === undefined) text += 'NULL';
-    else if (value instanceof Uint8Array) text += `"\\\\x${toHex(value)}"`;
-    else if (typeof value === 'string') text += `"${value.replace(/["\\]/g, '\\$&')}"`;
-    else text += type === 'boolean' ? (value === true ? 't' : 'f') : value;
-  }
-  return `{${text}}`;
 }
 
 /** Data that a statement or a constraint refuses concerns one unit. */

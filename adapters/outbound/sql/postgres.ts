@@ -8,8 +8,10 @@ import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import type { Builder, Driver, Result, Tables, Unit } from './driver.ts';
 import { load } from './load.ts';
+import { Looks } from './looks.ts';
 import { migrate } from './migrations/migrate.ts';
 import { asFault, type Client, connect, type Timeouts } from './postgres-client.ts';
+import { apart, together } from './postgres-looks.ts';
 import { Pool, type TransactionError, Writer } from './postgres-session.ts';
 import { allotIds, type Ids, type Outcome, PostgresTransaction } from './postgres-transaction.ts';
 import { isRefusal } from './refusal.ts';
@@ -81,8 +83,14 @@ class PostgresDriver implements Driver {
   }
 
   look(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return this.query(text, parameters, true);
+    return parameters.length === 0 ? this.query(text, [], true) : this.#looks.ask(text, parameters);
   }
+
+  readonly #looks = new Looks(async (text, sets) => {
+    if (sets.length === 1) return [await this.query(text, sets[0]!, true)];
+    const all = together(text, sets);
+    return apart(await this.query(all.sql, all.parameters, true), sets.length);
+  });
 
   search(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
     return answered(this.#searches.query(text, parameters, false));

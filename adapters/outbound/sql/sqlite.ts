@@ -9,6 +9,7 @@ import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import { type Builder, type Driver, type Result, type Tables, type Unit, unavailable } from './driver.ts';
 import { load } from './load.ts';
+import { Looks } from './looks.ts';
 import { migrate } from './migrations/migrate.ts';
 import { isRefusal } from './refusal.ts';
 import type { Ask } from './snapshot.ts';
@@ -86,13 +87,6 @@ const mostPrepared = 200;
 /** For one query, in milliseconds. */
 const mostPatience = 15_000;
 
-interface Look {
-  readonly sql: string;
-  readonly parameters: readonly SqlValue[];
-  resolve(rows: Row[]): void;
-  reject(error: unknown): void;
-}
-
 class SqliteDriver implements Driver {
   readonly dialect = 'sqlite';
   readonly builder: Builder;
@@ -103,7 +97,6 @@ class SqliteDriver implements Driver {
   readonly #reader: SqliteReader | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
-  #looks: Look[] = [];
 
   constructor(db: Database, busyTimeout: number) {
     this.#db = db;
@@ -126,36 +119,22 @@ class SqliteDriver implements Driver {
     this.#db.run('commit');
   }
 
-  /**
-   * Whoever asks in the same turn of the event loop is answered together: the locks of a transaction are taken once, and
-   * what all these requests do next they do one after the other while the processor has it at hand.
-   */
   look(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return new Promise((resolve, reject) => {
-      this.#looks.push({ sql, parameters, resolve, reject });
-      if (this.#looks.length === 1) setImmediate(this.#answerLooks);
-    });
+    return this.#looks.ask(sql, parameters);
   }
 
-  readonly #answerLooks = async (): Promise<void> => {
-    const looks = this.#looks;
-    this.#looks = [];
-    try {
-      const answers = await this.#whenFree(() => this.#answersTo(looks));
-      looks.forEach(({ resolve }, n) => void resolve(answers[n]!));
-    } catch (error) {
-      for (const { reject } of looks) reject(error);
-    }
-  };
-
-  #answersTo(looks: readonly Look[]): Row[][] {
-    if (looks.length > 1) this.#prepare('begin').run();
-    try {
-      return looks.map(({ sql, parameters }) => this.#prepare(sql).all(...parameters) as Row[]);
-    } finally {
-      if (this.#db.inTransaction) this.#prepare('commit').run();
-    }
-  }
+  readonly #looks = new Looks((sql, sets) =>
+    this.#whenFree(() => {
+      // The locks of a transaction cost more than what a look-up reads under them.
+      if (sets.length > 1) this.#prepare('begin').run();
+      try {
+        const statement = this.#prepare(sql);
+        return sets.map((parameters) => statement.all(...parameters) as Row[]);
+      } finally {
+        if (this.#db.inTransaction) this.#prepare('commit').run();
+      }
+    }),
+  );
 
   query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
     return this.#whenFree(() => {

@@ -85,23 +85,6 @@ describe('SQLite', () => {
     await Promise.all([a!.close(), b!.close()]);
   });
 
-  test('look-ups that are asked for at once are each answered, also beside a commit', async () => {
-    const store = await fresh().open();
-    const names = ['a', 'b', 'c'];
-    const ids = (
-      await Promise.all(names.map((uniqueName) => store.commit([insert('role', { uniqueName })])))
-    ).flat();
-    const commit = store.commit([insert('role', { uniqueName: 'd' })]);
-    const found = await Promise.all(ids.map((id) => store.get('role', id)));
-    expect(found.map((role) => role?.uniqueName)).toEqual(names);
-    expect(await Promise.all([store.get('role', 99), store.find('role', { uniqueName: 'b' })])).toEqual([
-      undefined,
-      found[1],
-    ]);
-    const [d] = await commit;
-    expect((await store.get('role', d!))?.uniqueName).toBe('d');
-  });
-
   test('processes that make the tables at once and write at once do not disturb each other', async () => {
     const database = fresh();
     const writers = ['a', 'b', 'c'].map((prefix) => writer(database.path, prefix, 100));

@@ -1,0 +1,38 @@
+import type { Row, SqlValue } from './codec.ts';
+import { arrayLiteral, arrayTypes } from './postgres-arrays.ts';
+
+/** The same statement for many sets of parameters. */
+interface Together {
+  readonly sql: string;
+  readonly parameters: readonly string[];
+}
+
+const nth = 'nth look';
+
+/**
+ * `sql` once for each set of parameters, in one statement, whose text does not depend on how many there are. Each row says
+ * which set it is for: `apart` sorts them.
+ */
+export function together(sql: string, sets: readonly (readonly SqlValue[])[]): Together {
+  const types = sets[0]!.map(typeOf);
+  const arrays = types.map((type, n) => `$${n + 1}::${arrayTypes[type]}`).join(', ');
+  const names = types.map((_, n) => `p${n + 1}`).join(', ');
+  const each = sql.replace(/\$(\d+)/g, 'one.p$1');
+  // The offset keeps the planner from anything but looking up one after the other.
+  return {
+    sql: `select one.nth as "${nth}", found.* from unnest(${arrays}) with ordinality as one (${names}, nth) cross join lateral (${each} offset 0) as found`,
+    parameters: types.map((type, n) => arrayLiteral(type, sets, n)),
+  };
+}
+
+function typeOf(value: SqlValue): keyof typeof arrayTypes {
+  if (value instanceof Uint8Array) return 'bytes';
+  return typeof value === 'number' ? 'integer' : typeof value === 'boolean' ? 'boolean' : 'text';
+}
+
+/** The rows of each of `count` sets. */
+export function apart(rows: readonly Row[], count: number): readonly Row[][] {
+  const answers = Array.from({ length: count }, (): Row[] => []);
+  for (const { [nth]: set, ...row } of rows) answers[Number(set) - 1]!.push(row);
+  return answers;
+}
