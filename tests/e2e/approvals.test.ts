@@ -15,10 +15,15 @@ const joPassword = 'the password of jo';
 /** What a device is told. */
 type Told = 'issued' | 'waiting' | 'refused';
 
+/** Less than until the first poll, and more than any answer takes. */
+const brief = 2;
+const enough = 30;
+
 /** A device with stock clients: it sends its request again and again, and knows nothing else. */
 interface Client {
   readonly protocol: 'est' | 'rest' | 'cmp';
-  ask(server: Server, device: DeviceSecrets): Told;
+  /** `patience`: seconds for who polls by itself. */
+  ask(server: Server, device: DeviceSecrets, patience: number): Told;
 }
 
 /** Runs a line where the certificates are kept; its output, errors and all. */
@@ -94,11 +99,13 @@ const cmpLine = (
 
 const cmp: Client = {
   protocol: 'cmp',
-  ask(server, device) {
+  ask(server, device, patience) {
     makeRequest(server, device.common_name);
-    const said = run(server, cmpLine(server, device, 1));
+    const said = run(server, cmpLine(server, device, patience));
     if (said.includes('PKIStatus: rejection')) return 'refused';
-    return said.includes('received POLLREP') || said.includes('total timeout') ? 'waiting' : 'issued';
+    if (said.includes('received PKICONF')) return 'issued';
+    if (said.includes('received POLLREP') || said.includes('total timeout')) return 'waiting';
+    throw new Error(said);
   },
 };
 
@@ -170,7 +177,8 @@ describe('over EST, REST and CMP', () => {
   }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const all = () => clients.map((client) => client.ask(server, devices.get(client)!));
+  const all = (patience = brief) =>
+    clients.map((client) => client.ask(server, devices.get(client)!, patience));
   const waiting = (): { id: number; protocol: string }[] =>
     jo.get('/api/approvals/?state=waiting&ordering=id');
 
@@ -182,7 +190,7 @@ describe('over EST, REST and CMP', () => {
     const open = waiting();
     expect(open.map(({ protocol }) => protocol)).toEqual(['est', 'rest', 'cmp']);
     for (const { id } of open) expect(jo.decide(id, 'approve')).toBe(200);
-    expect(all()).toEqual(['issued', 'issued', 'issued']);
+    expect(all(enough)).toEqual(['issued', 'issued', 'issued']);
     for (const { common_name } of devices.values()) expect(isValid(server, common_name)).toBe(true);
     expect(jo.get('/api/approvals/?ordering=id').map(({ state }: { state: string }) => state)).toEqual([
       'issued',
@@ -195,7 +203,7 @@ describe('over EST, REST and CMP', () => {
     for (const client of clients) devices.set(client, server.device(`valve-${client.protocol}`));
     expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
     for (const { id } of waiting()) expect(jo.decide(id, 'reject')).toBe(200);
-    expect(all()).toEqual(['refused', 'refused', 'refused']);
+    expect(all(enough)).toEqual(['refused', 'refused', 'refused']);
     expect(waiting()).toEqual([]);
   }, 60_000);
 
@@ -243,7 +251,7 @@ test.skipIf(!hasPostgres)(
       prepare(one, 2);
       const pumps = new Map(clients.map((client) => [client, one.device(`pump-${client.protocol}`)]));
       for (const server of [one, other, one]) {
-        for (const [client, device] of pumps) expect(client.ask(server, device)).toBe('waiting');
+        for (const [client, device] of pumps) expect(client.ask(server, device, brief)).toBe('waiting');
       }
       const jo = new Account(one, 'jo', joPassword);
       const admin = new Account(other, 'admin', adminPassword);
@@ -251,10 +259,10 @@ test.skipIf(!hasPostgres)(
       expect(open.length).toBe(3);
       for (const { id } of open)
         expect([jo.decide(id, 'approve'), jo.decide(id, 'approve')]).toEqual([200, 409]);
-      for (const [client, device] of pumps) expect(client.ask(other, device)).toBe('waiting');
+      for (const [client, device] of pumps) expect(client.ask(other, device, brief)).toBe('waiting');
       for (const { id } of open) expect(admin.decide(id, 'approve')).toBe(200);
       for (const [n, [client, device]] of [...pumps].entries()) {
-        expect(client.ask(n % 2 === 0 ? other : one, device)).toBe('issued');
+        expect(client.ask(n % 2 === 0 ? other : one, device, enough)).toBe('issued');
         expect(isValid(one, device.common_name)).toBe(true);
       }
       expect(jo.get('/api/certificates/?search=pump').length).toBe(3);
@@ -264,18 +272,25 @@ test.skipIf(!hasPostgres)(
       makeRequest(one, 'gate-1');
       const body = await Bun.file(join(one.directory, 'gate-1.b64')).text();
       const authorization = `Basic ${btoa(`${device.username}:${device.password}`)}`;
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, n) =>
-          fetch(`${(n % 2 ? one : other).baseUrl}/.well-known/est/simpleenroll`, {
-            method: 'POST',
-            headers: { authorization, 'content-type': 'application/pkcs10' },
-            body,
-            tls: { rejectUnauthorized: false },
+      const many = (count: number) =>
+        Promise.all(
+          Array.from({ length: count }, async (_, n) => {
+            const answer = await fetch(`${(n % 2 ? one : other).baseUrl}/.well-known/est/simpleenroll`, {
+              method: 'POST',
+              headers: { authorization, 'content-type': 'application/pkcs10' },
+              body,
+              tls: { rejectUnauthorized: false },
+            });
+            return { status: answer.status, text: await answer.text() };
           }),
-        ),
-      );
-      expect([...new Set(answers.map(({ status }) => status))]).toEqual([202]);
-      expect(admin.get(`/api/approvals/?device=${device.id}`).length).toBe(1);
+        );
+      expect([...new Set((await many(50)).map(({ status }) => status))]).toEqual([202]);
+      const [approval, ...more]: { id: number }[] = admin.get(`/api/approvals/?device=${device.id}`);
+      expect(more).toEqual([]);
+      for (const account of [jo, admin]) expect(account.decide(approval!.id, 'approve')).toBe(200);
+      const given = await many(20);
+      expect([new Set(given.map(({ text }) => text)).size, given[0]!.status]).toEqual([1, 200]);
+      expect(jo.get('/api/certificates/?search=gate').length).toBe(1);
     } finally {
       await postgres.stop();
     }
