@@ -24,6 +24,7 @@ test.skipIf(!hasBrowser)(
     await page.click('.modal-ux .auth-btn-wrapper .authorize');
     await page.click('.modal-ux .btn-done');
     const operation = '#operations-devices-listDevices';
+    await page.click('#operations-tag-devices');
     await page.click(`${operation} .opblock-summary-control`);
     await page.click(`${operation} .try-out__btn`);
     await page.click(`${operation} .execute`);

@@ -19,11 +19,15 @@ const html = `<!DOCTYPE html>
 </html>
 `;
 
-/** Without `validatorUrl: null` the page would have its document checked by a server elsewhere. */
+/**
+ * Without `validatorUrl: null` the page would have its document checked by a server elsewhere. There are so many operations that,
+ * unfolded, only those in view would be drawn, and links to the others would lead nowhere.
+ */
 const start = `SwaggerUIBundle({
   url: '/api/schema/?format=json',
   dom_id: '#swagger-ui',
   deepLinking: true,
+  docExpansion: 'none',
   validatorUrl: null,
 });
 `;
