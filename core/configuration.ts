@@ -15,6 +15,7 @@ import { currentSettings } from './runtime-settings.ts';
 import { type LevelRules, levelNamed } from './security/levels.ts';
 import { intendedUsage, type Truststore } from './truststores/truststore.ts';
 import { absentIssuer } from './upstream/absent-issuer.ts';
+import type { Webhook } from './webhooks/webhook.ts';
 import { type Certificate, parseCertificate } from './x509/certificate.ts';
 import { formatDistinguishedName } from './x509/name.ts';
 
@@ -55,6 +56,8 @@ export interface Configuration {
   idevidAnchors(truststore: number): readonly Certificate[];
   /** What has to be approved, in the order in which they are asked. */
   readonly policies: readonly LoadedPolicy[];
+  /** Whom to tell what happens: those that are active. */
+  readonly webhooks: readonly Webhook[];
   /** What the security level of the service demands. */
   readonly security: LevelRules;
 }
@@ -110,15 +113,17 @@ export class ConfigurationCache {
 
   async #load(counter: number): Promise<Configuration> {
     const { log } = this.#ports;
-    const [domains, profiles, cas, registrations, truststores, policies, settings] = await Promise.all([
-      this.#all('domain'),
-      this.#all('profile'),
-      this.#all('issuingCa'),
-      this.#all('devidRegistration'),
-      this.#all('truststore'),
-      this.#all('approvalPolicy'),
-      currentSettings(this.#ports.store),
-    ]);
+    const [domains, profiles, cas, registrations, truststores, policies, webhooks, settings] =
+      await Promise.all([
+        this.#all('domain'),
+        this.#all('profile'),
+        this.#all('issuingCa'),
+        this.#all('devidRegistration'),
+        this.#all('truststore'),
+        this.#all('approvalPolicy'),
+        this.#all('webhook'),
+        currentSettings(this.#ports.store),
+      ]);
     const loadedProfiles = new Map<number, LoadedProfile>();
     for (const record of profiles) {
       try {
@@ -154,6 +159,7 @@ export class ConfigurationCache {
       registrations: loadedRegistrations,
       idevidAnchors: anchorsOf(truststores),
       policies: policies.map((record) => loadPolicy(this.#ports, record)).sort(inOrder),
+      webhooks: webhooks.filter(({ isActive }) => isActive),
       security: levelNamed(settings.securityLevel),
     };
   }
@@ -190,7 +196,7 @@ function configuration(
   domains: readonly Domain[],
   profiles: ReadonlyMap<number, LoadedProfile>,
   cas: ReadonlyMap<number, LoadedCa>,
-): Omit<Configuration, 'registrations' | 'idevidAnchors' | 'policies' | 'security'> {
+): Omit<Configuration, 'registrations' | 'idevidAnchors' | 'policies' | 'webhooks' | 'security'> {
   const domainIds = new Map(domains.map((domain) => [domain.id, domain]));
   const domainNames = new Map(domains.map((domain) => [domain.uniqueName, domain]));
   const profileNames = new Map([...profiles.values()].map((profile) => [profile.record.uniqueName, profile]));

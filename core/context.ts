@@ -7,6 +7,7 @@ import type { Issuer } from './ports/issuer.ts';
 import type { KeyStore } from './ports/keys.ts';
 import type { LogFiles } from './ports/log-files.ts';
 import type { Log } from './ports/logs.ts';
+import type { Notifier } from './ports/notifier.ts';
 import type { Passwords } from './ports/passwords.ts';
 import type { Patterns } from './ports/patterns.ts';
 import type { Clock, Entropy } from './ports/platform.ts';
@@ -23,6 +24,7 @@ export interface GatewayPorts {
   readonly vault: Vault;
   /** Absent where the service has no place of its own: in tests. */
   readonly backups?: Backups;
+  readonly notifier: Notifier;
   readonly passwords: Passwords;
   readonly patterns: Patterns;
   readonly log: Log;

@@ -11,6 +11,7 @@ import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
 import { passwords } from '#adapters/outbound/system/passwords.ts';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
+import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
 import { defaultLoginLimits } from '#core/settings.ts';
@@ -101,6 +102,7 @@ export async function openService(
     store: store!,
     keyStores,
     issuers,
+    notifier: createNotifier(),
     passwords,
     patterns,
     logFiles,

@@ -65,7 +65,15 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/wire/',
     may: ['self', 'core/der/', 'core/x509/', 'core/fault.ts'],
-    packages: { 'node:crypto': 'all', asn1js: 'all', pkijs: 'all', '@peculiar/x509': 'all' },
+    packages: {
+      'node:buffer': ['isUtf8'],
+      'node:stream': ['Readable'],
+      'node:crypto': 'all',
+      asn1js: 'all',
+      pkijs: 'all',
+      '@peculiar/x509': 'all',
+      'csv-parse': 'all',
+    },
   },
   { of: 'adapters/inbound/http/', ...inbound, packages: http },
   {
@@ -81,11 +89,13 @@ const importTable: readonly Row[] = [
       'core/approvals/policy.ts',
       'core/devices/device.ts',
       'core/devices/state.ts',
+      'core/devices/import/row.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
       'core/profiles/language.ts',
       'core/security/levels.ts',
       'core/truststores/truststore.ts',
+      'core/webhooks/webhook.ts',
     ],
     packages: {
       elysia: 'all',
@@ -161,6 +171,17 @@ const importTable: readonly Row[] = [
     ...outbound,
     packages: { ...files, 'node:crypto': 'all', 'node:url': 'all', bun: 'types', pkcs11js: 'all' },
   },
+  {
+    of: 'adapters/outbound/webhook/',
+    ...outbound,
+    packages: {
+      'node:crypto': 'all',
+      'node:dns/promises': 'all',
+      'node:http': 'all',
+      'node:https': 'all',
+      'node:net': 'all',
+    },
+  },
   { of: 'adapters/outbound/*/', ...outbound },
 
   { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },
@@ -185,6 +206,7 @@ const importTable: readonly Row[] = [
       'core/',
       'adapters/outbound/system/',
       'adapters/outbound/backup/',
+      'adapters/outbound/webhook/',
       'adapters/inbound/http/',
       'adapters/wire/',
     ],

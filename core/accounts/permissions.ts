@@ -29,6 +29,8 @@ export const permissions = [
   'approvals.read',
   'approvals.decide',
   'policies.write',
+  'webhooks.read',
+  'webhooks.write',
   'accounts.read',
   'accounts.write',
   'audit.read',

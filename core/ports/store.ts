@@ -16,6 +16,7 @@ import type { SignedMessage } from '../signers/signed-message.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { Truststore } from '../truststores/truststore.ts';
 import type { UpstreamRequest } from '../upstream/upstream-request.ts';
+import type { Webhook, WebhookDelivery } from '../webhooks/webhook.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -57,6 +58,8 @@ export interface Records {
   approvalPolicy: ApprovalPolicy;
   approval: Approval;
   approvalDecision: ApprovalDecision;
+  webhook: Webhook;
+  webhookDelivery: WebhookDelivery;
   role: Role;
   user: User;
   session: Session;
@@ -78,6 +81,7 @@ export const configurationKinds = [
   'truststore',
   'devidRegistration',
   'approvalPolicy',
+  'webhook',
   'role',
   'setting',
 ] as const satisfies readonly Kind[];

@@ -6,6 +6,7 @@ import { onboarding } from './0002-onboarding.ts';
 import { approvals } from './0004-approvals.ts';
 import { upstreamRequests } from './0005-upstream-requests.ts';
 import { devices } from './0006-devices.ts';
+import { webhooks } from './0007-webhooks.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -14,6 +15,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0004-approvals': approvals,
   '0005-upstream-requests': upstreamRequests,
   '0006-devices': devices,
+  '0007-webhooks': webhooks,
 };
 
 /**

@@ -1,0 +1,155 @@
+import { lookup } from 'node:dns/promises';
+import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { encodePem } from '#adapters/wire/pem.ts';
+import { Fault } from '#core/fault.ts';
+import type { Attempt, Message, Notifier } from '#core/ports/notifier.ts';
+import { destination, hostOf, isRefused } from './addresses.ts';
+import { signedHeaders } from './signature.ts';
+
+export interface NotifierOptions {
+  /** Milliseconds for one attempt, the look-up of the name included. */
+  readonly timeout?: number;
+  /** Name → addresses. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+const mostBody = 1024;
+const mostAddresses = 4;
+
+const resolveName = async (host: string): Promise<readonly string[]> =>
+  (await lookup(host, { all: true })).map(({ address }) => address);
+
+export function createNotifier(options: NotifierOptions = {}): Notifier {
+  const { timeout = 10_000, resolve = resolveName } = options;
+  return {
+    check(url) {
+      destination(url);
+    },
+    async post(message, outer) {
+      const signal = AbortSignal.any([outer, AbortSignal.timeout(timeout)]);
+      try {
+        const url = destination(message.url);
+        const status = await send(url, await within(signal, addressesOf(url, resolve)), message, signal);
+        return answered(status);
+      } catch (error) {
+        return { delivered: false, status: null, detail: reasonOf(error, signal) };
+      }
+    },
+  };
+}
+
+function answered(status: number): Attempt {
+  const delivered = status >= 200 && status < 300;
+  const redirects = status >= 300 && status < 400;
+  const detail = delivered
+    ? null
+    : redirects
+      ? `answered ${status}: redirects are not followed`
+      : `answered ${status}`;
+  return { delivered, status, detail };
+}
+
+/** What is connected to is what was checked: the name is not looked up a second time. Faults: malformed. */
+async function addressesOf(
+  url: URL,
+  resolve: NonNullable<NotifierOptions['resolve']>,
+): Promise<readonly string[]> {
+  const host = hostOf(url);
+  if (isIP(host) !== 0) return [host];
+  const addresses = await resolve(host);
+  if (addresses.some(isRefused)) throw new Fault('malformed', 'nothing is sent to the address of this name');
+  return addresses.slice(0, mostAddresses);
+}
+
+/** The status of the answer. The next address has its turn only while nothing has been sent. */
+async function send(
+  url: URL,
+  addresses: readonly string[],
+  message: Message,
+  signal: AbortSignal,
+): Promise<number> {
+  let failure: unknown = new Error('no address');
+  for (const address of addresses) {
+    try {
+      return await once(url, address, message, signal);
+    } catch (error) {
+      failure = error;
+      if (signal.aborted || !/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(codeOf(error)))
+        throw error;
+    }
+  }
+  throw failure;
+}
+
+function once(url: URL, address: string, message: Message, signal: AbortSignal): Promise<number> {
+  const { body, anchors } = message;
+  const host = hostOf(url);
+  const isTls = url.protocol === 'https:';
+  const options: RequestOptions & { servername?: string; ca?: string[]; minVersion?: 'TLSv1.2' } = {
+    method: 'POST',
+    host: address,
+    port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
+    path: url.pathname + url.search,
+    headers: {
+      ...signedHeaders(message),
+      host: url.host,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': 'Postern',
+      'accept-encoding': 'identity',
+      connection: 'close',
+    },
+    agent: false,
+    signal,
+    ...(isTls && {
+      minVersion: 'TLSv1.2',
+      ...(isIP(host) === 0 && { servername: host }),
+      ...(anchors && { ca: anchors.map((der) => encodePem('CERTIFICATE', der)) }),
+    }),
+  };
+  const sent = new Promise<number>((resolve, reject) => {
+    const request = (isTls ? tlsRequest : plainRequest)(options, (response) => {
+      resolve(response.statusCode ?? 0);
+      drain(response, () => request.destroy());
+    });
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('cut off')));
+    request.end(body);
+  });
+  // The runtime does not tell of every connection that ends.
+  return within(signal, sent);
+}
+
+/** Lets the receiver finish a short answer, and no long one. */
+function drain(response: IncomingMessage, stop: () => void): void {
+  let length = 0;
+  response.on('data', (chunk: Uint8Array) => {
+    length += chunk.length;
+    if (length > mostBody) stop();
+  });
+  response.on('error', () => undefined);
+}
+
+function within<T>(signal: AbortSignal, what: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    what.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** In words of ours: what the receiver says is not kept. */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof Fault) return error.detail;
+  if (signal.aborted) return 'no answer in time';
+  const code = codeOf(error);
+  if (/CERT|VERIFY|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
+    return `its TLS certificate is not trusted (${code})`;
+  return `it cannot be reached${/^[A-Z][A-Z_]{2,39}$/i.test(code) ? ` (${code})` : ''}`;
+}
