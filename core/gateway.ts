@@ -22,6 +22,7 @@ import { Crls } from './ca/crls.ts';
 import { settleIntents } from './ca/issuance.ts';
 import { type IssuingCas, issuingCas } from './ca/issuing-cas.ts';
 import { type ProtectionCredential, ProtectionCredentials } from './ca/protection-credential.ts';
+import { type RevocationStatuses, revocationStatuses } from './ca/revocation-status.ts';
 import { linkRoots } from './ca/root-links.ts';
 import { renewTlsCredential } from './ca/tls-renewal.ts';
 import { ConfigurationCache, type LoadedCa } from './configuration.ts';
@@ -35,6 +36,8 @@ import {
   onboardingConfigs,
 } from './devices/configs.ts';
 import { type Devices, devices } from './devices/devices.ts';
+import { type DeviceImports, deviceImports } from './devices/import/imports.ts';
+import { proceedImports } from './devices/import/proceed.ts';
 import type { Domain } from './domains/domain.ts';
 import { type DomainInput, domains } from './domains/domains.ts';
 import { admit, type OutrightRefusal, refusedOutright } from './enrolment/admit.ts';
@@ -67,6 +70,10 @@ import { type TruststoreInput, truststores } from './truststores/truststores.ts'
 import { Circuits } from './upstream/circuits.ts';
 import { UpstreamCare } from './upstream/tend.ts';
 import { type UpstreamRequests, upstreamRequests } from './upstream/upstream-requests.ts';
+import { Deliveries, pruneDeliveries } from './webhooks/deliver.ts';
+import { type WebhookDeliveries, webhookDeliveries } from './webhooks/deliveries.ts';
+import { tellOfExpiring } from './webhooks/expiring.ts';
+import { type Webhooks, webhooks } from './webhooks/webhooks.ts';
 
 /** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
 export interface TlsCredential {
@@ -110,6 +117,8 @@ export interface Gateway {
   crl(ca: number): Promise<Uint8Array>;
   /** A CA's certificate, DER, for everybody. Faults: notFound. */
   caCertificate(ca: number): Promise<Uint8Array>;
+  /** Whether certificates are revoked, for everybody, and what signs answers about it. */
+  readonly revocationStatuses: RevocationStatuses;
 
   readonly accounts: Accounts;
   readonly users: Resource<'user', UserInput, UserView>;
@@ -118,6 +127,7 @@ export interface Gateway {
   readonly backups: Backups;
   readonly auditEvents: AuditEvents;
   readonly devices: Devices;
+  readonly deviceImports: DeviceImports;
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
   readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
   readonly domains: Resource<'domain', DomainInput, Domain>;
@@ -130,6 +140,8 @@ export interface Gateway {
   readonly truststores: Resource<'truststore', TruststoreInput, Truststore>;
   readonly approvalPolicies: Resource<'approvalPolicy', ApprovalPolicyInput, ApprovalPolicy>;
   readonly approvals: Approvals;
+  readonly webhooks: Webhooks;
+  readonly webhookDeliveries: WebhookDeliveries;
   readonly devidRegistrations: Resource<'devidRegistration', RegistrationInput, DevidRegistration>;
 
   /** The time by which everything here goes, ms since 1970. */
@@ -153,8 +165,14 @@ export interface Gateway {
   onTlsCredential(serve: () => Promise<void>): void;
   /** See `bootstrap`. */
   bootstrap(options: BootstrapOptions, pause: () => Promise<void>): Promise<BootstrapResult>;
+  /** See `proceedImports`. To be called every few seconds. */
+  proceedImports(): Promise<void>;
   /** What has to be done now and then, by one instance; `holder` names this one. */
   maintain(holder: string): Promise<void>;
+  /** Sends what webhooks are to be told. See `Deliveries.deliver`. */
+  deliver(holder: string, signal: AbortSignal): Promise<void>;
+  /** When everything that `deliver` has begun has ended. */
+  delivered(): Promise<void>;
 }
 
 const intentGrace = 10 * 60_000;
@@ -174,6 +192,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
   const signIn = accounts(context);
   const anchors = new Anchors(context);
   const upstreams = new UpstreamCare(context);
+  const deliveries = new Deliveries(context);
   const caOf = async (domain: string | undefined): Promise<LoadedCa> => {
     const configuration = await context.configuration.current();
     return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
@@ -212,6 +231,8 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     await pruneSessions(context);
     await pruneLogs(context, await currentSettings(store));
     await anchors.anchorDue();
+    await tellOfExpiring(context);
+    await pruneDeliveries(context);
   };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
@@ -232,6 +253,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       if (!ca) throw new Fault('notFound', 'there is no such CA');
       return ca.record.certificate;
     },
+    revocationStatuses: revocationStatuses(context),
 
     accounts: signIn,
     users: users(context),
@@ -240,6 +262,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     backups: backups(context, crls),
     auditEvents: auditEvents(context),
     devices: devices(context, crls),
+    deviceImports: deviceImports(context),
     onboardingConfigs: onboardingConfigs(context),
     noOnboardingConfigs: noOnboardingConfigs(context),
     domains: domains(context),
@@ -252,6 +275,8 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     truststores: truststores(context),
     approvalPolicies: approvalPolicies(context),
     approvals: approvals(context),
+    webhooks: webhooks(context),
+    webhookDeliveries: webhookDeliveries(context),
     devidRegistrations: devidRegistrations(context),
 
     now: () => clock.now(),
@@ -283,6 +308,9 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       listeners.push(serve);
     },
     bootstrap: (options, pause) => bootstrap(context, signIn, options, pause),
+    proceedImports: proceedImports(context),
+    deliver: (holder, signal) => deliveries.deliver(holder, signal),
+    delivered: () => deliveries.settled(),
     async maintain(holder) {
       // What upstreams take their time for keeps nothing else waiting.
       const tended = store

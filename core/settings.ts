@@ -4,6 +4,8 @@ export interface GatewaySettings {
   readonly defaultDomain: string;
   /** Where devices fetch CRLs and CA certificates, `http://host:port` without a trailing slash. */
   readonly publicUrl: string;
+  /** Where devices ask whether a certificate is revoked (OCSP), if they can: `http://…`. */
+  readonly ocspUrl?: string;
   /** How people and devices reach it, `https://host:port` without a trailing slash. */
   readonly baseUrl: string;
   /** Which protocols are served for enrolment. */

@@ -259,10 +259,10 @@ function caExtensions(context: Context, ca: NewCa, subjectKey: PublicKey): reado
     authorityKeyIdentifierExtension(issuerKeyIdentifier),
   ];
   if (!parent) return extensions;
-  const { crl, aia } = publicUrls(context.settings, parent.record.id);
+  const { crl, aia, ocsp } = publicUrls(context.settings, parent.record.id);
   return [
     ...extensions,
     crlDistributionPointsExtension([crl]),
-    authorityInfoAccessExtension({ caIssuers: [aia], ocsp: [] }),
+    authorityInfoAccessExtension({ caIssuers: [aia], ocsp: ocsp === undefined ? [] : [ocsp] }),
   ];
 }

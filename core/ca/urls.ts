@@ -1,10 +1,11 @@
 import type { GatewaySettings } from '../settings.ts';
 
-/** Where everybody finds a CA's CRL and certificate; both stand in what it issues. */
+/** Where everybody finds a CA's CRL and certificate, and who answers for it; they stand in what it issues. */
 export const publicUrls = (
-  settings: Pick<GatewaySettings, 'publicUrl'>,
+  { publicUrl, ocspUrl }: Pick<GatewaySettings, 'publicUrl' | 'ocspUrl'>,
   ca: number,
-): { crl: string; aia: string } => ({
-  crl: `${settings.publicUrl}/crl/${ca}.crl`,
-  aia: `${settings.publicUrl}/aia/${ca}.cer`,
+): { crl: string; aia: string; ocsp?: string } => ({
+  crl: `${publicUrl}/crl/${ca}.crl`,
+  aia: `${publicUrl}/aia/${ca}.cer`,
+  ...(ocspUrl !== undefined && { ocsp: ocspUrl }),
 });

@@ -54,6 +54,8 @@ export const oid = {
   inhibitAnyPolicy: '2.5.29.54',
   authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
   subjectInfoAccess: '1.3.6.1.5.5.7.1.11',
+  // RFC 6960 §4.2.2.2.1
+  ocspNoCheck: '1.3.6.1.5.5.7.48.1.5',
 
   // Access methods and policy qualifiers: RFC 5280 §4.2.1.4, §4.2.2.1
   ocsp: '1.3.6.1.5.5.7.48.1',

@@ -1,0 +1,172 @@
+import type { LoadedCa } from '../configuration.ts';
+import { type Context, systemActor } from '../context.ts';
+import { Fault } from '../fault.ts';
+import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import type { Extension } from '../x509/extension.ts';
+import {
+  authorityKeyIdentifierExtension,
+  subjectKeyIdentifierExtension,
+} from '../x509/extensions/identity.ts';
+import { keyUsageExtension } from '../x509/extensions/usage.ts';
+import { attribute, buildName, commonName } from '../x509/name.ts';
+import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
+import { type Credential, credentialType } from './credential.ts';
+import { issue } from './issuance.ts';
+import { generateKey, type NamedKeyStore, withNewKey } from './keys.ts';
+import { credentialWrites } from './own-credentials.ts';
+import type { Preparation } from './prepared.ts';
+import { publicUrls } from './urls.ts';
+
+/** What a CA delegates to a key of its own making, and by what certificate. Times in milliseconds. */
+export interface Delegation {
+  /** The credential's name is this and the id of the CA. */
+  readonly name: string;
+  /** Stands before the CA's name in the subject. */
+  readonly title: string;
+  /** The certificate is made anew when a third of this is left. */
+  readonly lifetime: number;
+  /** How long before now it begins, for clocks that are behind. */
+  readonly backdated: number;
+  /** Beside key usage (digitalSignature) and the key identifiers. */
+  readonly extensions: (urls: ReturnType<typeof publicUrls>) => readonly Extension[];
+}
+
+/** Of all instances, one makes a credential; the others find it. */
+const tries = 3;
+/** Milliseconds for which a credential is used on whose renewal has failed. */
+const patience = 60_000;
+
+interface Known {
+  readonly counter: number;
+  readonly credential: Credential;
+  readonly lookAgain: number;
+}
+
+/** Keys that CAs have certified for one purpose: one for each CA, made when first needed, and renewed in time. */
+export class DelegatedCredentials {
+  readonly #context: Context;
+  readonly #delegation: Delegation;
+  readonly #known = new Map<number, Known>();
+  readonly #looking = new Map<number, Promise<Credential>>();
+
+  constructor(context: Context, delegation: Delegation) {
+    this.#context = context;
+    this.#delegation = delegation;
+  }
+
+  /** The same object for as long as it need not be renewed; cheap to ask again. Faults: unavailable. */
+  async of(ca: LoadedCa): Promise<Credential> {
+    const { configuration, clock } = this.#context;
+    const { counter } = await configuration.current();
+    const { id } = ca.record;
+    const known = this.#known.get(id);
+    if (known?.counter === counter && clock.now() < known.lookAgain) return known.credential;
+    const looking = this.#looking.get(id);
+    if (looking) return looking;
+    const look = this.#find(ca)
+      .then((credential) => {
+        const lookAgain = Math.max(this.#renewFrom(credential), clock.now() + patience);
+        const before = this.#known.get(id)?.credential;
+        const same = before?.id === credential.id ? before : credential;
+        this.#known.set(id, { counter, credential: same, lookAgain });
+        return same;
+      })
+      .finally(() => this.#looking.delete(id));
+    this.#looking.set(id, look);
+    return look;
+  }
+
+  #renewFrom({ notValidAfter }: Credential): number {
+    return notValidAfter - this.#delegation.lifetime / 3;
+  }
+
+  async #find(ca: LoadedCa): Promise<Credential> {
+    const { store, clock } = this.#context;
+    const uniqueName = `${this.#delegation.name}-${ca.record.id}`;
+    for (let n = 1; ; n++) {
+      const credential = await store.find('credential', { uniqueName });
+      if (credential && clock.now() < this.#renewFrom(credential)) return credential;
+      // One that ends with the CA cannot be made to last longer.
+      if (credential && credential.notValidAfter >= ca.certificate.notAfter) return credential;
+      try {
+        await this.#make(ca, uniqueName, credential);
+      } catch (error) {
+        // Another instance has made one.
+        const conflict = error instanceof Fault && error.code === 'conflict';
+        if (n < tries && conflict) continue;
+        if (!credential || clock.now() >= credential.notValidAfter) throw error;
+        this.#context.log.error('a credential could not be renewed', error, { credential: uniqueName });
+        return credential;
+      }
+    }
+  }
+
+  async #make(ca: LoadedCa, uniqueName: string, previous: Credential | undefined): Promise<void> {
+    const context = this.#context;
+    const keyStore = nearest(context);
+    const key = await generateKey(keyStore, 'p-256', uniqueName);
+    await withNewKey(keyStore, key, async () => {
+      const subjectKey = readPublicKey(key.spki);
+      await issue(context, {
+        ca,
+        outcome: this.#outcome(ca, subjectKey),
+        subjectKey,
+        request: undefined,
+        device: null,
+        domain: null,
+        profile: null,
+        profileName: '',
+        protocol: 'internal',
+        actor: systemActor,
+        alongside: (certificate, next) => [
+          // Its key stays for those instances that have not heard of the new one yet.
+          ...(previous ? ([{ op: 'delete', kind: 'credential', id: previous.id }] as const) : []),
+          ...credentialWrites(
+            context,
+            {
+              type: credentialType.issuedCredential,
+              uniqueName,
+              certificate,
+              chain: ca.chain,
+              key: { store: keyStore.name, id: key.id },
+              isActive: false,
+              issuingCa: null,
+            },
+            systemActor,
+            next + (previous ? 1 : 0),
+          ),
+        ],
+      });
+    });
+    context.configuration.expire();
+  }
+
+  #outcome({ certificate, record }: LoadedCa, key: PublicKey): Preparation['outcome'] {
+    const { title, lifetime, backdated, extensions } = this.#delegation;
+    const { clock, settings } = this.#context;
+    const issuerIdentifier =
+      subjectKeyIdentifierOf(certificate) ?? keyIdentifier(readPublicKey(certificate.spki));
+    // X.509 knows whole seconds only.
+    const now = Math.floor(clock.now() / 1000) * 1000;
+    const name = `${title} ${commonName(certificate.subject) ?? record.uniqueName}`;
+    return {
+      subject: buildName([[attribute('CN', name.slice(0, 64))]]),
+      extensions: [
+        keyUsageExtension(['digitalSignature']),
+        subjectKeyIdentifierExtension(keyIdentifier(key)),
+        authorityKeyIdentifierExtension(issuerIdentifier),
+        ...extensions(publicUrls(settings, record.id)),
+      ],
+      notBefore: Math.max(now - backdated, certificate.notBefore),
+      notAfter: Math.min(now + lifetime, certificate.notAfter),
+    };
+  }
+}
+
+/** Much is signed by it: rather a key in this process than one behind a device that is busy with certificates. */
+function nearest({ keyStores }: Context): NamedKeyStore {
+  const stores = [...keyStores].map(([name, keys]) => ({ name, keys }));
+  const found = stores.find(({ keys }) => keys.inProcess) ?? stores[0];
+  if (!found) throw new Fault('unavailable', 'no key store is configured');
+  return found;
+}

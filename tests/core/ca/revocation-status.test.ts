@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'bun:test';
+import { readDer } from '#core/der/reader.ts';
+import { Fault } from '#core/fault.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
+import { readSignatureAlgorithm } from '#core/x509/algorithm.ts';
+import { extension, parseCertificate } from '#core/x509/certificate.ts';
+import { decodeExtendedKeyUsage } from '#core/x509/extensions/usage.ts';
+import { oid } from '#core/x509/oids.ts';
+import { readPublicKey, verifySignature } from '#core/x509/public-key.ts';
+import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+const day = 24 * 3_600_000;
+
+async function enrolled(service: Installation, name = 'pump-1') {
+  const { device, password: secret } = await service.device(name);
+  const der = await service.enrol(password(name, secret), {}, request(testKey('p-256', name), `CN=${name}`));
+  const { serial, serialNumber } = parseCertificate(der);
+  const record = await service.store.find('certificate', { serialNumber });
+  return { device, serial, id: record!.id, ca: record!.ca };
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'none',
+    (error: unknown) => (error instanceof Fault ? error.code : String(error)),
+  );
+
+describe('the status of a certificate', () => {
+  test('is good until it is revoked, and then says when and why', async () => {
+    await using service = await installation();
+    const { gateway, admin, clock } = service;
+    const { ca, serial, id } = await enrolled(service);
+    const statuses = gateway.revocationStatuses;
+    expect(await statuses.of(ca, serial)).toEqual({ kind: 'good' });
+    clock.advance(5000);
+    await gateway.certificates.revoke(admin, id, { reason: 'keyCompromise' });
+    expect(await statuses.of(ca, serial)).toEqual({
+      kind: 'revoked',
+      at: clock.now(),
+      reason: 'keyCompromise',
+    });
+  });
+
+  test('is unknown for what the CA never issued, however the number is written', async () => {
+    await using service = await installation();
+    const { ca, serial } = await enrolled(service);
+    const statuses = service.gateway.revocationStatuses;
+    const never = [
+      Uint8Array.of(1),
+      Uint8Array.of(0),
+      new Uint8Array(0),
+      new Uint8Array(40).fill(7),
+      Uint8Array.of(0xff, ...serial),
+      serial.slice(1),
+    ];
+    for (const one of never) expect(await statuses.of(ca, one)).toEqual({ kind: 'unknown' });
+    expect(await statuses.of(ca + 1000, serial)).toEqual({ kind: 'unknown' });
+  });
+
+  test('is unknown while nobody knows whether it was signed', async () => {
+    await using service = await installation();
+    const { store, gateway } = service;
+    const { ca, serial, id } = await enrolled(service);
+    for (const status of ['intended', 'failed'] as const) {
+      await store.commit([{ op: 'update', kind: 'certificate', id, set: { status } }]);
+      expect(await gateway.revocationStatuses.of(ca, serial)).toEqual({ kind: 'unknown' });
+    }
+  });
+});
+
+describe('the CAs that can be asked about', () => {
+  test('are those whose key is here, by name and key', async () => {
+    await using service = await installation();
+    const { gateway, admin } = service;
+    const { records } = await gateway.issuingCas.list(admin, { limit: 10 });
+    const authorities = await gateway.revocationStatuses.authorities();
+    expect(authorities.map(({ id }) => id).sort()).toEqual(records.map(({ id }) => id).sort());
+    for (const { id, name, publicKey } of authorities) {
+      const certificate = parseCertificate(records.find((record) => record.id === id)!.certificate);
+      expect(name).toEqual(certificate.subject.der);
+      expect(publicKey).toEqual(readPublicKey(certificate.spki).bytes);
+    }
+    expect(await gateway.revocationStatuses.authorities()).toBe(authorities);
+  });
+});
+
+describe('the responder of a CA', () => {
+  test('is issued by that CA itself, for this alone, for a week, and need not be checked', async () => {
+    await using service = await installation();
+    const { gateway, clock } = service;
+    for (const { id, publicKey } of await gateway.revocationStatuses.authorities()) {
+      const responder = await gateway.revocationStatuses.responder(id);
+      const certificate = parseCertificate(responder.certificate!);
+      const issuer = parseCertificate(await gateway.caCertificate(id));
+      expect(certificate.issuer.der).toEqual(issuer.subject.der);
+      expect(
+        verifySignature(
+          readPublicKey(issuer.spki),
+          certificate.signatureAlgorithm!,
+          certificate.tbs,
+          certificate.signature,
+        ),
+      ).toBe(true);
+      expect(decodeExtendedKeyUsage(extension(certificate, oid.extendedKeyUsage)!.value)).toEqual([
+        oid.ocspSigning,
+      ]);
+      expect(extension(certificate, oid.ocspNoCheck)).toMatchObject({
+        critical: false,
+        value: Uint8Array.of(5, 0),
+      });
+      expect(responder.notAfter).toBe(clock.now() + 7 * day);
+      expect(responder.publicKey).not.toEqual(publicKey);
+      const data = Buffer.from('an answer');
+      const algorithm = readDer(responder.algorithm, readSignatureAlgorithm);
+      const signature = await responder.sign(data);
+      expect(verifySignature(readPublicKey(certificate.spki), algorithm, data, signature)).toBe(true);
+    }
+  });
+
+  test('is made once, however many ask, and renewed when a third of its life is left', async () => {
+    await using service = await installation();
+    const { gateway, clock, store } = service;
+    const [{ id }] = (await gateway.revocationStatuses.authorities()) as [{ id: number }];
+    const made = await Promise.all(
+      Array.from({ length: 20 }, () => gateway.revocationStatuses.responder(id)),
+    );
+    expect(new Set(made).size).toBe(1);
+    const issuances = async () =>
+      (await service.audit('certificate.issue')).filter(({ detail }) =>
+        String(detail.subject).startsWith('CN=OCSP '),
+      ).length;
+    expect(await issuances()).toBe(1);
+    clock.advance(4 * day);
+    expect((await gateway.revocationStatuses.responder(id)).certificate).toBe(made[0]!.certificate);
+    clock.advance(day);
+    const renewed = await gateway.revocationStatuses.responder(id);
+    expect(renewed.notAfter).toBe(clock.now() + 7 * day);
+    expect(await issuances()).toBe(2);
+    expect((await store.list('credential', { limit: 100 })).records.filter(isResponder)).toHaveLength(1);
+  });
+
+  test('goes on while its CA is out of reach, and is looked after again within a minute', async () => {
+    let gone = false;
+    const token = (keys: KeyStore): KeyStore => ({
+      keyTypes: keys.keyTypes,
+      inProcess: false,
+      generate: (type, label) => keys.generate(type, label),
+      publicKey: (id) => keys.publicKey(id),
+      remove: (id) => keys.remove(id),
+      health: () => keys.health(),
+      close: async () => {},
+      sign: async (id, algorithm, data) => {
+        if (gone) throw new Fault('unavailable', 'no token');
+        return keys.sign(id, algorithm, data);
+      },
+    });
+    await using service = await installation({ token });
+    const { gateway, admin, clock } = service;
+    const ca = await gateway.issuingCas.create(admin, {
+      uniqueName: 'token',
+      type: 3,
+      commonName: 'Token',
+      keyType: 'p-256',
+      keyStore: 'hsm',
+      parent: 1,
+    });
+    const first = await gateway.revocationStatuses.responder(ca.id);
+    expect(parseCertificate(first.certificate!).issuer.der).toEqual(
+      parseCertificate(ca.certificate).subject.der,
+    );
+    gone = true;
+    clock.advance(6 * day);
+    const old = await gateway.revocationStatuses.responder(ca.id);
+    expect(old.certificate).toEqual(first.certificate!);
+    expect(await old.sign(Buffer.from('x'))).toBeInstanceOf(Uint8Array);
+    gone = false;
+    clock.advance(61_000);
+    expect((await gateway.revocationStatuses.responder(ca.id)).notAfter).toBe(clock.now() + 7 * day);
+    gone = true;
+    clock.advance(8 * day);
+    expect(await codeOf(gateway.revocationStatuses.responder(ca.id))).toBe('unavailable');
+  });
+
+  test('of a CA that is not active any more is the CA itself', async () => {
+    await using service = await installation();
+    const { gateway, admin } = service;
+    const { ca } = await enrolled(service);
+    const spare = await gateway.issuingCas.create(admin, {
+      uniqueName: 'spare',
+      type: 1,
+      commonName: 'Spare',
+      parent: 1,
+    });
+    await gateway.domains.update(admin, 1, { issuingCa: spare.id });
+    await gateway.issuingCas.update(admin, ca, { isActive: false });
+    const responder = await gateway.revocationStatuses.responder(ca);
+    expect(responder.certificate).toBeUndefined();
+    const own = parseCertificate(await gateway.caCertificate(ca));
+    expect(responder.publicKey).toEqual(readPublicKey(own.spki).bytes);
+    const data = Buffer.from('an answer');
+    const algorithm = readDer(responder.algorithm, readSignatureAlgorithm);
+    expect(verifySignature(readPublicKey(own.spki), algorithm, data, await responder.sign(data))).toBe(true);
+  });
+
+  test('is there for no other CA, and for none that has expired', async () => {
+    await using service = await installation();
+    const { gateway, clock } = service;
+    const [{ id }] = (await gateway.revocationStatuses.authorities()) as [{ id: number }];
+    expect(await codeOf(gateway.revocationStatuses.responder(4711))).toBe('notFound');
+    clock.advance(40 * 365 * day);
+    expect(await codeOf(gateway.revocationStatuses.responder(id))).toBe('notFound');
+  });
+});
+
+const isResponder = ({ uniqueName }: { uniqueName: string }): boolean =>
+  uniqueName.startsWith('ocsp-responder-');
