@@ -105,6 +105,11 @@ async function serveHere(
   gateway.onTlsCredential(renew);
   repeat(stack, log, 'the TLS credential cannot be renewed', 1000, renew);
   repeat(stack, log, 'maintenance failed', 30_000, () => gateway.maintain(holder));
+  stack.defer(() => gateway.delivered());
+  const cut = new AbortController();
+  repeat(stack, log, 'webhooks cannot be told', 1000, () => gateway.deliver(holder, cut.signal));
+  stack.defer(() => cut.abort());
+  repeat(stack, log, 'devices cannot be imported', 2000, () => gateway.proceedImports());
   log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
   ready(where);
 

@@ -6,8 +6,11 @@ export const management = definePlugin({
   slot: 'inbound',
   name: 'management',
   summary: 'The Management API at /api, its OpenAPI document at /schema, metrics at /metrics.',
-  config: Type.Object({}),
-  open: async (_, { gateway, log, clock, baseUrl }) => ({
-    mounts: createManagement(gateway, log, clock, baseUrl),
+  config: Type.Object({
+    /** The longest file of devices that is imported at once, in MiB. */
+    device_import_mib: Type.Integer({ minimum: 1, maximum: 512, default: 32 }),
+  }),
+  open: async ({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) => ({
+    mounts: createManagement(gateway, log, clock, baseUrl, mebibytes * 1024 * 1024),
   }),
 });

@@ -8,6 +8,7 @@ import type { Entropy } from '../ports/platform.ts';
 export const secretContext = {
   estPassword: 'device est_password',
   cmpSharedSecret: 'device cmp_shared_secret',
+  deviceImportRows: 'device import rows',
   tokenKey: 'token key',
   auditAnchor: 'audit anchor',
 } as const;

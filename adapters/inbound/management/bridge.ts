@@ -24,10 +24,13 @@ export function originalOf(web: Request): HttpRequest {
   return original;
 }
 
+/** Tables may be long: they are sent as they are made. */
 export async function toHttpResponse(web: Response): Promise<HttpResponse> {
   const headers: Record<string, string> = {};
   web.headers.forEach((value, name) => {
     headers[name] = value;
   });
-  return { status: web.status, headers, body: new Uint8Array(await web.arrayBuffer()) };
+  const isTable = headers['content-type']?.startsWith('text/csv');
+  const body = isTable && web.body ? web.body : new Uint8Array(await web.arrayBuffer());
+  return { status: web.status, headers, body };
 }

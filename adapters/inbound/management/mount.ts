@@ -11,20 +11,25 @@ import { healthRoute } from './health-route.ts';
 import { meRoute } from './me-route.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { resourceRoutes } from './resources/catalog.ts';
+import { deviceImportPath } from './resources/device-imports.ts';
 import { anyAccount, type PublicRoute, type Route } from './route.ts';
 import { schemaRoutes } from './schema-routes.ts';
 import { swaggerUi } from './swagger-ui.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { Tokens } from './tokens.ts';
 
-const bodyLimit = 1024 * 1024;
+const usualBody = 1024 * 1024;
 
-/** The Management API (`/api`), its description (`/schema`) and the metrics (`/metrics`): a mount for each. */
+/**
+ * The Management API (`/api`), its description (`/schema`) and the metrics (`/metrics`): a mount for each. `deviceImportLimit`: octets
+ * of a file of devices, and what is around it.
+ */
 export function createManagement(
   gateway: Gateway,
   log: Log,
   clock: Clock,
   baseUrl: string,
+  deviceImportLimit = 32 * usualBody,
 ): readonly [api: Mount, ...Mount[]] {
   const tokens = new Tokens(gateway, clock);
   const report = (cause: unknown): void => log.error('management request failed', cause);
@@ -82,6 +87,8 @@ export function createManagement(
     const web = toWebRequest(request);
     return web ? toHttpResponse(await app.handle(web)) : refuse(404, 'not found');
   };
+  const bodyLimit = (path: string): number =>
+    path.replace(/\/$/, '') === deviceImportPath ? deviceImportLimit : usualBody;
   const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
   return [mount('/api'), mount('/schema'), mount('/metrics')];
 }

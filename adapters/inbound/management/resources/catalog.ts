@@ -12,6 +12,7 @@ import { certificateRoutes } from './certificate-routes.ts';
 import { certificateViews } from './certificate-views.ts';
 import { certificates } from './certificates.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
+import { deviceImportRoutes, deviceImports } from './device-imports.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { devices, resetOnboarding } from './devices.ts';
 import { devidRegistrations } from './devid-registrations.ts';
@@ -48,6 +49,8 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, devices),
   resetOnboarding(gateway),
   ...deviceRoutes(gateway),
+  ...collectionRoutes(gateway, deviceImports),
+  ...deviceImportRoutes(gateway),
   ...collectionRoutes(gateway, devidRegistrations),
   ...collectionRoutes(gateway, domains),
   ...collectionRoutes(gateway, issuingCas),

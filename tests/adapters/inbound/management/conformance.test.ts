@@ -380,6 +380,21 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [409, 'it let in once more', () => device('unblock')],
   [200, 'its certificates revoked', () => device('revoke-certificates', { reason: 'superseded' })],
   [200, 'its certificates', async () => admin.get(`/api/devices/${await kept()}/certificates/`)],
+  [
+    202,
+    'devices in a file',
+    () => admin.post('/api/devices/import/', { file: 'common_name\nfiled\n\n=1\n' }),
+  ],
+  [200, 'an import stopped', () => importing('POST', 'cancel/')],
+  [409, 'one that has ended', async () => ended(await importing('GET', ''))],
+  [200, 'imports', () => admin.get('/api/device-imports/?state=cancelled')],
+  [200, 'one of them', () => importing('GET', '')],
+  [200, 'what it has refused', () => importing('GET', 'refusals/')],
+  [200, 'it as a file', () => importing('GET', 'refusals/?format=csv')],
+  [200, 'what it has made', () => importing('GET', 'credentials/')],
+  [200, 'that as a file', () => importing('GET', 'credentials/?format=csv')],
+  [409, 'one that has not ended, deleted', () => importing('DELETE', '')],
+  [204, 'one that has ended, deleted', async () => afterwards(() => importing('DELETE', ''))],
   [200, 'how it enrols', async () => admin.get(`/api/devices/${await kept()}/commands/`)],
   [200, 'what happened to it', async () => admin.get(`/api/devices/${await kept()}/events/`)],
   [200, 'a certificate and its key', async () => pkcs12(await issued())],
@@ -389,6 +404,13 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
 ];
 
 const again = (id: number) => admin.call('POST', `/api/devices/${id}/reset-onboarding/`);
+const importing = async (method: string, rest: string) =>
+  admin.call(method, `/api/device-imports/${await idOf('/api/device-imports/')}/${rest}`);
+const ended = ({ body }: Answer) => admin.call('POST', `/api/device-imports/${body.id}/cancel/`);
+const afterwards = async (call: () => Promise<Answer>) => {
+  await site.gateway.proceedImports();
+  return call();
+};
 const kept = () => idOf('/api/devices/?search=kept');
 const device = async (what: string, body?: unknown) =>
   admin.call('POST', `/api/devices/${await kept()}/${what}/`, { body });

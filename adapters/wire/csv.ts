@@ -1,0 +1,112 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import { CsvError, type InfoRecord, parse } from 'csv-parse';
+import { Fault } from '#core/fault.ts';
+
+/** A line of a table by the columns of its header, or why it is none. `line` counts from 1. */
+export type CsvRow =
+  | { readonly line: number; readonly values: Readonly<Record<string, string>> }
+  | { readonly line: number; readonly problem: string };
+
+export interface CsvTable {
+  /** In lower case. */
+  readonly columns: readonly string[];
+  /** To be read once, to its end or not. Faults: malformed, with the line. */
+  readonly rows: AsyncIterable<CsvRow>;
+}
+
+const longestRow = 16 * 1024;
+const slice = 64 * 1024;
+const delimiters = [',', ';', '\t'] as const;
+
+/**
+ * A table in CSV (RFC 4180) with a header: UTF-8, with or without a byte order mark, separated by the first of comma, semicolon and tab
+ * that the header has. It is read as it is asked for. Faults: malformed for anything else; `field` is `file`.
+ */
+export async function readCsv(file: Uint8Array): Promise<CsvTable> {
+  if (!isUtf8(file)) throw malformed('this is not UTF-8: save the table as CSV UTF-8');
+  if (file.includes(0)) throw malformed('this is not a text file');
+  const lines = linesOf(file, delimiterOf(file));
+  const header = await lines.next();
+  if (header.done) throw malformed('this file is empty');
+  const columns = header.value.values.map((name) => name.trim().toLowerCase());
+  return { columns, rows: rowsOf(columns, lines) };
+}
+
+const malformed = (detail: string): Fault => new Fault('malformed', detail, { field: 'file' });
+
+/** The names of columns have none of these in them. */
+function delimiterOf(file: Uint8Array): string {
+  const head = Buffer.from(file.subarray(0, longestRow))
+    .toString('utf8')
+    .split(/[\r\n]/, 1)[0]!;
+  const found = delimiters.filter((one) => head.includes(one));
+  return found.toSorted((a, b) => head.indexOf(a) - head.indexOf(b))[0] ?? ',';
+}
+
+interface Line {
+  /** The one on which it ends: a value may go over several. */
+  readonly line: number;
+  readonly values: readonly string[];
+}
+
+async function* linesOf(file: Uint8Array, delimiter: string): AsyncGenerator<Line> {
+  const parser = parse({
+    bom: true,
+    delimiter,
+    info: true,
+    max_record_size: longestRow,
+    relax_column_count: true,
+    skip_empty_lines: true,
+  });
+  const source = Readable.from(slicesOf(file), { objectMode: false });
+  source.pipe(parser);
+  // The parser counts these twice.
+  let quotedBreaks = 0;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: InfoRecord }>) {
+      for (const value of record) quotedBreaks += value.split('\r\n').length - 1;
+      yield { line: info.lines - quotedBreaks, values: record };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error.lines === 'number' ? `line ${error.lines}: ` : '';
+    throw malformed(`${line}${problems[error.code] ?? 'this is not CSV'}`);
+  } finally {
+    source.destroy();
+    parser.destroy();
+  }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  CSV_MAX_RECORD_SIZE: `a line has at most ${longestRow} characters`,
+  CSV_QUOTE_NOT_CLOSED: 'a quoted value has no end',
+  CSV_INVALID_CLOSING_QUOTE: 'something stands after the end of a quoted value',
+  INVALID_OPENING_QUOTE: 'a quotation mark stands inside a value that does not begin with one',
+};
+
+function* slicesOf(file: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < file.length; at += slice) yield file.subarray(at, at + slice);
+}
+
+async function* rowsOf(columns: readonly string[], lines: AsyncIterable<Line>): AsyncGenerator<CsvRow> {
+  for await (const { line, values } of lines) {
+    if (values.length !== columns.length) {
+      yield { line, problem: `${values.length} values, but there are ${columns.length} columns` };
+    } else if (values.some((value) => value.trim() !== '')) {
+      yield { line, values: Object.fromEntries(values.map((value, n) => [columns[n]!, value])) };
+    }
+  }
+}
+
+/**
+ * Values as a line of CSV. What a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV injection): it shows
+ * the rest as text.
+ */
+export const csvLine = (values: readonly (string | number | null)[]): string =>
+  `${values.map((value) => quoted(value === null ? '' : String(value))).join(',')}\r\n`;
+
+function quoted(value: string): string {
+  const harmless = /^\s*[=+\-@\t\r|%]/.test(value) ? `'${value}` : value;
+  return /[",;\r\n\t']/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

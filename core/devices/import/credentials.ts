@@ -1,0 +1,56 @@
+import type { Context } from '../../context.ts';
+import type { Page } from '../../ports/store.ts';
+import { openSecret } from '../configs.ts';
+import type { NoOnboardingConfig } from '../device.ts';
+
+/** A device that was imported, with its secrets in clear; null where it has none. */
+export interface ImportedDevice {
+  readonly id: number;
+  readonly commonName: string;
+  readonly serialNumber: string;
+  readonly domain: string | null;
+  readonly estPassword: string | null;
+  readonly cmpSharedSecret: string | null;
+}
+
+const perPage = 500;
+
+/** By id. Faults: malformed for a cursor that is none. */
+export async function importedDevices(
+  context: Context,
+  deviceImport: number,
+  cursor: string | undefined,
+): Promise<Page<ImportedDevice>> {
+  const { store } = context;
+  const configuration = await context.configuration.current();
+  const { records, next } = await store.list('device', {
+    where: [{ field: 'deviceImport', is: 'equal', value: deviceImport }],
+    order: { field: 'id', descending: false },
+    limit: perPage,
+    ...(cursor !== undefined && { cursor }),
+  });
+  const configs = async (
+    kind: 'onboardingConfig' | 'noOnboardingConfig',
+  ): Promise<ReadonlyMap<number, NoOnboardingConfig>> => {
+    const value = records.flatMap((device) => device[kind] ?? []);
+    const found = await store.list(kind, { where: [{ field: 'id', is: 'oneOf', value }], limit: perPage });
+    return new Map(found.records.map((config) => [config.id, config]));
+  };
+  const [onboarding, plain] = [await configs('onboardingConfig'), await configs('noOnboardingConfig')];
+  return {
+    records: records.map(({ id, commonName, serialNumber, domain, onboardingConfig, noOnboardingConfig }) => {
+      const config = onboarding.get(onboardingConfig ?? 0) ?? plain.get(noOnboardingConfig ?? 0);
+      const secret = (field: 'estPassword' | 'cmpSharedSecret') =>
+        openSecret(context, field, config?.[field] ?? null);
+      return {
+        id,
+        commonName,
+        serialNumber,
+        domain: domain === null ? null : (configuration.domain(domain)?.uniqueName ?? null),
+        estPassword: secret('estPassword'),
+        cmpSharedSecret: secret('cmpSharedSecret'),
+      };
+    }),
+    ...(next !== undefined && { next }),
+  };
+}

@@ -1,0 +1,265 @@
+import { audit, brief, type Context } from '../../context.ts';
+import { hex } from '../../der/bytes.ts';
+import { toFault } from '../../fault.ts';
+import type { Write } from '../../ports/store.ts';
+import { retried } from '../../retry.ts';
+import { intendedUsage } from '../../truststores/truststore.ts';
+import { newNoOnboardingConfig, notOnboarded } from '../configs.ts';
+import { newSecret, secretContext } from '../secrets.ts';
+import type { DeviceImport, DeviceImportState, ImportRefusal } from './device-import.ts';
+import { type ImportRow, type RowDevice, type RowNames, readRow } from './row.ts';
+
+/** Seconds: whoever died with it, another instance goes on after that. */
+const leased = 15;
+/** Milliseconds between two renewals. */
+const renewed = 4000;
+/** Milliseconds after which others have a turn, and whoever wants to stop may. */
+const slice = 3000;
+/** Who sends a table that long has gone. */
+const longestReception = 3_600_000;
+const perSweep = 20;
+
+export const isEnded = (state: DeviceImportState): boolean =>
+  state === 'done' || state === 'cancelled' || state === 'failed';
+
+/**
+ * Makes the devices of all imports that wait, part by part: the devices of a part, what was refused of it and how far the import has
+ * come are one commit, so that whoever goes on after a crash makes none twice. One instance at a time; whoever else calls this
+ * meanwhile has nothing to do.
+ */
+export function proceedImports(context: Context): () => Promise<void> {
+  const { store, clock } = context;
+  const holder = hex(context.entropy.bytes(16));
+  let running: Promise<void> | undefined;
+
+  async function proceed(): Promise<void> {
+    const waiting = await unfinished(context);
+    if (waiting.length === 0 || !(await store.lease('device-imports', holder, leased))) return;
+    const until = clock.now() + slice;
+    let renewedAt = clock.now();
+    const isMine = async (): Promise<boolean> => {
+      if (clock.now() > until) return false;
+      if (clock.now() - renewedAt < renewed) return true;
+      renewedAt = clock.now();
+      return store.lease('device-imports', holder, leased);
+    };
+    try {
+      for (const { id } of waiting) await carryOut(context, id, isMine);
+    } finally {
+      await store.lease('device-imports', holder, 0);
+    }
+  }
+
+  return () => {
+    running ??= proceed().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+async function unfinished({ store }: Context): Promise<readonly DeviceImport[]> {
+  const { records } = await store.list('deviceImport', {
+    where: [{ field: 'finishedAt', is: 'equal', value: null }],
+    order: { field: 'id', descending: false },
+    limit: 100,
+  });
+  return records;
+}
+
+/** As far as it can be carried now. */
+async function carryOut(context: Context, id: number, isMine: () => Promise<boolean>): Promise<void> {
+  while (await isMine()) {
+    const record = await context.store.get('deviceImport', id);
+    if (!record || record.finishedAt !== null) return;
+    try {
+      if ((await step(context, record)) === 'nothing to do') return;
+    } catch (error) {
+      const { code } = toFault(error);
+      // Another try makes sense, but not at once.
+      if (code === 'unavailable' || code === 'conflict') throw error;
+      context.log.error('an import of devices failed', error, { deviceImport: id });
+      await fail(context, record, 'internal error');
+    }
+  }
+}
+
+async function step(context: Context, record: DeviceImport): Promise<'done' | 'nothing to do'> {
+  if (isEnded(record.state)) return (await sweep(context, record)) ? 'nothing to do' : 'done';
+  if (record.state !== 'receiving') await takePart(context, record);
+  else if (context.clock.now() - record.createdAt < longestReception) return 'nothing to do';
+  else await fail(context, record, 'it was never received whole');
+  return 'done';
+}
+
+/** Whether nothing is left of the rows of an import that ended before its time. */
+async function sweep({ store, clock }: Context, { id, part: next }: DeviceImport): Promise<boolean> {
+  const { records } = await store.list('deviceImportPart', {
+    where: [
+      { field: 'deviceImport', is: 'equal', value: id },
+      { field: 'number', is: 'greaterOrEqual', value: next },
+    ],
+    order: { field: 'number', descending: false },
+    limit: perSweep,
+  });
+  const isLast = records.length < perSweep;
+  await store.commit([
+    ...records.map((part): Write => ({ op: 'delete', kind: 'deviceImportPart', id: part.id })),
+    ...(isLast
+      ? [{ op: 'update', kind: 'deviceImport', id, set: { finishedAt: clock.now() } } satisfies Write]
+      : []),
+  ]);
+  return isLast;
+}
+
+async function fail(context: Context, { id, state, actor }: DeviceImport, reason: string): Promise<void> {
+  await context.store.commit([
+    { op: 'update', kind: 'deviceImport', id, where: { state }, set: { state: 'failed', reason } },
+    audit(context, actor, {
+      action: 'deviceImport.fail',
+      object: `deviceImport:${id}`,
+      outcome: 'failed',
+      detail: { reason },
+    }),
+  ]);
+}
+
+/** Makes the devices of the next part, or ends the import where there is none. */
+async function takePart(context: Context, { id, part: number }: DeviceImport): Promise<void> {
+  const { store, vault } = context;
+  const part = await store.find('deviceImportPart', { deviceImport: id, number });
+  const rows: readonly ImportRow[] = part?.rows
+    ? JSON.parse(Buffer.from(vault.open(part.rows, secretContext.deviceImportRows)).toString('utf8'))
+    : [];
+  await retried(async () => {
+    // Cancelled, or another instance has done it.
+    const record = await store.get('deviceImport', id);
+    if (!record || isEnded(record.state) || record.part !== number) return;
+    if (!part) return finish(context, record);
+    const { devices, refusals } = await readable(context, rows);
+    const refused = rows.length - devices.length;
+    const { state, done } = record;
+    const writes: Write[] = [
+      {
+        op: 'update',
+        kind: 'deviceImport',
+        id,
+        where: { state, part: number },
+        set: {
+          state: 'running',
+          part: number + 1,
+          done: done + rows.length,
+          created: record.created + devices.length,
+          refused: record.refused + refused,
+        },
+      },
+      refusals.length === 0
+        ? { op: 'delete', kind: 'deviceImportPart', id: part.id }
+        : { op: 'update', kind: 'deviceImportPart', id: part.id, set: { rows: null, refusals } },
+    ];
+    for (const device of devices) writes.push(...deviceWrites(context, record, device, writes.length));
+    await store.commit(writes);
+  });
+}
+
+async function finish(context: Context, record: DeviceImport): Promise<void> {
+  const { id, state, part, actor, created, refused } = record;
+  const set = { state: 'done', finishedAt: context.clock.now() } as const;
+  await context.store.commit([
+    { op: 'update', kind: 'deviceImport', id, where: { state, part }, set },
+    audit(context, actor, {
+      action: 'deviceImport.finish',
+      object: `deviceImport:${id}`,
+      detail: { created, refused },
+    }),
+  ]);
+}
+
+/** The devices that the rows describe, without those that there are already. */
+async function readable(
+  context: Context,
+  rows: readonly ImportRow[],
+): Promise<{ readonly devices: readonly RowDevice[]; readonly refusals: readonly ImportRefusal[] }> {
+  const names = await rowNames(context);
+  const read = rows.map((row) => [row.line, readRow(row, names)] as const);
+  const wanted = read.flatMap(([, device]) => ('commonName' in device ? device.commonName : []));
+  const { records } = await context.store.list('device', {
+    where: [{ field: 'commonName', is: 'oneOf', value: wanted }],
+    limit: 1000,
+  });
+  const taken = new Set(records.map(({ commonName }) => commonName));
+  const devices: RowDevice[] = [];
+  const refusals: ImportRefusal[] = [];
+  for (const [line, device] of read) {
+    if (!('commonName' in device)) refusals.push(...device);
+    else if (taken.has(device.commonName))
+      refusals.push({ line, field: 'common_name', message: 'there is a device of this name already' });
+    else {
+      taken.add(device.commonName);
+      devices.push(device);
+    }
+  }
+  return { devices, refusals };
+}
+
+async function rowNames(context: Context): Promise<RowNames> {
+  const { store, settings } = context;
+  const configuration = await context.configuration.current();
+  const { records } = await store.list('truststore', {
+    where: [{ field: 'intendedUsage', is: 'equal', value: intendedUsage.idevid }],
+    limit: 1000,
+  });
+  const truststores = new Map(records.map(({ uniqueName, id }) => [uniqueName, id]));
+  return {
+    domain: (name) => configuration.domainNamed(name)?.id,
+    idevidTruststore: (name) => truststores.get(name),
+    defaultDomain: configuration.domainNamed(settings.defaultDomain)?.id ?? null,
+  };
+}
+
+/** `at`: how many writes of the commit come before. */
+function deviceWrites(
+  context: Context,
+  { id: deviceImport, actor }: DeviceImport,
+  { config, idevidTruststore, ...device }: RowDevice,
+  at: number,
+): readonly Write[] {
+  const made = { estPassword: spelledSecret(context), cmpSharedSecret: spelledSecret(context) };
+  const values = newNoOnboardingConfig(context, { ...made, ...config });
+  const own = { ref: at };
+  return [
+    idevidTruststore === undefined
+      ? { op: 'insert', kind: 'noOnboardingConfig', values }
+      : { op: 'insert', kind: 'onboardingConfig', values: { ...values, ...notOnboarded, idevidTruststore } },
+    {
+      op: 'insert',
+      kind: 'device',
+      values: {
+        ...device,
+        createdAt: values.createdAt,
+        onboardingConfig: idevidTruststore === undefined ? null : own,
+        noOnboardingConfig: idevidTruststore === undefined ? own : null,
+        blockedAt: null,
+        deviceImport,
+      },
+    },
+    audit(
+      context,
+      actor,
+      {
+        action: 'device.create',
+        object: 'device',
+        detail: { commonName: brief(device.commonName), deviceImport },
+      },
+      { ref: at + 1 },
+    ),
+  ];
+}
+
+/** One that a spreadsheet takes for no formula. */
+function spelledSecret(context: Context): string {
+  for (;;) {
+    const secret = newSecret(context.entropy);
+    if (/^[A-Za-z0-9]/.test(secret)) return secret;
+  }
+}
