@@ -6,6 +6,7 @@ import { crlCase } from './cases/crl.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
 import { filledCase } from './cases/filled.ts';
 import { hsmCase } from './cases/hsm.ts';
+import { layersCase } from './cases/layers.ts';
 import { memoryCase } from './cases/memory.ts';
 import { renewalCase } from './cases/renewal.ts';
 import { startCase } from './cases/start.ts';
@@ -14,6 +15,7 @@ import { printTable, type Result, writeJson } from './report.ts';
 
 const cases: readonly Case[] = [
   ...enrolmentCases,
+  layersCase,
   ...cmpCases,
   renewalCase,
   hsmCase,

@@ -20,6 +20,9 @@ export interface Site extends Disposable {
   readonly devices: readonly Device[];
 }
 
+/** More than the store takes on at once are refused. */
+const mostAtOnce = 50;
+
 /** `tables`: what the configuration says, TOML. */
 export async function createSite(deviceCount: number, tables: string): Promise<Site> {
   const root = mkdtempSync(join(tmpdir(), 'postern-bench-'));
@@ -44,15 +47,19 @@ async function register(directory: string, config: string, count: number): Promi
   await gateway.bootstrap({ adminPassword: crypto.randomUUID(), holder: 'bench' }, () => Bun.sleep(50));
   const operator = gateway.accounts.operator('bench');
   const domain = (await gateway.domains.list(operator, { limit: 1 })).records[0]!.id;
-  return await Promise.all(
-    Array.from({ length: count }, async (_, n) => {
-      const device = await gateway.devices.create(operator, { commonName: `pump-${n + 1}`, domain });
-      const secrets = await gateway.noOnboardingConfigs.read(operator, device.noOnboardingConfig!);
-      return {
-        name: device.commonName,
-        password: secrets.estPassword!,
-        sharedSecret: secrets.cmpSharedSecret!,
-      };
-    }),
-  );
+  const add = async (n: number): Promise<Device> => {
+    const device = await gateway.devices.create(operator, { commonName: `pump-${n}`, domain });
+    const secrets = await gateway.noOnboardingConfigs.read(operator, device.noOnboardingConfig!);
+    return {
+      name: device.commonName,
+      password: secrets.estPassword!,
+      sharedSecret: secrets.cmpSharedSecret!,
+    };
+  };
+  const devices: Device[] = [];
+  while (devices.length < count) {
+    const size = Math.min(mostAtOnce, count - devices.length);
+    devices.push(...(await Promise.all(Array.from({ length: size }, (_, n) => add(devices.length + n + 1)))));
+  }
+  return devices;
 }
