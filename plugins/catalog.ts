@@ -7,6 +7,7 @@ import { management } from './management.ts';
 import { pkcs11 } from './pkcs11.ts';
 import { postgres } from './postgres.ts';
 import { publication } from './publication.ts';
+import { remoteCmp } from './remote-cmp.ts';
 import { remoteEst } from './remote-est.ts';
 import { rest } from './rest.ts';
 import { sqlite } from './sqlite.ts';
@@ -21,6 +22,7 @@ export const catalog: readonly Plugin[] = [
   pkcs11,
   // issuers
   remoteEst,
+  remoteCmp,
   // inbound
   cmp,
   est,

@@ -1,0 +1,81 @@
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import type { PkiMessage } from '#adapters/wire/cmp/message.ts';
+import { hasValue } from '#adapters/wire/cmp/typed-value.ts';
+import { Fault } from '#core/fault.ts';
+import type { RevocationReason } from '#core/x509/crl.ts';
+import { refusal } from './failure.ts';
+
+/** What an answer to an enrolment message, or to a question after it, says. */
+export type Said =
+  | {
+      readonly kind: 'issued';
+      /** DER, as are those above it, unordered and unchecked. */
+      readonly certificate: Uint8Array;
+      readonly others: readonly Uint8Array[];
+      readonly certReqId: number;
+      /** The upstream does without a confirmation (RFC 9483 §4.1.1). */
+      readonly confirmed: boolean;
+    }
+  /** `seconds`: until the next question, where it says so. */
+  | { readonly kind: 'waiting'; readonly certReqId: number; readonly seconds: number | undefined };
+
+/** RFC 9483 §4.4: the number of what is not about certificate requests. */
+const noCertReqId = -1;
+
+const wrong = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
+
+/** Faults: malformed; those of its refusal. */
+export function readAnswer({ body, header, extraCerts }: PkiMessage, certReqIds: readonly number[]): Said {
+  switch (body.type) {
+    case 'ip':
+    case 'cp':
+    case 'kup': {
+      const [response, ...more] = body.responses;
+      if (!response || more.length > 0) throw wrong('with another number of certificates than one');
+      const { certReqId, status, certifiedKeyPair } = response;
+      if (!certReqIds.includes(certReqId))
+        throw wrong('another request than the one that was made (certReqId)');
+      if (status.status === 'rejection') throw refusal(status);
+      if (status.status === 'waiting') return { kind: 'waiting', certReqId, seconds: undefined };
+      const certificate = certifiedKeyPair?.certificate;
+      if (!certificate) throw wrong('without the certificate that it says it issued');
+      if (!(certificate instanceof Uint8Array)) throw wrong('with a certificate that is encrypted');
+      const confirmed = hasValue(header.generalInfo, infoTypes.implicitConfirm);
+      const others = [...body.caPubs, ...extraCerts];
+      return { kind: 'issued', certificate, others, certReqId, confirmed };
+    }
+    case 'pollRep': {
+      const [poll, ...more] = body.polls;
+      if (!poll || more.length > 0) throw wrong('about another number of requests than one');
+      if (![...certReqIds, noCertReqId].includes(poll.certReqId))
+        throw wrong('about another request than the one that was made (certReqId)');
+      return { kind: 'waiting', certReqId: poll.certReqId, seconds: poll.checkAfter };
+    }
+    case 'error':
+      if (body.status.status === 'waiting')
+        return { kind: 'waiting', certReqId: noCertReqId, seconds: undefined };
+      throw refusal(body.status);
+    default:
+      throw wrong(`a message of type ${body.type}`);
+  }
+}
+
+/** Throws unless the certificate is revoked, or released, as was asked: Faults as of `Issuer.revoke`. `pause`: seconds. */
+export function readRevocation({ body }: PkiMessage, reason: RevocationReason, pause: number): void {
+  const status = body.type === 'rp' ? body.statuses[0] : body.type === 'error' ? body.status : undefined;
+  if (!status) throw wrong(`a revocation with a message of type ${body.type}`);
+  if (status.status === 'waiting')
+    throw new Fault('unavailable', 'the upstream CA has not decided on the revocation yet', {
+      retryAfter: pause,
+    });
+  if (body.type === 'rp' && status.status !== 'rejection') return;
+  // It had done so before; what is on hold or revoked for good is not released by that, though.
+  if (reason !== 'removeFromCRL' && status.failInfo?.includes('certRevoked')) return;
+  throw refusal(status);
+}
+
+/** The senderNonce, which the next message brings back. Faults: malformed. */
+export function nonceOf({ header: { senderNonce } }: PkiMessage): Uint8Array {
+  if (!senderNonce?.length) throw wrong('without a senderNonce');
+  return senderNonce;
+}

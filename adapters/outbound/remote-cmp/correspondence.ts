@@ -1,0 +1,206 @@
+import { createHmac } from 'node:crypto';
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import type { MacParameters } from '#adapters/wire/cmp/mac.ts';
+import {
+  buildPkiMessage,
+  type PkiMessage,
+  type Protector,
+  parsePkiMessage,
+} from '#adapters/wire/cmp/message.ts';
+import { macProtection, signatureProtection } from '#adapters/wire/cmp/protection.ts';
+import { typedValue } from '#adapters/wire/cmp/typed-value.ts';
+import { sameBytes } from '#core/der/bytes.ts';
+import { Fault } from '#core/fault.ts';
+import { defaultSignatureAlgorithm } from '#core/x509/algorithm.ts';
+import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
+import { emptyName, type Name, sameName } from '#core/x509/name.ts';
+import { readPublicKey } from '#core/x509/public-key.ts';
+import { exchange, type TlsIdentity, type UpstreamReply } from '../upstream/exchange.ts';
+import type { Sign } from './signing-key.ts';
+
+/** By what our messages are protected. Certificates in DER, our own first. */
+export type Protection =
+  | {
+      readonly kind: 'mac';
+      readonly reference: string;
+      readonly secret: Uint8Array;
+      readonly parameters: MacParameters;
+    }
+  | { readonly kind: 'signature'; readonly certificates: readonly Uint8Array[]; readonly sign: Sign };
+
+export interface Place {
+  readonly url: string;
+  readonly tls: TlsIdentity;
+  readonly pvno: 2 | 3;
+  /** Whom messages are to; the empty name where that is left open. */
+  readonly recipient: Name;
+  /** How much of our own chain goes along. */
+  readonly extraCerts: 'chain' | 'certificate' | 'none';
+  /** The upstream's name for what is wanted (RFC 9483 §4.1.1), where the address does not say it. */
+  readonly profile?: string | undefined;
+  /** The answer's media type has to be that of RFC 9811. */
+  readonly contentType: boolean;
+}
+
+/** One message of a transaction. */
+export interface Letter {
+  readonly body: PkiBody;
+  /** What identifiers, nonces and salts come of, so that the same letter is the same octets whenever it is sent. Secret. */
+  readonly seed: Uint8Array;
+  /** The upstream's last senderNonce; undefined in the first message. */
+  readonly recipNonce?: Uint8Array | undefined;
+  readonly implicitConfirm?: boolean;
+}
+
+const contentType = 'application/pkixcmp';
+const octets = 16;
+
+/** 16 octets that nobody can tell who does not know the seed. */
+function derive(seed: Uint8Array, what: string, ...parts: readonly Uint8Array[]): Uint8Array {
+  const hmac = createHmac('sha256', seed).update(what).update(Uint8Array.of(0));
+  for (const part of parts) hmac.update(part);
+  return new Uint8Array(hmac.digest().subarray(0, octets));
+}
+
+/** A letter as it goes over the wire, and what its answer has to bring back. */
+interface Sealed {
+  readonly octets: Uint8Array;
+  readonly transactionID: Uint8Array;
+  readonly senderNonce: Uint8Array;
+}
+
+async function seal(
+  { pvno, recipient, extraCerts, profile }: Place,
+  protection: Protection,
+  { body, seed, recipNonce, implicitConfirm = false }: Letter,
+): Promise<Sealed> {
+  const transactionID = derive(seed, 'transaction');
+  const place = recipNonce ?? new Uint8Array(0);
+  const senderNonce = derive(seed, `nonce ${body.type}`, place);
+  const salt = () => derive(seed, `salt ${body.type}`, place);
+  const { sender, senderKID, protector, certificates } = identify(protection, salt);
+  const isFirst = recipNonce === undefined;
+  const header = {
+    // RFC 9810 §7: hashAlg in certConf is of version 3.
+    pvno: body.type === 'certConf' && body.statuses.some(({ hashAlg }) => hashAlg) ? 3 : pvno,
+    sender: { kind: 'directory', value: sender } as const,
+    recipient: { kind: 'directory', value: recipient } as const,
+    senderKID,
+    transactionID,
+    senderNonce,
+    recipNonce,
+    generalInfo: [
+      ...(implicitConfirm ? [typedValue(infoTypes.implicitConfirm, true)] : []),
+      ...(isFirst && profile !== undefined ? [typedValue(infoTypes.certProfile, [profile])] : []),
+    ],
+  };
+  const along = extraCerts === 'none' ? [] : extraCerts === 'chain' ? certificates : certificates.slice(0, 1);
+  const message = await buildPkiMessage(header, body, { protector, extraCerts: along });
+  return { octets: message, transactionID, senderNonce };
+}
+
+interface Identity {
+  readonly sender: Name;
+  readonly senderKID: Uint8Array | undefined;
+  readonly protector: Protector;
+  readonly certificates: readonly Uint8Array[];
+}
+
+function identify(protection: Protection, salt: () => Uint8Array): Identity {
+  if (protection.kind === 'mac') {
+    const { reference, secret, parameters } = protection;
+    return {
+      sender: emptyName,
+      senderKID: new TextEncoder().encode(reference),
+      protector: macProtection(secret, parameters, salt),
+      certificates: [],
+    };
+  }
+  const { certificates, sign } = protection;
+  const [own, ...others] = certificates.map(parseCertificate);
+  if (!own) throw new Fault('unavailable', 'there is no certificate to sign by for the upstream CA');
+  const algorithm = defaultSignatureAlgorithm(readPublicKey(own.spki).type);
+  // RFC 9483 §3.3: nobody trusts a root because it was sent along.
+  const above = others.filter(({ subject, issuer }) => !sameName(subject, issuer));
+  return {
+    sender: own.subject,
+    senderKID: subjectKeyIdentifierOf(own),
+    protector: signatureProtection(algorithm, (data) => sign(algorithm, data)),
+    certificates: [own, ...above].map(({ der }) => der),
+  };
+}
+
+/**
+ * Sends a letter; what is answered to it. `trust` throws unless the answer is the upstream's. Faults: unavailable, also when the answer
+ * is to something else; malformed; those of `trust`.
+ */
+export async function correspond(
+  place: Place,
+  protection: Protection,
+  letter: Letter,
+  trust: (answer: PkiMessage) => Promise<void>,
+  signal: AbortSignal,
+): Promise<PkiMessage> {
+  const sealed = await seal(place, protection, letter);
+  const reply = await exchange(
+    {
+      url: new URL(place.url),
+      method: 'POST',
+      headers: { 'content-type': contentType, accept: contentType },
+      body: sealed.octets,
+      redirects: false,
+    },
+    place.tls,
+    signal,
+  );
+  const answer = read(reply, place);
+  await trust(answer);
+  const { transactionID, recipNonce, pvno } = answer.header;
+  // Somebody may have kept an answer to another message.
+  if (!transactionID || !sameBytes(transactionID, sealed.transactionID))
+    throw new Fault('unavailable', 'the upstream CA answered in another transaction');
+  if (!recipNonce || !sameBytes(recipNonce, sealed.senderNonce))
+    throw new Fault('unavailable', 'the upstream CA answered another message');
+  if (pvno !== 2 && pvno !== 3)
+    throw new Fault('malformed', `the upstream CA answered in version ${pvno} of CMP`);
+  return answer;
+}
+
+function read(reply: UpstreamReply, place: Place): PkiMessage {
+  const { status, headers, body } = reply;
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  const isCmp = type === contentType;
+  // RFC 9811 §3.1: an error may come with a status of HTTP that says so too.
+  if (status !== 200 && !(status >= 400 && isCmp)) throw statusFault(reply);
+  if (!isCmp && place.contentType)
+    throw new Fault('malformed', `the upstream CA answered something else than CMP${shown(type)}`);
+  try {
+    return parsePkiMessage(body);
+  } catch (cause) {
+    if (status !== 200) throw statusFault(reply);
+    throw new Fault('malformed', `the answer of the upstream CA cannot be read${why(cause)}`, { cause });
+  }
+}
+
+const shown = (type: string | undefined): string =>
+  type === undefined ? '' : `: ${type.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')}`;
+
+const why = (cause: unknown): string => (cause instanceof Fault ? `: ${cause.detail.slice(0, 100)}` : '');
+
+const mostRetryAfter = 3600;
+
+/** A status without a message. */
+function statusFault({ status, headers }: UpstreamReply): Fault {
+  const said = `the upstream CA answered ${status}`;
+  if (status >= 300 && status < 400)
+    return new Fault('unavailable', `${said}: it redirects, which is not followed`);
+  if (status === 401 || status === 404 || status === 405 || status === 415)
+    return new Fault('unavailable', `${said}: CMP is not at the configured place`);
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    const wish = /^\d{1,9}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0;
+    return new Fault('unavailable', said, { retryAfter: Math.min(mostRetryAfter, wish) });
+  }
+  if (status >= 400) return new Fault('forbidden', said);
+  return new Fault('malformed', said);
+}

@@ -1,0 +1,24 @@
+import { Fault } from '#core/fault.ts';
+
+/** All that it takes to go on with a transaction, at whichever gateway. */
+export interface Handle {
+  /** See `Letter`. */
+  readonly seed: Uint8Array;
+  /** The upstream's last senderNonce. */
+  readonly nonce: Uint8Array;
+  readonly certReqId: number;
+}
+
+export const writeHandle = ({ seed, nonce, certReqId }: Handle): string =>
+  JSON.stringify({ seed: seed.toHex(), nonce: nonce.toHex(), certReqId });
+
+/** What `writeHandle` wrote. */
+export function readHandle(text: string): Handle {
+  try {
+    const { seed, nonce, certReqId } = JSON.parse(text);
+    if (!Number.isInteger(certReqId)) throw new Error('no certReqId');
+    return { seed: Uint8Array.fromHex(seed), nonce: Uint8Array.fromHex(nonce), certReqId };
+  } catch (cause) {
+    throw new Fault('unsupported', 'the upstream CA was talked to otherwise when this was begun', { cause });
+  }
+}

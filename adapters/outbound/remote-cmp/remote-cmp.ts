@@ -1,0 +1,377 @@
+import { hash } from 'node:crypto';
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import type { PkiMessage } from '#adapters/wire/cmp/message.ts';
+import { findValue } from '#adapters/wire/cmp/typed-value.ts';
+import { der } from '#core/der/builder.ts';
+import { Fault, toFault } from '#core/fault.ts';
+import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+import type { Log } from '#core/ports/logs.ts';
+import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Vault } from '#core/ports/vault.ts';
+import { signatureHash } from '#core/x509/algorithm.ts';
+import { orderCaChain } from '#core/x509/ca-chain.ts';
+import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
+import type { RevocationReason } from '#core/x509/crl.ts';
+import { parseCertTemplate } from '#core/x509/crmf.ts';
+import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
+import { reasonCodeExtension } from '#core/x509/extensions/revocation.ts';
+import { oid } from '#core/x509/oids.ts';
+import { type Credential, CredentialFile, certificateOf, type Kept } from '../upstream/credential.ts';
+import { nonceOf, readAnswer, readRevocation } from './answer.ts';
+import { correspond, type Letter, type Place, type Protection } from './correspondence.ts';
+import { refusal } from './failure.ts';
+import { type Handle, readHandle, writeHandle } from './handle.ts';
+import { newKey, renewed, updateOf } from './renewal.ts';
+import { type Manner, wishOf } from './request.ts';
+import { authenticate, type Leniency, type Trusted } from './signer.ts';
+import { type Sign, signingWith } from './signing-key.ts';
+
+/** Whose signatures are believed: those below these certificates, or below the one with this SHA-256 (upper-case hex); nobody's. */
+export type Trust =
+  | { readonly kind: 'anchors'; readonly certificates: readonly Uint8Array[] }
+  | { readonly kind: 'fingerprint'; readonly sha256: string }
+  | { readonly kind: 'none' };
+
+/** Who we are to the upstream. */
+export type Identity =
+  | Extract<Protection, { kind: 'mac' }>
+  /** A certificate and its key, which is renewed by us. */
+  | { readonly kind: 'credential'; readonly credential: Credential; readonly renew: boolean }
+  /** One whose key is elsewhere. */
+  | { readonly kind: 'held'; readonly certificates: readonly Uint8Array[]; readonly sign: Sign };
+
+export interface RemoteCmpOptions extends Place {
+  readonly name: string;
+  readonly identity: Identity;
+  readonly trust: Trust;
+  readonly server: Trusted['server'];
+  readonly serverName: Trusted['serverName'];
+  /** Of upstreams that do not name them: the issuing CA's and those above. */
+  readonly caCertificates?: readonly Uint8Array[] | undefined;
+  readonly manner: Manner;
+  readonly implicitConfirm: boolean;
+  readonly leniency: Leniency;
+  /** Milliseconds for one call. */
+  readonly timeout: number;
+  /** Seconds between which the upstream's checkAfter is kept. */
+  readonly waiting: { readonly least: number; readonly most: number };
+  /** Where the renewed credential is kept. */
+  readonly file: string;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+}
+
+/** The Certificate Management Protocol (RFC 9810, RFC 9483, RFC 9811) at an upstream CA, as its registration authority. */
+export function openRemoteCmp(options: RemoteCmpOptions): Issuer {
+  return new RemoteCmp(options);
+}
+
+const seedOctets = 16;
+
+class RemoteCmp implements Issuer {
+  readonly protocol = 'cmp';
+  readonly timeout: number;
+  /** The same order is the same message of the same transaction: an upstream answers it once, and then again. */
+  readonly repeatable = true;
+  readonly #options: RemoteCmpOptions;
+  readonly #file: CredentialFile;
+  #anchors: readonly Uint8Array[] | undefined;
+  #signing: { readonly key: Uint8Array; readonly sign: Sign } | undefined;
+  #renewal: Handle | undefined;
+  #renewAfter = 0;
+  #trouble: string | undefined;
+
+  constructor(options: RemoteCmpOptions) {
+    this.#options = options;
+    this.timeout = options.timeout + 1000;
+    this.#file = new CredentialFile(options.file, options.vault, `remote-cmp ${options.name}`);
+  }
+
+  async chain(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
+    const limit = this.#limit(signal);
+    const given = this.#options.caCertificates;
+    const certificates = (given ?? (await this.#caCertificates(limit))).map(parseCertificate);
+    const anchors = (await this.#trustAnchors(limit)).map(parseCertificate);
+    const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
+    // Its root may be known from elsewhere, itself it has to name.
+    if (!chain || !certificates.includes(chain[0]!))
+      throw new Fault('malformed', 'the CA certificates of the upstream CA lead to no root');
+    return chain.map((one) => one.der);
+  }
+
+  check(order: Order): void {
+    wishOf(order, this.#options.manner);
+  }
+
+  async issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
+    const { manner, implicitConfirm } = this.#options;
+    const { body, certReqIds } = wishOf(order, manner);
+    const seed = order.prepared.template.serial;
+    const answer = await this.#send({ body, seed, implicitConfirm }, this.#limit(signal));
+    return this.#outcome(answer, seed, certReqIds);
+  }
+
+  async poll(handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
+    const known = readHandle(handle);
+    const answer = await this.#ask(known, this.#limit(signal));
+    const { certReqIds } = wishOf(order, this.#options.manner);
+    return this.#outcome(answer, known.seed, [known.certReqId, ...certReqIds]);
+  }
+
+  async confirm(
+    handle: string,
+    certificate: Uint8Array,
+    accepted: boolean,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    await this.#confirm(readHandle(handle), certificate, accepted, this.#limit(signal));
+  }
+
+  /** RFC 9483 §4.2. */
+  async revoke(certificate: Uint8Array, reason: RevocationReason, signal?: AbortSignal): Promise<void> {
+    const { issuer, serial } = parseCertificate(certificate);
+    const certDetails = parseCertTemplate(buildCertTemplate({ issuer, serial }));
+    const crlEntryDetails = [reasonCodeExtension(reason)];
+    const body: PkiBody = { type: 'rr', requests: [{ certDetails, crlEntryDetails }] };
+    const answer = await this.#send({ body, seed: this.#newSeed() }, this.#limit(signal));
+    readRevocation(answer, reason, this.#options.waiting.least);
+  }
+
+  async health() {
+    const { identity, clock } = this.#options;
+    if (identity.kind !== 'mac') {
+      const own = await this.#ownCertificate().catch(() => undefined);
+      if (own && own.notAfter <= clock.now())
+        return {
+          ok: false,
+          detail: 'the certificate that the upstream CA knows this gateway by has expired',
+        };
+    }
+    return this.#trouble === undefined ? { ok: true } : { ok: false, detail: this.#trouble };
+  }
+
+  async #ownCertificate() {
+    const { identity } = this.#options;
+    if (identity.kind === 'held') return parseCertificate(identity.certificates[0] ?? new Uint8Array(0));
+    const { current } = await this.#credentials();
+    return current && certificateOf(current);
+  }
+
+  /** Renews the gateway's own certificate (kur, RFC 9483 §4.1.3) when two thirds of its life are over. */
+  async maintain(signal?: AbortSignal): Promise<void> {
+    const { identity, clock } = this.#options;
+    if (identity.kind !== 'credential' || !identity.renew) return;
+    const kept = await this.#credentials();
+    if (!kept.current || clock.now() < this.#renewAfter) return;
+    const { notBefore, notAfter } = certificateOf(kept.current);
+    if (clock.now() < notAfter - (notAfter - notBefore) / 3) return;
+    try {
+      await this.#renew(kept, kept.current, this.#limit(signal));
+      this.#trouble = undefined;
+    } catch (error) {
+      const { detail, retryAfter } = toFault(error);
+      this.#renewAfter = clock.now() + Math.max(60, retryAfter ?? 0) * 1000;
+      this.#trouble = `the gateway's own certificate cannot be renewed: ${detail}`;
+      throw error;
+    }
+  }
+
+  async #renew(kept: Kept, current: Credential, limit: AbortSignal): Promise<void> {
+    const { clock, log, name, implicitConfirm } = this.#options;
+    const own = certificateOf(current);
+    const next = kept.next ?? (await newKey(own));
+    // Before anybody certifies it, the key is safe.
+    if (!kept.next) await this.#file.write({ current, next });
+    // Known to none but us, and the same when it is sent again.
+    const seed = new Uint8Array(hash('sha256', next.key, 'buffer').subarray(0, seedOctets));
+    try {
+      const answer = this.#renewal
+        ? await this.#ask(this.#renewal, limit)
+        : await this.#send({ body: updateOf(next), seed, implicitConfirm }, limit);
+      const said = readAnswer(answer, [0]);
+      if (said.kind === 'waiting') {
+        this.#renewal = { seed, nonce: nonceOf(answer), certReqId: said.certReqId };
+        this.#renewAfter = clock.now() + this.#pause(said.seconds) * 1000;
+        return;
+      }
+      const credential = renewed(next, own, said.certificate, said.others, clock.now());
+      if (!said.confirmed)
+        await this.#confirm(
+          { seed, nonce: nonceOf(answer), certReqId: said.certReqId },
+          said.certificate,
+          true,
+          limit,
+        );
+      await this.#file.write({ current: credential });
+    } catch (error) {
+      // It does not get better by being repeated.
+      if (toFault(error).code !== 'unavailable') {
+        this.#renewal = undefined;
+        await this.#file.write({ current });
+      }
+      throw error;
+    }
+    this.#renewal = undefined;
+    log.info('the certificate for an upstream CA has been renewed', { issuer: name });
+  }
+
+  #outcome(answer: PkiMessage, seed: Uint8Array, certReqIds: readonly number[]): IssuerAnswer {
+    const said = readAnswer(answer, certReqIds);
+    if (said.kind === 'waiting') {
+      const handle = writeHandle({ seed, nonce: nonceOf(answer), certReqId: said.certReqId });
+      return { kind: 'pending', handle, retryAfter: this.#pause(said.seconds) };
+    }
+    const { certificate, others, certReqId, confirmed } = said;
+    if (confirmed) return { kind: 'issued', certificate, chain: others };
+    const confirm = writeHandle({ seed, nonce: nonceOf(answer), certReqId });
+    return { kind: 'issued', certificate, chain: others, confirm };
+  }
+
+  /** RFC 9483 §4.4. */
+  #ask({ seed, nonce, certReqId }: Handle, limit: AbortSignal): Promise<PkiMessage> {
+    return this.#send({ body: { type: 'pollReq', certReqIds: [certReqId] }, seed, recipNonce: nonce }, limit);
+  }
+
+  /** certConf (RFC 9483 §4.1.1). */
+  async #confirm(
+    { seed, nonce, certReqId }: Handle,
+    certificate: Uint8Array,
+    accepted: boolean,
+    limit: AbortSignal,
+  ): Promise<void> {
+    const { body } = await this.#send(
+      {
+        body: { type: 'certConf', statuses: [certStatus(certificate, certReqId, accepted)] },
+        seed,
+        recipNonce: nonce,
+      },
+      limit,
+    );
+    if (body.type === 'pkiConf') return;
+    if (body.type !== 'error')
+      throw new Fault('malformed', `the upstream CA answered a confirmation with ${body.type}`);
+    if (body.status.failInfo?.includes('certConfirmed')) return;
+    throw refusal(body.status);
+  }
+
+  /** RFC 9483 §4.3.1. */
+  async #caCertificates(limit: AbortSignal): Promise<readonly Uint8Array[]> {
+    const answer = await this.#send(this.#question(), limit);
+    return caCertificatesOf(answer);
+  }
+
+  #question(): Letter {
+    return { body: { type: 'genm', infos: [{ type: infoTypes.caCerts.oid }] }, seed: this.#newSeed() };
+  }
+
+  #newSeed(): Uint8Array {
+    return this.#options.entropy.bytes(seedOctets);
+  }
+
+  async #send(letter: Letter, limit: AbortSignal): Promise<PkiMessage> {
+    const anchors = await this.#trustAnchors(limit);
+    return this.#correspond(letter, () => anchors, limit);
+  }
+
+  async #correspond(
+    letter: Letter,
+    anchorsFor: (answer: PkiMessage) => readonly Uint8Array[],
+    limit: AbortSignal,
+  ): Promise<PkiMessage> {
+    const { identity, server, serverName, leniency, clock } = this.#options;
+    const secret = identity.kind === 'mac' ? identity.secret : undefined;
+    return correspond(
+      this.#options,
+      await this.#protection(),
+      letter,
+      (answer) => {
+        const trusted = { secret, server, serverName, anchors: anchorsFor(answer) };
+        return authenticate(answer, trusted, leniency, clock.now());
+      },
+      limit,
+    );
+  }
+
+  async #protection(): Promise<Protection> {
+    const { identity } = this.#options;
+    if (identity.kind === 'mac') return identity;
+    if (identity.kind === 'held') return { ...identity, kind: 'signature' };
+    const { current } = await this.#credentials();
+    const { key, certificates } = current ?? identity.credential;
+    if (this.#signing?.key !== key) this.#signing = { key, sign: signingWith(key) };
+    return { kind: 'signature', certificates, sign: this.#signing.sign };
+  }
+
+  /** The one that is kept, unless the configuration has a later one. */
+  async #credentials(): Promise<Kept> {
+    const { identity } = this.#options;
+    const kept = await this.#file.read();
+    if (identity.kind !== 'credential') return kept;
+    const given = identity.credential;
+    const newer = !kept.current || certificateOf(given).notBefore > certificateOf(kept.current).notBefore;
+    return newer ? { ...(kept.current === undefined && kept), current: given } : kept;
+  }
+
+  async #trustAnchors(limit: AbortSignal): Promise<readonly Uint8Array[]> {
+    const { trust } = this.#options;
+    if (trust.kind === 'none') return [];
+    this.#anchors ??=
+      trust.kind === 'anchors' ? trust.certificates : [await this.#bootstrap(trust.sha256, limit)];
+    return this.#anchors;
+  }
+
+  /** Of an upstream that nothing is known of yet one certificate is taken, the one that the operator has named by its hash. */
+  async #bootstrap(sha256: string, limit: AbortSignal): Promise<Uint8Array> {
+    const pinned = (answer: PkiMessage): Uint8Array => {
+      const named = answer.body.type === 'genp' ? namedBy(answer) : [];
+      const found = [...named, ...answer.extraCerts].find((one) => fingerprint(one) === sha256);
+      if (found) return found;
+      throw new Fault(
+        'unavailable',
+        'none of the CA certificates of the upstream CA has the configured fingerprint',
+      );
+    };
+    return pinned(await this.#correspond(this.#question(), (answer) => [pinned(answer)], limit));
+  }
+
+  #pause(seconds: number | undefined): number {
+    const { least, most } = this.#options.waiting;
+    return Math.min(most, Math.max(least, seconds ?? 0));
+  }
+
+  #limit(signal: AbortSignal | undefined): AbortSignal {
+    const limit = AbortSignal.timeout(this.#options.timeout);
+    return signal ? AbortSignal.any([limit, signal]) : limit;
+  }
+}
+
+const namedBy = ({ body }: PkiMessage): readonly Uint8Array[] =>
+  body.type === 'genp' ? (findValue(body.infos, infoTypes.caCerts) ?? []) : [];
+
+function caCertificatesOf(answer: PkiMessage): readonly Uint8Array[] {
+  const { body } = answer;
+  if (body.type === 'error') throw refusal(body.status);
+  if (body.type !== 'genp')
+    throw new Fault('malformed', `the upstream CA answered a general message with ${body.type}`);
+  const certificates = namedBy(answer);
+  if (certificates.length === 0)
+    throw new Fault('malformed', 'the upstream CA does not name its CA certificates: configure them');
+  return certificates;
+}
+
+/** RFC 9810 §5.3.18: by the hash of the certificate's signature, or, where that has none, one that is named. */
+function certStatus(certificate: Uint8Array, certReqId: number, accepted: boolean) {
+  const { signatureAlgorithm } = parseCertificate(certificate);
+  const usual = signatureAlgorithm && signatureHash(signatureAlgorithm);
+  const certHash = new Uint8Array(hash(usual ?? 'sha512', certificate, 'buffer'));
+  const refused = { status: 'rejection', statusString: ['it is not what was asked for'] } as const;
+  return {
+    certHash,
+    certReqId,
+    ...(!accepted && { statusInfo: refused }),
+    ...(!usual && { hashAlg: der((b) => b.sequence((s) => s.oid(oid.sha512))) }),
+  };
+}

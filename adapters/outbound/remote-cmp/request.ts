@@ -1,0 +1,83 @@
+import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import { controlTypes } from '#adapters/wire/cmp/controls.ts';
+import { typedValue } from '#adapters/wire/cmp/typed-value.ts';
+import { Fault } from '#core/fault.ts';
+import type { Order } from '#core/ports/issuer.ts';
+import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
+import { type Control, parseCertReqMsg } from '#core/x509/crmf.ts';
+import { buildCertReqMsg, buildCertRequest, buildCertTemplate } from '#core/x509/crmf-builder.ts';
+import { sameGeneralNames } from '#core/x509/general-name.ts';
+import { sameName } from '#core/x509/name.ts';
+import { oid } from '#core/x509/oids.ts';
+
+/** How requests are passed on. */
+export interface Manner {
+  /** The upstream takes our word for it that the device has the key (RFC 9483 §5.2.3.2), and so names of the profile's. */
+  readonly raVerified: boolean;
+  readonly enrolWith: 'ir' | 'cr';
+  readonly renewWith: 'cr' | 'kur';
+}
+
+/** An enrolment message, and the numbers under which it may be answered. */
+export interface Wish {
+  readonly body: PkiBody;
+  readonly certReqIds: readonly number[];
+}
+
+/**
+ * What of an order is sent: a PKCS#10 request as the device has signed it (RFC 9483 §4.1.4); of a CRMF request, or where its names
+ * are to be others, what the profile makes of it, vouched for by us, if the upstream allows; else the device's own CRMF, with its own
+ * proof of possession. Faults: unsupported, badCsr.
+ */
+export function wishOf({ prepared, operation, renews }: Order, manner: Manner): Wish {
+  const { request, template } = prepared;
+  if (!request) throw new Fault('unsupported', 'an upstream CA certifies what a request asks for');
+  const fits =
+    sameName(request.subject, template.subject) &&
+    sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template));
+  // RFC 9483 §4.1.4 has -1; RFC 4210 said nothing, and some answer 0.
+  if (request.kind === 'pkcs10' && fits)
+    return { body: { type: 'p10cr', request: request.der }, certReqIds: [-1, 0] };
+  const type = operation === 'renew' ? manner.renewWith : manner.enrolWith;
+  if (manner.raVerified) {
+    const extensions = template.extensions.filter((one) => asked.includes(one.oid));
+    const { subject, spki } = template;
+    const controls = type === 'kur' && renews ? [oldCertId(renews)] : [];
+    const wanted = buildCertRequest(0, buildCertTemplate({ subject, spki, extensions }), controls);
+    return {
+      body: { type, requests: [buildCertReqMsg(wanted, { kind: 'raVerified' })] },
+      certReqIds: [0],
+    };
+  }
+  if (!fits)
+    throw new Fault(
+      'badCsr',
+      'the upstream CA needs a request that has the subject and the alternative names of the certificate to be',
+    );
+  const { proof, certReqId, controls } = parseCertReqMsg(request.der);
+  if (proof.kind === 'raVerified')
+    throw new Fault('unsupported', 'the upstream CA wants a proof of possession by the device itself');
+  const isUpdate = controls.some((control) => control.type === controlTypes.oldCertId.oid);
+  return {
+    body: { type: type === 'kur' && !isUpdate ? 'cr' : type, requests: [request.der] },
+    certReqIds: [certReqId],
+  };
+}
+
+/** The rest of what stands in a certificate is the upstream's own: addresses, policies, key identifiers. */
+const asked: readonly string[] = [
+  oid.basicConstraints,
+  oid.keyUsage,
+  oid.extendedKeyUsage,
+  oid.subjectAltName,
+];
+
+/** The control that names the certificate to be renewed (RFC 4211 §6.5). DER. */
+export function oldCertId(certificate: Uint8Array): Control {
+  const { issuer, serial } = parseCertificate(certificate);
+  const { type, value } = typedValue(controlTypes.oldCertId, {
+    issuer: { kind: 'directory', value: issuer } as const,
+    serial,
+  });
+  return { type, value };
+}

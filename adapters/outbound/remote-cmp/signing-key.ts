@@ -1,0 +1,36 @@
+import { constants, createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { p256, p384, p521 } from '@noble/curves/nist.js';
+import { publicKeyOf } from '#adapters/wire/private-key.ts';
+import { pssSaltLength, type SignatureAlgorithm, signatureHash } from '#core/x509/algorithm.ts';
+import { readPublicKey } from '#core/x509/public-key.ts';
+
+/** Signs `data` (not its digest); X.509-ready. */
+export type Sign = (algorithm: SignatureAlgorithm, data: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+
+const curves: Readonly<Record<string, typeof p256>> = { 'p-256': p256, 'p-384': p384, 'p-521': p521 };
+
+/**
+ * Signs with a key that is in memory (PKCS #8, DER). ECDSA without chance (RFC 6979): a message that is sent a second time is the same to
+ * its last octet, and so the upstream knows it again.
+ */
+export function signingWith(pkcs8: Uint8Array): Sign {
+  const key = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' });
+  const curve = curves[readPublicKey(publicKeyOf(pkcs8)).type];
+  return curve ? signingOn(curve, key) : (algorithm, data) => signWith(key, algorithm, data);
+}
+
+function signingOn(curve: typeof p256, key: KeyObject): Sign {
+  const scalar = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url');
+  return (algorithm, data) => {
+    const digest = createHash(signatureHash(algorithm) ?? 'sha256')
+      .update(data)
+      .digest();
+    return curve.sign(digest, scalar, { prehash: false, lowS: false, format: 'der' });
+  };
+}
+
+function signWith(key: KeyObject, algorithm: SignatureAlgorithm, data: Uint8Array): Uint8Array {
+  const saltLength = pssSaltLength(algorithm);
+  const how = saltLength === undefined ? key : { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
+  return sign(signatureHash(algorithm), data, how);
+}
