@@ -134,11 +134,11 @@ export const remoteCmp = definePlugin({
 const certificates = async (file: string): Promise<readonly Uint8Array[]> =>
   readCertificateFile(new Uint8Array(await readFile(file)), '');
 
+/** RFC 9811 §3.3: where nothing else is said, it is the usual one. A slash at the end matters to some. */
 function place({ url, path }: Config): string {
   const { origin, pathname } = new URL(url);
-  const given = pathname === '/' ? '' : pathname.replace(/\/+$/, '');
-  if (path === undefined) return `${origin}${given === '' ? '/.well-known/cmp' : given}`;
-  return `${origin}${given}/${path.replace(/^\/+/, '')}`;
+  if (path !== undefined) return `${origin}${pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
+  return `${origin}${pathname === '/' ? '/.well-known/cmp' : pathname}`;
 }
 
 async function trustOf({ trust }: Config): Promise<Trust> {
