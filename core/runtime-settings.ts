@@ -1,5 +1,5 @@
 import { demand, type Principal } from './accounts/principal.ts';
-import { audit, type Context } from './context.ts';
+import { audit, brief, type Context } from './context.ts';
 import { Fault } from './fault.ts';
 import type { Store, Write } from './ports/store.ts';
 import { type LevelView, securityLevelViews } from './security/level-views.ts';
@@ -15,6 +15,10 @@ export interface RuntimeSettings {
   readonly expiryWarningDays: number;
   /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
   readonly logRetentionDays: number | null;
+  /** Webhooks are told of a certificate so many days before it ends, each time. */
+  readonly webhookWarnDays: readonly number[];
+  /** Hosts that webhooks may name, `*.example.com` for all below one; none: all hosts. */
+  readonly webhookHosts: readonly string[];
   /** What keys, validities and protocols have to come up to. */
   readonly securityLevel: SecurityLevel;
 }
@@ -24,6 +28,8 @@ const defaults: RuntimeSettings = {
   refreshTokenSeconds: 24 * 3600,
   expiryWarningDays: 30,
   logRetentionDays: null,
+  webhookWarnDays: [30, 7, 1],
+  webhookHosts: [],
   securityLevel: usualLevel,
 };
 
@@ -66,7 +72,12 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
     const write: Write = setting
       ? { op: 'update', kind: 'setting', id: setting.id, where: { value: setting.value }, set: { value } }
       : { op: 'insert', kind: 'setting', values: { name: settingName, value } };
-    const detail = Object.fromEntries(Object.entries(changes));
+    const detail = Object.fromEntries(
+      Object.entries(changes).map(([name, value]) => [
+        name,
+        typeof value === 'object' && value !== null ? brief(value.join(' ')) : value,
+      ]),
+    );
     await store.commit([
       write,
       audit(context, principal.actor, { action: 'settings.update', object: 'settings', detail }),

@@ -84,7 +84,7 @@ export function approvals(context: Context): Approvals {
       try {
         await store.commit([
           { op: 'insert', kind: 'approvalDecision', values },
-          ...writes(context, actor, approval),
+          ...(await writes(context, actor, approval)),
         ]);
       } catch (error) {
         if (error instanceof Fault && error.field !== undefined) {

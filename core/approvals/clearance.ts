@@ -77,7 +77,7 @@ async function joinOrOpen(
     case 'waiting':
     case 'granted':
       if (late) {
-        await context.store.commit(expiredWrites(context, found));
+        await context.store.commit(await expiredWrites(context, found));
         return joinOrOpen(context, policy, matter, petition);
       }
       if (
@@ -139,7 +139,10 @@ async function open(
     approvers: policy.approvers,
     lasts: policy.expiresIn * 1000,
   };
-  const ids = await store.commit([...before, ...openedWrites(context, actor, approval, before.length)]);
+  const ids = await store.commit([
+    ...before,
+    ...(await openedWrites(context, actor, approval, before.length)),
+  ]);
   const { lasts } = approval;
   return deferral(context, { id: ids[before.length]!, createdAt: now, expiresAt: now + lasts, lasts });
 }

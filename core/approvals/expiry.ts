@@ -30,7 +30,7 @@ async function expire(
     const { records } = await store.list('approval', { where, order, limit: page });
     for (const approval of records) {
       try {
-        await store.commit(expiredWrites(context, approval));
+        await store.commit(await expiredWrites(context, approval));
       } catch (error) {
         // Somebody decided, or came for it, in between: the next run looks again.
         if (!(error instanceof Fault) || error.code !== 'conflict') throw error;

@@ -2,6 +2,8 @@ import type { Actor } from '../audit/event.ts';
 import { audit, brief, type Context, systemActor } from '../context.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import { memory } from '../transactions/record.ts';
+import { type Notice, notify } from '../webhooks/notify.ts';
+import type { WebhookData, WebhookEvent } from '../webhooks/webhook.ts';
 import type { Approval, ApprovalState } from './approval.ts';
 
 /**
@@ -20,18 +22,19 @@ interface Step {
 }
 
 type Clocked = Pick<Context, 'clock'>;
+type Telling = Pick<Context, 'clock' | 'entropy' | 'configuration'>;
 type NewApproval = Omit<
   Values<'approval'>,
   'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'
 > & { readonly requestDigest: string; readonly lasts: number; readonly policyName: string };
 
 /** An approval begins to wait. `at`: the index of the insert in its commit. */
-export function openedWrites(
-  context: Clocked,
+export async function openedWrites(
+  context: Telling,
   actor: Actor,
   approval: NewApproval,
   at: number,
-): readonly Write[] {
+): Promise<readonly Write[]> {
   const now = context.clock.now();
   return [
     {
@@ -48,15 +51,25 @@ export function openedWrites(
       },
     },
     told(context, actor, 'approval', 'waiting', approval, {}, { ref: at }),
+    ...(await notices(context, 'approval.waiting', { ref: at }, approval)),
   ];
 }
 
 /** One more account has approved: the last one that is needed grants it. */
-export function approvedWrites(context: Clocked, actor: Actor, approval: Approval): readonly Write[] {
+export async function approvedWrites(
+  context: Telling,
+  actor: Actor,
+  approval: Approval,
+): Promise<readonly Write[]> {
   const approvals = approval.approvals + 1;
   const granted = approvals >= approval.approvers;
   const { lasts } = approval;
-  if (granted) return stepWrites(context, approval, { to: 'granted', actor, lasts, set: { approvals } });
+  if (granted) {
+    return [
+      ...stepWrites(context, approval, { to: 'granted', actor, lasts, set: { approvals } }),
+      ...(await notices(context, 'approval.granted', approval.id, approval)),
+    ];
+  }
   const { id, state } = approval;
   return [
     {
@@ -71,8 +84,14 @@ export function approvedWrites(context: Clocked, actor: Actor, approval: Approva
 }
 
 /** One rejection is enough. */
-export const rejectedWrites = (context: Clocked, actor: Actor, approval: Approval): readonly Write[] =>
-  stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts });
+export const rejectedWrites = async (
+  context: Telling,
+  actor: Actor,
+  approval: Approval,
+): Promise<readonly Write[]> => [
+  ...stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts }),
+  ...(await notices(context, 'approval.rejected', approval.id, approval)),
+];
 
 /** What was granted has been done; `certificate`: what came of it. */
 export const usedWrites = (
@@ -88,8 +107,10 @@ export const usedWrites = (
     set: { certificate },
   });
 
-export const expiredWrites = (context: Clocked, approval: Approval): readonly Write[] =>
-  stepWrites(context, approval, { to: 'expired', actor: systemActor, lasts: approval.lasts });
+export const expiredWrites = async (context: Telling, approval: Approval): Promise<readonly Write[]> => [
+  ...stepWrites(context, approval, { to: 'expired', actor: systemActor, lasts: approval.lasts }),
+  ...(await notices(context, 'approval.expired', approval.id, approval)),
+];
 
 /** What would come of the request is no longer what was shown, or more approvers are needed than it was waiting for. */
 export const supersededWrites = (context: Clocked, approval: Approval): readonly Write[] =>
@@ -151,3 +172,25 @@ function told(
   };
   return audit(context, actor, { action: actions[what], object, detail: { ...facts, ...detail } }, objectRef);
 }
+
+/** What webhooks are told: enough to find it and to say what it is about. What came of it they are told by the certificate. */
+async function notices(
+  context: Telling,
+  event: WebhookEvent,
+  object: Notice['object'],
+  approval: Omit<NewApproval, 'lasts'>,
+): Promise<readonly Write[]> {
+  const { webhooks } = await context.configuration.current();
+  return notify(context, webhooks, event, () => ({ object, data: dataOf(approval) }));
+}
+
+const dataOf = (approval: Omit<NewApproval, 'lasts'>): WebhookData => ({
+  operation: approval.operation,
+  protocol: approval.protocol,
+  subject: approval.subject,
+  policy: approval.policyName,
+  domain: approval.domainName,
+  device: approval.deviceName,
+  cert_profile: approval.profileName,
+  requester: approval.requesterName,
+});

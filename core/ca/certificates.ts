@@ -83,7 +83,7 @@ export function certificates(context: Context, crls: Crls): Certificates {
       const { actor } = principal;
       const configuration = await context.configuration.current();
       const writes = [
-        ...revocationWrites(context, actor, record, revocation),
+        ...(await revocationWrites(context, actor, record, revocation)),
         ...(revocation.reason === 'removeFromCRL'
           ? []
           : deactivationWrites(context, configuration, actor, record)),

@@ -5,7 +5,6 @@ import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
-import type { Webhook } from '../webhooks/webhook.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import { type PublicKey, readPublicKey, verifySignature } from '../x509/public-key.ts';
@@ -41,7 +40,7 @@ export interface Issued {
   readonly certificate: Uint8Array;
   /** Its issuer first, up to the root, DER. */
   readonly chain: readonly Uint8Array[];
-  /** The ids that the commission's `alongside` writes touched. */
+  /** The ids that the commission's `alongside` writes touched, first of all. */
   readonly alongside: readonly number[];
 }
 
@@ -67,13 +66,14 @@ export async function issue(context: Context, commission: Commission): Promise<I
   const { ca } = commission;
   if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
-  const prepared = rehearse(context, await context.configuration.current(), commission);
+  const configuration = await context.configuration.current();
+  const prepared = rehearse(context, configuration, commission);
   const record = recordOf(context, commission, prepared);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
   if (ca.issuer.inProcess) {
     const certificate = await sign(ca, prepared);
     const [id, , ...alongside] = await context.store.commit(
-      await completion(context, commission, record, certificate, (signed) => ({
+      await completion(context, configuration, commission, record, certificate, (signed) => ({
         op: 'insert',
         kind: 'certificate',
         values: { ...record, ...signed },
@@ -116,7 +116,7 @@ export async function issue(context: Context, commission: Commission): Promise<I
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
   const [, , ...alongside] = await context.store.commit(
-    await completion(context, commission, record, certificate, (signed) => ({
+    await completion(context, configuration, commission, record, certificate, (signed) => ({
       op: 'update',
       kind: 'certificate',
       id: id!,
@@ -209,11 +209,13 @@ function recordOf(context: Context, commission: Commission, { template }: Prepar
 
 async function completion(
   context: Context,
+  { webhooks }: Pick<Configuration, 'webhooks'>,
   commission: Commission,
-  { subject, serialNumber }: NewCertificate,
+  record: NewCertificate,
   certificate: Uint8Array,
   write: (signed: Signed) => Write,
 ): Promise<Write[]> {
+  const { subject, serialNumber } = record;
   const signed: Signed = { status: 'good', der: certificate, fingerprint: fingerprint(certificate) };
   const writes = [
     write(signed),
@@ -235,5 +237,11 @@ async function completion(
     ),
   ];
   const alongside = commission.alongside && (await commission.alongside(certificate, writes.length));
-  return alongside ? [...writes, ...alongside] : writes;
+  const complete = alongside ? [...writes, ...alongside] : writes;
+  if (webhooks.length === 0) return complete;
+  const told = notify(context, webhooks, 'certificate.issued', () => ({
+    object: { ref: 0 },
+    data: certificateData({ ...record, ...signed }),
+  }));
+  return [...complete, ...told];
 }

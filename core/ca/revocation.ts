@@ -3,6 +3,8 @@ import type { Configuration } from '../configuration.ts';
 import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
+import { certificateData } from '../webhooks/certificate-data.ts';
+import { notify } from '../webhooks/notify.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
 
@@ -16,12 +18,13 @@ export interface Revocation {
  * The writes that revoke `record`, put it on hold, or with removeFromCRL release it from hold (RFC 5280 §5.3.1).
  * Guarded by its present state. Faults: conflict when the state does not allow it.
  */
-export function revocationWrites(
-  context: Pick<Context, 'clock'>,
+export async function revocationWrites(
+  context: Pick<Context, 'clock' | 'entropy' | 'configuration'>,
   actor: Actor,
   record: StoredCertificate,
   { reason, invalidityDate }: Revocation,
-): readonly Write[] {
+): Promise<readonly Write[]> {
+  const { webhooks } = await context.configuration.current();
   const { id, status } = record;
   const now = context.clock.now();
   const told = (action: string): readonly Write[] => [
@@ -38,6 +41,10 @@ export function revocationWrites(
     return [
       { op: 'update', kind: 'certificate', id, where: { status }, set },
       ...told('certificate.release'),
+      ...notify(context, webhooks, 'certificate.released', () => ({
+        object: id,
+        data: { ...certificateData(record), status: 'good' },
+      })),
     ];
   }
   if (status !== 'good' && status !== 'hold') {
@@ -54,7 +61,14 @@ export function revocationWrites(
     revocationReason: reason,
     invalidityDate: invalidityDate ?? record.invalidityDate,
   } as const;
-  return [{ op: 'update', kind: 'certificate', id, where: { status }, set }, ...told('certificate.revoke')];
+  return [
+    { op: 'update', kind: 'certificate', id, where: { status }, set },
+    ...told('certificate.revoke'),
+    ...notify(context, webhooks, 'certificate.revoked', () => ({
+      object: id,
+      data: { ...certificateData(record), status: set.status, reason },
+    })),
+  ];
 }
 
 /** When `record` is the certificate of a CA of ours: that it signs nothing any more. Faults: conflict for a root. */

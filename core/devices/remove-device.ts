@@ -21,10 +21,11 @@ export const removeDevice = (context: Context, id: number, actor: Actor): Promis
     const certificates = await certificatesOf(context, id);
     const held = certificates.filter(({ status }) => status === 'good' || status === 'hold');
     const { commonName } = device;
+    const revocations = held.map((record) =>
+      revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }),
+    );
     await context.store.commit([
-      ...held.flatMap((record) =>
-        revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }),
-      ),
+      ...(await Promise.all(revocations)).flat(),
       ...certificates.map(detached),
       { op: 'delete', kind: 'device', id },
       ...(await ownConfiguration(context, device)),

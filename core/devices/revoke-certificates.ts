@@ -33,11 +33,12 @@ export async function revokeCertificatesOf(
       const held = await heldBy(context, device, reason);
       if (held.length === 0) return held;
       const configuration = await context.configuration.current();
+      const writes = held.map(async (record) => [
+        ...(await revocationWrites(context, actor, record, { reason })),
+        ...deactivationWrites(context, configuration, actor, record),
+      ]);
       await context.store.commit([
-        ...held.flatMap((record) => [
-          ...revocationWrites(context, actor, record, { reason }),
-          ...deactivationWrites(context, configuration, actor, record),
-        ]),
+        ...(await Promise.all(writes)).flat(),
         audit(context, actor, {
           action: 'device.revokeCertificates',
           object: `device:${device}`,

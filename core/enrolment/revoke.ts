@@ -121,7 +121,7 @@ async function planFor(
   }
   const record = await revocable(context, configuration, requester, entry.certificate);
   const actor = requesterActor(requester);
-  const writes = [...revocationWrites(context, actor, record, entry)];
+  const writes = [...(await revocationWrites(context, actor, record, entry))];
   if (entry.reason !== 'removeFromCRL') {
     writes.push(...deactivationWrites(context, configuration, actor, record));
   }

@@ -57,7 +57,7 @@ export async function confirm(
   const revoked = !accepted && record && (record.status === 'good' || record.status === 'hold');
   // Nobody will use it: the sender has no use for it, or does not take it for its own.
   if (revoked) {
-    writes.push(...revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }));
+    writes.push(...(await revocationWrites(context, actor, record, { reason: 'cessationOfOperation' })));
     if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, actor)));
   }
   try {

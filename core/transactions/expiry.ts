@@ -60,7 +60,9 @@ async function expire(context: Context, transaction: Transaction): Promise<numbe
   ];
   const revoked = record && (record.status === 'good' || record.status === 'hold');
   if (revoked) {
-    writes.push(...revocationWrites(context, systemActor, record, { reason: 'cessationOfOperation' }));
+    writes.push(
+      ...(await revocationWrites(context, systemActor, record, { reason: 'cessationOfOperation' })),
+    );
     if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, systemActor)));
   }
   try {

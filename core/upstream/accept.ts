@@ -6,6 +6,8 @@ import { Fault, toFault } from '../fault.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import { signatureShortcoming } from '../security/demands.ts';
+import { certificateData } from '../webhooks/certificate-data.ts';
+import { notify } from '../webhooks/notify.ts';
 import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import { type CheckedAnswer, checkAnswer } from './answer.ts';
@@ -121,7 +123,14 @@ async function record(
   }
   const values = valuesOf(context, request, request.ca, checked.certificate);
   try {
-    await context.store.commit([...newCertificate(context, request, values), done({ ref: 0 })]);
+    await context.store.commit([
+      ...newCertificate(context, request, values),
+      done({ ref: 0 }),
+      ...notify(context, (await context.configuration.current()).webhooks, 'certificate.issued', () => ({
+        object: { ref: 0 },
+        data: certificateData(values),
+      })),
+    ]);
   } catch (error) {
     const fault = toFault(error);
     if (fault.code !== 'conflict' || fault.field !== 'serialNumber') throw error;

@@ -1,6 +1,7 @@
 import { audit, brief, type Context } from '../context.ts';
 import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
+import { notify } from '../webhooks/notify.ts';
 import { fingerprint } from '../x509/certificate.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
@@ -24,6 +25,7 @@ export async function fail(
 ): Promise<void> {
   const { id, state, nextAt, issuer, subject, protocol, profileName } = request;
   const now = context.clock.now();
+  const { webhooks } = await context.configuration.current();
   await context.store.commit([
     {
       op: 'update',
@@ -55,6 +57,19 @@ export async function fail(
         ...(refused && { fingerprint: fingerprint(refused) }),
       },
     }),
+    ...notify(context, webhooks, 'upstream.failed', () => ({
+      object: id,
+      data: {
+        upstream: issuer,
+        subject,
+        cert_profile: profileName,
+        protocol,
+        device: request.device,
+        domain: request.domain,
+        code,
+        reason: detail,
+      },
+    })),
   ]);
   if (request.purpose) await context.keyStores.get(request.purpose.key.store)?.remove(request.purpose.key.id);
 }

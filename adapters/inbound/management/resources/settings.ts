@@ -33,6 +33,22 @@ const fields = {
       'rotated log files that are older are deleted; null, as it is unless changed, keeps them until rotation drops them',
     ),
   },
+  webhook_warn_days: {
+    schema: Type.Array(Type.Integer({ minimum: 1, maximum: 3650 }), {
+      maxItems: 8,
+      uniqueItems: true,
+      description:
+        'webhooks are told of a certificate this many days before it ends, once for each; 30, 7 and 1 unless changed',
+    }),
+  },
+  webhook_hosts: {
+    schema: Type.Array(Type.String({ maxLength: 253, pattern: '^(\\*\\.)?[0-9A-Za-z.:_-]+$' }), {
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        'the only hosts that webhooks may name, `*.example.com` for all below it; none, as it is unless changed: all hosts',
+    }),
+  },
   security_level: {
     schema: Type.String({
       enum: [...securityLevels],
@@ -46,6 +62,8 @@ const toJson = (settings: RuntimeSettings) => ({
   refresh_token_seconds: settings.refreshTokenSeconds,
   expiry_warning_days: settings.expiryWarningDays,
   log_retention_days: settings.logRetentionDays,
+  webhook_warn_days: settings.webhookWarnDays,
+  webhook_hosts: settings.webhookHosts,
   security_level: settings.securityLevel,
 });
 
@@ -55,6 +73,8 @@ const example = {
   refresh_token_seconds: 86_400,
   expiry_warning_days: 30,
   log_retention_days: null,
+  webhook_warn_days: [30, 7, 1],
+  webhook_hosts: [],
   security_level: usualLevel,
 };
 

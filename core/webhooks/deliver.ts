@@ -1,0 +1,204 @@
+import type { Context } from '../context.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { Attempt } from '../ports/notifier.ts';
+import type { Changes } from '../ports/store.ts';
+import { currentSettings } from '../runtime-settings.ts';
+import { isAllowedHost } from './hosts.ts';
+import { openSecret } from './secret.ts';
+import type { Webhook, WebhookDelivery } from './webhook.ts';
+
+/** Seconds until the next attempt; after the last one the message is dead: ten attempts in about a day and a half. */
+const pauses = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 64_800];
+/** Milliseconds for which what was delivered, and what was not, can be looked at. */
+const keepDelivered = 7 * 24 * 3_600_000;
+const keepDead = 30 * 24 * 3_600_000;
+
+/** Messages on their way to one webhook at a time. */
+const atOnce = 4;
+const page = 50;
+/** Failures in a row after which a webhook has a rest until the next call. */
+const mostFailures = 4;
+/** Milliseconds; with an attempt that begins at its end, shorter than the lease. */
+const longestRun = 10_000;
+const leaseSeconds = 30;
+const lease = 'webhooks';
+
+/** Sends what waits to be sent: one instance at a time, each webhook for itself, in no certain order. */
+export class Deliveries {
+  readonly #context: Context;
+  readonly #running = new Map<number, Promise<void>>();
+  #holds = false;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /**
+   * Begins to send what is due, and does not wait for it. To be called every second or so, by every instance: while there is
+   * nothing to be sent it costs a look. What `signal` cuts off counts as not attempted.
+   */
+  async deliver(holder: string, signal: AbortSignal): Promise<void> {
+    const { store, configuration } = this.#context;
+    const { webhooks } = await configuration.current();
+    const idle = webhooks.filter(({ id }) => !this.#running.has(id));
+    const due = await this.#withWork(idle);
+    if (due.length === 0 && this.#running.size === 0) {
+      if (this.#holds) await store.lease(lease, holder, 0);
+      this.#holds = false;
+      return;
+    }
+    this.#holds = await store.lease(lease, holder, leaseSeconds);
+    if (!this.#holds) return;
+    for (const webhook of due) {
+      if (this.#running.has(webhook.id)) continue;
+      const run = this.#run(webhook, signal).finally(() => this.#running.delete(webhook.id));
+      this.#running.set(webhook.id, run);
+    }
+  }
+
+  /** When everything that has begun has ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  async #withWork(webhooks: readonly Webhook[]): Promise<readonly Webhook[]> {
+    const found = await Promise.all(webhooks.map(async ({ id }) => (await this.#due(id, 1)).length > 0));
+    return webhooks.filter((_, n) => found[n]);
+  }
+
+  async #due(webhook: number, limit: number): Promise<readonly WebhookDelivery[]> {
+    const { store, clock } = this.#context;
+    const { records } = await store.list('webhookDelivery', {
+      where: [
+        { field: 'webhook', is: 'equal', value: webhook },
+        { field: 'state', is: 'equal', value: 'pending' },
+        { field: 'dueAt', is: 'lessOrEqual', value: clock.now() },
+      ],
+      order: { field: 'dueAt', descending: false },
+      limit,
+    });
+    return records;
+  }
+
+  /** Does not reject. */
+  async #run(webhook: Webhook, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    const until = clock.now() + longestRun;
+    let failures = 0;
+    const goesOn = (): boolean => !signal.aborted && failures < mostFailures && clock.now() < until;
+    try {
+      const send = await this.#sender(webhook, signal);
+      for (;;) {
+        const left = [...(await this.#due(webhook.id, page))];
+        const full = left.length === page;
+        const worker = async (): Promise<void> => {
+          while (goesOn()) {
+            const delivery = left.shift();
+            if (!delivery) return;
+            failures = (await send(delivery)) ? 0 : failures + 1;
+          }
+        };
+        await Promise.all(Array.from({ length: Math.min(atOnce, left.length) }, worker));
+        if (!full || !goesOn()) return;
+      }
+    } catch (error) {
+      log.error('a webhook cannot be served', toFault(error), { webhook: webhook.uniqueName });
+    }
+  }
+
+  /** Sends one message; whether it arrived. */
+  async #sender(
+    webhook: Webhook,
+    signal: AbortSignal,
+  ): Promise<(delivery: WebhookDelivery) => Promise<boolean>> {
+    const { store, vault, notifier, clock } = this.#context;
+    const { url, truststore } = webhook;
+    const [{ webhookHosts }, trusted] = await Promise.all([
+      currentSettings(store),
+      truststore === null ? undefined : store.get('truststore', truststore),
+    ]);
+    const secret = openSecret(vault, webhook);
+    const refused: Attempt | undefined = isAllowedHost(webhookHosts, url)
+      ? undefined
+      : { delivered: false, status: null, detail: 'the settings do not allow this host' };
+    return async (delivery) => {
+      const { message: id } = delivery;
+      const body = bodyOf(delivery);
+      const message = {
+        url,
+        id,
+        at: clock.now(),
+        body,
+        secret,
+        ...(trusted && { anchors: trusted.certificates }),
+      };
+      const attempt = refused ?? (await notifier.post(message, signal));
+      // It may have arrived; then it arrives twice.
+      if (signal.aborted && !attempt.delivered) return false;
+      await this.#record(webhook, delivery, attempt);
+      return attempt.delivered;
+    };
+  }
+
+  async #record(webhook: Webhook, delivery: WebhookDelivery, attempt: Attempt): Promise<void> {
+    const { store, log } = this.#context;
+    const { id, attempts, dueAt, message, event } = delivery;
+    const set = this.#outcome(attempts + 1, attempt);
+    try {
+      const where = { state: 'pending', attempts, dueAt } as const;
+      await store.commit([{ op: 'update', kind: 'webhookDelivery', id, where, set }]);
+    } catch (error) {
+      // It was deleted with its webhook, or somebody wants it sent anew.
+      if (error instanceof Fault && error.code === 'conflict') return;
+      throw error;
+    }
+    if (set.state !== 'dead') return;
+    const detail = new Fault('unavailable', attempt.detail ?? 'it did not arrive');
+    log.error('a webhook message is given up', detail, { webhook: webhook.uniqueName, message, event });
+  }
+
+  #outcome(attempts: number, { delivered, status, detail }: Attempt): Changes<'webhookDelivery'> {
+    const now = this.#context.clock.now();
+    const about = { attempts, lastStatus: status, lastError: detail };
+    if (delivered) return { ...about, state: 'delivered', dueAt: now + keepDelivered, deliveredAt: now };
+    const pause = pauses[attempts - 1];
+    if (pause === undefined) return { ...about, state: 'dead', dueAt: now + keepDead };
+    return { ...about, dueAt: now + Math.round(pause * 1000 * this.#jitter()) };
+  }
+
+  /** 0.8 to 1.2: what failed together does not come again together. */
+  #jitter(): number {
+    const [high = 0, low = 0] = this.#context.entropy.bytes(2);
+    return 0.8 + (0.4 * (high * 256 + low)) / 65_535;
+  }
+}
+
+/** The same at every attempt. */
+export const bodyOf = ({ event, createdAt, object, data }: WebhookDelivery): string =>
+  JSON.stringify({
+    type: event,
+    timestamp: new Date(createdAt).toISOString(),
+    data: { id: object, ...data },
+  });
+
+const prunedAtOnce = 1000;
+const mostPrunings = 20;
+
+/** Deletes what has been delivered, or given up, long enough ago. To be called by one instance at a time. */
+export async function pruneDeliveries({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
+  for (let n = 0; n < mostPrunings; n++) {
+    const { records } = await store.list('webhookDelivery', {
+      where: [
+        { field: 'state', is: 'oneOf', value: ['delivered', 'dead'] },
+        { field: 'dueAt', is: 'less', value: clock.now() },
+      ],
+      order: { field: 'dueAt', descending: false },
+      limit: prunedAtOnce,
+    });
+    if (records.length === 0) return;
+    await store.commit(
+      records.map(({ id, state }) => ({ op: 'delete', kind: 'webhookDelivery', id, where: { state } })),
+    );
+    if (records.length < prunedAtOnce) return;
+  }
+}

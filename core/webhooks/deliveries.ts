@@ -1,0 +1,66 @@
+import { demand, type Principal } from '../accounts/principal.ts';
+import { audit, type Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Page, Query } from '../ports/store.ts';
+import { retried } from '../retry.ts';
+import { bodyOf } from './deliver.ts';
+import type { WebhookDelivery } from './webhook.ts';
+
+export interface DeliveryView extends Omit<WebhookDelivery, 'data' | 'object'> {
+  /** What is sent, octet for octet. */
+  readonly body: string;
+}
+
+export interface WebhookDeliveries {
+  list(principal: Principal, query: Query<'webhookDelivery'>): Promise<Page<DeliveryView>>;
+  /** Faults: notFound. */
+  read(principal: Principal, id: number): Promise<DeliveryView>;
+  /** Has it sent at once, whatever became of it, as if it had never been tried. Faults: notFound. */
+  redeliver(principal: Principal, id: number): Promise<DeliveryView>;
+}
+
+export const shownDelivery = (delivery: WebhookDelivery): DeliveryView => {
+  const { data, object, ...shown } = delivery;
+  return { ...shown, body: bodyOf(delivery) };
+};
+
+export function webhookDeliveries(context: Context): WebhookDeliveries {
+  const { store, clock } = context;
+  const find = async (id: number): Promise<WebhookDelivery> => {
+    const record = await store.get('webhookDelivery', id);
+    if (!record) throw new Fault('notFound', 'there is no such webhook delivery');
+    return record;
+  };
+  return {
+    async list(principal, query) {
+      demand(principal, 'webhooks.read');
+      const page = await store.list('webhookDelivery', query);
+      return { ...page, records: page.records.map(shownDelivery) };
+    },
+    async read(principal, id) {
+      demand(principal, 'webhooks.read');
+      return shownDelivery(await find(id));
+    },
+    async redeliver(principal, id) {
+      demand(principal, 'webhooks.write');
+      // It may be sent at this very moment.
+      await retried(async () => {
+        const { state, attempts, dueAt } = await find(id);
+        await store.commit([
+          {
+            op: 'update',
+            kind: 'webhookDelivery',
+            id,
+            where: { state, attempts, dueAt },
+            set: { state: 'pending', attempts: 0, dueAt: clock.now(), deliveredAt: null },
+          },
+          audit(context, principal.actor, {
+            action: 'webhookDelivery.redeliver',
+            object: `webhookDelivery:${id}`,
+          }),
+        ]);
+      });
+      return shownDelivery(await find(id));
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/**
+ * Whether `hosts` has the host of a URL: a name or an address, or with `*.` before it all names below it. An empty list: all
+ * hosts are allowed.
+ */
+export function isAllowedHost(hosts: readonly string[], url: string): boolean {
+  if (hosts.length === 0) return true;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return hosts.some((allowed) => {
+    const name = allowed.toLowerCase();
+    return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name;
+  });
+}
