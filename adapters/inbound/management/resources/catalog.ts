@@ -5,6 +5,7 @@ import { approvalPolicies } from './approval-policies.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { approvals } from './approvals.ts';
 import { auditEvents } from './audit-events.ts';
+import { auditVerification } from './audit-verification.ts';
 import { backups, runBackup } from './backups.ts';
 import { certProfileRoutes } from './cert-profile-routes.ts';
 import { certProfiles } from './cert-profiles.ts';
@@ -32,6 +33,8 @@ import { transactions } from './transactions.ts';
 import { truststoreFile, truststores } from './truststores.ts';
 import { upstreamRequests } from './upstream-requests.ts';
 import { users } from './users.ts';
+import { redeliver, webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookRoutes, webhooks } from './webhooks.ts';
 
 /** Every resource of the Management API; `baseUrl` is how clients reach it. */
 export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Route[] => [
@@ -39,6 +42,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, approvals),
   ...approvalRoutes(gateway),
   ...collectionRoutes(gateway, auditEvents),
+  auditVerification(gateway),
   ...collectionRoutes(gateway, backups),
   runBackup(gateway),
   ...collectionRoutes(gateway, certProfiles),
@@ -74,4 +78,8 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   truststoreFile(gateway),
   ...collectionRoutes(gateway, upstreamRequests),
   ...collectionRoutes(gateway, users),
+  ...collectionRoutes(gateway, webhookDeliveries),
+  redeliver(gateway),
+  ...collectionRoutes(gateway, webhooks),
+  ...webhookRoutes(gateway),
 ];

@@ -60,3 +60,13 @@ test.each(['from=yesterday', 'to=2026-13-01', 'ordering=detail'])('%s is refused
 test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('nobody can %s an event', async (method) => {
   expect((await api.call(method, '/api/audit-events/1/', { body: {} })).status).toBe(405);
 });
+
+test('the trail is verified as a whole, for those who may read it', async () => {
+  const path = '/api/audit-events/verification/';
+  const { body: intact } = await api.get(path);
+  expect(intact).toMatchObject({ is_intact: true, chains: 1, problems: [] });
+  expect(intact.events).toBeGreaterThan(3);
+  const { body: role } = await api.post('/api/roles/', { unique_name: 'Blind', permissions: [] });
+  await api.post('/api/users/', { username: 'jo', password: 'a long password', role: role.id });
+  expect((await (await api.as('jo', 'a long password')).get(path)).status).toBe(403);
+});

@@ -317,6 +317,7 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [204, 'a log file deleted', () => admin.remove('/api/logging/delete/postern.log/')],
   [200, 'audit events', () => admin.get('/api/audit-events/?limit=5')],
   [200, 'an audit event', () => admin.get('/api/audit-events/1/')],
+  [200, 'whether the audit trail is intact', () => admin.get('/api/audit-events/verification/')],
   [200, 'upstream requests', () => admin.get('/api/upstream-requests/?state=pending')],
   [
     200,
