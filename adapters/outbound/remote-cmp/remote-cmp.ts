@@ -329,6 +329,7 @@ class RemoteCmp implements Issuer {
       const named = answer.body.type === 'genp' ? namedBy(answer) : [];
       const found = [...named, ...answer.extraCerts].find((one) => fingerprint(one) === sha256);
       if (found) return found;
+      if (answer.body.type === 'error') throw new Fault('unavailable', refusal(answer.body.status).detail);
       throw new Fault(
         'unavailable',
         'none of the CA certificates of the upstream CA has the configured fingerprint',
