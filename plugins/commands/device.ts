@@ -13,6 +13,7 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
+import { deviceImport } from './device-import.ts';
 
 export const deviceCommands: readonly Command[] = [
   {
@@ -37,6 +38,7 @@ export const deviceCommands: readonly Command[] = [
       return exit.success;
     },
   },
+  deviceImport,
 ];
 
 function deviceName(text: string): string {

@@ -1,0 +1,73 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { readCsv } from '#adapters/wire/csv.ts';
+import type { DeviceImport, ImportRefusal } from '#core/devices/import/device-import.ts';
+import {
+  type Command,
+  configOption,
+  dataOption,
+  exit,
+  jsonOption,
+  type Opened,
+  operatorName,
+  printJson,
+  printTable,
+  UsageError,
+  withGateway,
+} from './command.ts';
+
+const mostOctets = 512 * 1024 * 1024;
+
+export const deviceImport: Command = {
+  name: 'device import',
+  positionals: ['FILE'],
+  summary: 'Create the devices of a CSV file.',
+  details:
+    'The first line names the columns: common_name, serial_number, domain, and others (see POST /api/devices/import/). Prints what was refused.',
+  options: { json: jsonOption, data: dataOption, config: configOption },
+  async run(invocation) {
+    const path = invocation.positionals[0]!;
+    if ((await stat(path)).size > mostOctets) throw new UsageError('FILE has at most 512 MiB');
+    const file = await readFile(path);
+    const { record, refusals } = await withGateway(invocation, (opened) =>
+      importDevices(opened, basename(path), file),
+    );
+    const { id, state, total, created, refused } = record;
+    if (invocation.options.json === true) printJson({ id, state, total, created, refused, refusals });
+    else {
+      if (refusals.length > 0) {
+        printTable(
+          ['LINE', 'FIELD', 'WHY'],
+          refusals.map(({ line, field, message }) => [line, field, message]),
+        );
+      }
+      console.log(`${created} of ${total} devices created (import ${id})`);
+    }
+    return state === 'done' && refused === 0 ? exit.success : exit.failure;
+  },
+};
+
+interface Imported {
+  readonly record: DeviceImport;
+  readonly refusals: readonly ImportRefusal[];
+}
+
+/** Waits for its end, whoever carries it out: a server beside this may be the one. */
+async function importDevices({ gateway }: Opened, fileName: string, file: Uint8Array): Promise<Imported> {
+  const principal = gateway.accounts.operator(operatorName());
+  const { deviceImports } = gateway;
+  let record = await deviceImports.create(principal, { fileName, ...(await readCsv(file)) });
+  while (record.finishedAt === null) {
+    await gateway.proceedImports();
+    record = await deviceImports.read(principal, record.id);
+    if (record.finishedAt === null) await Bun.sleep(100);
+  }
+  const refusals: ImportRefusal[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deviceImports.refusals(principal, record.id, cursor);
+    refusals.push(...page.records);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return { record, refusals };
+}

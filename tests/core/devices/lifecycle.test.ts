@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'bun:test';
+import type { DeviceState } from '#core/devices/state.ts';
+import { inState } from '#core/devices/state.ts';
+import { Fault } from '#core/fault.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import {
+  holder,
+  type Installation,
+  installation,
+  offer,
+  password,
+  request,
+} from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+const day = 24 * 3_600_000;
+const csr = (name: string) => request(testKey('p-256', name), `CN=${name}`);
+
+async function failure(work: Promise<unknown>): Promise<Fault> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof Fault) return error;
+  throw new Error('no Fault');
+}
+
+/** A device that holds a certificate. */
+async function enrolled(site: Installation, name: string) {
+  const { device, password: secret } = await site.device(name);
+  const certificate = await site.enrol(password(name, secret), {}, csr(name));
+  return { device, secret, certificate };
+}
+
+async function namesIn(site: Installation, state: DeviceState): Promise<string[]> {
+  const query = inState(state, site.clock.now());
+  const { records } = await site.gateway.devices.list(site.admin, { ...query, limit: 100 });
+  expect(records.every((device) => device.state === state)).toBe(true);
+  return records.map(({ commonName }) => commonName).sort();
+}
+
+describe('the state of a device', () => {
+  test('registered, active while it holds a good certificate, blocked whatever it holds; lists find each', async () => {
+    await using site = await installation();
+    const { gateway, admin, clock } = site;
+    await site.device('new');
+    const { device: pump, certificate } = await enrolled(site, 'pump');
+    const { device: lost } = await enrolled(site, 'lost');
+    await gateway.devices.block(admin, lost.id, { comment: '' });
+    expect(await namesIn(site, 'registered')).toEqual(['new']);
+    expect(await namesIn(site, 'active')).toEqual(['pump']);
+    expect(await namesIn(site, 'blocked')).toEqual(['lost']);
+    const { notAfter } = parseCertificate(certificate);
+    expect((await gateway.devices.read(admin, pump.id)).nextExpiry).toBe(notAfter);
+    clock.advance(notAfter - clock.now() + 1);
+    expect(await namesIn(site, 'registered')).toEqual(['new', 'pump']);
+    expect(await namesIn(site, 'active')).toEqual([]);
+  });
+
+  test('the next expiry is that of the certificate that ends first, of those that are good', async () => {
+    await using site = await installation();
+    const { device, secret } = await enrolled(site, 'pump');
+    const first = (await site.gateway.devices.read(site.admin, device.id)).nextExpiry!;
+    site.clock.advance(day);
+    await site.enrol(password('pump', secret), {}, csr('pump'));
+    expect((await site.gateway.devices.read(site.admin, device.id)).nextExpiry).toBe(first);
+    const where = [{ field: 'device', is: 'equal', value: device.id } as const];
+    const { records } = await site.store.list('certificate', { where, limit: 10 });
+    const oldest = records.at(-1)!;
+    await site.gateway.certificates.revoke(site.admin, oldest.id, { reason: 'superseded' });
+    expect((await site.gateway.devices.read(site.admin, device.id)).nextExpiry).toBe(first + day);
+  });
+});
+
+describe('a blocked device', () => {
+  test('is refused with its secret and with its certificate, and told why; let in again it goes on', async () => {
+    await using site = await installation();
+    const { gateway, admin } = site;
+    const { device, secret, certificate } = await enrolled(site, 'pump');
+    await gateway.devices.block(admin, device.id, { comment: 'stolen' });
+    const blocked = { code: 'forbidden', detail: 'the device is blocked' };
+    expect(await failure(site.enrol(password('pump', secret), {}, csr('pump')))).toMatchObject(blocked);
+    const renewal = () => site.enrol(holder(certificate), {}, csr('pump'), 'renew');
+    expect(await failure(renewal())).toMatchObject(blocked);
+    // Who does not know the secret learns nothing.
+    expect(await failure(site.enrol(password('pump', 'wrong'), {}, csr('pump')))).toMatchObject({
+      code: 'unauthenticated',
+    });
+    const refusals = await site.audit('enrolment.admit');
+    expect(refusals.map(({ actor, detail }) => [actor.kind, detail.reason])).toEqual([
+      ['device', blocked.detail],
+      ['device', blocked.detail],
+      ['unknown', 'wrong credentials'],
+    ]);
+    await gateway.devices.unblock(admin, device.id);
+    expect(parseCertificate(await renewal()).subject.der).toEqual(parseCertificate(certificate).subject.der);
+  });
+
+  test('keeps its certificates, or has them revoked when that is asked for', async () => {
+    await using site = await installation();
+    const { gateway, admin, store } = site;
+    const kept = await enrolled(site, 'kept');
+    const stolen = await enrolled(site, 'stolen');
+    await gateway.devices.block(admin, kept.device.id, { comment: '' });
+    await gateway.devices.block(admin, stolen.device.id, { comment: '', revoke: 'keyCompromise' });
+    const states = async (device: number) =>
+      (
+        await store.list('certificate', {
+          where: [{ field: 'device', is: 'equal', value: device }],
+          limit: 5,
+        })
+      ).records.map(({ status, revocationReason }) => [status, revocationReason]);
+    expect(await states(kept.device.id)).toEqual([['good', null]]);
+    expect(await states(stolen.device.id)).toEqual([['revoked', 'keyCompromise']]);
+  });
+
+  test('cannot be blocked twice, nor let in twice', async () => {
+    await using site = await installation();
+    const { device } = await site.device('pump');
+    const { devices } = site.gateway;
+    expect(await failure(devices.unblock(site.admin, device.id))).toMatchObject({ code: 'conflict' });
+    const blocks = [1, 2, 3].map(() => devices.block(site.admin, device.id, { comment: '' }));
+    const outcomes = await Promise.allSettled(blocks);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await site.audit('device.block')).toHaveLength(1);
+  });
+
+  test('does not get a certificate through a registration authority either', async () => {
+    await using site = await installation();
+    const { gateway, admin } = site;
+    await gateway.profiles.create(admin, {
+      uniqueName: 'ra',
+      profile: {
+        validity: { duration: 'P1Y' },
+        subject: { CN: {} },
+        extensions: { extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'] } },
+      },
+    });
+    await offer(site, 'ra');
+    const { password: secret } = await site.device('ra');
+    const ra = await site.enrol(password('ra', secret), { profile: 'ra' }, csr('ra'));
+    const { device } = await site.device('pump');
+    const onBehalf = () => site.enrol(holder(ra), { profile: 'domain_credential' }, csr('pump'));
+    await onBehalf();
+    await gateway.devices.block(admin, device.id, { comment: '' });
+    expect(await failure(onBehalf())).toMatchObject({ code: 'forbidden', detail: 'the device is blocked' });
+  });
+});
+
+describe('all certificates of a device', () => {
+  test('are revoked for the reason given, more than fit one commit, and those of others are not', async () => {
+    await using site = await installation();
+    const { gateway, admin, store } = site;
+    const { device } = await enrolled(site, 'pump');
+    const other = await enrolled(site, 'other');
+    const [sample] = (
+      await store.list('certificate', {
+        where: [{ field: 'device', is: 'equal', value: device.id }],
+        limit: 1,
+      })
+    ).records;
+    const { id: _, ...values } = sample!;
+    await store.commit(
+      Array.from({ length: 230 }, (_, n) => ({
+        op: 'insert',
+        kind: 'certificate',
+        values: { ...values, serialNumber: `7F${String(n).padStart(6, '0')}` },
+      })),
+    );
+    const before = (await store.get('issuingCa', sample!.ca))!.crlNumber;
+    expect(await gateway.devices.revokeCertificates(admin, device.id, 'superseded')).toBe(231);
+    expect(await gateway.devices.revokeCertificates(admin, device.id, 'superseded')).toBe(0);
+    expect((await store.get('issuingCa', sample!.ca))!.crlNumber).toBe(before + 1);
+    const good = [{ field: 'status', is: 'equal', value: 'good' } as const];
+    const { records } = await store.list('certificate', { where: good, limit: 100 });
+    expect(records.map((record) => record.device)).toContain(other.device.id);
+    expect(records.map((record) => record.device)).not.toContain(device.id);
+  });
+
+  test('on hold they can all be put, released they are one by one', async () => {
+    await using site = await installation();
+    const { device } = await enrolled(site, 'pump');
+    const { devices } = site.gateway;
+    expect(await devices.revokeCertificates(site.admin, device.id, 'certificateHold')).toBe(1);
+    expect(await devices.revokeCertificates(site.admin, device.id, 'certificateHold')).toBe(0);
+    const release = devices.revokeCertificates(site.admin, device.id, 'removeFromCRL');
+    expect(await failure(release)).toMatchObject({ code: 'malformed', field: 'reason' });
+    expect(await devices.revokeCertificates(site.admin, device.id, 'keyCompromise')).toBe(1);
+  });
+});
+
+test('what happened to a device: what it did, what was done to it and to its certificates, page by page', async () => {
+  await using site = await installation();
+  const { gateway, admin } = site;
+  const { device, secret } = await enrolled(site, 'pump');
+  // Of another device: its id begins with the same digit, and its name is the same but for a suffix.
+  for (let n = 2; n <= 11; n++) await site.device(`pump-${n}`);
+  const [certificate] = (await site.store.list('certificate', { limit: 1 })).records;
+  await gateway.certificates.revoke(admin, certificate!.id, { reason: 'superseded' });
+  await gateway.devices.block(admin, device.id, { comment: 'lost' });
+  await failure(site.enrol(password('pump', secret), {}, csr('pump')));
+  const all = await gateway.devices.timeline(admin, device.id, { limit: 100 });
+  expect(all.records.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
+    'enrolment.admit refused',
+    'device.block success',
+    'certificate.revoke success',
+    'certificate.issue success',
+    'device.create success',
+  ]);
+  const paged: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await gateway.devices.timeline(admin, device.id, { limit: 2, ...(cursor && { cursor }) });
+    paged.push(...page.records.map(({ id }) => id));
+    cursor = page.next;
+  } while (cursor);
+  expect(paged).toEqual(all.records.map(({ id }) => id));
+  const wrong = gateway.devices.timeline(admin, device.id, { limit: 2, cursor: '1 or 1' });
+  expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'cursor' });
+});
