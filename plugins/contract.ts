@@ -67,6 +67,11 @@ export interface Plugin<S extends Slot = Slot, C extends TObject = TObject> {
    * `pathname: true` arrives as an absolute path; `title` says in errors what is wanted ("a URL like …").
    */
   readonly config: C;
+  /**
+   * Of an inbound plugin that answers OCSP (RFC 6960) for every CA: at which path, below the public URL. Profiles whose
+   * authorityInfoAccess names the service name it in certificates.
+   */
+  ocspPath?(config: Static<C>): string;
   /** Of a store: several serving processes on one machine only get in each other's way. */
   readonly oneProcess?: boolean;
   /**

@@ -1,9 +1,8 @@
-import { KindGuard, type TSchema, Type } from '@sinclair/typebox';
+import { KindGuard, type TSchema } from '@sinclair/typebox';
 import { Fault } from '#core/fault.ts';
 import type { Chosen } from './config.ts';
 import {
   contractVersion,
-  definePlugin,
   type InboundSurroundings,
   type Plugin,
   type Ports,
@@ -11,6 +10,7 @@ import {
   type Surroundings,
   slots,
 } from './contract.ts';
+import * as postern from './postern.ts';
 
 /** A plugin could not be opened. The message is for the operator. */
 class OpenError extends Error {
@@ -55,17 +55,14 @@ function reason(error: unknown): string {
 }
 
 /**
- * What a module from outside can import as `postern`, wherever it lies and with nothing installed beside it.
- * TypeBox comes with it: the schema of a plugin's table is made with it.
+ * What a module from outside imports as `postern`, wherever it lies and with nothing installed beside it: the very modules that
+ * run here, whichever clone its own tests are linked to.
  */
 function offerContract(): void {
   Bun.plugin({
     name: 'postern',
     setup(build) {
-      build.module('postern', () => ({
-        exports: { contractVersion, definePlugin, Fault, Type },
-        loader: 'object',
-      }));
+      build.module('postern', () => ({ exports: { ...postern }, loader: 'object' }));
     },
   });
 }

@@ -111,6 +111,7 @@ export async function openService(
   const gateway = createGateway(ports, {
     defaultDomain: configuration.domains.default,
     publicUrl,
+    ...ocspUrl(configuration, publicUrl),
     baseUrl,
     protocols: configuration.inbound.map(({ plugin }) => plugin.name),
     serverNames: serverNames(configuration, baseUrl, publicUrl),
@@ -126,6 +127,15 @@ export async function openService(
       return [...(await openSlot('inbound', configuration.inbound, inbound, stack)).values()];
     },
   };
+}
+
+/** RFC 6960 §A.1: over plain HTTP, as whoever asks cannot be made to check another certificate first. */
+function ocspUrl({ inbound }: Configuration, publicUrl: string): { ocspUrl?: string } {
+  if (!publicUrl.startsWith('http://')) return {};
+  for (const { plugin, config } of inbound) {
+    if (plugin.ocspPath) return { ocspUrl: publicUrl + plugin.ocspPath(config) };
+  }
+  return {};
 }
 
 /** The log in the data directory, which is made if it is missing; `stack` closes it. */

@@ -186,10 +186,25 @@ const importTable: readonly Row[] = [
 
   { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },
   { of: 'plugins/catalog.ts', may: ['plugins/*.ts'] },
+  // What plugins from outside import as `postern`.
+  {
+    of: 'plugins/postern.ts',
+    may: [
+      'plugins/contract.ts',
+      'core/fault.ts',
+      'core/der/',
+      'core/x509/',
+      'adapters/outbound/sql/sqlite.ts',
+    ],
+    types: ['core/', 'adapters/inbound/http/'],
+    packages: { '@sinclair/typebox': 'all' },
+  },
+  // As if from outside: an example knows of Postern what `postern` exports.
+  { of: 'plugins/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
   {
     of: 'plugins/(schema|config|config-file|registry).ts',
     may: [
-      'plugins/(schema|config|registry|contract).ts',
+      'plugins/(schema|config|registry|contract|postern).ts',
       'core/fault.ts',
       'adapters/inbound/http/evidence.ts',
     ],

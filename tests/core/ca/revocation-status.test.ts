@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { Authority } from '#core/ca/revocation-status.ts';
 import { readDer } from '#core/der/reader.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
@@ -121,7 +122,7 @@ describe('the responder of a CA', () => {
   test('is made once, however many ask, and renewed when a third of its life is left', async () => {
     await using service = await installation();
     const { gateway, clock, store } = service;
-    const [{ id }] = (await gateway.revocationStatuses.authorities()) as [{ id: number }];
+    const [{ id }] = (await gateway.revocationStatuses.authorities()) as readonly [Authority];
     const made = await Promise.all(
       Array.from({ length: 20 }, () => gateway.revocationStatuses.responder(id)),
     );
@@ -206,7 +207,7 @@ describe('the responder of a CA', () => {
   test('is there for no other CA, and for none that has expired', async () => {
     await using service = await installation();
     const { gateway, clock } = service;
-    const [{ id }] = (await gateway.revocationStatuses.authorities()) as [{ id: number }];
+    const [{ id }] = (await gateway.revocationStatuses.authorities()) as readonly [Authority];
     expect(await codeOf(gateway.revocationStatuses.responder(4711))).toBe('notFound');
     clock.advance(40 * 365 * day);
     expect(await codeOf(gateway.revocationStatuses.responder(id))).toBe('notFound');

@@ -1,0 +1,103 @@
+import { contextConstructed, type DerReader, Fault, readDer, readExtensions, tag } from 'postern';
+import { hashes, nonceExtension } from './oids.ts';
+
+/** CertID (RFC 6960 §4.1.1): a serial number, and whose. */
+export interface CertificateId {
+  /** As it was sent: the answer repeats it. */
+  readonly der: Uint8Array;
+  /** As node:crypto calls it; undefined for one that no CA is known by. */
+  readonly hash: string | undefined;
+  readonly nameHash: Uint8Array;
+  readonly keyHash: Uint8Array;
+  /** Contents octets of the INTEGER. */
+  readonly serial: Uint8Array;
+}
+
+export interface OcspRequest {
+  readonly ids: readonly CertificateId[];
+  readonly nonce: Uint8Array | undefined;
+}
+
+/** More in one message are refused: each costs a look into the store. */
+const mostRequests = 50;
+/** RFC 9654 §2.1. RFC 8954 had 32. */
+const longestNonce = 128;
+
+/**
+ * OCSPRequest, DER (RFC 6960 §4.1.1). Who asks and the signature are of no interest: everybody gets the same answers. Faults:
+ * malformed, also for a critical extension that is not known.
+ */
+export function readOcspRequest(bytes: Uint8Array): OcspRequest {
+  return readDer(bytes, (reader) => {
+    const request = reader.sequence();
+    const content = request.sequence();
+    const signature = request.optional(contextConstructed(0));
+    if (signature) skipSignature(signature);
+    request.finish();
+    return readContent(content);
+  });
+}
+
+function readContent(content: DerReader): OcspRequest {
+  const version = content.optional(contextConstructed(0));
+  version?.smallInteger(0);
+  version?.finish();
+  const requestor = content.optional(contextConstructed(1));
+  requestor?.element();
+  requestor?.finish();
+  const list = content.sequence();
+  const ids: CertificateId[] = [];
+  do {
+    ids.push(readRequest(list.sequence()));
+    if (ids.length > mostRequests) throw new Fault('malformed', 'too many requests in one message');
+  } while (!list.empty);
+  const nonce = readExtensionsAt(content, 2).find(({ oid }) => oid === nonceExtension);
+  content.finish();
+  return { ids, nonce: nonce && readNonce(nonce.value) };
+}
+
+function readRequest(request: DerReader): CertificateId {
+  const der = request.element(tag.sequence);
+  // serviceLocator, the only one there is, asks to pass the request on. We do not have to (§4.4.6).
+  readExtensionsAt(request, 0);
+  request.finish();
+  return readDer(der, (reader) => {
+    const id = reader.sequence();
+    const algorithm = id.sequence();
+    const hash = hashes.get(algorithm.oid());
+    if (!algorithm.empty) algorithm.element();
+    algorithm.finish();
+    const nameHash = id.octetString();
+    const keyHash = id.octetString();
+    const serial = id.integerBytes();
+    id.finish();
+    return { der, hash, nameHash, keyHash, serial };
+  });
+}
+
+function readExtensionsAt(reader: DerReader, n: number): ReturnType<typeof readExtensions> {
+  const explicit = reader.optional(contextConstructed(n));
+  if (!explicit) return [];
+  const extensions = readExtensions(explicit);
+  explicit.finish();
+  const unknown = extensions.find(({ oid, critical }) => critical && oid !== nonceExtension);
+  if (unknown) throw new Fault('malformed', `the critical extension ${unknown.oid} is not known`);
+  return extensions;
+}
+
+function readNonce(value: Uint8Array): Uint8Array {
+  const nonce = readDer(value, (reader) => reader.octetString());
+  if (nonce.length === 0 || nonce.length > longestNonce) {
+    throw new Fault('malformed', `a nonce has 1 to ${longestNonce} octets`);
+  }
+  return nonce;
+}
+
+function skipSignature(explicit: DerReader): void {
+  const signature = explicit.sequence();
+  explicit.finish();
+  signature.element(tag.sequence);
+  signature.bitString();
+  signature.optional(contextConstructed(0));
+  signature.finish();
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { type Authority, Fault, type Gateway, type Responder, type RevocationStatus } from 'postern';
+import { hashes } from './oids.ts';
+import { type CertificateId, type OcspRequest, readOcspRequest } from './request.ts';
+import { type Period, type Statement, signedResponse } from './response.ts';
+
+export interface ResponderOptions {
+  /** From an answer's thisUpdate to its nextUpdate, in milliseconds. */
+  readonly validity: number;
+  /** How many signed answers are kept. */
+  readonly mostKept: number;
+}
+
+export interface OcspAnswer extends Period {
+  /** OCSPResponse, DER. */
+  readonly der: Uint8Array;
+  /** It is for whoever asks the same: it has no nonce. */
+  readonly reusable: boolean;
+}
+
+interface Kept {
+  readonly answer: OcspAnswer;
+  readonly responder: Responder;
+  readonly said: string;
+}
+
+/**
+ * Answers OCSP requests (DER). What is signed is kept, as signing costs more than everything else; the status is looked up each time,
+ * so what is kept is never older than a revocation. Faults: malformed, notFound (no CA that we speak for), unavailable.
+ */
+export function createResponder(
+  { revocationStatuses, now }: Pick<Gateway, 'revocationStatuses' | 'now'>,
+  { validity, mostKept }: ResponderOptions,
+): (request: Uint8Array) => Promise<OcspAnswer> {
+  const authorityOf = createIndex();
+  const kept = new Map<string, Kept>();
+
+  async function statement(
+    ca: number,
+    authorities: readonly Authority[],
+    id: CertificateId,
+  ): Promise<Statement> {
+    // A responder speaks for one CA (RFC 6960 §4.2.2.2): of the others' it knows nothing.
+    const own = authorityOf(authorities, id) === ca;
+    const status: RevocationStatus = own ? await revocationStatuses.of(ca, id.serial) : { kind: 'unknown' };
+    return { id: id.der, status };
+  }
+
+  async function sign(
+    responder: Responder,
+    statements: readonly Statement[],
+    { nonce }: OcspRequest,
+  ): Promise<OcspAnswer> {
+    // GeneralizedTime has whole seconds here (RFC 5280 §4.1.2.5.2).
+    const thisUpdate = Math.floor(now() / 1000) * 1000;
+    const nextUpdate = Math.min(thisUpdate + validity, responder.notAfter);
+    const period = { thisUpdate, nextUpdate };
+    const der = await signedResponse(responder, statements, period, nonce);
+    return { der, reusable: nonce === undefined, ...period };
+  }
+
+  return async (bytes) => {
+    const request = readOcspRequest(bytes);
+    const authorities = await revocationStatuses.authorities();
+    const ca = request.ids.map((id) => authorityOf(authorities, id)).find((id) => id !== undefined);
+    if (ca === undefined) throw new Fault('notFound', 'no CA of ours is asked about');
+    const responder = await revocationStatuses.responder(ca);
+    const statements: Statement[] = [];
+    for (const id of request.ids) statements.push(await statement(ca, authorities, id));
+    const [first, ...more] = statements;
+    if (!first || more.length > 0 || request.nonce) return sign(responder, statements, request);
+
+    const name = Buffer.from(first.id).toString('base64');
+    const said = JSON.stringify(first.status);
+    const known = kept.get(name);
+    if (known?.said === said && known.responder === responder && isFresh(known.answer, now())) {
+      return known.answer;
+    }
+    const answer = await sign(responder, statements, request);
+    // Anybody may ask for any number: only what the CA has issued is kept.
+    if (first.status.kind === 'unknown') return answer;
+    kept.delete(name);
+    kept.set(name, { answer, responder, said });
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    return answer;
+  };
+}
+
+/** For the first half of its time, so that whoever gets it can use it for the other. */
+const isFresh = ({ thisUpdate, nextUpdate }: Period, now: number): boolean =>
+  now >= thisUpdate && now < (thisUpdate + nextUpdate) / 2;
+
+/** Finds CAs by the hashes of their name and key. */
+function createIndex(): (authorities: readonly Authority[], id: CertificateId) => number | undefined {
+  let indexed: readonly Authority[] | undefined;
+  const index = new Map<string, number>();
+  const entry = (hash: string, nameHash: Uint8Array, keyHash: Uint8Array): string =>
+    `${hash} ${Buffer.from(nameHash).toString('hex')} ${Buffer.from(keyHash).toString('hex')}`;
+  return (authorities, { hash, nameHash, keyHash }) => {
+    if (indexed !== authorities) {
+      index.clear();
+      for (const { id, name, publicKey } of authorities) {
+        for (const by of hashes.values()) {
+          const digest = (bytes: Uint8Array): Uint8Array => createHash(by).update(bytes).digest();
+          index.set(entry(by, digest(name), digest(publicKey)), id);
+        }
+      }
+      indexed = authorities;
+    }
+    return hash === undefined ? undefined : index.get(entry(hash, nameHash, keyHash));
+  };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join, resolve } from 'node:path';
+import { adminPassword, type Server, shell, startServer } from '#tests/fixtures/server.ts';
+
+const module = resolve(import.meta.dir, '../../plugins/examples/ocsp/plugin.ts');
+
+describe('the OCSP example, loaded by module, with the clients of OpenSSL and curl', () => {
+  let server: Server;
+  let token: string;
+  beforeAll(async () => {
+    const inbound = ['est', 'rest', 'management', 'publication'].map((name) => `[inbound.${name}]\n`);
+    server = await startServer({
+      config: `${inbound.join('')}[inbound.status]\nmodule = "${module}"\nmax_age_seconds = 60\n`,
+    });
+    run(
+      `curl -sSfk https://localhost:${server.httpsPort}/aia/1.cer | openssl x509 -inform DER -out root.pem`,
+    );
+    run(`curl -sSfk https://localhost:${server.httpsPort}/aia/2.cer | openssl x509 -inform DER -out ca.pem`);
+    run('cat ca.pem root.pem > chain.pem');
+    const body = JSON.stringify({ username: 'admin', password: adminPassword });
+    token = JSON.parse(run(`curl -sSfk ${server.baseUrl}/api/token/ --json '${body}'`)).access;
+    for (const name of ['pump-1', 'pump-2']) enrol(name);
+  }, 60_000);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  function run(line: string): string {
+    const { status, stdout, stderr } = shell(server.directory, line);
+    if (status !== 0) throw new Error(`${line}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  function enrol(name: string): void {
+    const { username, password } = server.device(name);
+    run(
+      `openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${name}.key -out ${name}.csr -subj /CN=${name}`,
+    );
+    run(
+      `openssl req -in ${name}.csr -outform DER | openssl base64 -A | curl -sSfk -u '${username}:${password}' -H 'Content-Type: application/pkcs10' --data-binary @- ${server.baseUrl}/.well-known/est/simpleenroll | openssl base64 -d | openssl pkcs7 -inform DER -print_certs | openssl x509 -out ${name}.pem`,
+    );
+  }
+
+  const url = () => `http://127.0.0.1:${server.httpPort}/ocsp`;
+  const ask = (what: string, more = '') =>
+    shell(
+      server.directory,
+      `openssl ocsp -url ${url()} -issuer ca.pem ${what} -CAfile root.pem -verify_other ca.pem ${more} 2>&1`,
+    ).stdout;
+  const api = (path: string, more = ''): string =>
+    run(`curl -sSfk -H 'Authorization: Bearer ${token}' ${server.baseUrl}/api${path} ${more}`);
+  const idOf = (name: string): number => JSON.parse(api(`/certificates/?search=${name}`))[0].id as number;
+
+  test('certificates name it', () => {
+    expect(run('openssl x509 -in pump-1.pem -noout -ocsp_uri').trim()).toBe(
+      `http://localhost:${server.httpPort}/ocsp`,
+    );
+  });
+
+  test('a certificate is good, by a signature that OpenSSL verifies, with a nonce and without', () => {
+    for (const nonce of ['', '-no_nonce']) {
+      const answer = ask('-cert pump-1.pem', nonce);
+      expect(answer).toContain('Response verify OK');
+      expect(answer).toContain('pump-1.pem: good');
+      expect(answer).not.toContain('WARNING');
+    }
+    expect(ask('-sha256 -cert pump-1.pem')).toContain('pump-1.pem: good');
+  });
+
+  test('several are answered in one message, by certificate and by number', () => {
+    const serial = run('openssl x509 -in pump-2.pem -noout -serial').trim().replace('serial=', '0x');
+    const answer = ask(`-cert pump-1.pem -serial ${serial} -serial 0x1234`);
+    expect(answer).toContain('Response verify OK');
+    expect(answer).toContain('pump-1.pem: good');
+    expect(answer).toContain(`${serial}: good`);
+    expect(answer).toContain('0x1234: unknown');
+  });
+
+  test('the root speaks for the issuing CA', () => {
+    const answer = shell(
+      server.directory,
+      `openssl ocsp -url ${url()} -issuer root.pem -cert ca.pem -CAfile root.pem 2>&1`,
+    ).stdout;
+    expect(answer).toContain('Response verify OK');
+    expect(answer).toContain('ca.pem: good');
+  });
+
+  test('the responder is delegated for this alone, and its certificate need not be checked', () => {
+    run(
+      `openssl ocsp -url ${url()} -issuer ca.pem -cert pump-1.pem -no_nonce -CAfile root.pem -verify_other ca.pem -respout answer.der`,
+    );
+    const text = run('openssl ocsp -respin answer.der -resp_text -noverify');
+    expect(text).toContain('OCSP Signing');
+    expect(text).toContain('OCSP No Check');
+    expect(text).toContain('Responder Id');
+  });
+
+  test('a request signed by somebody is answered as any other', () => {
+    expect(ask('-cert pump-1.pem', '-signer pump-2.pem -signkey pump-2.key')).toContain('pump-1.pem: good');
+  });
+
+  test('GET is answered on both listeners, with what caches need', () => {
+    run('openssl ocsp -issuer ca.pem -cert pump-1.pem -no_nonce -reqout request.der');
+    for (const base of [url(), `${server.baseUrl}/ocsp`]) {
+      const get = `curl -sSfk -D headers "${base}/$(openssl base64 -A -in request.der | sed 's/+/%2B/g;s/=/%3D/g;s,/,%2F,g')"`;
+      run(`${get} -o get.der`);
+      const headers = run('cat headers').toLowerCase();
+      expect(headers).toContain('content-type: application/ocsp-response');
+      expect(headers).toContain('cache-control: max-age=60,public,no-transform,must-revalidate');
+      for (const name of ['last-modified', 'expires', 'etag']) expect(headers).toContain(`${name}: `);
+      expect(
+        run(
+          'openssl ocsp -respin get.der -issuer ca.pem -cert pump-1.pem -CAfile root.pem -verify_other ca.pem 2>&1',
+        ),
+      ).toContain('pump-1.pem: good');
+      const etag = /etag: (\S+)/.exec(headers)![1]!;
+      expect(run(`${get} -H 'If-None-Match: ${etag}' -o /dev/null -w '%{http_code}'`)).toBe('304');
+    }
+  });
+
+  test('a revocation shows at once, with its time and reason', () => {
+    const id = idOf('pump-2');
+    expect(ask('-cert pump-2.pem', '-no_nonce')).toContain('pump-2.pem: good');
+    api(`/certificates/${id}/revoke/`, `--json '{"reason":"keyCompromise"}'`);
+    const answer = ask('-cert pump-2.pem', '-no_nonce');
+    expect(answer).toContain('pump-2.pem: revoked');
+    expect(answer).toContain('Reason: keyCompromise');
+    expect(answer).toContain('Revocation Time:');
+  });
+
+  test('what is no request, and what is about another CA, is told so', () => {
+    const garbage = `curl -sSf -H 'Content-Type: application/ocsp-request' --data-binary hello ${url()}`;
+    run(`${garbage} -o garbage.der`);
+    expect(shell(server.directory, 'openssl ocsp -respin garbage.der 2>&1').stdout).toContain(
+      'malformedrequest (1)',
+    );
+    run(
+      'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout other.key -out other.pem -subj /CN=other',
+    );
+    const answer = shell(
+      server.directory,
+      `openssl ocsp -url ${url()} -issuer other.pem -serial 1 2>&1`,
+    ).stdout;
+    expect(answer).toContain('unauthorized (6)');
+  });
+
+  test('the configuration is checked', () => {
+    const file = join(server.directory, 'wrong.toml');
+    run(`printf '[inbound.status]\\nmodule = "${module}"\\npath = "ocsp"\\nvalidity = 5\\n' > ${file}`);
+    const { status, stderr } = shell(
+      server.directory,
+      `${resolve(import.meta.dir, '../../postern')} check --config ${file}`,
+    );
+    expect(status).toBe(78);
+    expect(stderr).toContain('inbound.status.path: must be a path like /ocsp');
+    expect(stderr).toContain('inbound.status.validity');
+  });
+});
