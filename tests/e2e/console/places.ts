@@ -26,12 +26,16 @@ const places: Readonly<Record<string, string>> = {
   '/certificates/:id': '/certificates/4',
   '/devices/:id': '/devices/1',
   '/domains/:id': '/domains/1',
+  '/registrations/:id': '/registrations/1',
+  '/signers/:id': '/signers/2',
+  '/truststores/:id': '/truststores/1',
 };
 
 export const placeOf = ({ path }: Described): string => places[path] ?? path;
 
 /** A device that has enrolled, and others that have not. */
-export async function populate({ server, api }: Site): Promise<void> {
+export async function populate(site: Site): Promise<void> {
+  const { server, api } = site;
   const { commands } = server.device('pump-1');
   for (const step of ['key', 'ca', 'est']) {
     const { status, stderr } = shell(server.directory, commands[step]!);
@@ -39,4 +43,31 @@ export async function populate({ server, api }: Site): Promise<void> {
   }
   for (const name of ['pump-2', 'valve-7', 'press-line-3'])
     await api('POST', '/api/devices/', { common_name: name, serial_number: `SN-${name}` });
+  await populateTrust(site);
+}
+
+/** The certificates of a manufacturer, devices that are let in by them, and a signer that has signed. */
+async function populateTrust({ server, api }: Site): Promise<void> {
+  const { status, stdout, stderr } = shell(
+    server.directory,
+    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout maker.key -days 7300 -subj '/O=Pump maker/CN=Pump maker IDevID root' -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign",
+  );
+  if (status !== 0) throw new Error(stderr);
+  const { id: truststore } = (await api('POST', '/api/truststores/', {
+    intended_usage: 0,
+    trust_store_file: stdout,
+  })) as { id: number };
+  await api('POST', '/api/devid-registrations/', {
+    unique_name: 'Pumps of line 7',
+    truststore,
+    domain: 1,
+    serial_number_pattern: 'PMP-[0-9]{6}',
+  });
+  const { id: signer } = (await api('POST', '/api/tls/', {
+    credential_type: 5,
+    unique_name: 'firmware',
+  })) as {
+    id: number;
+  };
+  await api('POST', '/api/signers/sign/', { signer_id: signer, hash_value: 'ab'.repeat(32) });
 }

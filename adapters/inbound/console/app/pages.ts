@@ -9,6 +9,12 @@ import { domains } from './pages/domains.tsx';
 import { newCa } from './pages/new-ca.tsx';
 import { newDevice } from './pages/new-device.tsx';
 import { overview } from './pages/overview.tsx';
+import { registration } from './pages/registration.tsx';
+import { registrations } from './pages/registrations.tsx';
+import { signer } from './pages/signer.tsx';
+import { signers } from './pages/signers.tsx';
+import { truststore } from './pages/truststore.tsx';
+import { truststores } from './pages/truststores.tsx';
 import type { Page } from './router.ts';
 
 /** Every page. Of two that fit a path, the first is shown: `/devices/new` before `/devices/:id`. */
@@ -24,4 +30,10 @@ export const pages: readonly Page[] = [
   ca,
   domains,
   domain,
+  truststores,
+  truststore,
+  registrations,
+  registration,
+  signers,
+  signer,
 ];

@@ -114,3 +114,28 @@ export interface Named {
   readonly id: number;
   readonly unique_name: string;
 }
+
+export interface Truststore extends Named {
+  readonly intended_usage: number;
+  readonly created_at: string;
+}
+
+export interface Registration extends Named {
+  readonly created_at: string;
+  readonly truststore: number;
+  readonly domain: number;
+  readonly serial_number_pattern: string;
+}
+
+export interface Profile extends Named {
+  readonly created_at: string;
+  /** As written: what is in it the profile pages know. */
+  readonly profile: Readonly<Record<string, unknown>>;
+}
+
+export interface Signer extends Named {
+  readonly certificate_cn: string;
+  readonly certificate_not_valid_after: string;
+  readonly signature_suite: string;
+  readonly created_at: string;
+}

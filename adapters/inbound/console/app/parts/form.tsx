@@ -47,6 +47,8 @@ export interface Field {
   readonly autocomplete?: string;
   /** Of a file: `.pem,.cer`. */
   readonly accept?: string;
+  /** A file that is there already. */
+  readonly file?: File | undefined;
   readonly maxLength?: number;
   /** Text of machines: PEM, OIDs. */
   readonly isCode?: boolean;
@@ -275,7 +277,7 @@ function Input({
           onInput={(event) => set(event.currentTarget.value)}
         />
       ) : type === 'file' ? (
-        <FileInput common={common} accept={field.accept} set={set} />
+        <FileInput common={common} accept={field.accept} file={field.file} set={set} />
       ) : (
         <input
           {...common}
@@ -294,27 +296,40 @@ function Input({
 }
 
 /** Chosen, or dropped onto it: browsers take files dropped on their own input. */
-const FileInput = ({
+function FileInput({
   common,
   accept,
+  file,
   set,
 }: {
   readonly common: { readonly id: string; readonly name: string };
   readonly accept: string | undefined;
+  readonly file: File | undefined;
   readonly set: (value: Value) => void;
-}) => (
-  <input
-    {...common}
-    type="file"
-    class="drop"
-    accept={accept}
-    onChange={(event) => {
-      const file = event.currentTarget.files?.[0];
-      if (!file) set('');
-      else void dataUri(file).then(set);
-    }}
-  />
-);
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (!file || !input.current) return;
+    const transfer = new DataTransfer();
+    transfer.items.add(file);
+    input.current.files = transfer.files;
+    void dataUri(file).then(set);
+  }, [file]);
+  return (
+    <input
+      {...common}
+      ref={input}
+      type="file"
+      class="drop"
+      accept={accept}
+      onChange={(event) => {
+        const chosen = event.currentTarget.files?.[0];
+        if (!chosen) set('');
+        else void dataUri(chosen).then(set);
+      }}
+    />
+  );
+}
 
 const dataUri = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {

@@ -36,6 +36,10 @@ export const ProfileOf = ({ id }: { readonly id: number | null }) => (
   <Reference of={id} collection="/api/cert-profiles/" page="/profiles" needs="profiles.read" />
 );
 
+export const TruststoreOf = ({ id }: { readonly id: number | null }) => (
+  <Reference of={id} collection="/api/truststores/" page="/truststores" needs="truststores.read" />
+);
+
 /** There may be a hundred thousand devices: asked for one by one. */
 export function DeviceOf({ id }: { readonly id: number }) {
   const isSeen = may('devices.read');
@@ -44,8 +48,13 @@ export function DeviceOf({ id }: { readonly id: number }) {
   return <a href={`/devices/${id}`}>{data ? <Text of={data.common_name} /> : `#${id}`}</a>;
 }
 
-/** Records to choose from, by name. */
-export function useChoices(collection: string, needs: string): readonly (readonly [number, string])[] {
-  const { data } = useShared<readonly Named[]>(may(needs) ? `${collection}?limit=1000` : undefined);
+/** Records to choose from, by name; `filter`: `intended_usage=0`. */
+export function useChoices(
+  collection: string,
+  needs: string,
+  filter?: string,
+): readonly (readonly [number, string])[] {
+  const path = `${collection}?limit=1000${filter === undefined ? '' : `&${filter}`}`;
+  const { data } = useShared<readonly Named[]>(may(needs) ? path : undefined);
   return (data ?? []).map(({ id, unique_name }) => [id, unique_name] as const);
 }

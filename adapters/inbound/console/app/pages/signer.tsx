@@ -1,0 +1,230 @@
+import { useEffect, useState } from 'preact/hooks';
+import { read, write } from '../api.ts';
+import { forget, useRead } from '../data.ts';
+import { messages } from '../language.ts';
+import { Action, Copy } from '../parts/action.tsx';
+import { Answer, Empty } from '../parts/answer.tsx';
+import { Confirm } from '../parts/dialog.tsx';
+import { save } from '../parts/download.tsx';
+import { Drop } from '../parts/drop.tsx';
+import { Card, Facts, Heading } from '../parts/facts.tsx';
+import { Form } from '../parts/form.tsx';
+import { List } from '../parts/list.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { Code, plain, Text } from '../parts/text.tsx';
+import { tell } from '../parts/toast.tsx';
+import { When } from '../parts/when.tsx';
+import type { Signer } from '../records.ts';
+import { go, type Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+import { m as s } from './signers.tsx';
+
+const m = messages(
+  {
+    certificate: 'Certificate (PEM)',
+    digest: 'Digest',
+    digestHint: '{hash} of what is to be signed, hexadecimal: {length} digits.',
+    drop: 'Drop a file here, or choose one: its digest is computed in this browser. The file stays here.',
+    messages: 'Signed messages',
+    noMessages: 'It has not signed anything yet',
+    number: 'Signed message {n}',
+    removeLead: 'Only a signer that has not signed anything can be deleted.',
+    removeTitle: 'Delete this signer?',
+    sign: 'Sign a digest',
+    signAction: 'Sign',
+    signature: 'Signature',
+    tabs: 'About the signer',
+  },
+  {
+    certificate: 'Zertifikat (PEM)',
+    digest: 'Prüfsumme',
+    digestHint: '{hash} dessen, was zu signieren ist, hexadezimal: {length} Ziffern.',
+    drop: 'Legen Sie hier eine Datei ab, oder wählen Sie eine aus: Ihre Prüfsumme wird in diesem Browser berechnet. Die Datei bleibt hier.',
+    messages: 'Signierte Nachrichten',
+    noMessages: 'Er hat noch nichts signiert',
+    number: 'Signierte Nachricht {n}',
+    removeLead: 'Nur ein Signierer, der noch nichts signiert hat, lässt sich löschen.',
+    removeTitle: 'Diesen Signierer löschen?',
+    sign: 'Prüfsumme signieren',
+    signAction: 'Signieren',
+    signature: 'Signatur',
+    tabs: 'Über den Signierer',
+  },
+);
+
+interface SignedMessage {
+  readonly id: number;
+  readonly hash_value: string;
+  readonly signature: string;
+  readonly created_at: string;
+}
+
+interface Signature {
+  readonly signed_message_id: number;
+  readonly hash_value: string;
+  readonly signature: string;
+}
+
+export const signer: Page = {
+  path: '/signers/:id',
+  title: () => s('title'),
+  needs: 'signers.read',
+  view: ({ params: { id = '' } }) => {
+    const asked = useRead<Signer>(`/api/signers/${encodeURIComponent(id)}/`);
+    return <Answer of={asked}>{(found) => <Shown of={found} />}</Answer>;
+  },
+};
+
+function Shown({ of: found }: { readonly of: Signer }) {
+  const [remove, setRemove] = useState(false);
+  const { id, unique_name: name } = found;
+  useEffect(() => {
+    document.title = `${plain(name)} · Postern`;
+  }, [name]);
+  return (
+    <>
+      <Heading
+        title={<Text of={name} />}
+        up={{ href: '/signers', title: s('title') }}
+        actions={
+          <>
+            <Action run={() => saveCertificate(id)}>{m('certificate')}</Action>
+            {may('credentials.write') && (
+              <button type="button" class="danger" onClick={() => setRemove(true)}>
+                {words('delete')}
+              </button>
+            )}
+          </>
+        }
+      />
+      <Tabs
+        label={m('tabs')}
+        tabs={[
+          { name: 'about', title: words('detail'), view: () => <About of={found} /> },
+          { name: 'messages', title: m('messages'), view: () => <Messages id={id} /> },
+        ]}
+      />
+      {remove && (
+        <Confirm
+          title={m('removeTitle')}
+          action={words('delete')}
+          name={name}
+          close={() => setRemove(false)}
+          run={async () => {
+            await write('DELETE', `/api/tls/${id}/`);
+            forget('/api/signers/');
+            tell(words('deleted', { name: plain(name) }));
+            go('/signers');
+          }}
+        >
+          <p>{m('removeLead')}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+async function saveCertificate(id: number): Promise<void> {
+  const { certificate_pem } = await read<{ certificate_pem: string }>(`/api/signers/${id}/certificate/`);
+  save(new Blob([certificate_pem], { type: 'application/x-pem-file' }), `signer-${id}.pem`);
+}
+
+const About = ({ of: found }: { readonly of: Signer }) => (
+  <div class="cards">
+    <Card title={words('detail')}>
+      <Facts
+        rows={[
+          [s('commonName'), <Text key="n" of={found.certificate_cn} />],
+          [s('suite'), <Code key="s" of={found.signature_suite} />],
+          [s('until'), <When key="u" at={found.certificate_not_valid_after} relative />],
+          [words('created'), <When key="c" at={found.created_at} relative />],
+          [words('id'), found.id],
+        ]}
+      />
+    </Card>
+    {may('signers.sign') && <Sign by={found} />}
+  </div>
+);
+
+/** `ecdsa-sha256` → `SHA-256`, as Web Crypto calls it. */
+const hashOf = ({ signature_suite: suite }: Signer): string => {
+  const bits = /sha(\d{3})/.exec(suite)?.[1] ?? '256';
+  return `SHA-${bits}`;
+};
+
+function Sign({ by }: { readonly by: Signer }) {
+  const [digest, setDigest] = useState({ value: '', round: 0 });
+  const [signature, setSignature] = useState<Signature>();
+  const hash = hashOf(by);
+  const take = async (file: File): Promise<void> => {
+    const bytes = new Uint8Array(await crypto.subtle.digest(hash, await file.arrayBuffer()));
+    const value = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    setDigest(({ round }) => ({ value, round: round + 1 }));
+  };
+  return (
+    <Card title={m('sign')}>
+      <Drop title={m('drop')} accept="" take={(file) => void take(file)} />
+      <Form
+        key={digest.round}
+        action={m('signAction')}
+        fields={[
+          {
+            name: 'hash_value',
+            title: m('digest'),
+            required: true,
+            isCode: true,
+            initial: digest.value,
+            hint: m('digestHint', { hash, length: String(Number(hash.slice(4)) / 4) }),
+          },
+        ]}
+        send={async (values) =>
+          setSignature(await write<Signature>('POST', '/api/signers/sign/', { ...values, signer_id: by.id }))
+        }
+      />
+      {signature && (
+        <div class="notice good" role="status">
+          <p>
+            <strong>{m('number', { n: signature.signed_message_id })}</strong>
+          </p>
+          <Facts
+            rows={[
+              [m('digest'), <Code key="d" of={signature.hash_value} />],
+              [
+                m('signature'),
+                <>
+                  <Code of={signature.signature} /> <Copy text={signature.signature} label={m('signature')} />
+                </>,
+              ],
+            ]}
+          />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+const Messages = ({ id }: { readonly id: number }) => (
+  <List<SignedMessage>
+    path="/api/signed-messages/"
+    title={m('messages')}
+    fixed={{ signer: String(id) }}
+    columns={[
+      { name: 'id', title: words('id'), orderable: true, cell: (message) => message.id },
+      {
+        name: 'hash_value',
+        title: m('digest'),
+        orderable: true,
+        cell: ({ hash_value }) => <Code of={hash_value} />,
+      },
+      { name: 'signature', title: m('signature'), cell: ({ signature }) => <Code of={signature} /> },
+      {
+        name: 'created_at',
+        title: words('created'),
+        orderable: true,
+        cell: ({ created_at }) => <When at={created_at} />,
+      },
+    ]}
+    empty={<Empty title={m('noMessages')} />}
+  />
+);

@@ -1,0 +1,206 @@
+import { useState } from 'preact/hooks';
+import { write } from '../api.ts';
+import { forget } from '../data.ts';
+import { messages } from '../language.ts';
+import { Empty } from '../parts/answer.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Heading } from '../parts/facts.tsx';
+import { Form } from '../parts/form.tsx';
+import { List } from '../parts/list.tsx';
+import { Code, Text } from '../parts/text.tsx';
+import { When } from '../parts/when.tsx';
+import type { Signer } from '../records.ts';
+import { go, type Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+
+export const m = messages(
+  {
+    add: 'Add a signer',
+    commonName: 'Name in the certificate',
+    certificate: 'Certificate',
+    certificateHint: 'If you bring a key of your own: the certificate for it. PEM, DER or PKCS #7.',
+    keyType: 'Kind of key',
+    keyUsual: 'P-256, made here',
+    lead: 'Keys that sign digests: firmware, configurations, documents. What they have signed stays on record.',
+    noSigners: 'There are no signers yet',
+    noSignersNext: 'Add one: its key is made here and stays here.',
+    password: 'Password',
+    passwordHint: 'Of the PKCS #12 file or of the private key.',
+    pkcs12: 'PKCS #12 file',
+    pkcs12Hint: 'Key and certificate from elsewhere in one file.',
+    privateKey: 'Private key',
+    source: 'Key',
+    sourceFile: 'From a PKCS #12 file',
+    sourceMade: 'Made here',
+    sourceParts: 'From files with key and certificate',
+    suite: 'Signs with',
+    title: 'Signers',
+    until: 'Certificate good until',
+  },
+  {
+    add: 'Signierer hinzufügen',
+    commonName: 'Name im Zertifikat',
+    certificate: 'Zertifikat',
+    certificateHint: 'Das Zertifikat zu einem mitgebrachten Schlüssel. PEM, DER oder PKCS #7.',
+    keyType: 'Art des Schlüssels',
+    keyUsual: 'P-256, hier erzeugt',
+    lead: 'Schlüssel, die Prüfsummen signieren: Firmware, Konfigurationen, Dokumente. Was sie signiert haben, bleibt verzeichnet.',
+    noSigners: 'Es gibt noch keine Signierer',
+    noSignersNext: 'Fügen Sie einen hinzu: Sein Schlüssel wird hier erzeugt und bleibt hier.',
+    password: 'Kennwort',
+    passwordHint: 'Der PKCS-#12-Datei oder des privaten Schlüssels.',
+    pkcs12: 'PKCS-#12-Datei',
+    pkcs12Hint: 'Schlüssel und Zertifikat von anderswo in einer Datei.',
+    privateKey: 'Privater Schlüssel',
+    source: 'Schlüssel',
+    sourceFile: 'Aus einer PKCS-#12-Datei',
+    sourceMade: 'Hier erzeugt',
+    sourceParts: 'Aus Dateien mit Schlüssel und Zertifikat',
+    suite: 'Signiert mit',
+    title: 'Signierer',
+    until: 'Zertifikat gültig bis',
+  },
+);
+
+const signerType = 5;
+const keyTypes = ['p-256', 'p-384', 'p-521', 'rsa-3072', 'rsa-4096'] as const;
+
+export const signers: Page = {
+  path: '/signers',
+  title: () => m('title'),
+  needs: 'signers.read',
+  navigation: { group: 'trust', order: 50 },
+  view: () => {
+    const [open, setOpen] = useState(false);
+    return (
+      <>
+        <Heading
+          title={m('title')}
+          actions={
+            may('credentials.write') && (
+              <button type="button" class="main" onClick={() => setOpen(true)}>
+                {m('add')}
+              </button>
+            )
+          }
+        />
+        <p class="lead">{m('lead')}</p>
+        <List<Signer>
+          path="/api/signers/"
+          title={m('title')}
+          href={({ id }) => `/signers/${id}`}
+          columns={[
+            {
+              name: 'unique_name',
+              title: words('name'),
+              orderable: true,
+              cell: ({ unique_name }) => <Text of={unique_name} />,
+            },
+            {
+              name: 'certificate_cn',
+              title: m('commonName'),
+              orderable: true,
+              cell: ({ certificate_cn }) => <Text of={certificate_cn} />,
+            },
+            {
+              name: 'signature_suite',
+              title: m('suite'),
+              orderable: true,
+              cell: ({ signature_suite }) => <Code of={signature_suite} />,
+            },
+            {
+              name: 'certificate_not_valid_after',
+              title: m('until'),
+              orderable: true,
+              cell: ({ certificate_not_valid_after }) => <When at={certificate_not_valid_after} />,
+            },
+          ]}
+          empty={
+            <Empty title={m('noSigners')}>
+              <p>{m('noSignersNext')}</p>
+            </Empty>
+          }
+        />
+        {open && <Add close={() => setOpen(false)} />}
+      </>
+    );
+  },
+};
+
+function Add({ close }: { readonly close: () => void }) {
+  return (
+    <Dialog title={m('add')} close={close}>
+      <Form
+        action={words('add')}
+        cancel={close}
+        fields={[
+          { name: 'unique_name', title: words('name'), required: true, maxLength: 255 },
+          {
+            name: 'source',
+            title: m('source'),
+            type: 'choice',
+            required: true,
+            initial: 'made',
+            options: [
+              ['made', m('sourceMade')],
+              ['pkcs12', m('sourceFile')],
+              ['parts', m('sourceParts')],
+            ],
+          },
+          {
+            name: 'key_type',
+            title: m('keyType'),
+            type: 'choice',
+            options: [['', m('keyUsual')], ...keyTypes.map((type) => [type, type] as const)],
+            when: ({ source }) => source === 'made',
+          },
+          {
+            name: 'common_name',
+            title: m('commonName'),
+            maxLength: 64,
+            when: ({ source }) => source === 'made',
+          },
+          {
+            name: 'pkcs12',
+            title: m('pkcs12'),
+            type: 'file',
+            accept: '.p12,.pfx',
+            hint: m('pkcs12Hint'),
+            required: true,
+            when: ({ source }) => source === 'pkcs12',
+          },
+          {
+            name: 'private_key',
+            title: m('privateKey'),
+            type: 'file',
+            accept: '.pem,.key,.der',
+            required: true,
+            when: ({ source }) => source === 'parts',
+          },
+          {
+            name: 'certificate',
+            title: m('certificate'),
+            type: 'file',
+            accept: '.pem,.cer,.crt,.der,.p7b,.p7c',
+            hint: m('certificateHint'),
+            required: true,
+            when: ({ source }) => source === 'parts',
+          },
+          {
+            name: 'password',
+            title: m('password'),
+            type: 'password',
+            hint: m('passwordHint'),
+            when: ({ source }) => source !== 'made',
+          },
+        ]}
+        send={async ({ source: _, ...values }) => {
+          const { id } = await write<Signer>('POST', '/api/tls/', { ...values, credential_type: signerType });
+          forget('/api/signers/');
+          go(`/signers/${id}`);
+        }}
+      />
+    </Dialog>
+  );
+}

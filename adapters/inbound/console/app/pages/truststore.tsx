@@ -1,0 +1,186 @@
+import { useEffect, useState } from 'preact/hooks';
+import { write } from '../api.ts';
+import { forget, useList, useRead } from '../data.ts';
+import { messages } from '../language.ts';
+import { Answer } from '../parts/answer.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Download } from '../parts/download.tsx';
+import { Drop } from '../parts/drop.tsx';
+import { Card, Facts, Heading } from '../parts/facts.tsx';
+import { Form } from '../parts/form.tsx';
+import { Code, plain, Text } from '../parts/text.tsx';
+import { tell } from '../parts/toast.tsx';
+import { When } from '../parts/when.tsx';
+import type { Registration, Truststore } from '../records.ts';
+import { go, type Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+import { accept, m as t, truststoreFields, usageTitle } from './truststores.tsx';
+
+const m = messages(
+  {
+    change: 'Change the truststore',
+    dropNew: 'Drop a file here, or choose one, to put its certificates in place of these.',
+    fingerprint: 'SHA-256',
+    noUse: 'No registration lets devices in by it.',
+    removeLead: 'Only a truststore that nothing refers to can be deleted.',
+    removeTitle: 'Delete this truststore?',
+    until: 'Good until',
+    uses: 'Registrations that use it',
+  },
+  {
+    change: 'Truststore ändern',
+    dropNew:
+      'Legen Sie hier eine Datei ab, oder wählen Sie eine aus, um ihre Zertifikate an die Stelle dieser zu setzen.',
+    fingerprint: 'SHA-256',
+    noUse: 'Keine Registrierung lässt damit Geräte ein.',
+    removeLead: 'Nur ein Truststore, auf den nichts verweist, lässt sich löschen.',
+    removeTitle: 'Diesen Truststore löschen?',
+    until: 'Gültig bis',
+    uses: 'Registrierungen, die ihn nutzen',
+  },
+);
+
+interface Detail extends Truststore {
+  readonly certificates: readonly {
+    readonly subject: string;
+    readonly not_valid_after: string;
+    readonly fingerprint: string;
+  }[];
+}
+
+export const truststore: Page = {
+  path: '/truststores/:id',
+  title: () => t('title'),
+  needs: 'truststores.read',
+  view: ({ params: { id = '' } }) => {
+    const asked = useRead<Detail>(`/api/truststores/${encodeURIComponent(id)}/`);
+    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
+  },
+};
+
+function Shown({ of: found, reload }: { readonly of: Detail; readonly reload: () => void }) {
+  const [open, setOpen] = useState<{ readonly file?: File } | 'remove'>();
+  const { id, unique_name: name, certificates } = found;
+  const close = (): void => setOpen(undefined);
+  useEffect(() => {
+    document.title = `${plain(name)} · Postern`;
+  }, [name]);
+  return (
+    <>
+      <Heading
+        title={<Text of={name} />}
+        up={{ href: '/truststores', title: t('title') }}
+        actions={
+          <>
+            <Download path={`/api/truststores/${id}/file/`} name="truststore.pem">
+              {words('download')}
+            </Download>
+            {may('truststores.write') && (
+              <>
+                <button type="button" onClick={() => setOpen({})}>
+                  {words('edit')}
+                </button>
+                <button type="button" class="danger" onClick={() => setOpen('remove')}>
+                  {words('delete')}
+                </button>
+              </>
+            )}
+          </>
+        }
+      />
+      <div class="cards">
+        <Card title={words('detail')}>
+          <Facts
+            rows={[
+              [t('usage'), usageTitle(found.intended_usage)],
+              [words('created'), <When key="w" at={found.created_at} relative />],
+              [words('id'), id],
+            ]}
+          />
+        </Card>
+        {may('registrations.read') && <Uses id={id} />}
+        <Card title={t('file')} wide>
+          <ul class="plain-list">
+            {certificates.map(({ subject, not_valid_after, fingerprint }) => (
+              <li key={fingerprint}>
+                <div>
+                  <strong>
+                    <Text of={subject} />
+                  </strong>
+                  <p class="meaning">
+                    {m('fingerprint')} <Code of={fingerprint} />
+                  </p>
+                </div>
+                <span>
+                  {m('until')} <When at={not_valid_after} />
+                </span>
+              </li>
+            ))}
+          </ul>
+          {may('truststores.write') && (
+            <Drop title={m('dropNew')} accept={accept} take={(file) => setOpen({ file })} />
+          )}
+        </Card>
+      </div>
+      {open !== undefined && open !== 'remove' && (
+        <Dialog title={m('change')} close={close}>
+          <Form
+            action={words('save')}
+            cancel={close}
+            fields={truststoreFields(open.file, found)}
+            send={async (values) => {
+              await write('PATCH', `/api/truststores/${id}/`, values);
+              forget('/api/truststores/');
+              tell(words('saved'));
+              close();
+              reload();
+            }}
+          />
+        </Dialog>
+      )}
+      {open === 'remove' && (
+        <Confirm
+          title={m('removeTitle')}
+          action={words('delete')}
+          name={name}
+          close={close}
+          run={async () => {
+            await write('DELETE', `/api/truststores/${id}/`);
+            forget('/api/truststores/');
+            tell(words('deleted', { name: plain(name) }));
+            go('/truststores');
+          }}
+        >
+          <p>{m('removeLead')}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Uses({ id }: { readonly id: number }) {
+  const asked = useList<Registration>(`/api/devid-registrations/?limit=50&truststore=${id}`);
+  return (
+    <Card title={m('uses')}>
+      <Answer of={asked}>
+        {({ records }) =>
+          records.length === 0 ? (
+            <p class="quiet">{m('noUse')}</p>
+          ) : (
+            <ul class="plain-list">
+              {records.map((one) => (
+                <li key={one.id}>
+                  <a href={`/registrations/${one.id}`}>
+                    <Text of={one.unique_name} />
+                  </a>
+                  <Code of={one.serial_number_pattern} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answer>
+    </Card>
+  );
+}
