@@ -2,6 +2,7 @@ import postgres from 'postgres';
 import { Fault, toFault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
 import { unavailable } from './driver.ts';
+import type { Hosts } from './postgres-hosts.ts';
 import { isRefusal } from './refusal.ts';
 
 /** What parameters may be besides what postgres.js knows. */
@@ -16,12 +17,14 @@ export interface Timeouts {
 }
 
 export function connect(
-  url: string,
+  hosts: Hosts,
   timeouts: Timeouts,
   { max, onclose }: { readonly max: number; readonly onclose?: () => void },
 ): Client {
-  return postgres(url, {
+  return postgres(hosts.url, {
     max,
+    // Of several servers, those that only follow are of no use: what they show may be old.
+    ...(hosts.count > 1 && { target_session_attrs: 'read-write' }),
     ...(onclose && { onclose }),
     connect_timeout: Math.ceil(timeouts.connect / 1000),
     max_lifetime: null,
@@ -101,6 +104,20 @@ export function isLost(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) return /^(08|57P0|25P03)/.test(error.code);
   return !isRefusal(error);
 }
+
+const codeOf = (error: unknown): string => (error instanceof postgres.PostgresError ? error.code : '');
+
+/** The server has become one that only follows, or was told to take no writes: nothing of the statement happened. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
+
+/** There are as many connections as there may be; another one of ours may be free soon. */
+export const isCrowded = (error: unknown): boolean => codeOf(error) === '53300';
+
+/**
+ * Worth another try at once: a deadlock, or a conflict of serializable transactions, is gone when the other one is through. A
+ * primary key is taken (they come from sequences) by nobody but an attempt of ours that was given up too early.
+ */
+export const isPassing = (error: unknown): boolean => /^(40001|40P01|23505)$/.test(codeOf(error));
 
 /** The database is away, overloaded, in recovery or will not let us in: all that may change without us. */
 const outside = /^(08|25006|25P03|28|3D000|40|53|55P03|57)/;

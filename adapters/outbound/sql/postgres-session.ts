@@ -1,58 +1,84 @@
 import type postgres from 'postgres';
+import { Fault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
 import { unavailable } from './driver.ts';
 import {
   ask,
   type Client,
   connect,
+  isCrowded,
   isLost,
+  isPassing,
+  isReadOnly,
   type Send,
   settle,
   type Timeouts,
   type Types,
   within,
 } from './postgres-client.ts';
+import type { Hosts } from './postgres-hosts.ts';
 
-/** While a server is away, one attempt to connect in so many milliseconds is enough for all who ask. */
-const pause = 200;
-
-class Attempts {
-  #notBefore = 0;
-
-  /** Faults: unavailable, shortly after an attempt that failed. */
-  demand(): void {
-    if (performance.now() < this.#notBefore) throw unavailable();
-  }
-
-  failed(): void {
-    this.#notBefore = performance.now() + pause;
-  }
-}
+/** Of connections that there are too many of, in milliseconds. */
+const crowdedPause = 50;
 
 /** Connections for statements that stand alone. */
 export class Pool {
-  readonly #connect: () => Client;
-  readonly #deadline: number;
-  readonly #attempts = new Attempts();
+  readonly #hosts: Hosts;
+  readonly #timeouts: Timeouts;
+  readonly #max: number;
+  #url: string;
   #client: Client;
   /** The client has got an answer. */
   #answered = false;
 
-  constructor(url: string, timeouts: Timeouts, max: number) {
-    this.#connect = () => connect(url, timeouts, { max });
-    this.#deadline = timeouts.connect + timeouts.statement + 1000;
-    this.#client = this.#connect();
+  constructor(hosts: Hosts, timeouts: Timeouts, max: number) {
+    this.#hosts = hosts;
+    this.#timeouts = timeouts;
+    this.#max = max;
+    this.#url = hosts.url;
+    this.#client = connect(hosts, timeouts, { max });
   }
 
+  /** Runs a statement that may as well run twice: it does when a connection that had worked is lost, or another server is tried. */
   async query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
-    this.#attempts.demand();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#once(sql, parameters, reuse);
+      } catch (error) {
+        // A Fault says that time is up, or that there is nobody to ask.
+        const again = isLost(error) || isReadOnly(error) || isCrowded(error) || isPassing(error);
+        if (error instanceof Fault || !again || attempt > this.#hosts.count) throw error;
+        if (isCrowded(error)) await Bun.sleep(crowdedPause * (1 + Math.random()));
+      }
+    }
+  }
+
+  async #once(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
+    if (this.#hosts.isResting) throw unavailable();
+    // Whoever found out that the server takes no writes any more has found out for all.
+    if (this.#url !== this.#hosts.url) this.#renew();
     const client = this.#client;
+    const url = this.#url;
+    const { connect, statement } = this.#timeouts;
     try {
-      const { rows } = await within(this.#deadline, ask(client, sql, parameters, reuse), () => {});
-      if (client === this.#client) this.#answered = true;
+      const { rows } = await within(
+        connect + statement + 1000,
+        ask(client, sql, parameters, reuse),
+        () => {},
+      );
+      if (client === this.#client) {
+        this.#answered = true;
+        this.#hosts.worked(url);
+      }
       return rows;
     } catch (error) {
-      if (isLost(error) && client === this.#client) this.#renew();
+      if (client === this.#client) {
+        if (isReadOnly(error)) this.#hosts.demoted(url);
+        if (isLost(error)) {
+          if (!this.#answered) this.#hosts.failed(url);
+          this.#renew();
+        }
+      }
       throw error;
     }
   }
@@ -63,9 +89,9 @@ export class Pool {
    */
   #renew(): void {
     void this.#client.end({ timeout: 1 });
-    if (!this.#answered) this.#attempts.failed();
     this.#answered = false;
-    this.#client = this.#connect();
+    this.#url = this.#hosts.url;
+    this.#client = connect(this.#hosts, this.#timeouts, { max: this.#max });
   }
 
   async close(): Promise<void> {
@@ -74,6 +100,7 @@ export class Pool {
 }
 
 interface Session {
+  readonly url: string;
   readonly client: Client;
   readonly sql: postgres.ReservedSql<Types>;
   readonly state: { open: boolean };
@@ -109,13 +136,12 @@ export class TransactionError extends Error {
  * on a connection that is known to be lost, and one that failed is never used again.
  */
 export class Writer {
-  readonly #url: string;
+  readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
-  readonly #attempts = new Attempts();
   #session: Session | undefined;
 
-  constructor(url: string, timeouts: Timeouts) {
-    this.#url = url;
+  constructor(hosts: Hosts, timeouts: Timeouts) {
+    this.#hosts = hosts;
     this.#timeouts = timeouts;
   }
 
@@ -151,7 +177,8 @@ export class Writer {
       }
     } catch (error) {
       const lost = isLost(error);
-      if (session && lost) await this.#drop(session);
+      if (session && isReadOnly(error)) this.#hosts.demoted(session.url);
+      if (session && (lost || isReadOnly(error))) await this.#drop(session);
       throw new TransactionError(error, committing && lost);
     }
   }
@@ -168,7 +195,8 @@ export class Writer {
   }
 
   async #open(): Promise<Session> {
-    this.#attempts.demand();
+    if (this.#hosts.isResting) throw unavailable();
+    const { url } = this.#hosts;
     const state = { open: true };
     const { promise: lost, reject } = Promise.withResolvers<never>();
     lost.catch(() => {});
@@ -176,16 +204,17 @@ export class Writer {
       state.open = false;
       reject(unavailable());
     };
-    const client = connect(this.#url, this.#timeouts, { max: 1, onclose });
+    const client = connect(this.#hosts, this.#timeouts, { max: 1, onclose });
     try {
       const reserve = async () => {
         await client`select 1`;
         return client.reserve();
       };
       const sql = await within(this.#timeouts.connect + 1000, reserve(), () => {});
-      return { client, sql, state, lost };
+      this.#hosts.worked(url);
+      return { url, client, sql, state, lost };
     } catch (error) {
-      this.#attempts.failed();
+      if (!isCrowded(error)) this.#hosts.failed(url);
       await client.end({ timeout: 0 });
       throw error;
     }

@@ -67,6 +67,8 @@ export class PostgresTransaction {
   readonly #commit: () => Promise<void>;
   readonly #statements: Statements;
   #head: Head;
+  /** What comes of it once COMMIT, which may have been sent, takes effect. */
+  outcome: Outcome | undefined;
 
   constructor(send: Send, commit: () => Promise<void>, statements: Statements, head: Head) {
     this.#send = send;
@@ -75,14 +77,29 @@ export class PostgresTransaction {
     this.#head = head;
   }
 
+  /**
+   * Which outcome has come about already, in a transaction whose COMMIT went unanswered. It waits until such a transaction is
+   * over, and none of them can become true after ours has written the same events, or records under the same ids.
+   */
+  async already(possible: readonly Outcome[]): Promise<Outcome | undefined> {
+    const { rows } = await this.#send(this.#statements.auditHeadLocked(), [this.#head.chain]);
+    const hash = rows[0]?.hash;
+    const found = possible.find(
+      ({ head }) => hash instanceof Uint8Array && Buffer.compare(head.hash, hash) === 0,
+    );
+    if (found) await this.#commit();
+    return found;
+  }
+
   /** All of them; throws when one is refused, without saying which. */
   async together(units: readonly Unit[], ids: Ids): Promise<Outcome> {
     const written = this.#write(units, ids);
     // An update or delete that finds nothing is no error to PostgreSQL: look before committing.
     const isSure = units.every((unit) => unit.every(({ op }) => op === 'insert' || op === 'audit'));
     if (!isSure) await written;
+    this.outcome = { results: ids, head: this.#head };
     await settle([written, this.#commit()]);
-    return { results: ids, head: this.#head };
+    return this.outcome;
   }
 
   /** Those that are not refused, one after the other. */
@@ -102,8 +119,9 @@ export class PostgresTransaction {
       }
       await this.#send('release savepoint unit', []);
     }
+    this.outcome = { results, head: this.#head };
     await this.#commit();
-    return { results, head: this.#head };
+    return this.outcome;
   }
 
   async #write(units: readonly Unit[], ids: Ids): Promise<void> {
@@ -196,7 +214,7 @@ function stepFor(kind: Kind, steps: Step[]): Rows {
 function refusalOf(error: unknown, writes: readonly Change[]): unknown {
   if (!(error instanceof postgres.PostgresError)) return error;
   if (error.code === '23503') return new Refusal(writes, { kind: 'reference' });
-  if (error.code === '23505') {
+  if (error.code === '23505' && error.constraint_name?.endsWith('_pkey') !== true) {
     const [write] = writes;
     const table = write && tableOf(write.kind);
     // certificates_serial_number_ca_key
@@ -204,5 +222,5 @@ function refusalOf(error: unknown, writes: readonly Change[]): unknown {
     const unique = table?.unique.find((fields) => columns === `${fields.map(columnName).join('_')}_key`);
     return new Refusal(writes, { kind: 'taken', field: unique?.[0] ?? '' });
   }
-  return /^(22|23|P0)/.test(error.code) ? toFault(error) : error;
+  return /^(22|23(?!505)|P0)/.test(error.code) ? toFault(error) : error;
 }

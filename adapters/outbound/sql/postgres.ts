@@ -1,6 +1,7 @@
 import { type DialectAdapter, Kysely, PostgresAdapter, sql } from 'kysely';
 import { PostgresJSDialect } from 'kysely-postgres-js';
 import postgres from 'postgres';
+import { Fault } from '#core/fault.ts';
 import type { Clock, Health } from '#core/ports/platform.ts';
 import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
@@ -10,7 +11,17 @@ import type { Builder, Driver, Result, Tables, Unit } from './driver.ts';
 import { load } from './load.ts';
 import { Looks } from './looks.ts';
 import { migrate } from './migrations/migrate.ts';
-import { asFault, type Client, connect, type Timeouts } from './postgres-client.ts';
+import {
+  asFault,
+  type Client,
+  connect,
+  isLost,
+  isPassing,
+  isReadOnly,
+  type Timeouts,
+  within,
+} from './postgres-client.ts';
+import { Hosts } from './postgres-hosts.ts';
 import { apart, together } from './postgres-looks.ts';
 import { Pool, type TransactionError, Writer } from './postgres-session.ts';
 import { allotIds, type Ids, type Outcome, PostgresTransaction } from './postgres-transaction.ts';
@@ -35,8 +46,9 @@ export interface PostgresOptions {
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, clock, poolSize = 4, connectTimeout = 5000, statementTimeout = 10_000 } = options;
   const timeouts = { connect: connectTimeout, statement: statementTimeout };
-  await bringUpToDate(url, timeouts);
-  return createStore(new PostgresDriver(url, timeouts, poolSize), clock);
+  const hosts = new Hosts(url);
+  await bringUpToDate(hosts, timeouts);
+  return createStore(new PostgresDriver(hosts, timeouts, poolSize), clock);
 }
 
 /**
@@ -47,7 +59,7 @@ export async function restorePostgresStore(
   { url, connectTimeout = 5000 }: Pick<PostgresOptions, 'url' | 'connectTimeout'>,
   snapshot: Snapshot,
 ): Promise<void> {
-  await bringUpToDate(url, { connect: connectTimeout, statement: 0 }, (open) =>
+  await bringUpToDate(new Hosts(url), { connect: connectTimeout, statement: 0 }, (open) =>
     load(open, 'postgres', snapshot),
   );
 }
@@ -55,6 +67,12 @@ export async function restorePostgresStore(
 /** Of a snapshot, in milliseconds: whoever takes the rows may be slow. */
 const patience = 10 * 60_000;
 const mostAttempts = 4;
+/** How long to look for a server that knows whether a COMMIT that was cut off took effect, and how often, in milliseconds. */
+const doubtPatience = 4000;
+const doubtPause = 100;
+/** Load balancers do not wait long. */
+const healthPatience = 2000;
+const healthQuery = `select value, current_setting('transaction_read_only') as "readOnly" from change_counter`;
 
 class PostgresDriver implements Driver {
   readonly dialect = 'postgres';
@@ -65,16 +83,16 @@ class PostgresDriver implements Driver {
   readonly #searches: Pool;
   readonly #writer: Writer;
 
-  readonly #url: string;
+  readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
 
-  constructor(url: string, timeouts: Timeouts, poolSize: number) {
-    this.#url = url;
+  constructor(hosts: Hosts, timeouts: Timeouts, poolSize: number) {
+    this.#hosts = hosts;
     this.#timeouts = timeouts;
-    this.#pool = new Pool(url, timeouts, poolSize);
-    this.#searches = new Pool(url, timeouts, 2);
-    this.#writer = new Writer(url, timeouts);
-    this.builder = builderOver(() => connect(url, timeouts, { max: 1 }));
+    this.#pool = new Pool(hosts, timeouts, poolSize);
+    this.#searches = new Pool(hosts, timeouts, 2);
+    this.#writer = new Writer(hosts, timeouts);
+    this.builder = builderOver(() => connect(hosts, timeouts, { max: 1 }));
     this.#statements = new Statements(this.builder);
   }
 
@@ -98,32 +116,61 @@ class PostgresDriver implements Driver {
 
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
     let apart = false;
+    let ids: Ids | undefined;
+    /** What comes of attempts whose COMMIT may have taken effect; since when it is known that there are any. */
+    const possible: Outcome[] = [];
+    let since = Number.POSITIVE_INFINITY;
     for (let attempt = 1; ; attempt++) {
+      let transaction: PostgresTransaction | undefined;
       try {
         const { results, head } = await this.#writer.pipelined<Ids, Outcome>({
-          prelude: (send) => allotIds(units, send),
-          work: (ids, send, commit) => {
-            const transaction = new PostgresTransaction(send, commit, this.#statements, chain.head);
-            return apart ? transaction.apart(units, ids) : transaction.together(units, ids);
+          prelude: async (send) => {
+            ids ??= await allotIds(units, send);
+            return ids;
+          },
+          work: async (ids, send, commit) => {
+            transaction = new PostgresTransaction(send, commit, this.#statements, chain.head);
+            return (
+              (possible.length > 0 && (await transaction.already(possible))) ||
+              (apart ? transaction.apart(units, ids) : transaction.together(units, ids))
+            );
           },
         });
         chain.head = head;
         return results;
       } catch (error) {
         const { cause, uncertain } = error as TransactionError;
-        if (uncertain) chain.restart();
+        if (uncertain && transaction?.outcome) {
+          possible.push(transaction.outcome);
+          since = Math.min(since, performance.now());
+        }
         if (isRefusal(cause) && units.length === 1) return [cause];
-        // A deadlock, or a conflict of serializable transactions, is gone when the other one is through.
-        if (uncertain || attempt === mostAttempts || !(isRefusal(cause) || isPassing(cause)))
+        if (isRefusal(cause)) apart = true;
+        if (possible.length > 0) {
+          const canTell = possible.every(({ head }) => head !== chain.head);
+          if (canTell && performance.now() - since < doubtPatience) {
+            await Bun.sleep(doubtPause);
+            continue;
+          }
+          chain.restart();
           throw asFault(cause);
-        apart = true;
+        }
+        if (isRefusal(cause) || isPassing(cause) ? attempt < mostAttempts : this.#mayMove(cause, attempt))
+          continue;
+        throw asFault(cause);
       }
     }
   }
 
+  /** Nothing has happened yet, and another connection, or another server, may do. A Fault says that time is up. */
+  #mayMove(cause: unknown, attempt: number): boolean {
+    const moves = isReadOnly(cause) ? this.#hosts.count > 1 : isLost(cause) && !(cause instanceof Fault);
+    return moves && attempt <= this.#hosts.count;
+  }
+
   async still(work: (ask: Ask) => Promise<void>): Promise<void> {
     const { connect } = this.#timeouts;
-    const reader = new Writer(this.#url, { connect, statement: patience });
+    const reader = new Writer(this.#hosts, { connect, statement: patience });
     let failure: unknown;
     try {
       await reader.transaction(async (send) => {
@@ -149,8 +196,9 @@ class PostgresDriver implements Driver {
 
   async health(): Promise<Health> {
     try {
-      await this.query('select value from change_counter', [], true);
-      return { ok: true };
+      const [row] = await within(healthPatience, this.query(healthQuery, [], true), () => {});
+      if (row?.readOnly === 'off') return { ok: true };
+      return { ok: false, detail: 'the database takes no writes' };
     } catch {
       return { ok: false, detail: 'the database is out of reach' };
     }
@@ -165,9 +213,6 @@ const answered = (rows: Promise<Row[]>): Promise<Row[]> =>
   rows.catch((error) => {
     throw asFault(error);
   });
-
-const isPassing = (error: unknown): boolean =>
-  error instanceof postgres.PostgresError && (error.code === '40001' || error.code === '40P01');
 
 const builderOver = (client: () => Client): Builder =>
   new Kysely<Tables>({ dialect: new LockedElsewhere({ postgres: client }) });
@@ -189,14 +234,13 @@ class UnlockedAdapter extends PostgresAdapter {
 
 /** Of gateways that start at once, one makes the tables; the others wait for it and find them made. */
 async function bringUpToDate(
-  url: string,
+  hosts: Hosts,
   timeouts: Timeouts,
   bring = (open: Builder): Promise<void> => migrate(open, 'postgres'),
 ): Promise<void> {
-  const client = connect(url, { ...timeouts, statement: 0 }, { max: 1 });
+  const client = await reach(hosts, { ...timeouts, statement: 0 });
   const builder = builderOver(() => client);
   try {
-    await client`select 1`;
     await makeLock(builder);
     await builder.connection().execute(async (connection) => {
       await sql`begin`.execute(connection);
@@ -209,6 +253,22 @@ async function bringUpToDate(
   } finally {
     // Ends a transaction that is still open, too.
     await client.end({ timeout: 1 });
+  }
+}
+
+/** One connection, to the first server that lets us in. */
+async function reach(hosts: Hosts, timeouts: Timeouts): Promise<Client> {
+  for (let left = hosts.count; ; left--) {
+    const { url } = hosts;
+    const client = connect(hosts, timeouts, { max: 1 });
+    try {
+      await client`select 1`;
+      return client;
+    } catch (error) {
+      await client.end({ timeout: 1 });
+      if (left <= 1) throw asFault(error);
+      hosts.failed(url);
+    }
   }
 }
 

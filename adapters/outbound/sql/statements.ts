@@ -166,6 +166,13 @@ export class Statements {
     );
   }
 
+  /** Parameter: chain. */
+  auditHeadLocked(): string {
+    return this.#compiled('auditHeadLocked', (builder) =>
+      builder.selectFrom('audit_heads').select('hash').where('chain', '=', parameter).forUpdate(),
+    );
+  }
+
   auditHeadsAfter(): string {
     return this.#compiled('auditHeadsAfter', (builder) =>
       builder
