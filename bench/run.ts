@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Case, Extent } from './cases/case.ts';
 import { cmpCases } from './cases/cmp.ts';
 import { crlCase } from './cases/crl.ts';
+import { deviceImportCase } from './cases/device-import.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
 import { filledCase } from './cases/filled.ts';
 import { hsmCase } from './cases/hsm.ts';
@@ -23,6 +24,7 @@ const cases: readonly Case[] = [
   memoryCase,
   startCase,
   crlCase,
+  deviceImportCase,
 ];
 
 const full: Extent = {
@@ -33,6 +35,7 @@ const full: Extent = {
   watched: 50_000,
   starts: 7,
   revoked: 1_000_000,
+  imported: 100_000,
 };
 const quick: Extent = {
   rounds: 3,
@@ -42,6 +45,7 @@ const quick: Extent = {
   watched: 10_000,
   starts: 3,
   revoked: 100_000,
+  imported: 20_000,
 };
 
 const { values } = parseArgs({

@@ -1,0 +1,62 @@
+/** Imports as many devices as the argument says, and prints what it took as JSON. A process of its own: its peak of memory is the import's. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { readCsv } from '#adapters/wire/csv.ts';
+import { installation } from '#tests/fixtures/installation.ts';
+
+export interface ImportFigures {
+  readonly devices: number;
+  /** Octets of the file. */
+  readonly size: number;
+  /** Milliseconds: until it is taken in, and until all devices are there. */
+  readonly received: number;
+  readonly made: number;
+  /** MiB, resident: before, and most while it went on. */
+  readonly before: number;
+  readonly peak: number;
+}
+
+const [, , count] = process.argv;
+console.log(JSON.stringify(await measure(Number(count))));
+
+async function measure(devices: number): Promise<ImportFigures> {
+  const directory = mkdtempSync(join(tmpdir(), 'postern-import-'));
+  try {
+    const clock = { now: () => systemClock.now(), advance() {} };
+    const store = await openSqliteStore({ path: join(directory, 'postern.db'), clock });
+    await using site = await installation({ clock, store });
+    const { gateway, admin } = site;
+    const carryOut = async (file: Uint8Array) => {
+      const started = performance.now();
+      const { id } = await gateway.deviceImports.create(admin, { fileName: '', ...(await readCsv(file)) });
+      const received = performance.now() - started;
+      while ((await gateway.deviceImports.read(admin, id)).finishedAt === null)
+        await gateway.proceedImports();
+      const { created } = await gateway.deviceImports.read(admin, id);
+      return { created, received, made: performance.now() - started - received };
+    };
+    await carryOut(table('warm-up', 2000));
+    const file = table('pump', devices);
+    Bun.gc(true);
+    const before = resident('VmRSS');
+    const { created, received, made } = await carryOut(file);
+    if (created !== devices) throw new Error(`${created} devices`);
+    return { devices, size: file.length, received, made, before, peak: resident('VmHWM') };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function table(name: string, rows: number): Uint8Array {
+  const lines = Array.from({ length: rows }, (_, n) => `${name}-${n},SN-${name}-${n},default,est cmp\n`);
+  return Buffer.from(`common_name,serial_number,domain,protocols\n${lines.join('')}`);
+}
+
+/** MiB, from the kernel. */
+function resident(figure: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync('/proc/self/status', 'latin1');
+  return Number(new RegExp(`${figure}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+}
