@@ -5,6 +5,7 @@ import type { Store, Write } from './ports/store.ts';
 import { type LevelView, securityLevelViews } from './security/level-views.ts';
 import { isStricter, type SecurityLevel, usualLevel } from './security/levels.ts';
 import { obstacles } from './security/obstacles.ts';
+import { isHostPattern } from './webhooks/hosts.ts';
 
 /** What an administrator can change while the service runs, for all instances. */
 export interface RuntimeSettings {
@@ -64,6 +65,12 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
       throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {
         field: 'refreshTokenSeconds',
+      });
+    }
+    const wrong = next.webhookHosts.find((host) => !isHostPattern(host));
+    if (wrong !== undefined) {
+      throw new Fault('malformed', `${brief(wrong)}: this is neither a host nor \`*.\` before one`, {
+        field: 'webhookHosts',
       });
     }
     if (isStricter(next.securityLevel, before.securityLevel)) await demandNoObstacles(next.securityLevel);

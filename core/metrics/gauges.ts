@@ -84,6 +84,11 @@ export async function gauges(
       await upstreamSamples(context),
     ),
     gauge(
+      'postern_webhook_deliveries',
+      `Messages to webhooks that are yet to be sent (pending) or were given up (dead) (counted no further than ${countedUpTo}).`,
+      await webhookSamples(context),
+    ),
+    gauge(
       'postern_healthy',
       'Whether what the service depends on is in reach: store, key stores (HSMs among them), upstream issuers.',
       Object.entries(health).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 })),
@@ -101,6 +106,18 @@ const upstreamSamples = ({ store, issuers }: Context): Promise<Sample[]> =>
           { field: 'state', is: 'oneOf', value: ['asked', 'pending', 'received'] },
           { field: 'issuer', is: 'equal', value: issuer },
         ],
+        countedUpTo,
+      ),
+    })),
+  );
+
+const webhookSamples = ({ store }: Context): Promise<Sample[]> =>
+  Promise.all(
+    ['pending', 'dead'].map(async (state) => ({
+      labels: { state },
+      value: await store.count(
+        'webhookDelivery',
+        [{ field: 'state', is: 'equal', value: state }],
         countedUpTo,
       ),
     })),

@@ -1,3 +1,8 @@
+/** A name or an IP address (IPv6 without brackets), or `*.` and a name. */
+export const isHostPattern = (text: string): boolean =>
+  text.length <= 253 &&
+  /^(?:(?:\*\.)?[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+)$/.test(text);
+
 /**
  * Whether `hosts` has the host of a URL: a name or an address, or with `*.` before it all names below it. An empty list: all
  * hosts are allowed.

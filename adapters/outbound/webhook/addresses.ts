@@ -18,7 +18,6 @@ for (const [net, prefix] of [
 }
 for (const [net, prefix] of [
   ['fe80::', 10],
-  ['::', 128],
   ['ff00::', 8],
   // Metadata services: AWS, Google Cloud.
   ['fd00:ec2::254', 128],
@@ -27,7 +26,7 @@ for (const [net, prefix] of [
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['2002::', 16],
-  ['::', 97],
+  ['::', 96],
 ] as const) {
   refused.addSubnet(net, prefix, 'ipv6');
 }

@@ -42,7 +42,7 @@ const fields = {
     }),
   },
   webhook_hosts: {
-    schema: Type.Array(Type.String({ maxLength: 253, pattern: '^(\\*\\.)?[0-9A-Za-z.:_-]+$' }), {
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
       maxItems: 100,
       uniqueItems: true,
       description:

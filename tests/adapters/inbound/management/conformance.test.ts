@@ -244,6 +244,11 @@ const walks: readonly Walk[] = [
     },
   },
   {
+    path: '/api/webhooks/',
+    create: () => ({ unique_name: 'tickets', url: 'https://tickets.example/postern' }),
+    change: { events: ['certificate.revoked'] },
+  },
+  {
     path: '/api/users/',
     create: () => ({ username: 'jo', password: 'a long password', role: 4 }),
     change: { is_active: false },
@@ -340,6 +345,13 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
     'another secret',
     async () => admin.call('POST', `/api/service-accounts/${await serviceAccount()}/rotate/`),
   ],
+  [200, 'another signing secret', async () => webhook('rotate', true)],
+  [202, 'a test message', async () => webhook('test', true)],
+  [409, 'a test message where nothing is sent', async () => webhook('test', false)],
+  [200, 'messages', () => admin.get('/api/webhook-deliveries/?state=pending')],
+  [200, 'one of them', async () => admin.get(`/api/webhook-deliveries/${await message()}/`)],
+  [202, 'it again', async () => admin.call('POST', `/api/webhook-deliveries/${await message()}/redeliver/`)],
+  [409, 'one webhook too many', () => tooManyWebhooks()],
   [404, 'a CRL before there is one', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/`)],
   [200, 'a new CRL', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/generate-crl/`)],
   [200, 'a CRL', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/`)],
@@ -428,6 +440,20 @@ const decide = (verb: string, id: number) => admin.post(`/api/approvals/${id}/${
 const backup = async () => (await admin.post('/api/backups/', { remote_directory: '/var/backups' })).body.id;
 const serviceAccount = async () =>
   (await admin.post('/api/service-accounts/', { unique_name: 'a program', role: 4 })).body.id;
+const newWebhook = (unique_name: string, is_active = false) =>
+  admin.post('/api/webhooks/', { unique_name, url: 'http://127.0.0.1:9/', is_active });
+async function webhook(what: string, isActive: boolean): Promise<Answer> {
+  const { body } = await newWebhook(`${what} ${isActive}`, isActive);
+  return admin.call('POST', `/api/webhooks/${body.id}/${what}/`);
+}
+const message = () => idOf('/api/webhook-deliveries/');
+async function tooManyWebhooks(): Promise<Answer> {
+  for (let n = 0; n < 32; n++) {
+    const answer = await newWebhook(`webhook ${n}`);
+    if (answer.status !== 201) return answer;
+  }
+  return newWebhook('one more');
+}
 const credential = async (type: number) => (await admin.post('/api/tls/', { credential_type: type })).body.id;
 const issued = async () => (await admin.post('/api/certificates/', { common_name: 'once' })).body.id;
 const pkcs12 = (id: number) => admin.post(`/api/certificates/${id}/pkcs12/`, { password: 'a long password' });

@@ -9,6 +9,8 @@ const usual = {
   refresh_token_seconds: 86_400,
   expiry_warning_days: 30,
   log_retention_days: null,
+  webhook_warn_days: [30, 7, 1],
+  webhook_hosts: [],
   security_level: 'brownfield',
 };
 
@@ -58,6 +60,10 @@ test.each([
   [{ access_token_seconds: 4000, refresh_token_seconds: 3600 }, 'refresh_token_seconds'],
   [{ expiry_warning_days: '7' }, 'expiry_warning_days'],
   [{ log_retention_days: 0 }, 'log_retention_days'],
+  [{ webhook_warn_days: [7, 7] }, 'webhook_warn_days'],
+  [{ webhook_warn_days: [0] }, 'webhook_warn_days'],
+  [{ webhook_hosts: ['https://tickets.example'] }, 'webhook_hosts'],
+  [{ webhook_hosts: ['*'] }, 'webhook_hosts'],
   [{ debug: true }, 'debug'],
 ])('%j is refused at %s, and nothing changes', async (changes, field) => {
   await using site = await installation();

@@ -1,0 +1,118 @@
+import { Type } from '@sinclair/typebox';
+import type { Gateway } from '#core/gateway.ts';
+import type { DeliveryView } from '#core/webhooks/deliveries.ts';
+import { deliveryStates, testEvent, webhookEvents } from '#core/webhooks/webhook.ts';
+import { recordId } from '../collection.ts';
+import { recordSchema, shownExample } from '../collection-operations.ts';
+import { type Description, timestamp } from '../description.ts';
+import { json } from '../errors.ts';
+import { dateTime, nullable } from '../fields.ts';
+import { equalInteger, equalText, from, until } from '../filters.ts';
+import { jsonResponse, type Route } from '../route.ts';
+import { idField } from './common.ts';
+
+const shown = { readOnly: true } as const;
+const ordered = { readOnly: true, orderable: true } as const;
+
+export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryView> = {
+  path: '/api/webhook-deliveries',
+  tag: 'webhooks',
+  noun: 'webhook delivery',
+  kind: 'webhookDelivery',
+  permissions: { read: 'webhooks.read' },
+  fields: {
+    id: idField,
+    created_at: { schema: dateTime('when it happened'), record: 'createdAt', ...ordered },
+    webhook: { schema: Type.Integer(), ...ordered },
+    webhook_id: {
+      schema: Type.String({ description: 'the header `Webhook-Id`: the same at every attempt' }),
+      record: 'message',
+      ...shown,
+    },
+    event: { schema: Type.String({ enum: [...webhookEvents, testEvent] }), ...ordered },
+    state: {
+      schema: Type.String({
+        enum: [...deliveryStates],
+        description: 'dead: given up after the last attempt, kept for 30 days; delivered: kept for 7',
+      }),
+      ...ordered,
+    },
+    attempts: { schema: Type.Integer(), ...ordered },
+    next_attempt_at: {
+      schema: nullable(dateTime('while it is pending')),
+      record: 'dueAt',
+      ...ordered,
+    },
+    delivered_at: { schema: nullable(dateTime('when it was taken')), record: 'deliveredAt', ...ordered },
+    last_status: { schema: nullable(Type.Integer(), 'HTTP status of the last answer'), ...shown },
+    last_error: { schema: nullable(Type.String(), 'why the last attempt failed'), ...shown },
+    body: {
+      schema: Type.String({ description: 'what is sent, octet for octet: JSON' }),
+      detailOnly: true,
+      ...shown,
+    },
+  },
+  filters: {
+    webhook: equalInteger('webhook'),
+    state: equalText('state'),
+    event: equalText('event'),
+    webhook_id: equalText('message'),
+    from: from('createdAt'),
+    to: until('createdAt'),
+  },
+  toJson: (delivery, detail) => ({
+    id: delivery.id,
+    created_at: timestamp(delivery.createdAt),
+    webhook: delivery.webhook,
+    webhook_id: delivery.message,
+    event: delivery.event,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    next_attempt_at: delivery.state === 'pending' ? timestamp(delivery.dueAt) : null,
+    delivered_at: delivery.deliveredAt === null ? null : timestamp(delivery.deliveredAt),
+    last_status: delivery.lastStatus,
+    last_error: delivery.lastError,
+    ...(detail && { body: delivery.body }),
+  }),
+  example: {
+    id: 12,
+    created_at: '2026-03-02T08:15:30.000',
+    webhook: 2,
+    webhook_id: 'msg_kX3v0QmZt7Yb2LrC9sWeUa1D',
+    event: 'certificate.revoked',
+    state: 'pending',
+    attempts: 1,
+    next_attempt_at: '2026-03-02T08:15:35.000',
+    delivered_at: null,
+    last_status: 503,
+    last_error: 'answered 503',
+    body: '{"type":"certificate.revoked","timestamp":"2026-03-02T08:15:30.000Z","data":{"id":7}}',
+  },
+  operations: (gateway) => gateway.webhookDeliveries,
+};
+
+/** `POST /api/webhook-deliveries/{id}/redeliver/`. */
+export const redeliver = (gateway: Gateway): Route => ({
+  method: 'POST',
+  path: `${webhookDeliveries.path}/:id/redeliver`,
+  operation: {
+    id: 'redeliverWebhookDelivery',
+    tag: webhookDeliveries.tag,
+    summary: 'Send a message again',
+    description:
+      'At once, whatever became of it, under the same `Webhook-Id`, and with all attempts before it.',
+    permission: 'webhooks.write',
+    responses: {
+      202: jsonResponse(
+        'The message, which is pending again.',
+        recordSchema(webhookDeliveries.fields, true, 'WebhookDelivery'),
+        shownExample(webhookDeliveries),
+      ),
+    },
+  },
+  handle: async (principal, _request, { id }) =>
+    json(
+      202,
+      webhookDeliveries.toJson(await gateway.webhookDeliveries.redeliver(principal, recordId(id)), true),
+    ),
+});
