@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fingerprint } from '#core/x509/certificate.ts';
+import { extendedKeyUsageExtension, keyUsageExtension } from '#core/x509/extensions/usage.ts';
+import { oid } from '#core/x509/oids.ts';
+import { verifyPkcs10 } from '#core/x509/request.ts';
+import { type EstUpstream, estUpstream, answer as httpAnswer } from '#tests/fixtures/est-upstream.ts';
+import { request as pkcs10 } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { pem } from '#tests/fixtures/openssl.ts';
+import { type OpensslCmpServer, opensslCmpServer } from '#tests/fixtures/openssl-cmp-server.ts';
+import {
+  adminPassword,
+  type DeviceSecrets,
+  type Server,
+  shell,
+  startServer,
+} from '#tests/fixtures/server.ts';
+
+// Device → EST or CMP → gateway → CMP → a second Postern, or the server of `openssl cmp`; and device → CMP → gateway → EST.
+let scripted: EstUpstream;
+/** The CA behind the server of `openssl cmp`. */
+let corporate: EstUpstream;
+let mock: OpensslCmpServer;
+let upstream: Server;
+let gateway: Server;
+type Device = DeviceSecrets & { readonly cmp_shared_secret: string };
+let pump: Device;
+const mockKey = testKey('p-256', 'of the mock’s device');
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const tokens = new Map<Server, string>();
+
+async function api(server: Server, method: string, path: string, body?: object): Promise<Answer> {
+  const tls = { rejectUnauthorized: false };
+  const headers = { 'content-type': 'application/json' };
+  if (!tokens.has(server)) {
+    const login = await fetch(`${server.baseUrl}/api/token/`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ username: 'admin', password: adminPassword }),
+      tls,
+    });
+    tokens.set(server, ((await login.json()) as { access: string }).access);
+  }
+  const response = await fetch(`${server.baseUrl}${path}`, {
+    method,
+    headers: { ...headers, authorization: `Bearer ${tokens.get(server)}` },
+    ...(body && { body: JSON.stringify(body) }),
+    tls,
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+const idOf = ({ body }: Answer): number => (body as { id: number }).id;
+const list = async (server: Server, path: string) =>
+  (await api(server, 'GET', path)).body as Record<string, unknown>[];
+
+function run(line: string): string {
+  const { stdout, stderr } = shell(gateway.directory, line);
+  return stdout + stderr;
+}
+
+const makeRequest = (name: string, key = ''): string =>
+  run(`${key || `openssl ecparam -name prime256v1 -genkey -noout -out ${name}.key`}
+    openssl req -new -key ${name}.key -subj /CN=pump-1 -out ${name}.csr
+    openssl req -in ${name}.csr -outform DER | base64 >${name}.b64`);
+
+/** The status; what was issued is in `<name>.pem` then. */
+function est(name: string): number {
+  const how = `-u 'pump-1:${pump.password}' -H 'Content-Type: application/pkcs10' --data-binary @${name}.b64`;
+  const url = `${gateway.baseUrl}/.well-known/est/~tls_client/simpleenroll`;
+  const status = Number(run(`curl -sk -o ${name}.out -w '%{http_code}' ${how} '${url}'`));
+  if (status === 200) run(`base64 -d ${name}.out | openssl pkcs7 -inform DER -print_certs -out ${name}.pem`);
+  return status;
+}
+
+async function estInTime(name: string): Promise<number> {
+  let status = 202;
+  for (let n = 0; n < 40 && status === 202; n++) {
+    status = est(name);
+    if (status === 202) await Bun.sleep(250);
+  }
+  return status;
+}
+
+/** What `openssl cmp` said; what was issued is in `<name>.pem`. The upstream may be in this very process. */
+async function cmp(name: string, how: string): Promise<string> {
+  const line = `openssl cmp -config '' -server 127.0.0.1:${gateway.httpPort} -path .well-known/cmp/p/~tls_client \
+    -ref pump-1 -secret 'pass:${pump.cmp_shared_secret}' -certout ${name}.pem ${how} 2>&1`;
+  const client = Bun.spawn(['bash', '-c', line], { cwd: gateway.directory, stdout: 'pipe' });
+  return new Response(client.stdout).text();
+}
+
+const isOf = (root: string, issuing: string, name: string): string =>
+  run(`openssl verify -x509_strict -CAfile ${root}.pem -untrusted ${issuing}.pem ${name}.pem`);
+const isOfUpstream = (name: string): string => isOf('upstream-root', 'upstream-ca', name);
+
+async function useIssuer(issuingCa: number): Promise<void> {
+  const answer = await api(gateway, 'PATCH', '/api/domains/1/', { issuing_ca: issuingCa });
+  expect([answer.status, answer.body]).toEqual([200, answer.body]);
+}
+
+const cas = { postern: 0, mock: 0, scripted: 0 };
+
+beforeAll(async () => {
+  scripted = await estUpstream(Date.now);
+  corporate = await estUpstream(Date.now);
+  const serverKey = testKey('p-256', 'mock server');
+  const serverCertificate = corporate.certify(verifyPkcs10(pkcs10(serverKey, 'CN=CMP server')), {
+    extensions: [keyUsageExtension(['digitalSignature']), extendedKeyUsageExtension([oid.cmcCa])],
+  });
+  const ours = testKey('p-256', 'gateway of the mock');
+  mock = await opensslCmpServer(
+    // One certificate, and polling for it, as its server has it.
+    `-srv_cert server.pem -srv_key server.key -srv_trusted root.pem -srv_untrusted issuing.pem -rsp_cert device.pem
+     -rsp_extracerts issuing.pem -poll_count 2 -check_after 1`.split(/\s+/),
+    {
+      'server.pem': pem('CERTIFICATE', serverCertificate),
+      'server.key': serverKey.pem(),
+      'root.pem': pem('CERTIFICATE', corporate.root),
+      'issuing.pem': pem('CERTIFICATE', corporate.issuing),
+      'device.pem': pem('CERTIFICATE', corporate.certify(verifyPkcs10(pkcs10(mockKey, 'CN=pump-1')))),
+    },
+  );
+  upstream = await startServer();
+  const secrets = upstream.device('gateway') as Device;
+  const profile = await api(upstream, 'POST', '/api/cert-profiles/', {
+    unique_name: 'forwarded',
+    profile: {
+      validity: { duration: 'P30D' },
+      subject: { CN: {} },
+      extensions: {
+        basicConstraints: { ca: false },
+        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
+        extendedKeyUsage: { fixed: ['clientAuth'], unfit: 'drop' },
+      },
+    },
+  });
+  expect([profile.status, profile.body]).toEqual([201, profile.body]);
+  const [domain] = await list(upstream, '/api/domains/');
+  const profiles = [...(domain!.profiles as object[]), { profile: idOf(profile), alias: null }];
+  expect((await api(upstream, 'PATCH', '/api/domains/1/', { profiles })).status).toBe(200);
+  const [issuing] = await list(upstream, '/api/issuing-cas/?issuing_ca_type=1');
+  writeFileSync(join(upstream.directory, 'root.pem'), upstream.cli('ca', 'export', '1'));
+  writeFileSync(
+    join(upstream.directory, 'chain.pem'),
+    pem('CERTIFICATE', corporate.issuing) + pem('CERTIFICATE', corporate.root),
+  );
+  writeFileSync(
+    join(upstream.directory, 'ra.pem'),
+    pem('CERTIFICATE', corporate.certify(verifyPkcs10(pkcs10(ours, 'CN=gateway')))) +
+      pem('CERTIFICATE', corporate.issuing),
+  );
+  writeFileSync(join(upstream.directory, 'ra.key'), ours.pem());
+  gateway = await startServer({
+    config: `
+[issuers.postern]
+plugin = "remote-cmp"
+url = "http://127.0.0.1:${upstream.httpPort}"
+path = ".well-known/cmp/p/default/forwarded"
+reference = "gateway"
+secret = "${secrets.cmp_shared_secret}"
+trust = { file = "${join(upstream.directory, 'root.pem')}" }
+poll_most_seconds = 1
+
+[issuers.mock]
+plugin = "remote-cmp"
+url = "${mock.url}"
+client_certificate = "${join(upstream.directory, 'ra.pem')}"
+client_key = "${join(upstream.directory, 'ra.key')}"
+trust = { file = "${join(upstream.directory, 'chain.pem')}" }
+ca_certificates = "${join(upstream.directory, 'chain.pem')}"
+poll_least_seconds = 1
+
+[issuers.scripted]
+plugin = "remote-est"
+url = "${scripted.url}"
+trust = { fingerprint = "${fingerprint(scripted.root)}" }
+`,
+  });
+  writeFileSync(join(gateway.directory, 'upstream-root.pem'), upstream.cli('ca', 'export', '1'));
+  writeFileSync(
+    join(gateway.directory, 'upstream-ca.pem'),
+    upstream.cli('ca', 'export', String(issuing!.id)),
+  );
+  writeFileSync(join(gateway.directory, 'scripted-root.pem'), pem('CERTIFICATE', scripted.root));
+  writeFileSync(join(gateway.directory, 'scripted-ca.pem'), pem('CERTIFICATE', scripted.issuing));
+  writeFileSync(join(gateway.directory, 'corporate-root.pem'), pem('CERTIFICATE', corporate.root));
+  writeFileSync(join(gateway.directory, 'corporate-ca.pem'), pem('CERTIFICATE', corporate.issuing));
+  for (const [name, type] of [
+    ['postern', 5],
+    ['mock', 5],
+    ['scripted', 4],
+  ] as const) {
+    const made = await api(gateway, 'POST', '/api/issuing-cas/', {
+      unique_name: name,
+      issuing_ca_type: type,
+      issuer: name,
+    });
+    expect([made.status, made.body]).toEqual([201, made.body]);
+    cas[name] = idOf(made);
+  }
+  pump = gateway.device('pump-1') as Device;
+}, 120_000);
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await upstream?.[Symbol.asyncDispose]();
+  await mock?.[Symbol.asyncDispose]();
+  await corporate?.[Symbol.asyncDispose]();
+  await scripted?.[Symbol.asyncDispose]();
+});
+
+describe('through the gateway over CMP to a second Postern', () => {
+  beforeAll(() => useIssuer(cas.postern));
+
+  test('over EST, and the certificate is confirmed there', async () => {
+    makeRequest('by-est');
+    expect(est('by-est')).toBe(200);
+    expect(isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
+    for (let n = 0; n < 40; n++) {
+      const open = await list(gateway, '/api/upstream-requests/?state=received');
+      if (open.length === 0) break;
+      await Bun.sleep(250);
+    }
+    expect(await list(gateway, '/api/upstream-requests/?state=issued')).toHaveLength(1);
+    const transactions = await list(upstream, '/api/transactions/');
+    expect(transactions.map(({ state }) => state)).toEqual(['done']);
+  });
+
+  test('over CMP in both kinds of requests', async () => {
+    makeRequest('by-p10cr');
+    expect(await cmp('by-p10cr', '-cmd p10cr -csr by-p10cr.csr')).toContain('received PKICONF');
+    expect(isOfUpstream('by-p10cr')).toBe('by-p10cr.pem: OK\n');
+    makeRequest('by-cr');
+    expect(await cmp('by-cr', '-cmd cr -newkey by-cr.key -subject /CN=pump-1')).toContain('received PKICONF');
+    expect(isOfUpstream('by-cr')).toBe('by-cr.pem: OK\n');
+  });
+
+  test('while somebody there has to approve: the device polls here, and the gateway there', async () => {
+    const policy = await api(upstream, 'POST', '/api/approval-policies/', {
+      unique_name: 'look twice',
+      priority: 1,
+      decision: 'manual',
+    });
+    expect([policy.status, policy.body]).toEqual([201, policy.body]);
+    makeRequest('approved');
+    expect(est('approved')).toBe(202);
+    const [approval, ...more] = await list(upstream, '/api/approvals/?state=waiting');
+    expect(more).toEqual([]);
+    const shown = (await api(upstream, 'GET', `/api/approvals/${approval!.id}/`)).body;
+    const { request_hash } = shown as { request_hash: string };
+    const decided = await api(upstream, 'POST', `/api/approvals/${approval!.id}/approve/`, {
+      comment: 'as agreed',
+      request_hash,
+    });
+    expect([decided.status, decided.body]).toEqual([200, decided.body]);
+    expect(await estInTime('approved')).toBe(200);
+    expect(isOfUpstream('approved')).toBe('approved.pem: OK\n');
+    expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
+  }, 30_000);
+
+  test('a revocation is passed on, with its reason', async () => {
+    const serial = run(`openssl x509 -in by-est.pem -noout -serial`).trim().split('=')[1];
+    const [ours] = await list(gateway, `/api/certificates/?search=${serial}`);
+    const revoked = await api(gateway, 'POST', `/api/certificates/${ours!.id}/revoke/`, {
+      reason: 'keyCompromise',
+    });
+    expect([revoked.status, revoked.body]).toEqual([200, revoked.body]);
+    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
+    const { body } = await api(upstream, 'GET', `/api/certificates/${theirs!.id}/`);
+    expect(JSON.stringify(body)).toContain('keyCompromise');
+  });
+
+  test('while that is down: 503, and a certificate when it is back', async () => {
+    await upstream.stop();
+    makeRequest('down');
+    expect(est('down')).toBe(503);
+    await upstream.start();
+    let status = 503;
+    for (let n = 0; n < 40 && status !== 200; n++) {
+      await Bun.sleep(500);
+      status = est('down');
+    }
+    expect(status).toBe(200);
+    expect(isOfUpstream('down')).toBe('down.pem: OK\n');
+  }, 60_000);
+});
+
+test('through the gateway to the server of openssl cmp, which is polled for it', async () => {
+  await useIssuer(cas.mock);
+  writeFileSync(join(gateway.directory, 'mock.key'), mockKey.pem());
+  makeRequest('mock', 'true');
+  expect(est('mock')).toBe(202);
+  expect(await estInTime('mock')).toBe(200);
+  expect(isOf('corporate-root', 'corporate-ca', 'mock')).toBe('mock.pem: OK\n');
+  expect(await mock.says('received CERTCONF')).toBe(true);
+  expect(mock.output().split('received P10CR')).toHaveLength(2);
+}, 30_000);
+
+test('the other way round: CMP at the gateway, EST at the upstream, and polling on both', async () => {
+  await useIssuer(cas.scripted);
+  scripted.script(() => httpAnswer(202, 'later', { 'retry-after': '2' }));
+  makeRequest('both');
+  const said = await cmp('both', '-cmd p10cr -csr both.csr -total_timeout 20');
+  expect(said).toContain('received POLLREP');
+  expect(said).toContain('received PKICONF');
+  expect(isOf('scripted-root', 'scripted-ca', 'both')).toBe('both.pem: OK\n');
+}, 40_000);
