@@ -19,8 +19,8 @@ const page = 50;
 /** Failures in a row after which a webhook has a rest until the next call. */
 const mostFailures = 4;
 /** Milliseconds; with an attempt that begins at its end, shorter than the lease. */
-const longestRun = 10_000;
-const leaseSeconds = 30;
+const longestRun = 4000;
+const leaseSeconds = 15;
 const lease = 'webhooks';
 
 /** Sends what waits to be sent: one instance at a time, each webhook for itself, in no certain order. */
