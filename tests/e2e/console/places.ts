@@ -22,11 +22,14 @@ export const pages: readonly Described[] = readdirSync(folder).flatMap((name) =>
 
 /** Where there is something to see for the pages of one thing: pattern → path. `populate` makes it so. */
 const places: Readonly<Record<string, string>> = {
+  '/approvals/:id': '/approvals/1',
   '/cas/:id': '/cas/2',
   '/certificates/:id': '/certificates/4',
   '/devices/:id': '/devices/1',
+  '/devices/imports/:id': '/devices/imports/1',
   '/domains/:id': '/domains/1',
   '/registrations/:id': '/registrations/1',
+  '/roles/:id': '/roles/2',
   '/signers/:id': '/signers/2',
   '/truststores/:id': '/truststores/1',
 };
@@ -44,6 +47,7 @@ export async function populate(site: Site): Promise<void> {
   for (const name of ['pump-2', 'valve-7', 'press-line-3'])
     await api('POST', '/api/devices/', { common_name: name, serial_number: `SN-${name}` });
   await populateTrust(site);
+  await populateApprovals(site);
 }
 
 /** The certificates of a manufacturer, devices that are let in by them, and a signer that has signed. */
@@ -70,4 +74,18 @@ async function populateTrust({ server, api }: Site): Promise<void> {
     id: number;
   };
   await api('POST', '/api/signers/sign/', { signer_id: signer, hash_value: 'ab'.repeat(32) });
+}
+
+/** Requests of gates wait for two people; one has been decided on. */
+async function populateApprovals({ server, api }: Site): Promise<void> {
+  await api('POST', '/api/approval-policies/', {
+    unique_name: 'gates need four eyes',
+    priority: 10,
+    decision: 'manual',
+    approvers: 2,
+    device_pattern: 'gate-.*',
+  });
+  const { commands } = server.device('gate-1');
+  // It is told to come again later, which is not a certificate.
+  shell(server.directory, `${commands.key} && ${commands.est}`);
 }

@@ -9,6 +9,10 @@ export interface Device {
   readonly domain: number | null;
   readonly onboarding_config: number | null;
   readonly no_onboarding_config: number | null;
+  readonly state: 'registered' | 'active' | 'blocked';
+  readonly blocked_at: string | null;
+  readonly next_expiry: string | null;
+  readonly device_import: number | null;
 }
 
 export interface DeviceConfig {
@@ -17,6 +21,30 @@ export interface DeviceConfig {
   readonly est_password: string | null;
   readonly cmp_shared_secret: string | null;
   readonly onboarding_status?: number;
+  readonly onboarding_protocol?: string | null;
+  readonly idevid_truststore?: number | null;
+  readonly idevid?: {
+    readonly subject: string;
+    readonly issuer: string;
+    readonly serial_number: string;
+    readonly not_valid_after: string;
+    readonly fingerprint: string;
+  } | null;
+}
+
+/** Devices from a file, and how far that has come. */
+export interface DeviceImport {
+  readonly id: number;
+  readonly created_at: string;
+  readonly file_name: string;
+  readonly account: string;
+  readonly state: 'receiving' | 'waiting' | 'running' | 'done' | 'cancelled' | 'failed';
+  readonly total: number;
+  readonly done: number;
+  readonly created: number;
+  readonly refused: number;
+  readonly finished_at: string | null;
+  readonly reason: string | null;
 }
 
 export interface Certificate {

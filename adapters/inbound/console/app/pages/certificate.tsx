@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, write } from '../api.ts';
 import { useRead } from '../data.ts';
-import { meanings, messages } from '../language.ts';
+import { messages } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
 import { CertificateContents } from '../parts/certificate-contents.tsx';
 import { CertificateState } from '../parts/certificate-list.tsx';
@@ -10,6 +10,7 @@ import { save } from '../parts/download.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { CaOf, DeviceOf, DomainOf, ProfileOf } from '../parts/reference.tsx';
+import { reasons, reasonTitle } from '../parts/revocation-reasons.ts';
 import { plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -67,47 +68,6 @@ const m = messages(
     status: 'Zustand',
   },
 );
-
-/** RFC 5280 §5.3.1; `removeFromCRL` is the release from a hold. */
-const reason = meanings(
-  {
-    unspecified: 'not said',
-    keyCompromise: 'the key is, or may be, known to others',
-    cACompromise: 'the key of the CA is known to others',
-    affiliationChanged: 'the holder has changed',
-    superseded: 'another certificate takes its place',
-    cessationOfOperation: 'it is needed no more',
-    certificateHold: 'suspended; can be taken back',
-    privilegeWithdrawn: 'the right to it was withdrawn',
-    aACompromise: 'the attribute authority is compromised',
-  },
-  {
-    unspecified: 'nicht angegeben',
-    keyCompromise: 'der Schlüssel ist anderen bekannt, oder vielleicht bekannt',
-    cACompromise: 'der Schlüssel der Zertifizierungsstelle ist anderen bekannt',
-    affiliationChanged: 'der Inhaber hat gewechselt',
-    superseded: 'ein anderes Zertifikat tritt an seine Stelle',
-    cessationOfOperation: 'es wird nicht mehr gebraucht',
-    certificateHold: 'ausgesetzt; lässt sich zurücknehmen',
-    privilegeWithdrawn: 'das Recht darauf wurde entzogen',
-    aACompromise: 'die Attributstelle ist kompromittiert',
-  },
-);
-
-const reasons = [
-  'unspecified',
-  'keyCompromise',
-  'affiliationChanged',
-  'superseded',
-  'cessationOfOperation',
-  'certificateHold',
-  'privilegeWithdrawn',
-] as const;
-
-const reasonTitle = (name: string): string => {
-  const meaning = reason(name);
-  return meaning === undefined ? name : `${name}: ${meaning}`;
-};
 
 export const certificate: Page = {
   path: '/certificates/:id',

@@ -29,9 +29,16 @@ interface AuditEvent {
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** What happened to something, the newest first, from the audit trail. `object`: `device:7`. */
-export function Timeline({ object }: { readonly object: string }) {
-  const asked = useList<AuditEvent>(`/api/audit-events/?limit=50&object=${encodeURIComponent(object)}`);
+/**
+ * What happened to something, the newest first, from the audit trail: to an `object` such as `device:7`, or what a `path` of the API
+ * answers.
+ */
+export function Timeline(of: { readonly object: string } | { readonly path: string }) {
+  const asked = useList<AuditEvent>(
+    'path' in of
+      ? `${of.path}?limit=50`
+      : `/api/audit-events/?limit=50&object=${encodeURIComponent(of.object)}`,
+  );
   return (
     <Answer of={asked}>
       {({ records, next }) =>
