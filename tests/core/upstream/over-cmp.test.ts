@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'bun:test';
+import { Fault } from '#core/fault.ts';
+import { type CmpPlant, cmpPlant } from '#tests/fixtures/cmp-plant.ts';
+import {
+  answerTo,
+  type CmpScript,
+  cmpResponse,
+  later,
+  requestOf,
+  waiting,
+} from '#tests/fixtures/cmp-upstream.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { pumpRequest } from '#tests/fixtures/plant.ts';
+import { byCertificate } from '#tests/fixtures/remote-cmp.ts';
+
+const wish = pumpRequest(testKey('p-256', 'pump'));
+const minute = 60_000;
+
+const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
+  const outcome = await promise.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof Fault) return outcome;
+  throw new Error(`no Fault: ${JSON.stringify(outcome)}`);
+};
+
+const certificates = async ({ service, ca }: CmpPlant) =>
+  (await service.store.list('certificate', { where: [{ field: 'ca', is: 'equal', value: ca }], limit: 1000 }))
+    .records;
+
+const sent = ({ upstream }: CmpPlant, type: string) =>
+  upstream.received
+    .filter(({ body }) => body.type === type)
+    .map(({ der }) => Buffer.from(der).toString('hex'));
+
+const openings = (one: CmpPlant) => new Set(sent(one, 'p10cr'));
+
+/** As often as the device and the gateway's own care come back. */
+async function inTheEnd(one: CmpPlant): Promise<Uint8Array> {
+  for (let n = 0; n < 12; n++) {
+    one.service.clock.advance(5 * minute);
+    await one.service.gateway.maintain('a');
+    const outcome = await one.ask(wish).catch(() => undefined);
+    if (outcome?.kind === 'issued') return outcome.certificate;
+  }
+  throw new Error('never issued');
+}
+
+test('a request is passed on, recorded, and only then confirmed to the upstream', async () => {
+  await using one = await cmpPlant();
+  const outcome = await one.ask(wish);
+  if (outcome.kind !== 'issued') throw new Error('not issued');
+  expect([outcome.certificate]).toEqual(one.upstream.issued);
+  expect(outcome.chain).toEqual([one.upstream.ca.issuing, one.upstream.ca.root]);
+  await inTheEnd(one);
+  expect(sent(one, 'certConf')).toHaveLength(1);
+  expect(await certificates(one)).toHaveLength(1);
+});
+
+describe('nothing is lost and nothing issued twice', () => {
+  const cases: readonly (readonly [string, (one: CmpPlant) => void, (one: CmpPlant) => void])[] = [
+    [
+      'while nobody answers',
+      ({ between }) => {
+        between.mode = 'hang';
+      },
+      ({ between }) => {
+        between.mode = 'pass';
+      },
+    ],
+    [
+      'while connections are refused',
+      ({ between }) => {
+        between.mode = 'refuse';
+      },
+      ({ between }) => {
+        between.mode = 'pass';
+      },
+    ],
+    [
+      'when the answer is cut off in the middle',
+      ({ between }) => {
+        between.mode = { cut: 400 };
+      },
+      ({ between }) => {
+        between.mode = 'pass';
+      },
+    ],
+    [
+      'while the upstream has errors of its own',
+      ({ upstream }) => upstream.always(() => new Response(null, { status: 500 })),
+      ({ upstream }) => upstream.always(undefined),
+    ],
+    [
+      'when the upstream is slow: it has issued by the time that it is asked again',
+      ({ upstream }) =>
+        upstream.always(async ({ body }) => {
+          if (body.type !== 'certConf') await Bun.sleep(700);
+          return undefined;
+        }),
+      ({ upstream }) => upstream.always(undefined),
+    ],
+  ];
+  for (const [what, begin, end] of cases) {
+    for (const identity of ['secret', 'certificate'] as const) {
+      test(`${what}, by a ${identity}`, async () => {
+        let own: Parameters<typeof cmpPlant>[0] = {};
+        if (identity === 'certificate') {
+          // The keys of upstreams are the same in all tests.
+          await using any = await cmpPlant();
+          own = { identity: { ...byCertificate(any.upstream), renew: false } };
+        }
+        await using one = await cmpPlant(own);
+        begin(one);
+        expect((await faultOf(one.ask(wish))).code).toBe('unavailable');
+        expect(await certificates(one)).toEqual([]);
+        end(one);
+        const certificate = await inTheEnd(one);
+        // One transaction, the same message each time.
+        expect(openings(one).size).toBe(1);
+        expect(one.upstream.issued).toEqual([certificate]);
+        expect(await certificates(one)).toHaveLength(1);
+        expect(sent(one, 'certConf').length).toBe(1);
+      });
+    }
+  }
+});
+
+test('what waits there is polled for an hour by one of several instances, and comes in the end', async () => {
+  await using one = await cmpPlant();
+  one.upstream.script(waiting);
+  expect(await one.ask(wish)).toMatchObject({ kind: 'pending', upstream: true });
+  const { clock, gateway } = one.service;
+  for (let n = 0; n < 12; n++) {
+    one.upstream.script(later(300));
+    clock.advance(5 * minute);
+    await Promise.all([gateway.maintain('a'), gateway.maintain('b'), one.ask(wish)]);
+    expect(sent(one, 'pollReq')).toHaveLength(n + 1);
+  }
+  expect(await inTheEnd(one)).toEqual(one.upstream.issued[0]!);
+  expect(openings(one).size).toBe(1);
+});
+
+describe('what is not what was asked for is seen by nobody, and the upstream hears so', () => {
+  const rows: readonly (readonly [string, CmpScript | ((one: CmpPlant) => CmpScript), string])[] = [
+    [
+      'a certificate for another key',
+      (one: CmpPlant): CmpScript =>
+        (message, say) => {
+          const { publicKey } = testKey('p-256', 'stranger');
+          return say(answerTo(message, one.upstream.ca.certify({ ...requestOf(message), publicKey })));
+        },
+      'is for another key',
+    ],
+    [
+      'a certificate of another CA of the same name',
+      (one: CmpPlant): CmpScript =>
+        (message, say) =>
+          say(answerTo(message, one.upstream.ca.certify(requestOf(message), {}, one.upstream.ca.impostor))),
+      'does not come from its CA',
+    ],
+  ];
+  for (const [what, script, why] of rows) {
+    test(what, async () => {
+      await using one = await cmpPlant();
+      one.upstream.script((script as (plant: CmpPlant) => CmpScript)(one));
+      const { code, detail } = await faultOf(one.ask(wish));
+      expect(code).toBe('unavailable');
+      expect(detail).toStartWith(`the certificate that the upstream CA answered ${why}`);
+      expect(await certificates(one)).toEqual([]);
+      const { body } = one.upstream.received.at(-1)!;
+      if (body.type !== 'certConf') throw new Error(body.type);
+      expect(body.statuses[0]!.statusInfo?.status).toBe('rejection');
+      one.service.clock.advance(61 * minute);
+      expect((await one.ask(wish)).kind).toBe('issued');
+    });
+  }
+
+  test('an answer to another device', async () => {
+    await using one = await cmpPlant();
+    // By somebody in between: the upstream knows nothing of it.
+    one.upstream.script(async (message, say) =>
+      cmpResponse(
+        await say(answerTo(message, one.upstream.ca.certify(requestOf(message))), {
+          header: { transactionID: new Uint8Array(16) },
+        }),
+      ),
+    );
+    expect((await faultOf(one.ask(wish))).detail).toBe('the upstream CA answered in another transaction');
+    expect(await certificates(one)).toEqual([]);
+    await inTheEnd(one);
+    expect(await certificates(one)).toHaveLength(1);
+  });
+});
+
+test('a revocation is made there before it is recorded here', async () => {
+  await using one = await cmpPlant();
+  await one.ask(wish);
+  const [record] = await certificates(one);
+  const { gateway, admin } = one.service;
+  one.between.mode = 'refuse';
+  expect((await faultOf(gateway.certificates.revoke(admin, record!.id, { reason: 'superseded' }))).code).toBe(
+    'unavailable',
+  );
+  expect((await certificates(one))[0]!.status).toBe('good');
+  one.between.mode = 'pass';
+  one.service.clock.advance(10 * minute);
+  await gateway.certificates.revoke(admin, record!.id, { reason: 'superseded' });
+  expect((await certificates(one))[0]!.status).toBe('revoked');
+  expect(sent(one, 'rr')).toHaveLength(1);
+});
+
+test('a CA of ours is certified by it, signs here, and is confirmed there', async () => {
+  await using one = await cmpPlant();
+  const { gateway, admin } = one.service;
+  const ca = await gateway.issuingCas.create(admin, {
+    uniqueName: 'line 1',
+    type: 1,
+    issuer: 'plant',
+    subject: 'CN=line 1,O=Plant',
+  });
+  expect(ca.certificate).toEqual(one.upstream.issued.at(-1)!);
+  expect(ca.chain).toEqual([one.upstream.ca.issuing, one.upstream.ca.root]);
+  await gateway.domains.update(admin, 1, { issuingCa: ca.id });
+  const asked = openings(one).size;
+  expect((await one.ask(wish)).kind).toBe('issued');
+  expect(openings(one).size).toBe(asked);
+});
