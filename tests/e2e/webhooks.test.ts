@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
+import { request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { adminPassword, type Server, startServer } from '#tests/fixtures/server.ts';
+import { isSigned, receiver } from '#tests/fixtures/webhook-receiver.ts';
+
+const tls = { rejectUnauthorized: false };
+
+async function api(
+  server: Server,
+): Promise<(path: string, body: unknown) => Promise<Record<string, string>>> {
+  const post = async (path: string, body: unknown, token?: string) => {
+    const response = await fetch(`${server.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify(body),
+      tls,
+    });
+    return (await response.json()) as Record<string, string>;
+  };
+  const { access } = await post('/api/token/', { username: 'admin', password: adminPassword });
+  return (path, body) => post(path, body, access);
+}
+
+test('killed between the certificate and the message, the service tells of it after its restart', async () => {
+  await using there = await receiver();
+  await using server = await startServer();
+  const { signing_secret: secret } = await (await api(server))('/api/webhooks/', {
+    unique_name: 'tickets',
+    url: there.url,
+    events: ['certificate.issued'],
+  });
+  // Until it is killed, nobody takes what it tells.
+  there.answer = () => {};
+  const { username, password } = server.device('pump-1');
+  const csr = Buffer.from(request(testKey('p-256', 'webhook'), 'CN=pump-1')).toString('base64');
+  // What this process knows of webhooks is at most a second old.
+  await Bun.sleep(1100);
+  const response = await fetch(`${server.baseUrl}/rest/default/enroll`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+    },
+    body: JSON.stringify({ csr }),
+    tls,
+  });
+  expect(response.status).toBe(200);
+  await server.kill();
+  const before = there.received.length;
+  there.answer = (response) => response.writeHead(204).end();
+  await server.start();
+  await there.until(before + 1);
+  const [message] = there.received;
+  expect(message!.told).toMatchObject({ type: 'certificate.issued', data: { common_name: 'pump-1' } });
+  expect(isSigned(message!, secret!)).toBe(true);
+  expect(new Set(there.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+
+  // The lines of the README, as a receiver would run them.
+  const script = `
+import base64, hashlib, hmac, os, sys
+key = base64.b64decode(os.environ["SECRET"].removeprefix("whsec_"))
+signed = f'{os.environ["ID"]}.{os.environ["TIMESTAMP"]}.'.encode() + sys.stdin.buffer.read()
+mac = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+print(any(hmac.compare_digest(one, "v1," + mac) for one in os.environ["SIGNATURE"].split()))`;
+  const header = (name: string) => String(message!.headers[`webhook-${name}`]);
+  const env = {
+    SECRET: secret!,
+    ID: header('id'),
+    TIMESTAMP: header('timestamp'),
+    SIGNATURE: header('signature'),
+  };
+  const checked = execFileSync('python3', ['-c', script], {
+    input: message!.body,
+    env: { ...process.env, ...env },
+  });
+  expect(checked.toString().trim()).toBe('True');
+}, 40_000);
