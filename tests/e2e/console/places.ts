@@ -47,6 +47,10 @@ export async function populate(site: Site): Promise<void> {
   for (const name of ['pump-2', 'valve-7', 'press-line-3'])
     await api('POST', '/api/devices/', { common_name: name, serial_number: `SN-${name}` });
   await populateTrust(site);
+  await api('POST', '/api/devices/import/', {
+    file: 'common_name,serial_number,domain\nfan-1,SN-F1,default\nfan-2,SN-F2,nowhere\n',
+    file_name: 'line-3.csv',
+  });
   await populateApprovals(site);
 }
 
