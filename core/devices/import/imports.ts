@@ -35,7 +35,7 @@ export interface DeviceImports
 }
 
 const perPart = 250;
-export const mostImportedRows = 250_000;
+const mostImportedRows = 250_000;
 const partsPerPage = 100;
 const refusalsPerPage = 500;
 

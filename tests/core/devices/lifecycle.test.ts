@@ -12,6 +12,7 @@ import {
   request,
 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
+import { idevid, makerCa, trust } from '#tests/fixtures/manufacturer.ts';
 
 const day = 24 * 3_600_000;
 const csr = (name: string) => request(testKey('p-256', name), `CN=${name}`);
@@ -94,6 +95,29 @@ describe('a blocked device', () => {
     ]);
     await gateway.devices.unblock(admin, device.id);
     expect(parseCertificate(await renewal()).subject.der).toEqual(parseCertificate(certificate).subject.der);
+  });
+
+  test('does not onboard with the IDevID that is awaited, nor with the one that it came with, until it is let in again', async () => {
+    await using site = await installation();
+    const { gateway, admin } = site;
+    const maker = makerCa('CN=Maker');
+    const truststore = await trust(site, 'maker', maker.certificate);
+    const config = await gateway.onboardingConfigs.create(admin, { idevidTruststore: truststore });
+    const input = { commonName: 'pump', serialNumber: 'SN-1', onboardingConfig: config.id };
+    const { id } = await gateway.devices.create(admin, input);
+    const bearer = idevid(testKey('p-256', 'maker pump'), maker, 'CN=P,serialNumber=SN-1');
+    const onboard = () => site.enrol(holder(bearer), {}, csr('pump'));
+    const refused = {
+      code: 'forbidden',
+      detail: 'the client certificate is not accepted: its device is blocked',
+    };
+    await gateway.devices.block(admin, id, { comment: '' });
+    expect(await failure(onboard())).toMatchObject(refused);
+    await gateway.devices.unblock(admin, id);
+    await onboard();
+    await gateway.devices.resetOnboarding(admin, id);
+    await gateway.devices.block(admin, id, { comment: '' });
+    expect(await failure(onboard())).toMatchObject(refused);
   });
 
   test('keeps its certificates, or has them revoked when that is asked for', async () => {
