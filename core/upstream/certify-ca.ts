@@ -130,7 +130,14 @@ async function wantedOf(
     security: (await context.configuration.current()).security,
   });
   issuerNamed(context, issuer).check?.({ prepared, operation: 'enrol' });
-  const purpose = { kind: 'ca', uniqueName, type, isActive, key: { store: name, id: key.id } } as const;
+  const purpose = {
+    kind: 'ca',
+    uniqueName,
+    type,
+    isActive,
+    key: { store: name, id: key.id },
+    keepsKey: 'id' in ca.key,
+  } as const;
   const nobody = { device: null, domain: null, profile: null, profileName: '', inventoryName: null };
   const about = {
     ...nobody,

@@ -71,7 +71,9 @@ export async function fail(
       },
     })),
   ]);
-  if (request.purpose) await context.keyStores.get(request.purpose.key.store)?.remove(request.purpose.key.id);
+  const { purpose } = request;
+  if (!purpose || (purpose.kind === 'ca' && purpose.keepsKey)) return;
+  await context.keyStores.get(purpose.key.store)?.remove(purpose.key.id);
 }
 
 /** What came back is not what was asked for: nobody sees it, and the upstream hears so where it can. */

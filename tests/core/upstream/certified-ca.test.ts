@@ -98,6 +98,18 @@ describe('a CA of ours that an upstream certifies', () => {
     });
   }
 
+  test('that does not come about leaves a key that was there before where it is', async () => {
+    const { keys } = one.service;
+    const { id } = await keys.generate('p-256', 'of the operator');
+    one.upstream.script((request) =>
+      certsOnly(one.upstream.certify(request, { extensions: [basicConstraintsExtension({ ca: false })] })),
+    );
+    const fault = await faultOf(make('no line 4', { keyId: id }));
+    expect(fault.detail).toContain('is not that of a CA');
+    expect(await keys.files!.list()).toContain(id);
+    await keys.remove(id);
+  });
+
   test('needs a name, and an upstream that is configured', async () => {
     const { gateway, admin } = one.service;
     const nameless = { uniqueName: 'x', type: 1, issuer: 'plant' };
