@@ -17,7 +17,12 @@ export interface Page {
   /** The permission without which the page is neither offered nor shown. */
   readonly needs?: string;
   /** Where it is in the navigation; a page without it is reached from another. */
-  readonly navigation?: { readonly group: NavigationGroup; readonly order: number };
+  readonly navigation?: {
+    readonly group: NavigationGroup;
+    readonly order: number;
+    /** Beside its title: how much waits there. */
+    readonly mark?: ComponentType;
+  };
   readonly view: ComponentType<PageProps>;
 }
 

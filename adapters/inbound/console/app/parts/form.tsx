@@ -52,6 +52,8 @@ export interface Field {
   readonly maxLength?: number;
   /** Text of machines: PEM, OIDs. */
   readonly isCode?: boolean;
+  /** `checks`: beside each other. */
+  readonly isInline?: boolean;
 }
 
 /**
@@ -226,7 +228,7 @@ function Input({
   if (type === 'checks') {
     const chosen = new Set(value as readonly string[]);
     return (
-      <fieldset class="field" aria-describedby={describedBy}>
+      <fieldset class={field.isInline ? 'field inline' : 'field'} aria-describedby={describedBy}>
         <legend>{title}</legend>
         {options.map(([one, label]) => (
           <label class="option" key={String(one)}>

@@ -40,6 +40,10 @@ export const TruststoreOf = ({ id }: { readonly id: number | null }) => (
   <Reference of={id} collection="/api/truststores/" page="/truststores" needs="truststores.read" />
 );
 
+export const RoleOf = ({ id }: { readonly id: number | null }) => (
+  <Reference of={id} collection="/api/roles/" page="/roles" needs="accounts.read" />
+);
+
 /** There may be a hundred thousand devices: asked for one by one. */
 export function DeviceOf({ id }: { readonly id: number }) {
   const isSeen = may('devices.read');

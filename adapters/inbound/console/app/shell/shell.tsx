@@ -166,13 +166,14 @@ function Navigation() {
             <div key={group}>
               <h2 id={`group-${group}`}>{m(group)}</h2>
               <ul aria-labelledby={`group-${group}`}>
-                {ofGroup.map((page) => (
+                {ofGroup.map(({ navigation: { mark: Mark } = {}, ...page }) => (
                   <li key={page.path}>
                     <a
                       href={page.path}
                       aria-current={match(page.path, here) ? 'page' : isHere(page.path) ? 'true' : undefined}
                     >
                       {page.title()}
+                      {Mark && <Mark />}
                     </a>
                   </li>
                 ))}

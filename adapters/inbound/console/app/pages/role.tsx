@@ -1,0 +1,162 @@
+import { useEffect, useState } from 'preact/hooks';
+import { write } from '../api.ts';
+import { forget, useRead } from '../data.ts';
+import { messages } from '../language.ts';
+import { Answer } from '../parts/answer.tsx';
+import { Confirm } from '../parts/dialog.tsx';
+import { Card, Facts, Heading } from '../parts/facts.tsx';
+import { type Field, Form, type Values } from '../parts/form.tsx';
+import { byArea, deedOf, permissionArea } from '../parts/permission-words.ts';
+import { plain, Text } from '../parts/text.tsx';
+import { tell } from '../parts/toast.tsx';
+import { go, type Page } from '../router.ts';
+import { may, session } from '../session.ts';
+import { words } from '../words.ts';
+import { type Role, m as r } from './roles.tsx';
+
+const m = messages(
+  {
+    lead: 'You can give what you may do yourself. Users see a change with their next request.',
+    nothing: 'Whoever has this role may do nothing.',
+    protectedNext: 'This role is protected: it can do everything, and cannot be changed or deleted.',
+    removeLead: 'Only a role that no account has can be deleted.',
+    removeTitle: 'Delete this role?',
+  },
+  {
+    lead: 'Sie können geben, was Sie selbst dürfen. Für Benutzer gilt eine Änderung von der nächsten Anfrage an.',
+    nothing: 'Wer diese Rolle hat, darf nichts.',
+    protectedNext: 'Diese Rolle ist geschützt: Sie darf alles und lässt sich weder ändern noch löschen.',
+    removeLead: 'Nur eine Rolle, die kein Konto hat, lässt sich löschen.',
+    removeTitle: 'Diese Rolle löschen?',
+  },
+);
+
+const path = '/api/roles/';
+
+/** A box for every permission that the one who is signed in may give, and for those that the role has; a group for each area. */
+function fields(of?: Role): readonly Field[] {
+  const own = session.value.is === 'signedIn' ? session.value.account.permissions : [];
+  const given = of?.permissions ?? [];
+  const offered = [...own, ...given.filter((one) => !own.includes(one))];
+  return [
+    { name: 'unique_name', title: words('name'), required: true, maxLength: 255, initial: of?.unique_name },
+    ...[...byArea(offered)].map(
+      ([area, permissions]): Field => ({
+        name: `${area}.`,
+        title: permissionArea(area) ?? area,
+        type: 'checks',
+        isInline: true,
+        initial: given.filter((one) => permissions.includes(one)),
+        options: permissions.map((one) => [one, deedOf(one)] as const),
+      }),
+    ),
+  ];
+}
+
+const toBody = ({ unique_name, ...areas }: Values) => ({
+  unique_name,
+  permissions: Object.values(areas).flatMap((chosen) => (Array.isArray(chosen) ? chosen : [])),
+});
+
+const up = () => ({ href: '/roles', title: r('title') });
+
+export const newRole: Page = {
+  path: '/roles/new',
+  title: () => r('add'),
+  needs: 'accounts.write',
+  view: () => (
+    <>
+      <Heading title={r('add')} up={up()} />
+      <p class="lead">{m('lead')}</p>
+      <Form
+        action={words('add')}
+        cancel={() => go('/roles')}
+        fields={fields()}
+        send={async (values) => {
+          await write('POST', path, toBody(values));
+          forget(path);
+          tell(words('saved'));
+          go('/roles');
+        }}
+      />
+    </>
+  ),
+};
+
+export const role: Page = {
+  path: '/roles/:id',
+  title: () => r('title'),
+  needs: 'accounts.read',
+  view: ({ params: { id = '' } }) => {
+    const asked = useRead<Role>(`${path}${encodeURIComponent(id)}/`);
+    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
+  },
+};
+
+function Shown({ of, reload }: { readonly of: Role; readonly reload: () => void }) {
+  const [removes, setRemoves] = useState(false);
+  const { id, unique_name: name, permissions, is_protected: isProtected } = of;
+  useEffect(() => {
+    document.title = `${plain(name)} · Postern`;
+  }, [name]);
+  const writes = may('accounts.write') && !isProtected;
+  return (
+    <>
+      <Heading
+        title={<Text of={name} />}
+        up={up()}
+        actions={
+          writes && (
+            <button type="button" class="danger" onClick={() => setRemoves(true)}>
+              {words('delete')}
+            </button>
+          )
+        }
+      />
+      {isProtected && <p class="notice">{m('protectedNext')}</p>}
+      {writes ? (
+        <>
+          <p class="lead">{m('lead')}</p>
+          <Form
+            action={words('save')}
+            fields={fields(of)}
+            send={async (values) => {
+              await write('PATCH', `${path}${id}/`, toBody(values));
+              forget(path);
+              tell(words('saved'));
+              reload();
+            }}
+          />
+        </>
+      ) : (
+        <Card title={r('permissions')}>
+          {permissions.length === 0 ? (
+            <p class="quiet">{m('nothing')}</p>
+          ) : (
+            <Facts
+              rows={[...byArea(permissions)].map(
+                ([area, of]) => [permissionArea(area) ?? area, of.map(deedOf).join(', ')] as const,
+              )}
+            />
+          )}
+        </Card>
+      )}
+      {removes && (
+        <Confirm
+          title={m('removeTitle')}
+          action={words('delete')}
+          name={name}
+          close={() => setRemoves(false)}
+          run={async () => {
+            await write('DELETE', `${path}${id}/`);
+            forget(path);
+            tell(words('deleted', { name: plain(name) }));
+            go('/roles');
+          }}
+        >
+          <p>{m('removeLead')}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import { messages, number } from '../language.ts';
+import { Empty } from '../parts/answer.tsx';
+import { Badge, Heading } from '../parts/facts.tsx';
+import { List } from '../parts/list.tsx';
+import { Text } from '../parts/text.tsx';
+import { When } from '../parts/when.tsx';
+import type { Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+
+export const m = messages(
+  {
+    add: 'Add a role',
+    lead: 'A role says what users and service accounts may do.',
+    none: 'There are no roles',
+    permissions: 'Permissions',
+    protected: 'protected',
+    title: 'Roles',
+  },
+  {
+    add: 'Rolle hinzufügen',
+    lead: 'Eine Rolle sagt, was Benutzer und Dienstkonten dürfen.',
+    none: 'Es gibt keine Rollen',
+    permissions: 'Berechtigungen',
+    protected: 'geschützt',
+    title: 'Rollen',
+  },
+);
+
+export interface Role {
+  readonly id: number;
+  readonly unique_name: string;
+  readonly permissions: readonly string[];
+  readonly is_protected: boolean;
+  readonly created_at: string;
+}
+
+export const roles: Page = {
+  path: '/roles',
+  title: () => m('title'),
+  needs: 'accounts.read',
+  navigation: { group: 'administration', order: 20 },
+  view: () => (
+    <>
+      <Heading
+        title={m('title')}
+        actions={
+          may('accounts.write') && (
+            <a class="button main" href="/roles/new">
+              {m('add')}
+            </a>
+          )
+        }
+      />
+      <p class="lead">{m('lead')}</p>
+      <List<Role>
+        path="/api/roles/"
+        title={m('title')}
+        href={({ id }) => `/roles/${id}`}
+        columns={[
+          {
+            name: 'unique_name',
+            title: words('name'),
+            orderable: true,
+            cell: ({ unique_name }) => <Text of={unique_name} />,
+          },
+          {
+            name: 'is_protected',
+            title: words('state'),
+            cell: ({ is_protected }) => is_protected && <Badge look="calm">{m('protected')}</Badge>,
+          },
+          {
+            name: 'permissions',
+            title: m('permissions'),
+            isNumber: true,
+            cell: ({ permissions }) => number(permissions.length),
+          },
+          {
+            name: 'created_at',
+            title: words('created'),
+            orderable: true,
+            cell: ({ created_at }) => <When at={created_at} />,
+          },
+        ]}
+        empty={<Empty title={m('none')} />}
+      />
+    </>
+  ),
+};
