@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Fault } from '#core/fault.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { basicConstraintsExtension, keyUsageExtension } from '#core/x509/extensions/usage.ts';
 import { validatePath } from '#core/x509/path.ts';
@@ -9,7 +10,8 @@ import { type Plant, plant, pumpRequest } from '#tests/fixtures/plant.ts';
 
 let one: Plant;
 beforeAll(async () => {
-  one = await plant();
+  // A token hands no key out.
+  one = await plant({ token: ({ export: _, ...keys }) => keys as KeyStore });
 });
 afterAll(() => one[Symbol.asyncDispose]());
 
@@ -104,7 +106,7 @@ describe('a CA of ours that an upstream certifies', () => {
     one.upstream.script((request) =>
       certsOnly(one.upstream.certify(request, { extensions: [basicConstraintsExtension({ ca: false })] })),
     );
-    const fault = await faultOf(make('no line 4', { keyId: id }));
+    const fault = await faultOf(make('no line 4', { type: 3, keyStore: 'hsm', keyId: id }));
     expect(fault.detail).toContain('is not that of a CA');
     expect(await keys.files!.list()).toContain(id);
     await keys.remove(id);
