@@ -1,13 +1,10 @@
 import { expect, test } from 'bun:test';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isRefused } from '#adapters/outbound/webhook/addresses.ts';
 import { createNotifier, type NotifierOptions } from '#adapters/outbound/webhook/notifier.ts';
 import { Fault } from '#core/fault.ts';
 import type { Attempt, Message } from '#core/ports/notifier.ts';
+import { openssl } from '#tests/fixtures/openssl.ts';
 import { isSigned, receiver } from '#tests/fixtures/webhook-receiver.ts';
 
 const secret = new Uint8Array(32).fill(7);
@@ -109,50 +106,26 @@ test('nobody there: the reason names no more than what the system says', async (
 });
 
 test('the TLS certificate of the receiver is checked, by the system’s anchors or by those given', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'postern-webhook-'));
-  try {
-    const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-    const names = 'subjectAltName=DNS:hook.test';
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-keyout',
-        key,
-        '-out',
-        cert,
-        '-days',
-        '2',
-        '-subj',
-        '/CN=hook.test',
-        '-addext',
-        names,
-      ],
-      { stdio: 'ignore' },
-    );
-    const pem = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-    const der = new Uint8Array(Buffer.from(pem.cert.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
-    await using there = await receiver({ tls: pem });
-    const resolve = async () => ['127.0.0.1'];
-    const named = (host: string) => `https://${host}:${there.port}/`;
-    expect(await post(named('hook.test'), { resolve })).toMatchObject({ delivered: false, status: null });
-    expect(await post(named('other.test'), { resolve }, { anchors: [der] })).toMatchObject({
-      delivered: false,
-    });
-    expect(there.received).toEqual([]);
-    expect(await post(named('hook.test'), { resolve }, { anchors: [der] })).toMatchObject({
-      delivered: true,
-    });
-    expect(there.received[0]!.headers.host).toBe(`hook.test:${there.port}`);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  const made = openssl(
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=hook.test', '-addext', 'subjectAltName=DNS:hook.test'],
+      ...['-keyout', 'key.pem', '-out', 'cert.pem'],
+    ],
+    {},
+    ['key.pem', 'cert.pem'],
+  );
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => Buffer.from(made.file(name)).toString('utf8'));
+  const anchor = new Uint8Array(Buffer.from(cert!.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
+  await using there = await receiver({ tls: { key: key!, cert: cert! } });
+  const resolve = async () => ['127.0.0.1'];
+  const anchors = [anchor];
+  const named = (host: string) => `https://${host}:${there.port}/`;
+  expect(await post(named('hook.test'), { resolve })).toMatchObject({ delivered: false, status: null });
+  expect(await post(named('other.test'), { resolve }, { anchors })).toMatchObject({ delivered: false });
+  expect(there.received).toEqual([]);
+  expect(await post(named('hook.test'), { resolve }, { anchors })).toMatchObject({ delivered: true });
+  expect(there.received[0]!.headers.host).toBe(`hook.test:${there.port}`);
 });
 
 test('the next address of a name is tried where nothing listens at the first', async () => {
