@@ -6,6 +6,7 @@ import { backupCommands } from './commands/backup.ts';
 import { type Command, exit, printable, UsageError } from './commands/command.ts';
 import { deviceCommands } from './commands/device.ts';
 import { listCommands } from './commands/list.ts';
+import { pluginCommands } from './commands/plugin.ts';
 import { serveCommands } from './commands/serve.ts';
 import { serviceAccountCommands } from './commands/service-account.ts';
 import { userCommands } from './commands/user.ts';
@@ -20,6 +21,7 @@ const commands: readonly Command[] = [
   ...auditCommands,
   ...backupCommands,
   ...listCommands,
+  ...pluginCommands,
 ];
 
 /** `words` is what the operator wrote after `postern`. Answers the exit status. */

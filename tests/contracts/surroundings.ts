@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { createVault } from '#adapters/outbound/system/vault.ts';
+import type { InboundSurroundings, Surroundings } from '#plugins/contract.ts';
+import { recordingLog } from '#tests/fakes/log.ts';
+import { installation, testClock } from '#tests/fixtures/installation.ts';
+
+/** `remove` takes away all that they have made. */
+type Removable<T> = T & { remove(): Promise<void> };
+
+/** What a plugin of another slot than `inbound` is given when it is opened, with a data directory of its own. */
+export function testSurroundings(name: string): Removable<Surroundings> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'postern-plugin-'));
+  return {
+    name,
+    dataDirectory,
+    log: recordingLog(),
+    clock: testClock(),
+    entropy: systemEntropy,
+    vault: createVault(new Uint8Array(32).fill(5)),
+    remove: async () => rmSync(dataDirectory, { recursive: true, force: true }),
+  };
+}
+
+/** What an inbound plugin is given: the same over a whole service with its first start done, SQLite in memory, a root and an issuing CA. */
+export async function testGateway(name: string): Promise<Removable<InboundSurroundings>> {
+  const service = await installation();
+  const { remove, ...surroundings } = testSurroundings(name);
+  return {
+    ...surroundings,
+    clock: service.clock,
+    gateway: service.gateway,
+    baseUrl: 'https://pki.example:8443',
+    async remove() {
+      await service[Symbol.asyncDispose]();
+      await remove();
+    },
+  };
+}
