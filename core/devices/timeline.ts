@@ -5,12 +5,12 @@ import { Fault } from '../fault.ts';
 import type { Condition, Page } from '../ports/store.ts';
 import { deviceWith } from './block.ts';
 
-/** Certificates of a device whose events are looked for. */
-const mostCertificates = 1000;
+/** Certificates of a device, and approvals, whose events are looked for. */
+const mostObjects = 1000;
 const mostEvents = 1000;
 
 /**
- * What happened to a device and to its certificates, and what it did itself: newest first, each event once. Faults: forbidden,
+ * What happened to a device, to its certificates and to what it asked approval for, and what it was refused: newest first, each event once. Faults: forbidden,
  * notFound, malformed.
  */
 export async function deviceTimeline(
@@ -28,25 +28,27 @@ export async function deviceTimeline(
   if (cursor !== undefined && !/^[1-9]\d{0,15}$/.test(cursor)) {
     throw new Fault('malformed', 'this is no cursor of this list', { field: 'cursor' });
   }
-  const certificates = await store.tally(
-    'certificate',
-    [{ field: 'device', is: 'equal', value: id }],
-    ['id'],
-    mostCertificates,
-  );
-  const objects = [`device:${id}`, ...certificates.map(({ values: [of] }) => `certificate:${of}`)];
+  const own = async (kind: 'certificate' | 'approval'): Promise<readonly string[]> => {
+    const whose = [{ field: 'device', is: 'equal', value: id } as const];
+    const tallies = await store.tally(kind, whose, ['id'], mostObjects);
+    return tallies.map(({ values: [of] }) => `${kind}:${of}`);
+  };
+  const objects = [`device:${id}`, ...(await own('certificate')), ...(await own('approval'))];
   const before: Condition<'auditEvent'>[] =
     cursor === undefined ? [] : [{ field: 'id', is: 'less', value: Number(cursor) }];
-  const [suffered, done] = await Promise.all(
-    [
-      { field: 'object', is: 'oneOf', value: objects } as const,
-      // As an actor is stored.
-      { field: 'actor', is: 'startsWith', value: `["device",${id},` } as const,
-    ].map((whose) => store.list('auditEvent', { where: [whose, ...before], limit })),
-  );
-  const events = new Map([...suffered!.records, ...done!.records].map((event) => [event.id, event]));
+  const matching = (...where: readonly Condition<'auditEvent'>[]) =>
+    store.list('auditEvent', { where: [...where, ...before], limit });
+  const [told, refused] = await Promise.all([
+    matching({ field: 'object', is: 'oneOf', value: objects }),
+    // What came to nothing has no object of the device's; its actor is written like this.
+    matching(
+      { field: 'actor', is: 'startsWith', value: `["device",${id},` },
+      { field: 'outcome', is: 'oneOf', value: ['refused', 'failed'] },
+    ),
+  ]);
+  const events = new Map([...told.records, ...refused.records].map((event) => [event.id, event]));
   const sorted = [...events.values()].sort((a, b) => b.id - a.id);
   const records = sorted.slice(0, limit);
-  const isMore = sorted.length > limit || suffered!.next !== undefined || done!.next !== undefined;
+  const isMore = sorted.length > limit || told.next !== undefined || refused.next !== undefined;
   return { records, ...(isMore && { next: String(records.at(-1)!.id) }) };
 }

@@ -539,7 +539,7 @@ const schema = {
       actor,
       action: text,
       object: text,
-      outcome: text,
+      outcome: { ...text, usual: 'success' },
       detail: json,
       chain: text,
       sequence: integer,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Builder, Dialect } from '../driver.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
@@ -15,7 +16,13 @@ export async function devices(builder: Builder, dialect: Dialect): Promise<void>
       .execute();
   }
   await createIndex(builder, dialect, 'audit_events', 'object');
-  await createIndex(builder, dialect, 'audit_events', 'actor');
+  // What succeeds is found by its object; an entry for each of these too would cost every enrolment dear.
+  await builder.schema
+    .createIndex('audit_events_actor_index')
+    .on('audit_events')
+    .columns(dialect === 'postgres' ? ['actor', 'id'] : ['actor'])
+    .where(sql.ref('outcome'), '<>', sql.lit('success'))
+    .execute();
 
   await createTable(builder, dialect, 'device_imports', { neverReused: true })
     .addColumn('created_at', integer, (c) => c.notNull())
