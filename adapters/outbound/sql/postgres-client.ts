@@ -23,8 +23,8 @@ export function connect(
 ): Client {
   return postgres(hosts.url, {
     max,
-    // Of several servers, those that only follow are of no use: what they show may be old.
-    ...(hosts.count > 1 && { target_session_attrs: 'read-write' }),
+    // Of several servers, those that only follow are of no use: what they show may be old. (`read-write` lets them pass.)
+    ...(hosts.count > 1 && { target_session_attrs: 'primary' }),
     ...(onclose && { onclose }),
     connect_timeout: Math.ceil(timeouts.connect / 1000),
     max_lifetime: null,
@@ -75,6 +75,12 @@ export async function ask(
   return { rows: Array.from(rows), count: rows.count };
 }
 
+/** Fault unavailable for a server that takes no writes, where there is another one to go to. */
+export async function demandWrites(client: Client, hosts: Hosts): Promise<void> {
+  const [row] = await client`show transaction_read_only`;
+  if (hosts.count > 1 && row?.transaction_read_only === 'on') throw unavailable();
+}
+
 /** Waits for all, so that nothing is under way any more, then throws what went wrong first: the rest follows from it. */
 export async function settle<T extends readonly unknown[]>(
   promises: T,
@@ -98,6 +104,9 @@ export async function within<T>(ms: number, promise: Promise<T>, late: () => voi
     clearTimeout(timer);
   }
 }
+
+export const connectionLost = (): Error =>
+  Object.assign(new Error('the connection is lost'), { code: 'CONNECTION_CLOSED' });
 
 /** Whether it is the connection that failed, or may have, and not the statement. */
 export function isLost(error: unknown): boolean {

@@ -6,6 +6,8 @@ import {
   ask,
   type Client,
   connect,
+  connectionLost,
+  demandWrites,
   isCrowded,
   isLost,
   isPassing,
@@ -103,7 +105,8 @@ interface Session {
   readonly url: string;
   readonly client: Client;
   readonly sql: postgres.ReservedSql<Types>;
-  readonly state: { open: boolean };
+  /** `over`: why nothing more can be sent. */
+  readonly state: { over?: Error };
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
 }
@@ -185,10 +188,10 @@ export class Writer {
 
   #sender({ sql, state, lost }: Session): Send {
     const late = () => {
-      state.open = false;
+      state.over ??= unavailable();
     };
     return async (text, parameters) => {
-      if (!state.open) throw unavailable();
+      if (state.over) throw state.over;
       const answer = Promise.race([ask(sql, text, parameters, true), lost]);
       return within(this.#timeouts.statement + 1000, answer, late);
     };
@@ -197,17 +200,17 @@ export class Writer {
   async #open(): Promise<Session> {
     if (this.#hosts.isResting) throw unavailable();
     const { url } = this.#hosts;
-    const state = { open: true };
+    const state: Session['state'] = {};
     const { promise: lost, reject } = Promise.withResolvers<never>();
     lost.catch(() => {});
     const onclose = () => {
-      state.open = false;
-      reject(unavailable());
+      state.over ??= connectionLost();
+      reject(state.over);
     };
     const client = connect(this.#hosts, this.#timeouts, { max: 1, onclose });
     try {
       const reserve = async () => {
-        await client`select 1`;
+        await demandWrites(client, this.#hosts);
         return client.reserve();
       };
       const sql = await within(this.#timeouts.connect + 1000, reserve(), () => {});
@@ -221,7 +224,7 @@ export class Writer {
   }
 
   async #drop(session: Session): Promise<void> {
-    session.state.open = false;
+    session.state.over ??= connectionLost();
     this.#session = undefined;
     await session.client.end({ timeout: 0 });
   }

@@ -15,6 +15,7 @@ import {
   asFault,
   type Client,
   connect,
+  demandWrites,
   isLost,
   isPassing,
   isReadOnly,
@@ -262,7 +263,7 @@ async function reach(hosts: Hosts, timeouts: Timeouts): Promise<Client> {
     const { url } = hosts;
     const client = connect(hosts, timeouts, { max: 1 });
     try {
-      await client`select 1`;
+      await demandWrites(client, hosts);
       return client;
     } catch (error) {
       await client.end({ timeout: 1 });
