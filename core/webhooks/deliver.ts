@@ -5,7 +5,7 @@ import type { Changes } from '../ports/store.ts';
 import { currentSettings } from '../runtime-settings.ts';
 import { isAllowedHost } from './hosts.ts';
 import { openSecret } from './secret.ts';
-import type { Webhook, WebhookDelivery } from './webhook.ts';
+import type { DeliveryState, Webhook, WebhookDelivery } from './webhook.ts';
 
 /** Seconds until the next attempt; after the last one the message is dead: ten attempts in about a day and a half. */
 const pauses = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 64_800];
@@ -185,20 +185,33 @@ const prunedAtOnce = 1000;
 const mostPrunings = 20;
 
 /** Deletes what has been delivered, or given up, long enough ago. To be called by one instance at a time. */
-export async function pruneDeliveries({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
+export async function pruneDeliveries(context: Pick<Context, 'store' | 'clock'>): Promise<void> {
+  for (const state of ['delivered', 'dead'] as const) await prune(context, state);
+}
+
+async function prune(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  state: DeliveryState,
+): Promise<void> {
   for (let n = 0; n < mostPrunings; n++) {
     const { records } = await store.list('webhookDelivery', {
       where: [
-        { field: 'state', is: 'oneOf', value: ['delivered', 'dead'] },
+        { field: 'state', is: 'equal', value: state },
         { field: 'dueAt', is: 'less', value: clock.now() },
       ],
       order: { field: 'dueAt', descending: false },
       limit: prunedAtOnce,
     });
     if (records.length === 0) return;
-    await store.commit(
-      records.map(({ id, state }) => ({ op: 'delete', kind: 'webhookDelivery', id, where: { state } })),
-    );
+    try {
+      await store.commit(
+        records.map(({ id }) => ({ op: 'delete', kind: 'webhookDelivery', id, where: { state } })),
+      );
+    } catch (error) {
+      // Somebody wants one of them sent again, or deletes its webhook: the next run looks again.
+      if (error instanceof Fault && error.code === 'conflict') return;
+      throw error;
+    }
     if (records.length < prunedAtOnce) return;
   }
 }
