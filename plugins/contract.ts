@@ -47,6 +47,8 @@ export interface Surroundings {
   readonly entropy: Entropy;
   /** For what the plugin keeps at rest itself. Key stores have one under a key of their own. */
   readonly vault: Vault;
+  /** Of issuers: the key stores by their names in the configuration, opened before. */
+  readonly keyStores?: ReadonlyMap<string, KeyStore>;
 }
 
 /** What an inbound plugin is given on top: the use cases, and how the service is reached. */

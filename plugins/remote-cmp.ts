@@ -1,12 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
-import { type Identity, openRemoteCmp, type Trust } from '#adapters/outbound/remote-cmp/remote-cmp.ts';
+import {
+  distinguishedName,
+  type Identity,
+  openRemoteCmp,
+  type Trust,
+} from '#adapters/outbound/remote-cmp/remote-cmp.ts';
+import { signingIn } from '#adapters/outbound/remote-cmp/signing-key.ts';
 import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
 import type { MacParameters } from '#adapters/wire/cmp/mac.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import { readPrivateKey } from '#adapters/wire/private-key.ts';
-import { emptyName, parseDistinguishedName } from '#core/x509/name.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
 import { definePlugin } from './contract.ts';
 
 const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
@@ -32,6 +38,9 @@ const config = Type.Object({
   /** Or a certificate, with those above it, and its key. */
   client_certificate: path,
   client_key: path,
+  /** Instead of a file: a key store, and the id or label of the key there. */
+  client_key_store: text(64),
+  client_key_id: text(255),
   client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
   /** Whether the certificate is renewed from here; it is, unless this says false. */
   client_renewal: flag,
@@ -72,18 +81,19 @@ const config = Type.Object({
 });
 
 type Config = Static<typeof config>;
+type KeyStores = ReadonlyMap<string, KeyStore> | undefined;
 
 export const remoteCmp = definePlugin({
   slot: 'issuers',
   name: 'remote-cmp',
   summary: 'Has certificates issued by an upstream CA, over CMP.',
   config,
-  async open(config, { name, dataDirectory, vault, clock, entropy, log }) {
+  async open(config, { name, dataDirectory, vault, clock, entropy, log, keyStores }) {
     const { trust = {}, accept = {} } = config;
     const most = config.poll_most_seconds ?? 3600;
     const least = config.poll_least_seconds ?? Math.min(2, most);
     if (least > most) throw new Error('poll_least_seconds is more than poll_most_seconds');
-    const identity = await identified(config);
+    const identity = await identified(config, keyStores);
     const trusted = await trustOf(config);
     const server = trust.server_certificate ? (await certificates(trust.server_certificate))[0] : undefined;
     if (identity.kind !== 'mac' && trusted.kind === 'none' && !server)
@@ -98,14 +108,14 @@ export const remoteCmp = definePlugin({
       url: place(config),
       tls: { anchors: tls ? tls.map((der) => encodePem('CERTIFICATE', der)) : 'system' },
       pvno: config.pvno === 3 ? 3 : 2,
-      recipient: config.recipient === undefined ? emptyName : parseDistinguishedName(config.recipient),
+      recipient: distinguishedName(config.recipient ?? ''),
       extraCerts: config.extra_certs ?? 'chain',
       profile: config.profile,
       contentType: accept.any_content_type !== true,
       identity,
       trust: trusted,
       server,
-      serverName: trust.server_name === undefined ? undefined : parseDistinguishedName(trust.server_name),
+      serverName: trust.server_name === undefined ? undefined : distinguishedName(trust.server_name),
       caCertificates: config.ca_certificates ? await certificates(config.ca_certificates) : undefined,
       manner: {
         raVerified: config.ra_verified === true,
@@ -150,25 +160,35 @@ async function trustOf({ trust }: Config): Promise<Trust> {
   return file === undefined ? { kind: 'none' } : { kind: 'anchors', certificates: await certificates(file) };
 }
 
-async function identified(config: Config): Promise<Identity> {
-  const { reference, secret, client_certificate: certificate, client_key: key } = config;
-  const { client_key_password: password = '', client_renewal: renew = true } = config;
+async function identified(config: Config, keyStores: KeyStores): Promise<Identity> {
+  const { reference, secret, client_certificate: certificate } = config;
   if ((reference === undefined) !== (secret === undefined))
     throw new Error('reference and secret belong together');
-  if ((certificate === undefined) !== (key === undefined))
-    throw new Error('client_certificate and client_key belong together');
   if (reference !== undefined && secret !== undefined) {
-    if (certificate !== undefined) throw new Error('a secret or a client_certificate, not both');
+    if (certificate !== undefined || config.client_key !== undefined)
+      throw new Error('a secret or a client_certificate, not both');
     const bytes = new TextEncoder().encode(secret);
     return { kind: 'mac', reference, secret: bytes, parameters: macParameters(config) };
   }
-  if (certificate === undefined || key === undefined)
-    throw new Error('reference and secret, or client_certificate and client_key, have to be there');
-  const credential = {
-    certificates: await readCertificateFile(new Uint8Array(await readFile(certificate)), password),
-    key: await readPrivateKey(new Uint8Array(await readFile(key)), password),
-  };
-  return { kind: 'credential', credential, renew };
+  if (certificate === undefined)
+    throw new Error('reference and secret, or a client_certificate and its key, have to be there');
+  return certified(config, certificate, keyStores);
+}
+
+async function certified(config: Config, certificate: string, keyStores: KeyStores): Promise<Identity> {
+  const { client_key: key, client_key_store: store, client_key_id: id } = config;
+  const { client_key_password: password = '', client_renewal: renew = true } = config;
+  const own = await readCertificateFile(new Uint8Array(await readFile(certificate)), password);
+  if (store !== undefined || id !== undefined) {
+    const keys = store === undefined ? undefined : keyStores?.get(store);
+    if (id === undefined || key !== undefined)
+      throw new Error('client_key_store and client_key_id belong together, and without client_key');
+    if (!keys || !own[0]) throw new Error('client_key_store has to name a key store of the configuration');
+    return { kind: 'held', certificates: own, sign: signingIn(keys, id, own[0]) };
+  }
+  if (key === undefined) throw new Error('client_certificate needs client_key, or client_key_store');
+  const pkcs8 = await readPrivateKey(new Uint8Array(await readFile(key)), password);
+  return { kind: 'credential', credential: { certificates: own, key: pkcs8 }, renew };
 }
 
 /** RFC 9481 §6.1. The salt is another in every message. */

@@ -87,7 +87,7 @@ export async function openService(
 
   const stores = await openSlot('store', configuration.store, surroundings, stack);
   const keyStores = await openSlot('keys', configuration.keys, { ...surroundings, vault: keyVault }, stack);
-  const issuers = await openSlot('issuers', configuration.issuers, surroundings, stack);
+  const issuers = await openSlot('issuers', configuration.issuers, { ...surroundings, keyStores }, stack);
   const [store] = stores.values();
   const logFiles = openLogDirectory(logDirectory(configuration, dataDirectory));
   const backups = createBackups({

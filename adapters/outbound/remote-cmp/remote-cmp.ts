@@ -16,6 +16,7 @@ import type { RevocationReason } from '#core/x509/crl.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
 import { reasonCodeExtension } from '#core/x509/extensions/revocation.ts';
+import { emptyName, type Name, parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 import { type Credential, CredentialFile, certificateOf, type Kept } from '../upstream/credential.ts';
 import { nonceOf, readAnswer, readRevocation } from './answer.ts';
@@ -68,6 +69,10 @@ export interface RemoteCmpOptions extends Place {
 export function openRemoteCmp(options: RemoteCmpOptions): Issuer {
   return new RemoteCmp(options);
 }
+
+/** A name as people write it (RFC 4514). Faults: malformed. */
+export const distinguishedName = (text: string): Name =>
+  text === '' ? emptyName : parseDistinguishedName(text);
 
 const seedOctets = 16;
 

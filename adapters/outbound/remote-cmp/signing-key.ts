@@ -1,7 +1,11 @@
 import { constants, createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { p256, p384, p521 } from '@noble/curves/nist.js';
 import { publicKeyOf } from '#adapters/wire/private-key.ts';
+import { sameBytes } from '#core/der/bytes.ts';
+import { Fault, toFault } from '#core/fault.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
 import { pssSaltLength, type SignatureAlgorithm, signatureHash } from '#core/x509/algorithm.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
 import { readPublicKey } from '#core/x509/public-key.ts';
 
 /** Signs `data` (not its digest); X.509-ready. */
@@ -33,4 +37,31 @@ function signWith(key: KeyObject, algorithm: SignatureAlgorithm, data: Uint8Arra
   const saltLength = pssSaltLength(algorithm);
   const how = saltLength === undefined ? key : { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
   return sign(signatureHash(algorithm), data, how);
+}
+
+/** Signs with the key of a certificate (DER) in a key store, by its id or its label; looked for when it is needed first. */
+export function signingIn(keys: KeyStore, idOrLabel: string, certificate: Uint8Array): Sign {
+  let found: string | undefined;
+  return async (algorithm, data) => {
+    found ??= await keyOf(keys, idOrLabel, certificate);
+    return keys.sign(found, algorithm, data);
+  };
+}
+
+async function keyOf(keys: KeyStore, idOrLabel: string, certificate: Uint8Array): Promise<string> {
+  try {
+    const { id, spki } = await keys.publicKey(idOrLabel).then(
+      (spki) => ({ id: idOrLabel, spki }),
+      (error: unknown) => {
+        if (!keys.find || toFault(error).code !== 'notFound') throw error;
+        return keys.find(idOrLabel);
+      },
+    );
+    if (sameBytes(spki, parseCertificate(certificate).spki)) return id;
+  } catch (cause) {
+    const { code, detail } = toFault(cause);
+    if (code === 'internal') throw cause;
+    throw new Fault('unavailable', `the key for the upstream CA: ${detail}`, { cause });
+  }
+  throw new Fault('unavailable', 'the key for the upstream CA is not that of the certificate');
 }
