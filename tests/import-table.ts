@@ -200,7 +200,7 @@ const importTable: readonly Row[] = [
     packages: { '@sinclair/typebox': 'all' },
   },
   // As if from outside: an example knows of Postern what `postern` exports.
-  { of: 'plugins/templates/', packages: 'any' },
+  { of: 'plugins/templates/*/', may: ['self'], packages: 'any' },
   { of: 'plugins/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
   {
     of: 'plugins/(schema|config|config-file|registry).ts',

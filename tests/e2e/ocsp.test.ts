@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { adminPassword, type Server, shell, startServer } from '#tests/fixtures/server.ts';
+import { hasSoftHsm, pin, type SoftHsm, startSoftHsm } from '#tests/fixtures/tokens.ts';
 
 const module = resolve(import.meta.dir, '../../plugins/examples/ocsp/plugin.ts');
 
@@ -153,4 +154,68 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(stderr).toContain('inbound.status.path: must be a path like /ocsp');
     expect(stderr).toContain('inbound.status.validity');
   });
+});
+
+describe.skipIf(!hasSoftHsm)('the OCSP example for a CA whose key is in SoftHSM', () => {
+  let hsm: SoftHsm;
+  let server: Server;
+  beforeAll(async () => {
+    hsm = startSoftHsm();
+    const { SOFTHSM2_CONF: file } = hsm.environment;
+    const { library } = hsm.module;
+    server = await startServer({
+      config: [
+        '[keys.files]\nplugin = "keyfile"\n',
+        `[keys.hsm]\nplugin = "pkcs11"\ntoken = "token"\npin = "${pin}"\nlibrary = "${library}"\n`,
+        `environment = ["SOFTHSM2_CONF=${file}"]\n`,
+        `[inbound.management]\n[inbound.publication]\n[inbound.ocsp]\nmodule = "${module}"\n`,
+      ].join(''),
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    hsm.remove();
+  });
+
+  function run(line: string): string {
+    const { status, stdout, stderr } = shell(server.directory, line);
+    if (status !== 0) throw new Error(`${line}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  test('a delegated responder signs for it; the CA itself when it is not active any more', () => {
+    const body = JSON.stringify({ username: 'admin', password: adminPassword });
+    const token = JSON.parse(run(`curl -sSfk ${server.baseUrl}/api/token/ --json '${body}'`)).access;
+    const api = (method: string, path: string, body: unknown) =>
+      JSON.parse(
+        run(
+          `curl -sSfk -X ${method} -H 'Authorization: Bearer ${token}' ${server.baseUrl}/api/${path} --json '${JSON.stringify(body)}'`,
+        ),
+      );
+    const ca = { issuing_ca_type: 3, key_store: 'hsm', unique_name: 'hsm', common_name: 'HSM CA' };
+    const { id } = api('POST', 'issuing-cas/', { ...ca, parent: 1 });
+    for (const [file, number] of [
+      ['root', 1],
+      ['hsm', id],
+    ]) {
+      run(`curl -sSfk ${server.baseUrl}/aia/${number}.cer | openssl x509 -inform DER -out ${file}.pem`);
+    }
+    const ask = (issuer: string, what: string) =>
+      shell(
+        server.directory,
+        `openssl ocsp -url http://127.0.0.1:${server.httpPort}/ocsp -issuer ${issuer}.pem ${what} -CAfile root.pem -verify_other hsm.pem -resp_text 2>&1`,
+      ).stdout;
+    expect(ask('root', '-cert hsm.pem')).toContain('hsm.pem: good');
+    const delegated = ask('hsm', '-serial 0x1234');
+    expect(delegated).toContain('Response verify OK');
+    expect(delegated).toContain('0x1234: unknown');
+    expect(delegated).toContain('OCSP Signing');
+    const serial = /Serial Number:\s+((?:[0-9a-f]{2}:)+[0-9a-f]{2})/.exec(delegated)![1]!.replaceAll(':', '');
+    expect(ask('hsm', `-serial 0x${serial}`)).toContain(`0x${serial}: good`);
+    api('PATCH', `issuing-cas/${id}/`, { is_active: false });
+    const own = ask('hsm', `-serial 0x${serial}`);
+    expect(own).toContain('Response verify OK');
+    expect(own).toContain(`0x${serial}: good`);
+    expect(own).not.toContain('OCSP Signing');
+  }, 30_000);
 });
