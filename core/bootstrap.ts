@@ -1,5 +1,5 @@
 import type { Accounts } from './accounts/accounts.ts';
-import { permissions, shippedRoles } from './accounts/permissions.ts';
+import { shippedRoles } from './accounts/permissions.ts';
 import { createCa } from './ca/create-ca.ts';
 import { credentialType } from './ca/credential.ts';
 import { newUniqueName } from './ca/credential-kinds.ts';
@@ -56,18 +56,35 @@ export async function bootstrap(
   return { adminCreated };
 }
 
-async function makeRoles({ store, clock }: Context): Promise<void> {
+/** What is shipped changes with the versions: a role goes along with it until an administrator changes the role. */
+async function makeRoles(context: Context): Promise<void> {
+  const { store, clock } = context;
   for (const [uniqueName, role] of Object.entries(shippedRoles)) {
     const existing = await store.find('role', { uniqueName });
     if (!existing) {
       await store.commit([
         { op: 'insert', kind: 'role', values: { createdAt: clock.now(), uniqueName, ...role } },
       ]);
-    } else if (existing.isProtected && existing.permissions.length !== permissions.length) {
-      // A newer version knows more permissions: the protected role has them all.
-      await store.commit([{ op: 'update', kind: 'role', id: existing.id, set: { permissions } }]);
+      continue;
     }
+    const { id, permissions } = existing;
+    if (new Set(permissions).symmetricDifference(new Set(role.permissions)).size === 0) continue;
+    if (await isChanged(context, id)) continue;
+    const detail = { uniqueName, permissions: role.permissions.length };
+    await store.commit([
+      { op: 'update', kind: 'role', id, set: { permissions: role.permissions } },
+      audit(context, systemActor, { action: 'role.ship', object: `role:${id}`, detail }),
+    ]);
   }
+}
+
+/** Whether an administrator ever changed a role: the audit trail, which forgets nothing, says so. */
+async function isChanged({ store }: Context, role: number): Promise<boolean> {
+  const where = [
+    { field: 'object', is: 'equal', value: `role:${role}` },
+    { field: 'action', is: 'equal', value: 'role.update' },
+  ] as const;
+  return (await store.list('auditEvent', { where, limit: 1 })).records.length > 0;
 }
 
 async function makeProfiles(context: Context): Promise<void> {
