@@ -14,7 +14,7 @@ import { newNoOnboardingConfig } from './configs.ts';
 import { type Device, deviceTypes } from './device.ts';
 import { ownConfiguration, removeDevice } from './remove-device.ts';
 import { revokeCertificatesOf } from './revoke-certificates.ts';
-import { type DeviceView, deviceViews } from './state.ts';
+import { type DeviceView, deviceViews, newDeviceView } from './state.ts';
 import { deviceTimeline } from './timeline.ts';
 
 export interface DeviceInput {
@@ -103,7 +103,8 @@ export function devices(context: Context, crls: Crls): Devices {
       return { ...page, records: await deviceViews(context, page.records) };
     },
     read: async (principal, id) => view(await collection.read(principal, id)),
-    create: async (principal, input) => view(await collection.create(principal, input)),
+    // One that has just been made has no certificates yet: nothing to search for.
+    create: async (principal, input) => newDeviceView(await collection.create(principal, input)),
     update: async (principal, id, changes) => view(await collection.update(principal, id, changes)),
     async remove(principal, id) {
       demand(principal, 'devices.write');

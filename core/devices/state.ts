@@ -28,6 +28,13 @@ export function inState(state: DeviceState, now: number): Pick<Query<'device'>, 
   };
 }
 
+/** A device that cannot have certificates yet, as it is shown. */
+export const newDeviceView = (device: Device): DeviceView => ({
+  ...device,
+  state: device.blockedAt === null ? 'registered' : 'blocked',
+  nextExpiry: null,
+});
+
 /** The devices as they are shown, in the same order. */
 export async function deviceViews(
   context: Pick<Context, 'store' | 'clock'>,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import type { DeviceState } from '#core/devices/state.ts';
 import { inState } from '#core/devices/state.ts';
 import { Fault } from '#core/fault.ts';
@@ -10,6 +11,7 @@ import {
   offer,
   password,
   request,
+  testClock,
 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { idevid, makerCa, trust } from '#tests/fixtures/manufacturer.ts';
@@ -41,6 +43,15 @@ async function namesIn(site: Installation, state: DeviceState): Promise<string[]
 }
 
 describe('the state of a device', () => {
+  test('of one that has just been made is told without a search', async () => {
+    const clock = testClock();
+    const store = await openSqliteStore({ path: ':memory:', clock });
+    const busy = () => Promise.reject(new Fault('unavailable', 'too many searches'));
+    await using site = await installation({ clock, store: { ...store, tally: busy } });
+    const made = await site.gateway.devices.create(site.admin, { commonName: 'new' });
+    expect(made).toMatchObject({ commonName: 'new', state: 'registered', nextExpiry: null });
+  });
+
   test('registered, active while it holds a good certificate, blocked whatever it holds; lists find each', async () => {
     await using site = await installation();
     const { gateway, admin, clock } = site;
