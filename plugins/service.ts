@@ -50,8 +50,10 @@ const lastAddresses = 'addresses.json';
 /** For commands beside the server: it may have been given ports that they are not told of. */
 export function rememberAddresses(dataDirectory: string, addresses: Addresses): void {
   const path = join(dataDirectory, lastAddresses);
-  writeFileSync(`${path}.new`, `${JSON.stringify(addresses)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  // Gateways that share the directory may start at the same moment.
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, `${JSON.stringify(addresses)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
 }
 
 export function rememberedAddresses({ configuration, dataDirectory }: LoadedConfiguration): Addresses {
