@@ -29,7 +29,7 @@ const kinds: Readonly<Record<Slot, { configuration: string; port: string; contra
   },
   inbound: {
     configuration:
-      '[inbound.NAME]\nmodule = "DIR"\n\n[inbound.est]          # where one is named, all have to be',
+      '[inbound.NAME]\nmodule = "DIR"\n\n[inbound.est]          # where one is named, all that are wanted have to be',
     port: 'adapters/inbound/http/exchange.ts',
     contract: 'inboundContract',
   },
@@ -115,6 +115,8 @@ function filesOf(name: string, slot: Slot, directory: string): Readonly<Record<s
       type: 'module',
       main: 'plugin.ts',
       scripts: { test: `${bin}/bun test`, check: `${bin}/tsc --noEmit` },
+      // Where it is, so that it is never looked for in a registry.
+      devDependencies: { postern: `file:${relative(directory, root)}` },
     }),
     'tsconfig.json': json({
       extends: './node_modules/postern/tsconfig.json',
@@ -149,7 +151,8 @@ ${table}
 
 \`postern check\` says what is wrong with that before anything is opened, \`postern plugin list\` shows that it is found.
 
-\`postern\` is imported from the gateway that loads the plugin. Tests and the compiler find it by a link, which another machine
-makes with \`mkdir -p node_modules && ln -s /path/to/postern node_modules/postern\`. It is no package of a registry: do not install it.
+\`postern\` is imported from the gateway that loads the plugin. Tests and the compiler find it by the link
+\`node_modules/postern\` to a clone; on another machine \`package.json\` has to say where that is (\`npm install\`), or
+\`ln -s /path/to/postern node_modules/postern\` does. It is in no registry.
 `;
 }
