@@ -29,6 +29,17 @@ export const restEnrolments = (devices: readonly Device[]): string[] =>
     ),
   );
 
+/** As many that no gateway has seen: an upstream CA is not asked for the same twice. `from`: where the last ones ended. */
+export const newEnrolments = (devices: readonly Device[], from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => {
+    const device = devices[(from + n) % devices.length]!;
+    return post(
+      '/rest/default/tls_client/enroll',
+      { Authorization: basic(device), 'Content-Type': 'application/json' },
+      JSON.stringify({ csr: csrOf(device, Math.floor((from + n) / devices.length)) }),
+    );
+  });
+
 export const estEnrolments = (devices: readonly Device[]): string[] =>
   devices.map((device, n) =>
     post(

@@ -6,11 +6,13 @@ import { crlCase } from './cases/crl.ts';
 import { deviceImportCase } from './cases/device-import.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
 import { filledCase } from './cases/filled.ts';
+import { gatewaysCase } from './cases/gateways.ts';
 import { hsmCase } from './cases/hsm.ts';
 import { layersCase } from './cases/layers.ts';
 import { memoryCase } from './cases/memory.ts';
 import { renewalCase } from './cases/renewal.ts';
 import { startCase } from './cases/start.ts';
+import { upstreamCase } from './cases/upstream.ts';
 import { startLoad } from './load-process.ts';
 import { printTable, type Result, writeJson } from './report.ts';
 
@@ -19,7 +21,9 @@ const cases: readonly Case[] = [
   layersCase,
   ...cmpCases,
   renewalCase,
+  gatewaysCase,
   hsmCase,
+  upstreamCase,
   filledCase,
   memoryCase,
   startCase,

@@ -16,14 +16,15 @@ export interface Server extends AsyncDisposable {
   residentMemory(): number;
 }
 
-export async function startServer(site: Site): Promise<Server> {
+/** `httpPort`: one that is free, where somebody needs to know it. */
+export async function startServer(site: Site, httpPort = 0): Promise<Server> {
   const startedAt = performance.now();
   const server = Bun.spawn(
     [program, 'serve', '--data', site.directory, '--config', site.config].concat([
       '--https-port',
       '0',
       '--http-port',
-      '0',
+      String(httpPort),
     ]),
     { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
   );

@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Principal } from '#core/accounts/principal.ts';
+import type { Gateway } from '#core/gateway.ts';
 import { catalog } from '#plugins/catalog.ts';
 import { loadConfiguration } from '#plugins/config-file.ts';
 import { addresses, openService } from '#plugins/service.ts';
@@ -39,27 +41,37 @@ export async function createSite(deviceCount: number, tables: string): Promise<S
   }
 }
 
-async function register(directory: string, config: string, count: number): Promise<Device[]> {
+/** Does what administrators do, while nobody serves. */
+export async function administer<T>(
+  { directory, config }: Pick<Site, 'directory' | 'config'>,
+  work: (gateway: Gateway, operator: Principal) => Promise<T>,
+): Promise<T> {
   const loaded = await loadConfiguration({ data: directory, config }, catalog);
   await using stack = new AsyncDisposableStack();
   const where = addresses(loaded.configuration, { https: 8443, http: 8080 });
   const { gateway } = await openService(loaded, where, { logToStderr: false }, stack);
   await gateway.bootstrap({ adminPassword: crypto.randomUUID(), holder: 'bench' }, () => Bun.sleep(50));
-  const operator = gateway.accounts.operator('bench');
-  const domain = (await gateway.domains.list(operator, { limit: 1 })).records[0]!.id;
-  const add = async (n: number): Promise<Device> => {
-    const device = await gateway.devices.create(operator, { commonName: `pump-${n}`, domain });
-    const secrets = await gateway.noOnboardingConfigs.read(operator, device.noOnboardingConfig!);
-    return {
-      name: device.commonName,
-      password: secrets.estPassword!,
-      sharedSecret: secrets.cmpSharedSecret!,
-    };
-  };
-  const devices: Device[] = [];
-  while (devices.length < count) {
-    const size = Math.min(mostAtOnce, count - devices.length);
-    devices.push(...(await Promise.all(Array.from({ length: size }, (_, n) => add(devices.length + n + 1)))));
-  }
-  return devices;
+  return await work(gateway, gateway.accounts.operator('bench'));
 }
+
+const register = (directory: string, config: string, count: number): Promise<Device[]> =>
+  administer({ directory, config }, async (gateway, operator) => {
+    const domain = (await gateway.domains.list(operator, { limit: 1 })).records[0]!.id;
+    const add = async (n: number): Promise<Device> => {
+      const device = await gateway.devices.create(operator, { commonName: `pump-${n}`, domain });
+      const secrets = await gateway.noOnboardingConfigs.read(operator, device.noOnboardingConfig!);
+      return {
+        name: device.commonName,
+        password: secrets.estPassword!,
+        sharedSecret: secrets.cmpSharedSecret!,
+      };
+    };
+    const devices: Device[] = [];
+    while (devices.length < count) {
+      const size = Math.min(mostAtOnce, count - devices.length);
+      devices.push(
+        ...(await Promise.all(Array.from({ length: size }, (_, n) => add(devices.length + n + 1)))),
+      );
+    }
+    return devices;
+  });
