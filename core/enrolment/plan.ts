@@ -62,6 +62,9 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
   const device = await holderOf(context, requester, entitlement, requested, renewed);
   // Who asks may be a registration authority.
   if (device && device.blockedAt !== null) throw new Fault('forbidden', blocked);
+  if (device && device.domain !== domain.id) {
+    throw new Fault('forbidden', 'the device of the certificate belongs to another domain by now');
+  }
   const ca = resolveCa(configuration, domain);
   const { settings, clock } = context;
   const outcomeOf = (request: ProfileRequest, now: number): ProfileOutcome =>

@@ -4,6 +4,7 @@ import type { DeviceState } from '#core/devices/state.ts';
 import { inState } from '#core/devices/state.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
+import { formatDistinguishedName } from '#core/x509/name.ts';
 import {
   holder,
   type Installation,
@@ -33,6 +34,21 @@ async function enrolled(site: Installation, name: string) {
   const { device, password: secret } = await site.device(name);
   const certificate = await site.enrol(password(name, secret), {}, csr(name));
   return { device, secret, certificate };
+}
+
+/** The certificate of a device that asks for the others of its domain. */
+async function registrationAuthority(site: Installation): Promise<Uint8Array> {
+  await site.gateway.profiles.create(site.admin, {
+    uniqueName: 'ra',
+    profile: {
+      validity: { duration: 'P1Y' },
+      subject: { CN: {} },
+      extensions: { extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'] } },
+    },
+  });
+  await offer(site, 'ra');
+  const { password: secret } = await site.device('ra');
+  return site.enrol(password('ra', secret), { profile: 'ra' }, csr('ra'));
 }
 
 async function namesIn(site: Installation, state: DeviceState): Promise<string[]> {
@@ -163,22 +179,34 @@ describe('a blocked device', () => {
   test('does not get a certificate through a registration authority either', async () => {
     await using site = await installation();
     const { gateway, admin } = site;
-    await gateway.profiles.create(admin, {
-      uniqueName: 'ra',
-      profile: {
-        validity: { duration: 'P1Y' },
-        subject: { CN: {} },
-        extensions: { extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'] } },
-      },
-    });
-    await offer(site, 'ra');
-    const { password: secret } = await site.device('ra');
-    const ra = await site.enrol(password('ra', secret), { profile: 'ra' }, csr('ra'));
+    const ra = await registrationAuthority(site);
     const { device } = await site.device('pump');
     const onBehalf = () => site.enrol(holder(ra), { profile: 'domain_credential' }, csr('pump'));
     await onBehalf();
     await gateway.devices.block(admin, device.id, { comment: '' });
     expect(await failure(onBehalf())).toMatchObject({ code: 'forbidden', detail: 'the device is blocked' });
+  });
+});
+
+test('in another domain, a device has nothing renewed by the registration authority of the one that it left', async () => {
+  await using site = await installation();
+  const { gateway, admin } = site;
+  const ra = await registrationAuthority(site);
+  const { device, certificate } = await enrolled(site, 'pump');
+  const { subject, issuer, serialNumber } = parseCertificate(certificate);
+  const der = request(testKey('p-256', 'new'), formatDistinguishedName(subject));
+  const renew = async () => {
+    const target = { protocol: 'cmp', domain: undefined, profile: undefined } as const;
+    const requester = await gateway.admit(holder(ra), target);
+    const renews = { issuer, serialNumber };
+    return gateway.enrol(requester, { operation: 'renew', request: { kind: 'pkcs10', der }, renews });
+  };
+  expect((await renew()).kind).toBe('issued');
+  const elsewhere = await gateway.domains.create(admin, { uniqueName: 'elsewhere' });
+  await gateway.devices.update(admin, device.id, { domain: elsewhere.id });
+  expect(await failure(renew())).toMatchObject({
+    code: 'forbidden',
+    detail: 'the device of the certificate belongs to another domain by now',
   });
 });
 
