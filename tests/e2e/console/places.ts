@@ -28,9 +28,13 @@ const places: Readonly<Record<string, string>> = {
   '/devices/:id': '/devices/1',
   '/devices/imports/:id': '/devices/imports/1',
   '/domains/:id': '/domains/1',
+  '/profiles/:id': '/profiles/1',
+  '/profiles/:id/edit': '/profiles/1/edit',
+  '/logs/:name': '/logs/postern.log',
   '/registrations/:id': '/registrations/1',
   '/roles/:id': '/roles/2',
   '/signers/:id': '/signers/2',
+  '/tls/:id': '/tls/1',
   '/truststores/:id': '/truststores/1',
 };
 
