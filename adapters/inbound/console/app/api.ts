@@ -124,8 +124,9 @@ async function demandSuccess(response: Response): Promise<Response> {
   throw new ApiError(response.status, body, Number.isFinite(retryAfter) ? retryAfter : undefined);
 }
 
-export const read = async <T>(path: string, abort?: AbortSignal): Promise<T> =>
-  (await call('GET', path, { signal: abort })).json() as Promise<T>;
+/** `timeLimit` in milliseconds, where it is not the usual one. */
+export const read = async <T>(path: string, abort?: AbortSignal, timeLimit?: number): Promise<T> =>
+  (await call('GET', path, { signal: abort, ...(timeLimit && { timeLimit }) })).json() as Promise<T>;
 
 /** The record that an operation answers with; undefined where it answers with nothing. */
 export async function write<T>(

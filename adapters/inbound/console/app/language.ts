@@ -42,6 +42,18 @@ export function messages<const E extends Readonly<Record<string, Message>>>(en: 
 
 export const number = (value: number): string => new Intl.NumberFormat(language.value).format(value);
 
+const magnitudes = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** A size in octets: `1.4 MB`. */
+export function bytes(size: number): string {
+  const power = Math.min(magnitudes.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3));
+  return new Intl.NumberFormat(language.value, {
+    style: 'unit',
+    unit: magnitudes[power] ?? 'byte',
+    maximumFractionDigits: power === 0 ? 0 : 1,
+  }).format(size / 1000 ** power);
+}
+
 /** Of the API, which leaves out the zone: UTC. */
 export const moment = (text: string): Date => new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
 

@@ -10,6 +10,7 @@ export const sections = [
   'truststores',
   'signers',
   'registrations',
+  'transactions',
   'upstreams',
   'users',
   'roles',

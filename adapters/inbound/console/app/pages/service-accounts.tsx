@@ -1,13 +1,13 @@
 import { write } from '../api.ts';
 import { messages } from '../language.ts';
-import { Copy } from '../parts/action.tsx';
 import { Empty } from '../parts/answer.tsx';
 import { Confirm, Dialog } from '../parts/dialog.tsx';
 import { RowButtons, useEditing } from '../parts/editing.tsx';
-import { Facts, Heading } from '../parts/facts.tsx';
+import { Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { RoleOf, useChoices } from '../parts/reference.tsx';
+import { Copied, SecretOnce } from '../parts/secret-once.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -31,9 +31,6 @@ const m = messages(
     rotateLead: 'The old secret and all tokens that were given for it are worth nothing at once.',
     rotateTitle: 'Make a new secret?',
     secret: 'Secret',
-    secretKept: 'I have put it away',
-    secretLead: 'This secret is shown now and never again. Copy it to where it is needed before you go on.',
-    secretTitle: 'The secret',
     title: 'Service accounts',
     use: 'Getting a token',
   },
@@ -51,10 +48,6 @@ const m = messages(
     rotateLead: 'Das alte Geheimnis und alle dafür ausgegebenen Token sind sofort wertlos.',
     rotateTitle: 'Neues Geheimnis erzeugen?',
     secret: 'Geheimnis',
-    secretKept: 'Ich habe es verwahrt',
-    secretLead:
-      'Dieses Geheimnis wird jetzt gezeigt und nie wieder. Kopieren Sie es dorthin, wo es gebraucht wird, bevor Sie weitergehen.',
-    secretTitle: 'Das Geheimnis',
     title: 'Dienstkonten',
     use: 'So bekommt man ein Token',
   },
@@ -238,36 +231,18 @@ function Edit({
   );
 }
 
-/** Escape does not close it: what is gone here is gone for good. */
 function Secret({ of, close }: { readonly of: ServiceAccount; readonly close: () => void }) {
   const { client_id: id, client_secret: secret } = of;
   if (secret === null) return null;
   const line = `curl -s ${location.origin}/api/token/ -d grant_type=client_credentials -d client_id=${id} -d client_secret=…`;
   return (
-    <Dialog title={m('secretTitle')} close={() => {}}>
-      <div class="stack">
-        <p class="notice warn">{m('secretLead')}</p>
-        <Facts
-          rows={[
-            [
-              m('clientId'),
-              <span key="i" class="secret">
-                <Code of={id} /> <Copy text={id} label={m('clientId')} />
-              </span>,
-            ],
-            [
-              m('secret'),
-              <span key="s" class="secret">
-                <Code of={secret} /> <Copy text={secret} label={m('secret')} />
-              </span>,
-            ],
-            [m('use'), <Code key="u" of={line} />],
-          ]}
-        />
-        <button type="button" class="main" onClick={close}>
-          {m('secretKept')}
-        </button>
-      </div>
-    </Dialog>
+    <SecretOnce
+      close={close}
+      rows={[
+        [m('clientId'), <Copied key="i" name={m('clientId')} of={id} />],
+        [m('secret'), <Copied key="s" name={m('secret')} of={secret} />],
+        [m('use'), <Code key="u" of={line} />],
+      ]}
+    />
   );
 }

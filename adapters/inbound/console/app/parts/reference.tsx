@@ -45,11 +45,18 @@ export const RoleOf = ({ id }: { readonly id: number | null }) => (
 );
 
 /** There may be a hundred thousand devices: asked for one by one. */
-export function DeviceOf({ id }: { readonly id: number }) {
+export function DeviceOf({ id }: { readonly id: number | null }) {
   const isSeen = may('devices.read');
-  const { data } = useShared<Device>(isSeen ? `/api/devices/${id}/` : undefined);
+  const { data } = useShared<Device>(isSeen && id !== null ? `/api/devices/${id}/` : undefined);
+  if (id === null) return <span class="quiet">–</span>;
   if (!isSeen) return <>{id}</>;
   return <a href={`/devices/${id}`}>{data ? <Text of={data.common_name} /> : `#${id}`}</a>;
+}
+
+/** There may be a million: by their numbers. */
+export function CertificateOf({ id }: { readonly id: number | null }) {
+  if (id === null) return <span class="quiet">–</span>;
+  return may('certificates.read') ? <a href={`/certificates/${id}`}>#{id}</a> : <span>{id}</span>;
 }
 
 /** Records to choose from, by name; `filter`: `intended_usage=0`. */

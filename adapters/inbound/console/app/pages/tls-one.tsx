@@ -1,0 +1,205 @@
+import { useEffect, useState } from 'preact/hooks';
+import { write } from '../api.ts';
+import { useRead } from '../data.ts';
+import { messages } from '../language.ts';
+import { Copy } from '../parts/action.tsx';
+import { Answer } from '../parts/answer.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { save } from '../parts/download.tsx';
+import { Card, Facts, Heading } from '../parts/facts.tsx';
+import { Form } from '../parts/form.tsx';
+import { CaOf } from '../parts/reference.tsx';
+import { Code, plain, Text } from '../parts/text.tsx';
+import { tell } from '../parts/toast.tsx';
+import { When } from '../parts/when.tsx';
+import { go, type Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+import { type Credential, CredentialState, credentialType, hasExpired, m as t, tlsServer } from './tls.tsx';
+
+const m = messages(
+  {
+    activate: 'Serve it',
+    activateDone: 'It is served from the next connection on.',
+    activateLead:
+      'Every instance shows it within seconds. Devices that do not trust its issuer cannot connect any more.',
+    activateTitle: 'Serve this credential?',
+    ca: 'Certificate authority',
+    certificate: 'Its certificate',
+    fingerprint: 'SHA-256 of the certificate',
+    names: 'Names',
+    removeLead: 'Its private key is gone for good.',
+    removeTitle: 'Delete this credential?',
+    rename: 'Rename',
+    updated: 'Last changed',
+  },
+  {
+    activate: 'In Gebrauch nehmen',
+    activateDone: 'Es wird ab der nächsten Verbindung gezeigt.',
+    activateLead:
+      'Jede Instanz zeigt es binnen Sekunden. Geräte, die seinem Aussteller nicht vertrauen, können sich nicht mehr verbinden.',
+    activateTitle: 'Dieses Zertifikat in Gebrauch nehmen?',
+    ca: 'Zertifizierungsstelle',
+    certificate: 'Das Zertifikat',
+    fingerprint: 'SHA-256 des Zertifikats',
+    names: 'Namen',
+    removeLead: 'Sein privater Schlüssel ist für immer fort.',
+    removeTitle: 'Dieses Zertifikat löschen?',
+    rename: 'Umbenennen',
+    updated: 'Zuletzt geändert',
+  },
+);
+
+interface Detailed extends Credential {
+  readonly subject_alternative_names: readonly string[];
+  readonly pem: string;
+  readonly fingerprint: string;
+}
+
+export const tlsOne: Page = {
+  path: '/tls/:id',
+  title: () => t('title'),
+  needs: 'credentials.read',
+  view: ({ params: { id = '' } }) => {
+    const asked = useRead<Detailed>(`/api/tls/${encodeURIComponent(id)}/`);
+    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
+  },
+};
+
+function Shown({ of, reload }: { readonly of: Detailed; readonly reload: () => void }) {
+  const [open, setOpen] = useState<'activate' | 'rename' | 'remove'>();
+  const { id, unique_name: name, pem } = of;
+  useEffect(() => {
+    document.title = `${plain(name)} · Postern`;
+  }, [name]);
+  const close = (): void => setOpen(undefined);
+  const done = (): void => {
+    close();
+    reload();
+  };
+  const canServe = of.credential_type === tlsServer && !of.is_active && !hasExpired(of);
+  return (
+    <>
+      <Heading
+        title={<Text of={name} />}
+        up={{ href: '/tls', title: t('title') }}
+        actions={
+          may('credentials.write') && (
+            <>
+              {canServe && (
+                <button type="button" class="main" onClick={() => setOpen('activate')}>
+                  {m('activate')}
+                </button>
+              )}
+              <button type="button" onClick={() => setOpen('rename')}>
+                {m('rename')}
+              </button>
+              {!of.is_active && (
+                <button type="button" class="danger" onClick={() => setOpen('remove')}>
+                  {words('delete')}
+                </button>
+              )}
+            </>
+          )
+        }
+      />
+      <div class="cards">
+        <Card title={words('detail')}>
+          <Facts
+            rows={[
+              [t('kind'), credentialType(of.credential_type)],
+              [words('state'), <CredentialState key="s" of={of} />],
+              [t('commonName'), <Text key="n" of={of.common_name} />],
+              [m('ca'), of.issuing_ca === null ? null : <CaOf key="c" id={of.issuing_ca} />],
+              [t('suite'), <Code key="g" of={of.signature_suite} />],
+              [words('created'), <When key="w" at={of.created_at} relative />],
+              [m('updated'), <When key="u" at={of.updated_at} relative />],
+            ]}
+          />
+        </Card>
+        <Card
+          title={m('certificate')}
+          actions={
+            <span class="buttons">
+              <Copy text={pem} label={m('certificate')} />
+              <button
+                type="button"
+                class="plain"
+                onClick={() => save(new Blob([pem], { type: 'application/x-pem-file' }), `tls-${id}.pem`)}
+              >
+                {words('download')}
+              </button>
+            </span>
+          }
+        >
+          <Facts
+            rows={[
+              [t('ends'), <When key="e" at={of.not_valid_after} relative />],
+              [
+                m('names'),
+                of.subject_alternative_names.length === 0 ? null : (
+                  <ul key="n">
+                    {of.subject_alternative_names.map((one) => (
+                      <li key={one}>
+                        <Code of={one} />
+                      </li>
+                    ))}
+                  </ul>
+                ),
+              ],
+              [m('fingerprint'), <Code key="f" of={of.fingerprint} />],
+            ]}
+          />
+        </Card>
+      </div>
+      {open === 'activate' && (
+        <Confirm
+          title={m('activateTitle')}
+          action={m('activate')}
+          close={close}
+          run={async () => {
+            await write('POST', `/api/tls/${id}/activate/`);
+            tell(m('activateDone'));
+            done();
+          }}
+        >
+          <p>
+            <Text of={name} />
+          </p>
+          <p>{m('activateLead')}</p>
+        </Confirm>
+      )}
+      {open === 'rename' && (
+        <Dialog title={m('rename')} close={close}>
+          <Form
+            action={words('save')}
+            cancel={close}
+            fields={[
+              { name: 'unique_name', title: words('name'), required: true, maxLength: 255, initial: name },
+            ]}
+            send={async (values) => {
+              await write('PATCH', `/api/tls/${id}/`, values);
+              tell(words('saved'));
+              done();
+            }}
+          />
+        </Dialog>
+      )}
+      {open === 'remove' && (
+        <Confirm
+          title={m('removeTitle')}
+          action={words('delete')}
+          name={name}
+          close={close}
+          run={async () => {
+            await write('DELETE', `/api/tls/${id}/`);
+            tell(words('deleted', { name: plain(name) }));
+            go('/tls');
+          }}
+        >
+          <p>{m('removeLead')}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,150 @@
+import { messages, number } from '../language.ts';
+import { Empty } from '../parts/answer.tsx';
+import { Badge, Heading } from '../parts/facts.tsx';
+import { List } from '../parts/list.tsx';
+import { CaOf, CertificateOf, DeviceOf } from '../parts/reference.tsx';
+import { Text } from '../parts/text.tsx';
+import { When } from '../parts/when.tsx';
+import type { Page } from '../router.ts';
+import { words } from '../words.ts';
+
+const m = messages(
+  {
+    asked: 'Not answered yet',
+    attempts: 'Failures in a row',
+    ca: 'Certificate authority',
+    certificate: 'Certificate',
+    device: 'Device',
+    failed: 'Failed',
+    from: 'From',
+    issued: 'Issued',
+    issuer: 'Upstream',
+    lead: 'Certificates that CAs elsewhere are asked for. What is open is asked for again by itself.',
+    next: 'Asked again',
+    none: 'No CA elsewhere has been asked yet',
+    noneNext: 'Upstream CAs are named in the configuration of the service.',
+    pending: 'The upstream is deciding',
+    reason: 'Why not',
+    received: 'To be confirmed',
+    subject: 'Subject',
+    title: 'Upstream requests',
+    to: 'To',
+    when: 'First asked',
+  },
+  {
+    asked: 'Noch ohne Antwort',
+    attempts: 'Fehlschläge in Folge',
+    ca: 'Zertifizierungsstelle',
+    certificate: 'Zertifikat',
+    device: 'Gerät',
+    failed: 'Gescheitert',
+    from: 'Ab',
+    issued: 'Ausgestellt',
+    issuer: 'Vorgelagerte Stelle',
+    lead: 'Zertifikate, um die Stellen anderswo gebeten werden. Nach Offenem wird von selbst wieder gefragt.',
+    next: 'Nächste Nachfrage',
+    none: 'Noch wurde keine Stelle anderswo gefragt',
+    noneNext: 'Vorgelagerte Stellen stehen in der Konfiguration des Dienstes.',
+    pending: 'Die Stelle entscheidet',
+    reason: 'Warum nicht',
+    received: 'Zu bestätigen',
+    subject: 'Inhaber',
+    title: 'Anfragen an andere Stellen',
+    to: 'Bis',
+    when: 'Zuerst gefragt',
+  },
+);
+
+const states = ['asked', 'pending', 'received', 'issued', 'failed'] as const;
+const looks = { asked: 'warn', pending: 'warn', received: 'warn', issued: 'good', failed: 'bad' } as const;
+
+interface UpstreamRequest {
+  readonly id: number;
+  readonly created_at: string;
+  readonly issuer: string;
+  readonly issuing_ca: number | null;
+  readonly state: (typeof states)[number];
+  readonly subject: string;
+  readonly attempts: number;
+  readonly next_at: string;
+  readonly reason: string | null;
+  readonly device: number | null;
+  readonly certificate: number | null;
+}
+
+const isOpen = ({ state }: UpstreamRequest): boolean => state !== 'issued' && state !== 'failed';
+
+export const upstreams: Page = {
+  path: '/upstreams',
+  title: () => m('title'),
+  needs: 'certificates.read',
+  navigation: { group: 'system', order: 70 },
+  view: () => (
+    <>
+      <Heading title={m('title')} />
+      <p class="lead">{m('lead')}</p>
+      <List<UpstreamRequest>
+        path="/api/upstream-requests/"
+        title={m('title')}
+        filters={[
+          { name: 'state', title: words('state'), options: states.map((one) => [one, m(one)] as const) },
+          { name: 'issuer', title: m('issuer') },
+          { name: 'from', title: m('from'), type: 'date' },
+          { name: 'to', title: m('to'), type: 'date' },
+        ]}
+        columns={[
+          {
+            name: 'subject',
+            title: m('subject'),
+            orderable: true,
+            cell: ({ subject }) => <Text of={subject} />,
+          },
+          {
+            name: 'state',
+            title: words('state'),
+            orderable: true,
+            cell: ({ state }) => <Badge look={looks[state]}>{m(state)}</Badge>,
+          },
+          { name: 'issuer', title: m('issuer'), orderable: true, cell: ({ issuer }) => <Text of={issuer} /> },
+          { name: 'issuing_ca', title: m('ca'), cell: ({ issuing_ca }) => <CaOf id={issuing_ca} /> },
+          {
+            name: 'attempts',
+            title: m('attempts'),
+            isNumber: true,
+            orderable: true,
+            cell: ({ attempts }) => number(attempts),
+          },
+          {
+            name: 'next_at',
+            title: m('next'),
+            orderable: true,
+            cell: (request) =>
+              isOpen(request) ? <When at={request.next_at} /> : <span class="quiet">–</span>,
+          },
+          {
+            name: 'reason',
+            title: m('reason'),
+            cell: ({ reason }) => reason !== null && <Text of={reason} />,
+          },
+          { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },
+          {
+            name: 'certificate',
+            title: m('certificate'),
+            cell: ({ certificate }) => <CertificateOf id={certificate} />,
+          },
+          {
+            name: 'created_at',
+            title: m('when'),
+            orderable: true,
+            cell: ({ created_at }) => <When at={created_at} />,
+          },
+        ]}
+        empty={
+          <Empty title={m('none')}>
+            <p>{m('noneNext')}</p>
+          </Empty>
+        }
+      />
+    </>
+  ),
+};

@@ -1,0 +1,324 @@
+import { write } from '../api.ts';
+import { messages } from '../language.ts';
+import { Action } from '../parts/action.tsx';
+import { Empty } from '../parts/answer.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { RowButtons, useEditing } from '../parts/editing.tsx';
+import { Badge, Heading } from '../parts/facts.tsx';
+import { Form } from '../parts/form.tsx';
+import { List } from '../parts/list.tsx';
+import { useChoices } from '../parts/reference.tsx';
+import { Copied, SecretOnce } from '../parts/secret-once.tsx';
+import { Code, plain, Text } from '../parts/text.tsx';
+import { tell } from '../parts/toast.tsx';
+import type { Page } from '../router.ts';
+import { may } from '../session.ts';
+import { words } from '../words.ts';
+
+export const m = messages(
+  {
+    actions: 'Actions',
+    active: 'Active',
+    add: 'Add a webhook',
+    all: 'all',
+    approvalExpired: 'a request nobody decided on',
+    approvalGranted: 'a request that was approved',
+    approvalRejected: 'a request that was rejected',
+    approvalWaiting: 'a request that waits for approval',
+    certificateExpiring: 'a certificate that ends soon',
+    certificateIssued: 'a certificate that was issued',
+    certificateReleased: 'a certificate whose hold was lifted',
+    certificateRevoked: 'a certificate that was revoked',
+    change: 'Change the webhook',
+    deliveries: 'Messages',
+    events: 'Told of',
+    eventsHint: 'None ticked: everything.',
+    inactive: 'At rest',
+    lead: 'Other systems are told of what happens here, in signed messages.',
+    none: 'There are no webhooks',
+    noneNext: 'Add one to have a ticket system or a chat told of requests that wait.',
+    removeLead: 'It is told nothing more, and its messages are forgotten.',
+    removeTitle: 'Delete this webhook?',
+    rotate: 'New secret',
+    rotateAction: 'Make a new secret',
+    rotateLead: 'Nothing is signed with the old secret any more, messages that wait included.',
+    rotateTitle: 'Make a new signing secret?',
+    secret: 'Signing secret',
+    system: 'Whom the system trusts',
+    test: 'Send a test',
+    tested: 'The test message is on its way. What becomes of it is seen under Messages.',
+    title: 'Webhooks',
+    truststore: 'Who vouches for its TLS certificate',
+    upstreamFailed: 'a CA elsewhere that failed',
+    url: 'Address',
+    urlHint: 'https://tickets.example/postern',
+    webhookTest: 'a test',
+  },
+  {
+    actions: 'Aktionen',
+    active: 'Aktiv',
+    add: 'Webhook hinzufügen',
+    all: 'alles',
+    approvalExpired: 'ein Antrag, über den niemand entschied',
+    approvalGranted: 'ein genehmigter Antrag',
+    approvalRejected: 'ein abgelehnter Antrag',
+    approvalWaiting: 'ein Antrag, der auf Genehmigung wartet',
+    certificateExpiring: 'ein bald ablaufendes Zertifikat',
+    certificateIssued: 'ein ausgestelltes Zertifikat',
+    certificateReleased: 'ein nicht mehr ausgesetztes Zertifikat',
+    certificateRevoked: 'ein gesperrtes Zertifikat',
+    change: 'Webhook ändern',
+    deliveries: 'Nachrichten',
+    events: 'Erfährt von',
+    eventsHint: 'Nichts gewählt: von allem.',
+    inactive: 'Ruht',
+    lead: 'Andere Systeme erfahren in signierten Nachrichten, was hier geschieht.',
+    none: 'Es gibt keine Webhooks',
+    noneNext:
+      'Fügen Sie einen hinzu, damit etwa ein Ticketsystem oder ein Chat von wartenden Anträgen erfährt.',
+    removeLead: 'Er erfährt nichts mehr, und seine Nachrichten werden vergessen.',
+    removeTitle: 'Diesen Webhook löschen?',
+    rotate: 'Neues Geheimnis',
+    rotateAction: 'Neues Geheimnis erzeugen',
+    rotateLead: 'Mit dem alten Geheimnis wird nichts mehr signiert, auch keine Nachrichten, die noch warten.',
+    rotateTitle: 'Neues Signiergeheimnis erzeugen?',
+    secret: 'Signiergeheimnis',
+    system: 'Wem das System vertraut',
+    test: 'Probe senden',
+    tested: 'Die Probenachricht ist unterwegs. Was aus ihr wird, steht unter Nachrichten.',
+    title: 'Webhooks',
+    truststore: 'Wer für sein TLS-Zertifikat bürgt',
+    upstreamFailed: 'eine vorgelagerte Stelle, die scheiterte',
+    url: 'Adresse',
+    urlHint: 'https://tickets.example/postern',
+    webhookTest: 'eine Probe',
+  },
+);
+
+export const events = {
+  'approval.waiting': 'approvalWaiting',
+  'approval.granted': 'approvalGranted',
+  'approval.rejected': 'approvalRejected',
+  'approval.expired': 'approvalExpired',
+  'certificate.issued': 'certificateIssued',
+  'certificate.revoked': 'certificateRevoked',
+  'certificate.released': 'certificateReleased',
+  'certificate.expiring': 'certificateExpiring',
+  'upstream.failed': 'upstreamFailed',
+} as const;
+export type Event = keyof typeof events;
+const eventNames = Object.keys(events) as readonly Event[];
+
+interface Webhook {
+  readonly id: number;
+  readonly unique_name: string;
+  readonly url: string;
+  readonly events: readonly Event[];
+  readonly is_active: boolean;
+  readonly truststore: number | null;
+  /** Only in the answer to what made it. */
+  readonly signing_secret: string | null;
+}
+
+type Editing = 'add' | { readonly is: 'change' | 'rotate' | 'remove' | 'secret'; readonly of: Webhook };
+
+const path = '/api/webhooks/';
+
+export const webhooks: Page = {
+  path: '/webhooks',
+  title: () => m('title'),
+  needs: 'webhooks.read',
+  navigation: { group: 'system', order: 50 },
+  view: () => {
+    const editing = useEditing<Editing>();
+    const { now, open, close, done } = editing;
+    const writes = may('webhooks.write');
+    const showSecret = (of: Webhook): void => {
+      editing.again();
+      open({ is: 'secret', of });
+    };
+    return (
+      <>
+        <Heading
+          title={m('title')}
+          actions={
+            <>
+              <a class="button" href="/webhooks/messages">
+                {m('deliveries')}
+              </a>
+              {writes && (
+                <button type="button" class="main" onClick={() => open('add')}>
+                  {m('add')}
+                </button>
+              )}
+            </>
+          }
+        />
+        <p class="lead">{m('lead')}</p>
+        <List<Webhook>
+          path={path}
+          title={m('title')}
+          round={editing.round}
+          columns={[
+            {
+              name: 'unique_name',
+              title: words('name'),
+              orderable: true,
+              cell: ({ unique_name }) => <Text of={unique_name} />,
+            },
+            { name: 'url', title: m('url'), orderable: true, cell: ({ url }) => <Code of={url} /> },
+            {
+              name: 'events',
+              title: m('events'),
+              cell: (webhook) =>
+                webhook.events.length === 0 ? (
+                  <span class="quiet">{m('all')}</span>
+                ) : (
+                  <Text of={webhook.events.join(', ')} />
+                ),
+            },
+            {
+              name: 'is_active',
+              title: words('state'),
+              orderable: true,
+              cell: ({ is_active }) => (
+                <Badge look={is_active ? 'good' : 'calm'}>{m(is_active ? 'active' : 'inactive')}</Badge>
+              ),
+            },
+            ...(writes
+              ? [
+                  {
+                    name: 'actions',
+                    title: m('actions'),
+                    cell: (of: Webhook) => (
+                      <span class="buttons">
+                        <Action
+                          look="plain"
+                          label={`${m('test')}: ${plain(of.unique_name)}`}
+                          run={() => write('POST', `${path}${of.id}/test/`)}
+                          done={m('tested')}
+                        >
+                          {m('test')}
+                        </Action>
+                        <RowButtons
+                          name={of.unique_name}
+                          buttons={[
+                            [words('edit'), () => open({ is: 'change', of })],
+                            [m('rotate'), () => open({ is: 'rotate', of })],
+                            [words('delete'), () => open({ is: 'remove', of })],
+                          ]}
+                        />
+                      </span>
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+          empty={
+            <Empty title={m('none')}>
+              <p>{m('noneNext')}</p>
+            </Empty>
+          }
+        />
+        {now === 'add' && <Edit close={close} done={showSecret} />}
+        {typeof now === 'object' && now.is === 'change' && <Edit of={now.of} close={close} done={done} />}
+        {typeof now === 'object' && now.is === 'secret' && now.of.signing_secret !== null && (
+          <SecretOnce
+            close={close}
+            rows={[[m('secret'), <Copied key="s" name={m('secret')} of={now.of.signing_secret} />]]}
+          />
+        )}
+        {typeof now === 'object' && now.is === 'rotate' && (
+          <Confirm
+            title={m('rotateTitle')}
+            action={m('rotateAction')}
+            close={close}
+            run={async () => showSecret(await write<Webhook>('POST', `${path}${now.of.id}/rotate/`))}
+          >
+            <p>
+              <Text of={now.of.unique_name} />
+            </p>
+            <p>{m('rotateLead')}</p>
+          </Confirm>
+        )}
+        {typeof now === 'object' && now.is === 'remove' && (
+          <Confirm
+            title={m('removeTitle')}
+            action={words('delete')}
+            name={now.of.unique_name}
+            close={close}
+            run={async () => {
+              await write('DELETE', `${path}${now.of.id}/`);
+              tell(words('deleted', { name: plain(now.of.unique_name) }));
+              done();
+            }}
+          >
+            <p>{m('removeLead')}</p>
+          </Confirm>
+        )}
+      </>
+    );
+  },
+};
+
+function Edit({
+  of,
+  close,
+  done,
+}: {
+  readonly of?: Webhook;
+  readonly close: () => void;
+  readonly done: (of: Webhook) => void;
+}) {
+  const truststores = useChoices('/api/truststores/', 'truststores.read', 'intended_usage=1');
+  return (
+    <Dialog title={m(of ? 'change' : 'add')} close={close}>
+      <Form
+        action={words(of ? 'save' : 'add')}
+        cancel={close}
+        fields={[
+          {
+            name: 'unique_name',
+            title: words('name'),
+            required: true,
+            maxLength: 255,
+            initial: of?.unique_name,
+          },
+          {
+            name: 'url',
+            title: m('url'),
+            required: true,
+            isCode: true,
+            maxLength: 1000,
+            hint: m('urlHint'),
+            initial: of?.url,
+          },
+          {
+            name: 'events',
+            title: m('events'),
+            type: 'checks',
+            hint: m('eventsHint'),
+            initial: of?.events,
+            options: eventNames.map((event) => [event, m(events[event])] as const),
+          },
+          {
+            name: 'truststore',
+            title: m('truststore'),
+            type: 'choice',
+            initial: of?.truststore,
+            options: [['', m('system')], ...truststores],
+          },
+          { name: 'is_active', title: m('active'), type: 'check', initial: of?.is_active ?? true },
+        ]}
+        send={async (values) => {
+          const body = { truststore: null, ...values };
+          const saved = of
+            ? await write<Webhook>('PATCH', `${path}${of.id}/`, body)
+            : await write<Webhook>('POST', path, body);
+          if (of) tell(words('saved'));
+          done(saved);
+        }}
+      />
+    </Dialog>
+  );
+}
