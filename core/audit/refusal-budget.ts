@@ -1,9 +1,9 @@
 import type { Clock } from '../ports/platform.ts';
 
-/** Refusals of one address that are recorded one by one in each window; of what is beyond, the count. */
+/** Refusals of one address, or of one credential, that are recorded one by one in each window; of what is beyond, the count. */
 const mostPerWindow = 60;
 const window = 60_000;
-const mostAddresses = 10_000;
+const mostKnown = 10_000;
 
 interface Spent {
   readonly since: number;
@@ -12,7 +12,7 @@ interface Spent {
 }
 
 /**
- * Somebody without any credentials can be refused as fast as it can ask. What it makes this service write is bounded: after
+ * Somebody without any credentials can be refused as fast as it can ask, and so can a device that does not take no for an answer. What it makes this service write is bounded: after
  * `mostPerWindow` refusals in a window the others are only counted, and the next one that is recorded carries their number.
  */
 export class RefusalBudget {
@@ -24,13 +24,13 @@ export class RefusalBudget {
   }
 
   /** Undefined: do not record this one. Else how many were not recorded before it. */
-  take(address: string): number | undefined {
+  take(who: string): number | undefined {
     const now = this.#clock.now();
-    const spent = this.#spent.get(address);
+    const spent = this.#spent.get(who);
     if (!spent || now - spent.since >= window) {
-      this.#spent.delete(address);
-      this.#spent.set(address, { since: now, recorded: 1, dropped: 0 });
-      if (this.#spent.size > mostAddresses) this.#spent.delete(this.#spent.keys().next().value!);
+      this.#spent.delete(who);
+      this.#spent.set(who, { since: now, recorded: 1, dropped: 0 });
+      if (this.#spent.size > mostKnown) this.#spent.delete(this.#spent.keys().next().value!);
       return spent?.dropped ?? 0;
     }
     if (spent.recorded < mostPerWindow) {

@@ -3,7 +3,7 @@ import { usedWrites } from '../approvals/transitions.ts';
 import { rehearse } from '../ca/issuance.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
-import { toFault } from '../fault.ts';
+import { type Fault, toFault } from '../fault.ts';
 import { demandAwaited, onboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
@@ -19,26 +19,37 @@ import { petitionFor } from './petition.ts';
 import { type Plan, planFor } from './plan.ts';
 import type { Requester } from './requester.ts';
 
-/** Do it. See `Gateway.enrol`. Every refusal is audited. */
+/** Do it. See `Gateway.enrol`. Refusals are audited, as far as the budget of who asks goes. */
 export async function enrol(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
   try {
     if (ask.exchange) demandOpener(requester, ask.exchange);
     return await certify(context, requester, ask);
   } catch (thrown) {
     const error = ask.exchange ? refusedExchange(thrown, ask.exchange) : thrown;
-    const { code, detail } = toFault(error);
-    const ours = code === 'internal' || code === 'unavailable';
-    await recordRefusal(
-      context,
-      audit(context, requesterActor(requester), {
-        action: ask.operation === 'renew' ? 'enrolment.renew' : 'enrolment.enrol',
-        object: `domain:${requester.domain.uniqueName}`,
-        outcome: ours ? 'failed' : 'refused',
-        detail: { protocol: requester.target.protocol, code, reason: brief(detail) },
-      }),
-    );
+    await recordFailure(context, requester, ask, toFault(error));
     throw error;
   }
+}
+
+async function recordFailure(
+  context: Context,
+  requester: Requester,
+  { operation }: Ask,
+  { code, detail }: Fault,
+): Promise<void> {
+  const unrecorded = context.refusals.take(requesterKey(requester));
+  if (unrecorded === undefined) return;
+  const ours = code === 'internal' || code === 'unavailable';
+  const said = { protocol: requester.target.protocol, code, reason: brief(detail) };
+  await recordRefusal(
+    context,
+    audit(context, requesterActor(requester), {
+      action: operation === 'renew' ? 'enrolment.renew' : 'enrolment.enrol',
+      object: `domain:${requester.domain.uniqueName}`,
+      outcome: ours ? 'failed' : 'refused',
+      detail: { ...said, ...(unrecorded > 0 && { unrecorded }) },
+    }),
+  );
 }
 
 /** What is asked → what comes of it, once it is cleared. */

@@ -38,7 +38,7 @@ interface Plan {
 }
 
 /**
- * See `Gateway.revoke`. Every entry is audited, done or refused. While one waits for approval, none is done, and nothing is stored
+ * See `Gateway.revoke`. Every entry is audited, done or (as far as the budget of who asks goes) refused. While one waits for approval, none is done, and nothing is stored
  * of the exchange.
  */
 export async function revoke(
@@ -79,7 +79,7 @@ export async function revoke(
     } catch (error) {
       const fault = refused(error);
       results.push(fault);
-      await recordRefusal(context, refusal(context, requester, entry, fault));
+      await recordFailure(context, requester, entry, fault);
     }
   }
   const answer = await exchange.answer(results);
@@ -173,22 +173,28 @@ const mayRevoke: Record<CredentialKind, (requester: Requester, record: StoredCer
   registrationAuthority: () => true,
 };
 
-function refusal(
+async function recordFailure(
   context: Context,
   requester: Requester,
   { certificate: { serialNumber }, reason }: RevocationEntry,
   { code, detail }: Fault,
-): Write {
-  return audit(context, requesterActor(requester), {
-    action: 'certificate.revoke',
-    object: `domain:${requester.domain.uniqueName}`,
-    outcome: 'refused',
-    detail: {
-      protocol: requester.target.protocol,
-      serialNumber: brief(serialNumber),
-      reason,
-      code,
-      why: brief(detail),
-    },
-  });
+): Promise<void> {
+  const unrecorded = context.refusals.take(requesterKey(requester));
+  if (unrecorded === undefined) return;
+  await recordRefusal(
+    context,
+    audit(context, requesterActor(requester), {
+      action: 'certificate.revoke',
+      object: `domain:${requester.domain.uniqueName}`,
+      outcome: 'refused',
+      detail: {
+        protocol: requester.target.protocol,
+        serialNumber: brief(serialNumber),
+        reason,
+        code,
+        why: brief(detail),
+        ...(unrecorded > 0 && { unrecorded }),
+      },
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { RefusalBudget } from '#core/audit/refusal-budget.ts';
 import { opensslCertificate } from '#tests/fixtures/enrolment.ts';
-import { holder, installation, testClock } from '#tests/fixtures/installation.ts';
+import { holder, installation, password, testClock } from '#tests/fixtures/installation.ts';
 
 test('sixty refusals a minute of one address are recorded, then their number', () => {
   const clock = testClock();
@@ -23,6 +23,21 @@ test('strangers with certificates of their own cannot fill the store', async () 
   site.clock.advance(60_000);
   await site.gateway.admit(evidence, target).catch(() => {});
   const events = await site.audit('enrolment.admit');
+  expect(events).toHaveLength(61);
+  expect(events.at(-1)!.detail.unrecorded).toBe(40);
+});
+
+test('a device that does not take no for an answer cannot either', async () => {
+  await using site = await installation();
+  const { password: secret } = await site.device('pump');
+  const refused = () =>
+    site
+      .enrol(password('pump', secret), {}, new Uint8Array([0x30, 0]))
+      .catch(({ code }) => expect(code).not.toBe('unauthenticated'));
+  for (let n = 0; n < 100; n++) await refused();
+  site.clock.advance(60_000);
+  await refused();
+  const events = await site.audit('enrolment.enrol');
   expect(events).toHaveLength(61);
   expect(events.at(-1)!.detail.unrecorded).toBe(40);
 });
