@@ -2,11 +2,8 @@ import { encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
 import type { Outcome } from '#core/enrolment/outcome.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
-import { basicChallenge } from '../http/basic-credentials.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-
-/** Seconds to wait when a Fault does not say. */
-const usualRetryAfter = 60;
+import { faultHeaders, faultText } from '../http/fault-answer.ts';
 
 const statuses = {
   malformed: 400,
@@ -34,12 +31,7 @@ export function renderFault(error: unknown): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
   const status = statuses[fault.code];
-  const detail = fault.hint === undefined ? fault.detail : `${fault.detail}; ${fault.hint}`;
-  if (status === 401) return refusal(status, detail, { 'www-authenticate': basicChallenge });
-  if (status === 429 || status === 503) {
-    return refusal(status, detail, { 'retry-after': String(fault.retryAfter ?? usualRetryAfter) });
-  }
-  return refusal(status, detail);
+  return refusal(status, faultText(fault), faultHeaders(status, fault));
 }
 
 /** RFC 7030 §4.2.3: the issued certificate and no other, or 202 with a time to come back. */

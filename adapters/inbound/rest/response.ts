@@ -1,11 +1,8 @@
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { Outcome } from '#core/enrolment/outcome.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
-import { basicChallenge } from '../http/basic-credentials.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-
-/** Seconds to wait when a Fault does not say. */
-const usualRetryAfter = 60;
+import { faultHeaders, faultText } from '../http/fault-answer.ts';
 
 const errors = {
   malformed: [400, 'invalid_request'],
@@ -43,12 +40,7 @@ export function renderFault(error: unknown): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
   const [status, word] = errors[fault.code];
-  const detail = fault.hint === undefined ? fault.detail : `${fault.detail}; ${fault.hint}`;
-  if (status === 401) return failure(status, word, detail, { 'www-authenticate': basicChallenge });
-  if (status === 429 || status === 503) {
-    return failure(status, word, detail, { 'retry-after': String(fault.retryAfter ?? usualRetryAfter) });
-  }
-  return failure(status, word, detail);
+  return failure(status, word, faultText(fault), faultHeaders(status, fault));
 }
 
 export function renderOutcome(outcome: Outcome): HttpResponse {
