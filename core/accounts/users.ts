@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import { retried } from '../retry.ts';
 import type { User } from './account.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';
@@ -17,7 +18,6 @@ export interface UserInput {
 /** Never the password's hash. */
 export type UserView = Omit<User, 'passwordHash'>;
 
-const tries = 5;
 const guardName = 'administrators';
 
 /**
@@ -90,8 +90,8 @@ export function users(context: Context): Resource<'user', UserInput, UserView> {
   });
   return {
     ...collection,
-    update: (principal, id, changes) => retried(() => collection.update(principal, id, changes)),
-    remove: (principal, id) => retried(() => collection.remove(principal, id)),
+    update: (principal, id, changes) => retried(() => collection.update(principal, id, changes), cameBetween),
+    remove: (principal, id) => retried(() => collection.remove(principal, id), cameBetween),
   };
 }
 
@@ -102,14 +102,5 @@ function count(value: number): Uint8Array {
 }
 
 /** Somebody else came between: what was counted is counted anew. */
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let n = 1; ; n++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const between = error instanceof Fault && error.code === 'conflict' && error.hint === undefined;
-      const named = between && (error.field === undefined || error.field === 'name');
-      if (!named || n >= tries) throw error;
-    }
-  }
-}
+const cameBetween = ({ hint, field }: Fault): boolean =>
+  hint === undefined && (field === undefined || field === 'name');
