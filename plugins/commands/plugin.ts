@@ -114,7 +114,7 @@ function filesOf(name: string, slot: Slot, directory: string): Readonly<Record<s
       private: true,
       type: 'module',
       main: 'plugin.ts',
-      scripts: { test: `${bin}/bun test`, check: `${bin}/tsc --noEmit` },
+      scripts: { test: `${bin}/bun test --timeout=60000`, check: `${bin}/tsc --noEmit` },
       // Where it is, so that it is never looked for in a registry.
       devDependencies: { postern: `file:${relative(directory, root)}` },
     }),
@@ -139,8 +139,10 @@ hold, and \`open\` answers the port.
 
 \`\`\`sh
 npm test          # the contract of the port, against this plugin
-npm run check     # the compiler (needs the packages for development in Postern's clone)
+npm run check     # the compiler
 \`\`\`
+
+Both work with what is installed in Postern's clone, its packages for development included (\`npm ci\` there).
 
 What the port obliges to stands in \`${port}\` of Postern; \`${contract}\` in \`plugin.test.ts\` runs it. In
 \`postern.toml\`:

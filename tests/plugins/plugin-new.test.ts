@@ -17,7 +17,9 @@ const elsewhere = mkdtempSync(join(tmpdir(), 'postern-kit-'));
 afterAll(() => rmSync(elsewhere, { recursive: true }));
 
 function run(command: readonly string[], cwd = elsewhere) {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
+  // The suites' own nightly runs are elsewhere.
+  const { POSTERN_NIGHTLY: _, ...env } = process.env;
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd, env });
   return { status: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 const postern = (...words: readonly string[]) => run([join(root, 'postern'), ...words]);
