@@ -55,6 +55,7 @@ import { EnrolmentMetrics } from './metrics/enrolments.ts';
 import { gauges } from './metrics/gauges.ts';
 import type { DevidRegistration } from './onboarding/registration.ts';
 import { devidRegistrations, type RegistrationInput } from './onboarding/registrations.ts';
+import { countFinishedDays } from './overview/issued.ts';
 import { type Overview, overview } from './overview/overview.ts';
 import type { Health } from './ports/platform.ts';
 import { type Profiles, profiles } from './profiles/profiles.ts';
@@ -233,6 +234,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     await anchors.anchorDue();
     await tellOfExpiring(context);
     await pruneDeliveries(context);
+    await countFinishedDays(context);
   };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {

@@ -1,11 +1,7 @@
 import { demand, type Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
+import { day, days, finishedDays, type Issued, isOver, issuedOn, mostPerDay } from './issued.ts';
 
-const day = 24 * 3_600_000;
-const hour = 3_600_000;
-const days = 30;
-/** Days with more certificates are counted no further, so that the answer costs no more than they do. */
-const mostPerDay = 100_000;
 const mostExpiringPerDay = 10_000;
 const mostCounted = 1_000_000;
 const mostNamed = 20;
@@ -62,54 +58,32 @@ export interface Overview {
   devices(principal: Principal): Promise<DeviceCounts>;
 }
 
-interface Issued {
-  readonly protocol: string;
-  readonly domain: number | null;
-  readonly profile: number | null;
-  readonly count: number;
-}
-
 export function overview(context: Context): Overview {
   const { store, clock } = context;
-  /** Days that are over: what was issued on them stays so. */
+  /** Days that are over, where maintenance has not come to count them yet: what was issued on them stays so. */
   const past = new Map<number, readonly Issued[]>();
 
-  async function issuedOn(begins: number): Promise<readonly Issued[]> {
+  async function issued(begins: number): Promise<readonly Issued[]> {
     const known = past.get(begins);
     if (known) return known;
-    const tallies = await store.tally(
-      'certificate',
-      [
-        { field: 'createdAt', is: 'greaterOrEqual', value: begins },
-        { field: 'createdAt', is: 'less', value: begins + day },
-        { field: 'status', is: 'oneOf', value: ['good', 'hold', 'revoked'] },
-      ],
-      ['protocol', 'domain', 'profile'],
-      mostPerDay,
-    );
-    const issued = tallies.map(({ values: [protocol, domain, profile], count }) => ({
-      protocol: String(protocol),
-      domain: domain as number | null,
-      profile: profile as number | null,
-      count,
-    }));
-    // An issuance that began before midnight may end after it.
-    if (begins + day + hour < clock.now()) past.set(begins, issued);
-    for (const kept of past.keys()) if (kept < begins - 2 * days * day) past.delete(kept);
-    return issued;
+    const counted = await issuedOn(store, begins);
+    if (isOver(begins, clock.now())) past.set(begins, counted);
+    return counted;
   }
 
   async function readIssuance(): Promise<Issuance> {
     const today = Math.floor(clock.now() / day) * day;
+    for (const kept of past.keys()) if (kept < today - days * day) past.delete(kept);
+    const finished = await finishedDays(store);
     const found: (Issuance['days'][number] & { readonly issued: readonly Issued[] })[] = [];
     // One after the other: whoever asks for something else meanwhile has a turn.
     for (let n = days - 1; n >= 0; n--) {
       const begins = today - n * day;
-      const issued = await issuedOn(begins);
-      const byProtocol = Object.fromEntries(sums(issued, ({ protocol }) => protocol));
-      found.push({ begins, byProtocol, isCapped: total(issued) >= mostPerDay, issued });
+      const ofDay = finished[begins] ?? (await issued(begins));
+      const byProtocol = Object.fromEntries(sums(ofDay, ({ protocol }) => protocol));
+      found.push({ begins, byProtocol, isCapped: total(ofDay) >= mostPerDay, issued: ofDay });
     }
-    const all = found.flatMap(({ issued }) => issued);
+    const all = found.flatMap(({ issued: ofDay }) => ofDay);
     return {
       days: found.map(({ issued: _, ...rest }) => rest),
       byDomain: shares(sums(all, ({ domain }) => domain)),

@@ -1,0 +1,94 @@
+import type { Context } from '../context.ts';
+import { Fault } from '../fault.ts';
+import type { Store } from '../ports/store.ts';
+
+export const day = 24 * 3_600_000;
+const hour = 3_600_000;
+/** Days that are looked back on, today one of them. */
+export const days = 30;
+/** Days with more certificates are counted no further, so that the answer costs no more than they do. */
+export const mostPerDay = 100_000;
+/** Of a day with more kinds of certificates than this, nothing is kept: the setting stays small. */
+const mostKinds = 1000;
+
+const settingName = 'issued-certificates';
+
+/** Certificates of a day that have these in common. */
+export interface Issued {
+  readonly protocol: string;
+  readonly domain: number | null;
+  readonly profile: number | null;
+  readonly count: number;
+}
+
+/** By the midnight (UTC) at which a day begins. */
+type IssuedByDay = Readonly<Record<string, readonly Issued[]>>;
+
+/** What was issued on days that are over, as far as it has been counted. */
+export async function finishedDays(store: Store): Promise<IssuedByDay> {
+  return decode((await store.find('setting', { name: settingName }))?.value);
+}
+
+const decode = (value: Uint8Array | undefined): IssuedByDay =>
+  value ? JSON.parse(Buffer.from(value).toString('utf8')) : {};
+
+/** An issuance that began before midnight may end after it. */
+export const isOver = (begins: number, now: number): boolean => begins + day + hour < now;
+
+export async function issuedOn(store: Store, begins: number): Promise<readonly Issued[]> {
+  const tallies = await store.tally(
+    'certificate',
+    [
+      { field: 'createdAt', is: 'greaterOrEqual', value: begins },
+      { field: 'createdAt', is: 'less', value: begins + day },
+      { field: 'status', is: 'oneOf', value: ['good', 'hold', 'revoked'] },
+    ],
+    ['protocol', 'domain', 'profile'],
+    mostPerDay,
+  );
+  return tallies.map(({ values: [protocol, domain, profile], count }) => ({
+    protocol: String(protocol),
+    domain: domain as number | null,
+    profile: profile as number | null,
+    count,
+  }));
+}
+
+/**
+ * Counts the days that are over and writes them down, so that nobody who looks has to wait for it. Kept here and not counted with
+ * each issuance, nor by an index for it: either would cost every enrolment something.
+ */
+export async function countFinishedDays({ store, clock }: Context): Promise<void> {
+  const now = clock.now();
+  const today = Math.floor(now / day) * day;
+  const setting = await store.find('setting', { name: settingName });
+  const known = decode(setting?.value);
+  const wanted = Array.from({ length: days }, (_, n) => today - n * day).filter((begins) =>
+    isOver(begins, now),
+  );
+  if (wanted.every((begins) => Object.hasOwn(known, begins))) return;
+  const next: Record<string, readonly Issued[]> = {};
+  for (const begins of wanted) {
+    const issued = known[begins] ?? (await issuedOn(store, begins));
+    if (issued.length <= mostKinds) next[begins] = issued;
+  }
+  const value = Buffer.from(JSON.stringify(next));
+  if (setting && Buffer.compare(value, setting.value) === 0) return;
+  try {
+    await store.commit([
+      setting
+        ? {
+            op: 'update',
+            kind: 'setting',
+            id: setting.id,
+            where: { value: setting.value },
+            set: { value },
+            quiet: true,
+          }
+        : { op: 'insert', kind: 'setting', values: { name: settingName, value } },
+    ]);
+  } catch (error) {
+    // Another instance has been at it meanwhile.
+    if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
+  }
+}
