@@ -208,7 +208,7 @@ function Editor({
       ) : (
         error !== undefined && told === undefined && <Problem error={error} />
       )}
-      <div class="field form">
+      <div class="field name">
         <label for={`${field}-n`}>{m('name')}</label>
         <input
           id={`${field}-n`}
@@ -246,7 +246,7 @@ function Editor({
               ref={source}
               class="code"
               name="profile"
-              rows={16}
+              rows={12}
               spellcheck={false}
               aria-label={m('json')}
               aria-describedby={`${field}-j`}

@@ -23,7 +23,7 @@ const m = messages(
   },
 );
 
-type Value = string | number | boolean | null | readonly string[] | undefined;
+type Value = string | number | boolean | null | readonly string[] | File | undefined;
 export type Values = Readonly<Record<string, Value>>;
 
 /** One input. What it is worth goes to `send` under `name`; what is left empty does not go at all. */
@@ -102,7 +102,8 @@ export function Form({
     if (Object.keys(found).length > 0) return;
     setBusy(true);
     try {
-      await send(Object.fromEntries(shown.flatMap((field) => sent(field, values[field.name]))));
+      const entries = await Promise.all(shown.map((field) => sent(field, values[field.name])));
+      await send(Object.fromEntries(entries.flat()));
     } catch (thrown) {
       const { own, rest } = divide(thrown, shown);
       setComplaints(own);
@@ -149,8 +150,9 @@ function complaintOf({ required, type }: Field, value: Value): string | undefine
   return type === 'number' && !/^-?\d{1,15}$/.test(String(value).trim()) ? m('notNumber') : undefined;
 }
 
-function sent({ name, type, sendEmpty }: Field, value: Value): [string, Value][] {
+async function sent({ name, type, sendEmpty }: Field, value: Value): Promise<[string, Value][]> {
   if (isEmpty(value) && type !== 'checks') return sendEmpty ? [[name, '']] : [];
+  if (value instanceof File) return [[name, await dataUri(value)]];
   return [[name, type === 'number' ? Number(value) : value]];
 }
 
@@ -315,7 +317,7 @@ function FileInput({
     const transfer = new DataTransfer();
     transfer.items.add(file);
     input.current.files = transfer.files;
-    void dataUri(file).then(set);
+    set(file);
   }, [file]);
   return (
     <input
@@ -324,11 +326,7 @@ function FileInput({
       type="file"
       class="drop"
       accept={accept}
-      onChange={(event) => {
-        const chosen = event.currentTarget.files?.[0];
-        if (!chosen) set('');
-        else void dataUri(chosen).then(set);
-      }}
+      onChange={(event) => set(event.currentTarget.files?.[0] ?? '')}
     />
   );
 }

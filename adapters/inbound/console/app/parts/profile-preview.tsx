@@ -190,7 +190,17 @@ export function ProfilePreview({
   const told = asked.error instanceof ApiError ? asked.error.fields.csr : undefined;
   const shown = asked.error === undefined && isAsked ? (asked.data ?? last) : undefined;
   return (
-    <Card title={m('title')} wide>
+    <Card
+      title={m('title')}
+      wide
+      actions={
+        shown && (
+          <Badge look={shown.would_be_issued ? 'good' : 'bad'}>
+            {m(shown.would_be_issued ? 'issued' : 'notIssued')}
+          </Badge>
+        )
+      }
+    >
       <div class="beside">
         <div class="field">
           <label for={`${field}-c`}>{m('csr')}</label>
