@@ -1,6 +1,7 @@
 import type { LoadedCa } from '../configuration.ts';
 import { type Context, systemActor } from '../context.ts';
-import { Fault } from '../fault.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
 import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
 import {
@@ -104,9 +105,26 @@ export class DelegatedCredentials {
   async #make(ca: LoadedCa, uniqueName: string, previous: Credential | undefined): Promise<void> {
     const context = this.#context;
     const keyStore = nearest(context);
+    // The key before stays for those instances that have not heard of the new one yet; the one before that has had its time.
+    const kept = `${uniqueName}-before`;
+    const gone = previous && (await context.store.find('credential', { uniqueName: kept }));
     const key = await generateKey(keyStore, 'p-256', uniqueName);
     await withNewKey(keyStore, key, async () => {
       const subjectKey = readPublicKey(key.spki);
+      const succession: readonly Write[] = [
+        ...(gone ? ([{ op: 'delete', kind: 'credential', id: gone.id }] as const) : []),
+        ...(previous
+          ? ([
+              {
+                op: 'update',
+                kind: 'credential',
+                id: previous.id,
+                where: { uniqueName },
+                set: { uniqueName: kept, updatedAt: context.clock.now() },
+              },
+            ] as const)
+          : []),
+      ];
       await issue(context, {
         ca,
         outcome: this.#outcome(ca, subjectKey),
@@ -119,8 +137,7 @@ export class DelegatedCredentials {
         protocol: 'internal',
         actor: systemActor,
         alongside: (certificate, next) => [
-          // Its key stays for those instances that have not heard of the new one yet.
-          ...(previous ? ([{ op: 'delete', kind: 'credential', id: previous.id }] as const) : []),
+          ...succession,
           ...credentialWrites(
             context,
             {
@@ -133,12 +150,25 @@ export class DelegatedCredentials {
               issuingCa: null,
             },
             systemActor,
-            next + (previous ? 1 : 0),
+            next + succession.length,
           ),
         ],
       });
     });
     context.configuration.expire();
+    if (gone) await this.#destroy(gone);
+  }
+
+  async #destroy({ key, uniqueName }: Credential): Promise<void> {
+    try {
+      await this.#context.keyStores.get(key.store)?.remove(key.id);
+    } catch (error) {
+      // It signs nothing any more: that it stays is a matter of room.
+      this.#context.log.warn('a key that is no longer used could not be removed', {
+        credential: uniqueName,
+        reason: toFault(error).detail,
+      });
+    }
   }
 
   #outcome({ certificate, record }: LoadedCa, key: PublicKey): Preparation['outcome'] {

@@ -138,7 +138,20 @@ describe('the responder of a CA', () => {
     const renewed = await gateway.revocationStatuses.responder(id);
     expect(renewed.notAfter).toBe(clock.now() + 7 * day);
     expect(await issuances()).toBe(2);
-    expect((await store.list('credential', { limit: 100 })).records.filter(isResponder)).toHaveLength(1);
+    const names = async () => (await store.list('credential', { limit: 100 })).records.filter(isResponder);
+    // The key before is kept for whoever is signing with it, and no longer than until the next renewal.
+    const [current, before] = await names();
+    expect([current!.uniqueName, before!.uniqueName]).toEqual([
+      `ocsp-responder-${id}`,
+      `ocsp-responder-${id}-before`,
+    ]);
+    expect(await made[0]!.sign(Buffer.from('x'))).toBeInstanceOf(Uint8Array);
+    clock.advance(5 * day);
+    await gateway.revocationStatuses.responder(id);
+    expect((await names()).map((one) => one.id)).not.toContain(before!.id);
+    expect(await names()).toHaveLength(2);
+    expect(await codeOf(service.keys.publicKey(before!.key.id))).toBe('notFound');
+    expect(await service.keys.publicKey(current!.key.id)).toBeInstanceOf(Uint8Array);
   });
 
   test('goes on while its CA is out of reach, and is looked after again within a minute', async () => {
