@@ -90,7 +90,7 @@ async function refresh(refused: string): Promise<string | undefined> {
       await keep((await response.json()) as Tokens);
       return tokens?.access;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      if (!(error instanceof ApiError) || ![400, 401, 403].includes(error.status)) throw error;
     }
   }
   await end();
