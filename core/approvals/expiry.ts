@@ -4,7 +4,7 @@ import type { Condition } from '../ports/store.ts';
 import type { ApprovalState } from './approval.ts';
 import { expiredWrites } from './transitions.ts';
 
-const page = 1000;
+const page = 100;
 /** In one run; the next one goes on. */
 const mostPages = 100;
 
