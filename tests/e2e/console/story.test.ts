@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
 import { shell } from '#tests/fixtures/server.ts';
+import { hands } from './hands.ts';
 import { type Site, settled, startSite } from './site.ts';
 
 let site: Site;
@@ -20,26 +21,7 @@ function run(line: string): string {
   return stdout;
 }
 
-/** What the page says beside a name. */
-const fact = (name: string): Promise<string> =>
-  page.until(`[...document.querySelectorAll('.facts dt')].find((dt) => dt.innerText === ${JSON.stringify(name)})
-    ?.nextElementSibling.innerText`);
-
-/** Waits until it says this. */
-const factIs = (name: string, value: string): Promise<unknown> =>
-  page.until(`[...document.querySelectorAll('.facts dt')].some((dt) => dt.innerText === ${JSON.stringify(name)}
-    && dt.nextElementSibling.innerText === ${JSON.stringify(value)})`);
-
-/** Presses the button, or follows the link, that says this. */
-const press = (label: string): Promise<unknown> =>
-  page.until(`{ const found = [...document.querySelectorAll('dialog button, main button, main a')]
-    .find((one) => one.innerText.trim() === ${JSON.stringify(label)}); found?.click(); found !== undefined }`);
-
-const choose = (name: string, title: string): Promise<unknown> =>
-  page.until(`{ const select = document.querySelector('[name=${name}]');
-    const option = [...(select?.options ?? [])].find(({ text }) => text === ${JSON.stringify(title)});
-    if (option) { select.value = option.value; select.dispatchEvent(new Event('change', { bubbles: true })); }
-    option !== undefined }`);
+const { fact, factIs, press, choose } = hands(() => page);
 
 describe.skipIf(!hasBrowser)('from the first sign-in to the revoked certificate', () => {
   test('a domain is added', async () => {

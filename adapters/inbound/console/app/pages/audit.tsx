@@ -5,7 +5,7 @@ import { Action } from '../parts/action.tsx';
 import { Empty } from '../parts/answer.tsx';
 import { Badge, Card, Heading } from '../parts/facts.tsx';
 import { List } from '../parts/list.tsx';
-import { Code, Text } from '../parts/text.tsx';
+import { Code, plain, Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Page } from '../router.ts';
 
@@ -152,7 +152,7 @@ export const audit: Page = {
               name: 'action',
               title: m('action'),
               orderable: true,
-              cell: ({ action }) => <Code of={action} />,
+              cell: ({ action }) => <code class="whole">{plain(action)}</code>,
             },
             {
               name: 'outcome',

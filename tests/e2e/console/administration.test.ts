@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
+import { type DeviceSecrets, shell } from '#tests/fixtures/server.ts';
+import { hands } from './hands.ts';
+import { adminPassword, type Site, settled, startSite } from './site.ts';
+
+let site: Site;
+let page: Page;
+let device: DeviceSecrets;
+const { fact, factIs, press, choose } = hands(() => page);
+const joPassword = 'the password of jo';
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  site = await startSite();
+  await site.api('POST', '/api/approval-policies/', {
+    unique_name: 'gates need four eyes',
+    decision: 'manual',
+    approvers: 2,
+    device_pattern: 'gate-.*',
+  });
+  const [operator] = (await site.api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
+  await site.api('POST', '/api/users/', { username: 'jo', password: joPassword, role: operator!.id });
+  device = site.server.device('gate-1');
+  shell(site.server.directory, device.commands.key!);
+  page = await site.tab();
+  await page.look({ width: 1280, height: 900, dark: false });
+}, 60_000);
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+/** Asks for a certificate over EST as a device does; the HTTP status, and the certificate's subject when there is one. */
+function ask(): { readonly status: number; readonly subject: string } {
+  const url = `${site.server.baseUrl}/.well-known/est/default/simpleenroll`;
+  const { stdout } = shell(
+    site.server.directory,
+    `openssl req -in gate-1.csr -outform DER | openssl base64 -A | curl -sk -o answer -w '%{http_code}' --user 'gate-1:${device.password}' -H 'Content-Type: application/pkcs10' --data-binary @- ${url}`,
+  );
+  const certificate = shell(
+    site.server.directory,
+    'openssl base64 -d -in answer | openssl pkcs7 -inform DER -print_certs | openssl x509 -noout -subject',
+  );
+  return { status: Number(stdout), subject: certificate.status === 0 ? certificate.stdout.trim() : '' };
+}
+
+const said = (selector: string): Promise<string> =>
+  page.until(`document.querySelector(${JSON.stringify(selector)})?.innerText`);
+const signOut = async (): Promise<void> => {
+  await page.click('.who button');
+  await page.until("document.querySelector('.sign-in')");
+};
+/** Has the page remember what it sends. */
+const listen = (): Promise<unknown> =>
+  page.evaluate(`{ globalThis.sent = []; const ask = fetch;
+    globalThis.fetch = (url, how) => { if (how?.method === 'POST') sent.push(how.body); return ask(url, how); }; }`);
+
+describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
+  test('is seen at a glance, with all that would be issued and why', async () => {
+    expect(ask()).toEqual({ status: 202, subject: '' });
+    await site.signIn(page, '/');
+    expect(await said('.navigation .mark')).toContain('1 request is waiting');
+    await page.click('.figures a[href="/approvals"]');
+    await page.until(`${settled} && document.querySelector('table.list tbody a')`);
+    await page.click('table.list tbody a');
+    expect(await said('main h1')).toBe('CN=gate-1');
+    expect(await fact('Asked for by')).toContain('gate-1');
+    const differences = await said('.card.wide table');
+    expect(differences).toContain('digitalSignature');
+    expect(differences).toContain('fixed by the profile');
+  }, 30_000);
+
+  test('is approved by one of them with a comment, who then has said enough', async () => {
+    await listen();
+    await press('Approve');
+    await page.type('dialog [name=comment]', '<b>seen</b> on site');
+    await press('Approve');
+    await page.until("document.querySelector('progress')?.getAttribute('aria-label') === '1 of 2 approvals'");
+    const [{ request_hash, outcome_hash }] = (await site.api('GET', '/api/approvals/')) as [
+      { request_hash: string; outcome_hash: string },
+    ];
+    const [body] = await page.evaluate<string[]>('sent');
+    expect(JSON.parse(body!)).toEqual({ comment: '<b>seen</b> on site', request_hash, outcome_hash });
+    expect(await said('.remark')).toBe('<b>seen</b> on site');
+    expect(await said('main .notice')).toContain('You have decided already');
+    expect(await page.evaluate("document.querySelector('main .heading button.main')")).toBeNull();
+    expect(ask().status).toBe(202);
+  }, 30_000);
+
+  test('is granted by the second one, and the device that asks again gets its certificate', async () => {
+    await signOut();
+    await site.signIn(page, '/approvals/1', 'jo', joPassword);
+    await press('Approve');
+    await page.until("document.querySelector('dialog')");
+    await press('Approve');
+    await factIs('State', 'Granted\n\nThe requester gets it when they ask again.');
+    await page.until("document.querySelector('.navigation .mark') === null");
+    expect(ask()).toEqual({ status: 200, subject: expect.stringMatching(/^subject=\s*CN\s*=\s*gate-1$/) });
+    await site.show(page, '/approvals');
+    expect(await said('.empty')).toContain('Nothing is waiting');
+    await site.show(page, '/approvals?tab=history&state=issued');
+    expect(await said('table.list tbody')).toContain('2 of 2');
+  }, 30_000);
+
+  test('comes back after a session that ran out in front of it', async () => {
+    await site.show(page, '/approvals/1');
+    await page.evaluate(`new Promise((resolve) => {
+      const request = indexedDB.open('postern', 1);
+      request.onsuccess = () => {
+        const transaction = request.result.transaction('session', 'readwrite');
+        transaction.objectStore('session').put({ access: 'a.b.c', refresh: 'a.b.c' }, 'tokens');
+        transaction.oncomplete = () => { request.result.close(); resolve(); };
+      };
+    })`);
+    await site.signIn(page, '/approvals/1', 'admin', adminPassword);
+    expect(await said('main h1')).toBe('CN=gate-1');
+    await page.until("document.querySelectorAll('.remark, progress').length === 2");
+  }, 30_000);
+});
+
+describe.skipIf(!hasBrowser)('the administration of the service', () => {
+  test('shows the secret of a service account once, and it is the one that counts', async () => {
+    await site.show(page, '/service-accounts');
+    await press('Add a service account');
+    await page.type('dialog [name=unique_name]', 'line-controller');
+    await choose('role', 'Default');
+    await press('Add');
+    const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
+    const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
+    expect(await said('dialog .notice')).toContain('never again');
+    await page.press('Escape');
+    expect(await page.evaluate("document.querySelector('dialog').open")).toBe(true);
+    const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
+    expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
+    await press('I have put it away');
+    await page.until(`document.querySelector('dialog') === null && ${settled}`);
+    await site.show(page, '/service-accounts?search=line');
+    expect(await said('table.list tbody')).toContain('line-controller');
+    expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain(secret);
+  }, 30_000);
+
+  test('says why the last administrator cannot go, and what to do first', async () => {
+    await site.show(page, '/users');
+    await page.click('[aria-label="Delete: admin"]');
+    await page.type('dialog input', 'admin');
+    await page.press('Enter');
+    const told = await said('dialog .notice.bad');
+    expect(told).toContain('this is the last active administrator');
+    expect(told).toContain('make another active user with the role Admin first');
+    await press('Cancel');
+  }, 30_000);
+
+  test('gives a role what is ticked, area by area', async () => {
+    await site.show(page, '/roles/new');
+    await page.type('[name=unique_name]', 'Line operators');
+    await page.click('[name="devices."]');
+    await page.click('[name="signers."]:not(:checked)');
+    await press('Add');
+    await page.until("location.pathname === '/roles'");
+    expect(await site.api('GET', '/api/roles/?unique_name=Line+operators')).toMatchObject([
+      { permissions: ['devices.read', 'signers.read'] },
+    ]);
+  }, 30_000);
+
+  test('finds what happened by what stands in the URL, and says in words whether the trail is intact', async () => {
+    await site.show(page, '/audit?action=approval.grant&actor=jo');
+    expect(await page.until("document.querySelectorAll('table.list tbody tr').length")).toBe(1);
+    expect(await said('table.list tbody')).toContain('approval:1');
+    await press('Verify the chain');
+    expect(await said('.card .notice.good')).toContain('The audit log is intact');
+  }, 30_000);
+
+  test('raises the security level where nothing stands against it, and says what does', async () => {
+    await site.show(page, '/settings?tab=level');
+    expect(await said('[aria-label=critical] .notice')).toContain('p-256');
+    await page.click('[aria-label="Change to this level: hardened"]');
+    await press('Change the level');
+    await page.until("document.querySelector('[aria-label=hardened] .badge.good') !== null");
+    expect(await site.api('GET', '/api/settings/')).toMatchObject({ security_level: 'hardened' });
+    expect(page.complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual([]);
+  }, 30_000);
+});
