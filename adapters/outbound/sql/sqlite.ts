@@ -39,6 +39,8 @@ export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: Sqlit
     await driver.open();
     return createStore(driver, clock);
   } catch (error) {
+    // `close` alone would leave it open for as long as a statement is not collected.
+    if (db.inTransaction) db.run('rollback');
     db.close();
     throw asFault(error);
   }
@@ -64,7 +66,6 @@ export async function restoreSqliteStore(path: string, snapshot: Snapshot): Prom
   } catch (error) {
     throw isCode(error, 'SQLITE_BUSY') ? unavailable(error) : asFault(error);
   } finally {
-    // `close` alone would leave it open for as long as a statement is not collected.
     if (db.inTransaction) db.run('rollback');
     db.close();
   }

@@ -1,4 +1,4 @@
-import { type Migration, Migrator } from 'kysely';
+import { type Migration, Migrator, sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
 import type { Builder, Dialect } from '../driver.ts';
 import { initial } from './0001-initial.ts';
@@ -18,13 +18,39 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0007-webhooks': webhooks,
 };
 
+/** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */
+const breaking = '-breaking';
+
 /**
- * Brings the tables up to date, or to where the migration `upTo` leaves them (Fault unsupported when there is none). To be called inside a transaction that keeps other processes out. Throws when a step fails;
- * Fault unsupported when the database is newer than this program.
+ * Those that a later version of this program has made. Migrations only add: as instances of this version that were running go on
+ * beside it, so does one that starts again. Fault unsupported unless it is so.
+ */
+async function later(builder: Builder, dialect: Dialect): Promise<readonly string[]> {
+  const { rows: tables } = await (dialect === 'postgres'
+    ? sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'kysely_migration'`
+    : sql`select 1 from sqlite_master where name = 'kysely_migration'`
+  ).execute(builder);
+  if (tables.length === 0) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    builder,
+  );
+  const last = Object.keys(catalog).at(-1)!;
+  const unknown = rows.map(({ name }) => name).filter((name) => !Object.hasOwn(catalog, name));
+  if (unknown.some((name) => name < last || name.endsWith(breaking))) {
+    throw new Fault('unsupported', 'the database was made by another version of this program');
+  }
+  return unknown;
+}
+
+/**
+ * Brings the tables up to date, or to where the migration `upTo` leaves them (Fault unsupported when there is none). To be called
+ * inside a transaction that keeps other processes out. Throws when a step fails; Fault unsupported when this program cannot live
+ * with what a later version has made of the database.
  */
 export async function migrate(builder: Builder, dialect: Dialect, upTo?: string): Promise<void> {
   const migrations: Record<string, Migration> = {};
   for (const [name, up] of Object.entries(catalog)) migrations[name] = { up: (open) => up(open, dialect) };
+  for (const name of await later(builder, dialect)) migrations[name] = { up: async () => {} };
   const provider = { getMigrations: async () => migrations };
   if (upTo !== undefined && !Object.hasOwn(catalog, upTo)) {
     throw new Fault('unsupported', 'the tables are those of a later version of this program');

@@ -67,6 +67,24 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     expect(await stores[0]!.count('role', [], 10)).toBe(5);
   });
 
+  test('a gateway goes on while a newer version brings the tables up to its date, and starts on them again', async () => {
+    const database = await fresh();
+    const old = await database.open();
+    await old.commit([insert('role', { uniqueName: 'before' })]);
+    const [, read] = [await old.list('role', { limit: 1 }), await old.get('role', 1)];
+    await database.execute(`begin;
+      alter table roles add column later text;
+      alter table roles add column sooner bigint not null default 7;
+      create index roles_later on roles (later);
+      insert into kysely_migration values ('9999-later', '2126-01-01T00:00:00.000Z');
+      commit`);
+    expect(await old.get('role', 1)).toEqual(read!);
+    await old.commit([insert('role', { uniqueName: 'after' })]);
+    expect((await old.list('role', { limit: 1 })).records).toMatchObject([{ uniqueName: 'after' }]);
+    const both = await Promise.all([database.open(), database.open()]);
+    expect(await Promise.all(both.map((store) => store.count('role', [], 5)))).toEqual([2, 2]);
+  });
+
   test('a database that is not there or will not let us in is unavailable', async () => {
     const [port] = await freePorts(1);
     const urls = [

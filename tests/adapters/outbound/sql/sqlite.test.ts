@@ -197,12 +197,21 @@ describe('SQLite', () => {
     await store.close();
   });
 
-  test('a database that a newer version has made is left alone', async () => {
+  test('what a newer version has added to the database is no obstacle; what this one cannot live with is', async () => {
     const database = fresh();
-    await (await database.open()).close();
-    await database.execute("insert into kysely_migration values ('9999-later', '2126-01-01T00:00:00.000Z')");
-    expect(await failure(openSqliteStore({ path: database.path, clock }))).toMatchObject({
-      code: 'unsupported',
-    });
+    const store = await database.open();
+    await database.execute('alter table roles add column later text');
+    await database.execute("insert into kysely_migration values ('9998-later', '2126-01-01T00:00:00.000Z')");
+    await store.commit([insert('role', { uniqueName: 'before' })]);
+    await store.close();
+    const again = await database.open();
+    await again.commit([insert('role', { uniqueName: 'after' })]);
+    expect(await again.count('role', [], 5)).toBe(2);
+    for (const name of ['9999-later-breaking', '0001-another']) {
+      await database.execute(`insert into kysely_migration values ('${name}', '2126-01-01T00:00:00.000Z')`);
+      const opening = openSqliteStore({ path: database.path, clock });
+      expect(await failure(opening)).toMatchObject({ code: 'unsupported' });
+      await database.execute(`delete from kysely_migration where name = '${name}'`);
+    }
   });
 });

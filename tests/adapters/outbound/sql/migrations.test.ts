@@ -1,0 +1,93 @@
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Kysely, SqliteDialect } from 'kysely';
+import type { Tables } from '#adapters/outbound/sql/driver.ts';
+import { migrate } from '#adapters/outbound/sql/migrations/migrate.ts';
+
+const directory = resolve(import.meta.dir, '../../../../adapters/outbound/sql/migrations');
+const names = readdirSync(directory)
+  .filter((file) => /^\d{4}-/.test(file))
+  .map((file) => file.replace(/\.ts$/, ''))
+  .sort();
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly notnull: number;
+  readonly dflt_value: string | null;
+}
+
+interface Table {
+  readonly columns: ReadonlyMap<string, Column>;
+  /** The columns of each unique index. */
+  readonly unique: readonly (readonly string[])[];
+}
+
+function tablesOf(db: Database): Map<string, Table> {
+  const all = <T>(sql: string) => db.query(sql).all() as T[];
+  const tables = all<{ name: string }>(
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite%' and name not like 'kysely%'",
+  );
+  return new Map(
+    tables.map(({ name }) => {
+      const columns = all<Column>(`pragma table_info(${name})`).map(
+        (column) => [column.name, column] as const,
+      );
+      const unique = all<{ name: string; unique: number }>(`pragma index_list(${name})`)
+        .filter((index) => index.unique === 1)
+        .map((index) =>
+          all<{ name: string }>(`pragma index_info(${index.name})`).map((column) => column.name),
+        );
+      return [name, { columns: new Map(columns), unique }];
+    }),
+  );
+}
+
+describe('an instance of the earlier version goes on beside the tables of', () => {
+  const db = new Database(':memory:');
+  const builder = new Kysely<Tables>({
+    dialect: new SqliteDialect({
+      database: {
+        close: () => db.close(),
+        prepare: (sql) => {
+          const statement = db.prepare(sql);
+          return {
+            reader: statement.columnNames.length > 0,
+            all: (parameters) => statement.all(...(parameters as string[])),
+            run: (parameters) => statement.run(...(parameters as string[])),
+            iterate: (parameters) => statement.iterate(...(parameters as string[])),
+          };
+        },
+      },
+    }),
+  });
+  let before = new Map<string, Table>();
+
+  test.each(names)('%s', async (name) => {
+    await migrate(builder, 'sqlite', name);
+    const after = tablesOf(db);
+    for (const [table, { columns, unique }] of before) {
+      const now = after.get(table);
+      expect([table, now === undefined]).toEqual([table, false]);
+      // What it reads and writes is as it was.
+      for (const column of columns.values())
+        expect(now!.columns.get(column.name)).toMatchObject({ ...column, cid: expect.any(Number) });
+      // What it does not know of need not be written.
+      const added = [...now!.columns.values()].filter((column) => !columns.has(column.name));
+      for (const column of added) {
+        expect([column.name, column.notnull === 0 || column.dflt_value !== null]).toEqual([
+          column.name,
+          true,
+        ]);
+      }
+      // Nor can what it writes be refused because of what others have written.
+      const known = unique.map((index) => index.join());
+      for (const index of now!.unique.filter((columns) => !known.includes(columns.join()))) {
+        expect([table, index, index.some((column) => !columns.has(column))]).toEqual([table, index, true]);
+      }
+    }
+    before = after;
+  });
+});
