@@ -3,6 +3,8 @@ import { Client, type Credential } from './client.ts';
 
 export interface Job {
   readonly port: number;
+  /** Of several servers: the connections are dealt out among them. */
+  readonly ports?: readonly number[];
   readonly connections: number;
   /** How many exchanges in all. */
   readonly count: number;
@@ -27,7 +29,7 @@ async function perform(job: Job): Promise<Done> {
   const failures: Record<string, number> = {};
   const open = job.credentials
     ? []
-    : await Promise.all(Array.from({ length: connections }, () => Client.open(job.port)));
+    : await Promise.all(Array.from({ length: connections }, (_, n) => Client.open(portOf(job, n))));
   let next = 0;
   const startedAt = performance.now();
   const work = async (client: Client | undefined): Promise<void> => {
@@ -50,6 +52,8 @@ async function perform(job: Job): Promise<Done> {
     failures,
   };
 }
+
+const portOf = ({ port, ports }: Job, n: number): number => ports?.[n % ports.length] ?? port;
 
 const requestOf = ({ requests }: Job, n: number): string => requests[n % requests.length]!;
 

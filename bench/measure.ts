@@ -5,7 +5,7 @@ import type { Server } from './server.ts';
 
 /** A server, and what is asked of it. */
 export interface Subject {
-  readonly server: Server;
+  readonly server: Pick<Server, 'cpuTime'>;
   readonly job: Job;
 }
 

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { Case, Extent } from './cases/case.ts';
 import { cmpCases } from './cases/cmp.ts';
+import { consoleCase } from './cases/console.ts';
 import { crlCase } from './cases/crl.ts';
 import { deviceImportCase } from './cases/device-import.ts';
 import { enrolmentCases } from './cases/enrolment.ts';
@@ -28,6 +29,7 @@ const cases: readonly Case[] = [
   memoryCase,
   startCase,
   crlCase,
+  consoleCase,
   deviceImportCase,
 ];
 
@@ -39,6 +41,7 @@ const full: Extent = {
   watched: 50_000,
   starts: 7,
   revoked: 1_000_000,
+  inventory: 100_000,
   imported: 100_000,
 };
 const quick: Extent = {
@@ -49,6 +52,7 @@ const quick: Extent = {
   watched: 10_000,
   starts: 3,
   revoked: 100_000,
+  inventory: 10_000,
   imported: 20_000,
 };
 
