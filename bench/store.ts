@@ -43,29 +43,68 @@ export async function startPostgresStore(): Promise<Store> {
  * numbers of their own, dealt out among `devices` devices. Through SQLite itself, as nobody would wait for it otherwise.
  */
 export function fill(dataDirectory: string, count: number, devices: number): void {
-  using database = new Database(join(dataDirectory, 'postern.db'));
-  for (const pragma of ['synchronous = off', 'cache_size = -524288']) database.run(`pragma ${pragma}`);
-  const copy = (table: string, where: string, changed: Readonly<Record<string, string>>): void => {
-    const columns = (database.query(`pragma table_info(${table})`).all() as { name: string }[])
-      .map(({ name }) => name)
-      .filter((name) => name !== 'id');
-    database.run(`
-      insert into ${table} (${columns.join(', ')})
-      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-      select ${columns.map((name) => changed[name] ?? name).join(', ')}
-      from n, (select * from ${table} where ${where} order by id limit 1)`);
-  };
-  copy('certificates', 'device is not null', {
+  using filling = openFilling(dataDirectory);
+  filling.copy('certificates', 'device is not null', count, {
     created_at: `created_at - ${count} + i`,
     serial_number: "printf('%032X', i)",
     fingerprint: 'hex(randomblob(32))',
     device: `1 + i % ${devices}`,
   });
-  copy('audit_events', "action = 'certificate.issue'", {
+  filling.copy('audit_events', "action = 'certificate.issue'", count, {
     at: `at - ${count} + i`,
     object: "'certificate:' || i",
     chain: "'bench'",
     sequence: 'i',
   });
-  database.run('pragma wal_checkpoint(truncate)');
+}
+
+/** Of what years have left: devices, and certificates that were issued over thirty days and end over a year. */
+export function fillInventory(dataDirectory: string, devices: number, certificates: number): void {
+  using filling = openFilling(dataDirectory);
+  const day = 86_400_000;
+  filling.copy('devices', 'id = 1', devices, {
+    common_name: "'machine-' || i",
+    serial_number: "'SN-' || i",
+    created_at: `created_at - ${devices} + i`,
+  });
+  filling.copy('certificates', 'device is not null', certificates, {
+    created_at: `created_at - (${certificates} - i) * ${Math.floor((30 * day) / certificates)}`,
+    not_valid_after: `created_at + ${day} + (i % 365) * ${day}`,
+    common_name: `'machine-' || (1 + i % ${devices})`,
+    serial_number: "printf('%032X', i)",
+    fingerprint: 'hex(randomblob(32))',
+    device: `1 + i % ${devices}`,
+  });
+  filling.copy('audit_events', "action = 'certificate.issue'", certificates, {
+    at: `at - ${certificates} + i`,
+    object: "'certificate:' || i",
+    chain: "'bench'",
+    sequence: 'i',
+  });
+}
+
+interface Filling extends Disposable {
+  /** Copies the first row that fits; `changed`: SQL by column, with the number `i` of the copy. */
+  copy(table: string, where: string, count: number, changed: Readonly<Record<string, string>>): void;
+}
+
+function openFilling(dataDirectory: string): Filling {
+  const database = new Database(join(dataDirectory, 'postern.db'));
+  for (const pragma of ['synchronous = off', 'cache_size = -524288']) database.run(`pragma ${pragma}`);
+  return {
+    copy(table, where, count, changed) {
+      const columns = (database.query(`pragma table_info(${table})`).all() as { name: string }[])
+        .map(({ name }) => name)
+        .filter((name) => name !== 'id');
+      database.run(`
+        insert into ${table} (${columns.join(', ')})
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+        select ${columns.map((name) => changed[name] ?? name).join(', ')}
+        from n, (select * from ${table} where ${where} order by id limit 1)`);
+    },
+    [Symbol.dispose]() {
+      database.run('pragma wal_checkpoint(truncate)');
+      database.close();
+    },
+  };
 }

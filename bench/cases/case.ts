@@ -15,6 +15,8 @@ export interface Extent {
   readonly starts: number;
   /** Entries of the longest CRL. */
   readonly revoked: number;
+  /** Devices that the console has to show. */
+  readonly inventory: number;
   /** Devices of the longest import. */
   readonly imported: number;
 }
