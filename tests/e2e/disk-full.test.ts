@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { startServer } from '#tests/fixtures/server.ts';
+
+/** A small disk, for root alone; undefined for everybody else. */
+function mount(): string | undefined {
+  const directory = mkdtempSync(join(tmpdir(), 'postern-disk-'));
+  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', directory]);
+  if (exitCode === 0) return directory;
+  rmdirSync(directory);
+  return undefined;
+}
+
+const disk = process.getuid?.() === 0 ? mount() : undefined;
+if (disk === undefined) console.warn('no file system can be mounted: the test of a full disk is skipped');
+
+const csr = Buffer.from(request(testKey('p-256', 'kill'), 'CN=pump-1')).toString('base64');
+
+test.skipIf(disk === undefined)(
+  'a disk that is full: 503 until there is room again, and all that was answered is there',
+  async () => {
+    try {
+      await using server = await startServer({ under: disk! });
+      const { password } = server.device('pump-1');
+      const received: X509Certificate[] = [];
+      const enrol = async (): Promise<Response> => {
+        const response = await fetch(`${server.baseUrl}/rest/default/enroll`, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            authorization: `Basic ${Buffer.from(`pump-1:${password}`).toString('base64')}`,
+          },
+          body: JSON.stringify({ csr }),
+          tls: { rejectUnauthorized: false },
+        } as RequestInit);
+        if (response.status !== 200) return response;
+        received.push(new X509Certificate(((await response.json()) as { certificate: string }).certificate));
+        return response;
+      };
+      expect((await enrol()).status).toBe(200);
+      const filler = join(disk!, 'filler');
+      expect(() => writeFileSync(filler, new Uint8Array(40 * 1024 * 1024))).toThrow('ENOSPC');
+      // What the log of the database has taken already is room, too.
+      let refused: Response | undefined;
+      for (let n = 0; n < 3000 && !refused; n++) {
+        const response = await enrol();
+        if (response.status !== 200) refused = response;
+      }
+      expect(refused?.status).toBe(503);
+      expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
+      const before = received.length;
+      for (let n = 0; n < 10; n++) expect([200, 503]).toContain((await enrol()).status);
+      rmSync(filler);
+      for (let n = 0; n < 10; n++) expect((await enrol()).status).toBe(200);
+      expect(received.length).toBeGreaterThanOrEqual(before + 10);
+      expect(server.cli('audit', 'verify')).toContain(': in order');
+      const store = await openSqliteStore({
+        path: join(server.directory, 'data', 'postern.db'),
+        clock: systemClock,
+      });
+      try {
+        for (const { serialNumber, raw } of received) {
+          const record = await store.find('certificate', { serialNumber });
+          expect(record && Buffer.compare(record.der, raw)).toBe(0);
+        }
+      } finally {
+        await store.close();
+      }
+    } finally {
+      // Lazily: the log of the server is open in this process.
+      Bun.spawnSync(['umount', '--lazy', disk!]);
+      rmdirSync(disk!);
+    }
+  },
+  60_000,
+);
