@@ -21,6 +21,8 @@ const longestWait = 3_600_000;
 export const heldUntil = (context: Pick<Context, 'clock'>, issuer: Issuer | undefined): number =>
   context.clock.now() + (issuer?.timeout ?? usualTimeout) + margin;
 
+const unknownAnswer = 'what the upstream CA answered is not known; it is not asked again';
+
 export const isOpen = ({ state }: UpstreamRequest): boolean =>
   state === 'asked' || state === 'pending' || state === 'received';
 
@@ -41,13 +43,17 @@ export async function takeOn(context: Context, request: UpstreamRequest): Promis
     if (toFault(error).code !== 'conflict') throw error;
     return reread(context, request);
   }
-  return step(context, { ...request, nextAt });
+  return step(context, { ...request, nextAt }, true);
 }
 
-/** The next step of a request that the caller holds. As `takeOn` else. */
-export async function step(context: Context, request: UpstreamRequest): Promise<UpstreamRequest> {
+/** The next step of a request that the caller holds; `again`: somebody else has held it before. As `takeOn` else. */
+export async function step(
+  context: Context,
+  request: UpstreamRequest,
+  again = false,
+): Promise<UpstreamRequest> {
   try {
-    await ask(context, request);
+    await ask(context, request, again);
   } catch (error) {
     const fault = toFault(error);
     // Whoever ended it in between has said what becomes of it.
@@ -68,9 +74,12 @@ async function reread({ store }: Context, request: UpstreamRequest): Promise<Ups
   return record;
 }
 
-async function ask(context: Context, request: UpstreamRequest): Promise<void> {
+async function ask(context: Context, request: UpstreamRequest, again: boolean): Promise<void> {
   const issuer = issuerNamed(context, request.issuer);
   if (request.state === 'received') return confirm(context, request, issuer);
+  // Asked once more, it might make a second certificate.
+  const once = request.state === 'asked' && !issuer.repeatable;
+  if (once && again) return fail(context, request, new Fault('unavailable', unknownAnswer), 0);
   const order = orderOf(request);
   let answer: IssuerAnswer;
   try {
@@ -82,8 +91,7 @@ async function ask(context: Context, request: UpstreamRequest): Promise<void> {
     if (fault.code === 'malformed')
       return fail(context, request, new Fault('unavailable', fault.detail, { cause: fault }), wrongHolds);
     if (fault.code !== 'unavailable') return refuse(context, request, fault);
-    if (request.state !== 'asked' || issuer.repeatable) throw fault;
-    // Asked once more, it might make a second certificate.
+    if (!once) throw fault;
     return fail(context, request, new Fault('unavailable', `${fault.detail}; it is not asked again`), 0);
   }
   if (answer.kind === 'issued') return accept(context, request, issuer, order, answer);

@@ -125,6 +125,24 @@ test('an upstream that must not be asked twice is not, when its answer was lost'
   expect(await one.requests()).toMatchObject([{ state: 'failed', answersFor: null }]);
 });
 
+test('an upstream that must not be asked twice is not, when whoever asked it is gone', async () => {
+  let asked = 0;
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const issue = () => {
+    asked++;
+    begin();
+    // As for a process that was killed meanwhile.
+    return new Promise<never>(() => {});
+  };
+  await using one = await site({ issue });
+  void one.ask();
+  await begun;
+  one.service.clock.advance(3_600_000);
+  await one.service.gateway.maintain('a');
+  expect(asked).toBe(1);
+  expect(await one.requests()).toMatchObject([{ state: 'failed', answersFor: null, code: 'unavailable' }]);
+});
+
 describe('a revocation', () => {
   test('is passed on before it is recorded, and not recorded when it cannot be', async () => {
     await using one = await site();
