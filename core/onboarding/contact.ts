@@ -75,7 +75,7 @@ export async function contact(
       : await first(context, configuration, stranger, idevid, trust);
     if (result) return result;
   }
-  throw new Fault('conflict', 'the device changes all the time');
+  throw new Fault('unavailable', 'others change the device all the time', { retryAfter: 5 });
 }
 
 const tries = 5;
