@@ -138,7 +138,8 @@ function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked
           ]}
         />
       </Card>
-      <Refusals of={found} />
+      {/* Anew with each of the first ones: later ones do not come onto the page. */}
+      <Refusals key={Math.min(refused, 100)} of={found} />
       {remove && (
         <Confirm
           title={m('removeTitle')}
@@ -158,10 +159,7 @@ function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked
 }
 
 function Refusals({ of: { id, refused } }: { readonly of: DeviceImport }) {
-  // What there is to see changes with the first ones, and hardly later.
-  const asked = useList<Refusal>(
-    refused === 0 ? undefined : `/api/device-imports/${id}/refusals/?upTo=${Math.min(refused, 100)}`,
-  );
+  const asked = useList<Refusal>(refused === 0 ? undefined : `/api/device-imports/${id}/refusals/`);
   if (refused === 0) return <p class="quiet">{m('noneRefused')}</p>;
   return (
     <Card
