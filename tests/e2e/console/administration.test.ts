@@ -116,6 +116,31 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
   }, 30_000);
 });
 
+test.skipIf(!hasBrowser)(
+  'what a request says of itself is text and nothing else, and nobody decides on their own',
+  async () => {
+    const markup = '<img src=x onerror=alert(1)>';
+    await site.api('POST', '/api/approval-policies/', {
+      unique_name: `${markup}\u202egpj`,
+      decision: 'manual',
+      protocols: ['management'],
+    });
+    await site.api('POST', '/api/certificates/', { common_name: markup });
+    await site.show(page, '/approvals');
+    // As RFC 4514 §2.4 writes it.
+    const subject = 'CN=\\<img src=x onerror=alert(1)\\>';
+    expect(await said('table.list tbody')).toContain(subject);
+    await page.click('table.list tbody a');
+    expect(await said('main h1')).toBe(subject);
+    expect(await fact('Held back by the policy')).toBe(`${markup}U+202Egpj`);
+    expect(await said('main .notice')).toContain('Somebody else has to decide');
+    expect(
+      await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
+    ).toBeNull();
+  },
+  30_000,
+);
+
 describe.skipIf(!hasBrowser)('the administration of the service', () => {
   test('shows the secret of a service account once, and it is the one that counts', async () => {
     await site.show(page, '/service-accounts');

@@ -56,6 +56,7 @@ export async function populate(site: Site): Promise<void> {
     file_name: 'line-3.csv',
   });
   await populateApprovals(site);
+  await populateAdministration(site);
 }
 
 /** The certificates of a manufacturer, devices that are let in by them, and a signer that has signed. */
@@ -84,7 +85,7 @@ async function populateTrust({ server, api }: Site): Promise<void> {
   await api('POST', '/api/signers/sign/', { signer_id: signer, hash_value: 'ab'.repeat(32) });
 }
 
-/** Requests of gates wait for two people; one has been decided on. */
+/** The request of a gate waits for two people. */
 async function populateApprovals({ server, api }: Site): Promise<void> {
   await api('POST', '/api/approval-policies/', {
     unique_name: 'gates need four eyes',
@@ -96,4 +97,22 @@ async function populateApprovals({ server, api }: Site): Promise<void> {
   const { commands } = server.device('gate-1');
   // It is told to come again later, which is not a certificate.
   shell(server.directory, `${commands.key} && ${commands.est}`);
+}
+
+/** Something in every list of the administration. */
+async function populateAdministration({ server, api }: Site): Promise<void> {
+  const [role] = (await api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
+  await api('POST', '/api/service-accounts/', { unique_name: 'line-controller', role: role!.id });
+  await api('POST', '/api/backups/', { remote_directory: 'sftp://backup@vault.plant.example/srv/postern' });
+  const { id: webhook } = (await api('POST', '/api/webhooks/', {
+    unique_name: 'ticketing',
+    // Nobody is there.
+    url: `https://localhost:${server.httpPort}/tickets`,
+    events: ['approval.waiting', 'certificate.expiring'],
+  })) as { id: number };
+  await api('POST', `/api/webhooks/${webhook}/test/`);
+  await api('POST', '/api/tls/', { credential_type: 0, unique_name: 'tls-next-year', key_type: 'p-384' });
+  const { commands } = server.device('valve-8');
+  const { status, stderr } = shell(server.directory, `${commands.key} && ${commands.cmp}`);
+  if (status !== 0) throw new Error(`cmp: ${stderr}`);
 }

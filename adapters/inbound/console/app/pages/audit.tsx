@@ -222,8 +222,8 @@ function ObjectOf({ name }: { readonly name: string }) {
   return place === undefined ? (
     <Text of={name} />
   ) : (
-    <a href={`/${place}/${id}`}>
-      <Text of={name} />
+    <a class="whole" href={`/${place}/${id}`}>
+      {name}
     </a>
   );
 }

@@ -6,7 +6,7 @@ import { useEditing } from '../parts/editing.tsx';
 import { Badge, Heading } from '../parts/facts.tsx';
 import { List } from '../parts/list.tsx';
 import { useChoices } from '../parts/reference.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
+import { plain, Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -21,7 +21,6 @@ const m = messages(
     delivered: 'Delivered',
     event: 'Of',
     from: 'From',
-    id: 'Message',
     last: 'Last answer',
     next: 'Next attempt',
     none: 'Nothing has been sent yet',
@@ -40,7 +39,6 @@ const m = messages(
     delivered: 'Zugestellt',
     event: 'Worüber',
     from: 'Ab',
-    id: 'Nachricht',
     last: 'Letzte Antwort',
     next: 'Nächster Versuch',
     none: 'Noch wurde nichts gesendet',
@@ -117,7 +115,12 @@ export const webhookMessages: Page = {
                 <Text of={webhooks.find(([id]) => id === webhook)?.[1] ?? `#${webhook}`} />
               ),
             },
-            { name: 'event', title: m('event'), orderable: true, cell: ({ event }) => <Code of={event} /> },
+            {
+              name: 'event',
+              title: m('event'),
+              orderable: true,
+              cell: ({ event }) => <code class="whole">{plain(event)}</code>,
+            },
             {
               name: 'state',
               title: words('state'),
@@ -145,7 +148,6 @@ export const webhookMessages: Page = {
               cell: ({ next_attempt_at: next }) =>
                 next === null ? <span class="quiet">–</span> : <When at={next} />,
             },
-            { name: 'webhook_id', title: m('id'), cell: ({ webhook_id }) => <Code of={webhook_id} /> },
             ...(may('webhooks.write')
               ? [
                   {
