@@ -10,7 +10,7 @@ import {
   type CertificateTemplate,
   parseTbsCertificate,
 } from '../x509/certificate.ts';
-import { lint } from '../x509/lint.ts';
+import { lintBuilt } from '../x509/lint.ts';
 import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
@@ -85,7 +85,12 @@ export function draft(preparation: Omit<Preparation, 'request'>): Draft {
     endless: outcome.endless === true,
     signatureAlgorithm: template.signatureAlgorithm,
   } as const;
-  return { template, tbs, findings: lint(tbs, issuer), shortcomings: shortcomings(security, judged) };
+  return {
+    template,
+    tbs,
+    findings: lintBuilt(tbs, template, subjectKey, issuer),
+    shortcomings: shortcomings(security, judged),
+  };
 }
 
 /** Faults: badCsr with the lint's findings; for the security level badAlgorithm, conflict. */

@@ -9,7 +9,7 @@ import {
   type SignatureAlgorithm,
   signatureAlgorithmIdentifier,
 } from './algorithm.ts';
-import { addExtensions, type Extension, readExtensions } from './extension.ts';
+import { addExtensions, demandDistinct, type Extension, readExtensions } from './extension.ts';
 import {
   type AuthorityKeyIdentifier,
   decodeAuthorityKeyIdentifier,
@@ -226,6 +226,57 @@ export function buildTbsCertificate(template: CertificateTemplate): Uint8Array {
     }),
   );
 }
+
+/**
+ * What `parseTbsCertificate` reads from `tbs`, which has been built from `template`, without decoding again what is known. The
+ * outline of `tbs` is read nevertheless: each part has to be just one element, in its place. Faults: malformed, as there.
+ */
+export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemplate): TbsCertificate {
+  const { signatureAlgorithm, issuer, subject, spki, extensions } = template;
+  demandDistinct(extensions);
+  const [serial, timeTags] = readDer(tbs, (reader) => readOutline(reader.sequence(), template));
+  return {
+    tbs,
+    version: 3,
+    serial,
+    serialNumber: formatSerial(serial),
+    signatureAlgorithm,
+    issuer,
+    subject,
+    notBefore: wholeSecond(template.notBefore),
+    notAfter: wholeSecond(template.notAfter),
+    timeTags,
+    spki,
+    hasUniqueIdentifiers: false,
+    extensions,
+  };
+}
+
+function readOutline(
+  tbs: DerReader,
+  { issuer, subject, spki, extensions }: CertificateTemplate,
+): [serial: Uint8Array, timeTags: Certificate['timeTags']] {
+  const part = (which: number, length: number): void => {
+    if (tbs.element(which).length !== length) throw new Fault('malformed', 'certificate out of shape');
+  };
+  part(contextConstructed(0), version3.length);
+  const serial = tbs.integerBytes();
+  tbs.element(tag.sequence);
+  part(tag.sequence, issuer.der.length);
+  const validity = tbs.sequence();
+  const notBeforeTag = validity.peek();
+  validity.element();
+  const notAfterTag = validity.peek();
+  validity.element();
+  validity.finish();
+  part(tag.sequence, subject.der.length);
+  part(tag.sequence, spki.length);
+  if (extensions.length > 0) tbs.element(contextConstructed(3));
+  tbs.finish();
+  return [serial, [notBeforeTag, notAfterTag]];
+}
+
+const wholeSecond = (time: number): number => Math.floor(time / 1000) * 1000;
 
 /** RFC 5280 §4.1.2.2. */
 function checkSerial(serial: Uint8Array): void {

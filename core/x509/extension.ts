@@ -36,6 +36,16 @@ function readExtension(reader: DerReader): Extension {
   return { oid, critical, value };
 }
 
+/** What `readExtensions` demands of all of them together. Faults: malformed. */
+export function demandDistinct(extensions: readonly Extension[]): void {
+  if (extensions.length > mostExtensions) throw new Fault('malformed', 'too many extensions');
+  extensions.forEach(({ oid }, n) => {
+    for (let other = 0; other < n; other++) {
+      if (extensions[other]!.oid === oid) throw new Fault('malformed', `extension ${oid} stands twice`);
+    }
+  });
+}
+
 export function addExtension(builder: DerBuilder, extension: Extension): void {
   builder.sequence((s) => {
     s.oid(extension.oid);

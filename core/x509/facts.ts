@@ -68,15 +68,18 @@ export function factsOf(certificate: TbsCertificate): Facts {
   return facts;
 }
 
-/** Faults: malformed when an extension cannot be read; malformed and badAlgorithm of `readPublicKey`. */
-export function readFacts(certificate: TbsCertificate): Facts {
+/**
+ * `key`: the certificate's, where it has been read already. Faults: malformed when an extension cannot be read; malformed and
+ * badAlgorithm of `readPublicKey`.
+ */
+export function readFacts(certificate: TbsCertificate, key = readPublicKey(certificate.spki)): Facts {
   const altNames = subjectAltNamesOf(certificate);
   const decode = <T>(which: string, decoder: (value: Uint8Array) => T): T | undefined => {
     const found = extension(certificate, which);
     return found && decoder(found.value);
   };
   return {
-    key: readPublicKey(certificate.spki),
+    key,
     selfIssued: sameName(certificate.subject, certificate.issuer),
     basicConstraints: basicConstraintsOf(certificate),
     keyUsage: keyUsageOf(certificate),

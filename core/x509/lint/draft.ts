@@ -2,7 +2,6 @@ import {
   authorityKeyIdentifierOf,
   type Certificate,
   extension,
-  parseTbsCertificate,
   subjectKeyIdentifierOf,
   type TbsCertificate,
 } from '../certificate.ts';
@@ -15,6 +14,7 @@ import {
 import type { KeyUsage } from '../extensions/usage.ts';
 import { type Facts, factsOf, readFacts } from '../facts.ts';
 import { oid } from '../oids.ts';
+import type { PublicKey } from '../public-key.ts';
 import { remembering } from '../remembering.ts';
 
 /** A certificate to be and its issuer, decoded once for all rules. */
@@ -49,10 +49,13 @@ export interface Rule {
 const distributionPoints = remembering(decodeCrlDistributionPoints);
 const infoAccess = remembering(decodeAuthorityInfoAccess);
 
-/** Faults: malformed for what cannot be read, badAlgorithm for a key that is not accepted. */
-export function readDraft(der: Uint8Array, issuer: Certificate | undefined): Draft {
-  const tbs = parseTbsCertificate(der);
-  const facts = readFacts(tbs);
+/** Faults: malformed for an extension that cannot be read; of `readPublicKey`. */
+export function readDraft(
+  tbs: TbsCertificate,
+  issuer: Certificate | undefined,
+  key: PublicKey | undefined,
+): Draft {
+  const facts = readFacts(tbs, key);
   const crlDistributionPoints = extension(tbs, oid.crlDistributionPoints);
   const authorityInfoAccess = extension(tbs, oid.authorityInfoAccess);
   return {
