@@ -49,7 +49,7 @@ export const permissionArea = meanings(
 );
 
 /** What it allows: the part behind the point. */
-export const permissionDeed = meanings(
+const permissionDeed = meanings(
   {
     decide: 'decide',
     generate: 'make',
