@@ -79,11 +79,14 @@ const places = (devices: number, certificates: number): readonly string[] => [
 /** Milliseconds from the beginning of the navigation until nothing is on its way any more. */
 async function visit(page: Page, url: string): Promise<number> {
   await page.open(url);
-  return page.until<number>(`new Promise((done) => {
+  const time = await page.until<number>(`new Promise((done) => {
     const look = () => document.querySelector('main h1') && !document.querySelector('.waiting, [aria-busy=true]')
       ? done(performance.now()) : setTimeout(look, 5);
     look();
   })`);
+  const fault = await page.evaluate("document.querySelector('.notice.bad')?.innerText ?? ''");
+  if (fault !== '') throw new Error(`${url}: ${fault}`);
+  return time;
 }
 
 async function countedDays(dataDirectory: string): Promise<void> {
