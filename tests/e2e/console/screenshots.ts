@@ -31,7 +31,10 @@ for (const described of pages) {
   await take(
     described.path === '/'
       ? 'overview'
-      : described.path.slice(1).replace(/\/:\w+/, '-one').replaceAll('/', '-'),
+      : described.path
+          .slice(1)
+          .replace(/\/:\w+/, '-one')
+          .replaceAll('/', '-'),
   );
 }
 await page.look({ width: 390, height: 780, dark: true });
