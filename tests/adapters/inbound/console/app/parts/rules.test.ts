@@ -44,7 +44,7 @@ describe('the place of a member in JSON', () => {
         };
         walk(JSON.parse(written), '');
       }),
-      { numRuns: runs(200) },
+      runs(200),
     );
   });
 });
