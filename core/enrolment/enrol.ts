@@ -12,7 +12,7 @@ import { order } from '../upstream/order.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { sameName } from '../x509/name.ts';
 import { requesterActor } from './admit.ts';
-import { makeKey } from './central-key.ts';
+import { makeKey, type WantedKey } from './central-key.ts';
 import { requestDigest, requesterKey } from './identity.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
 import { petitionFor } from './petition.ts';
@@ -60,10 +60,9 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   const { exchange } = ask;
   const actor = requesterActor(requester);
   const matter = { operation, protocol: target.protocol, domain, profile: profile.record, device };
-  const identity = identityOf(requester, plan);
-  const clearance = await clear(context, configuration, matter, () =>
+  const clearing = clear(context, configuration, matter, () =>
     petitionFor({
-      identity,
+      identity: identityOf(requester, plan),
       actor,
       request: ask.request,
       requested,
@@ -78,6 +77,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
       remembers: exchange !== undefined,
     }),
   );
+  const clearance = clearing instanceof Promise ? await clearing : clearing;
   if (clearance.kind === 'pending') return clearance;
   if (clearance.kind === 'given') {
     const { ca: issuer, der: certificate } = clearance.certificate;
@@ -86,7 +86,9 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     return { kind: 'issued', certificate, chain, modified };
   }
   const { approval } = clearance;
-  const { request, privateKey, outcome } = await withKey(context, plan);
+  const { request, privateKey, outcome } = plan.proven.request
+    ? { request: plan.proven.request, outcome: plan.planned, privateKey: undefined }
+    : await withMadeKey(context, plan, plan.proven.wanted);
   const isLocal = ca.record.key !== null;
   const modified = isLocal && !isAsRequested(request, outcome);
   const issuanceOf = (certificate: Uint8Array, chain: readonly Uint8Array[]): Issuance => ({
@@ -110,7 +112,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     actor,
     operation: ask.operation,
     renews: plan.renewed?.certificate.der,
-    digest: isLocal ? undefined : requestDigest(identity),
+    digest: isLocal ? undefined : requestDigest(identityOf(requester, plan)),
     alongside: async (der) => {
       const issuance = issuanceOf(der, ca.chain);
       return [
@@ -147,9 +149,8 @@ function identityOf(requester: Requester, { operation, profile, renewed, request
 }
 
 /** The request with its key, which is not made before it is known that there will be a certificate for it. */
-async function withKey(context: Context, { proven, planned, outcomeOf }: Plan) {
-  if (proven.request) return { request: proven.request, outcome: planned, privateKey: undefined };
-  const { request, privateKey } = await makeKey(context, proven.wanted);
+async function withMadeKey(context: Context, { outcomeOf }: Plan, wanted: WantedKey) {
+  const { request, privateKey } = await makeKey(context, wanted);
   return { request, outcome: outcomeOf(request, context.clock.now()), privateKey };
 }
 

@@ -56,7 +56,7 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
-  await demandAwaited(context, requester);
+  if (requester.onboarding) await demandAwaited(context, requester);
   const proven = verified(requester, ask);
   const requested = proven.request ?? unmade(proven.wanted);
   const device = await holderOf(context, requester, entitlement, requested, renewed);
