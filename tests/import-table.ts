@@ -136,6 +136,7 @@ const importTable: readonly Row[] = [
       'kysely-postgres-js': 'all',
       postgres: 'all',
       'node:crypto': 'all',
+      'node:net': 'all',
     },
   },
   {

@@ -1,3 +1,4 @@
+import { createConnection, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { Fault, toFault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
@@ -21,8 +22,11 @@ export function connect(
   timeouts: Timeouts,
   { max, onclose }: { readonly max: number; readonly onclose?: () => void },
 ): Client {
+  // Its types do not know of it, its README does.
+  const unlisted = { socket: opener() };
   return postgres(hosts.url, {
     max,
+    ...unlisted,
     // Of several servers, those that only follow are of no use: what they show may be old. (`read-write` lets them pass.)
     ...(hosts.count > 1 && { target_session_attrs: 'primary' }),
     ...(onclose && { onclose }),
@@ -50,6 +54,33 @@ export function connect(
       idle_in_transaction_session_timeout: timeouts.statement,
     },
   });
+}
+
+/** Between attempts to connect, in milliseconds, where a connection has ended without a word. */
+const pause = 200;
+
+interface Place {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  /** Of a Unix socket. */
+  readonly path?: string | false;
+}
+
+/**
+ * Opens sockets for postgres.js, which tries again at once and for ever (3.4.9) where one is accepted and closed, as by a proxy
+ * that has no server left: hundreds of times a second. Here that is a connection that could not be made.
+ */
+function opener(): (place: Place) => Socket {
+  let notBefore = 0;
+  return ({ host: [host = ''], port: [port = 5432], path }) => {
+    if (performance.now() < notBefore) throw connectionLost();
+    const socket = path ? createConnection(path) : createConnection(port, host);
+    socket.once('close', () => {
+      if (socket.bytesRead === 0) notBefore = performance.now() + pause;
+    });
+    // What the certificate is checked for.
+    return Object.assign(socket, { host, port });
+  };
 }
 
 export const toHex = (bytes: Uint8Array): string =>

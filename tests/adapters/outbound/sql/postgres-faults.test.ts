@@ -6,6 +6,7 @@ import { verifyChains } from '#tests/contracts/store-audit.ts';
 import { event, insert } from '#tests/contracts/store-samples.ts';
 import { commitProxy } from '#tests/fixtures/commit-proxy.ts';
 import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixtures/postgres.ts';
+import { tcpProxy } from '#tests/fixtures/tcp-proxy.ts';
 
 const clock = { now: () => Date.now() };
 
@@ -83,6 +84,35 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
       expect(await store.health()).toEqual({ ok: true });
       expect((await verifyChains(store)).map(({ action }) => action)).toEqual(['before', 'after']);
     }));
+
+  test('behind a proxy that has no server left, it is unavailable soon, and the proxy is not overrun', async () => {
+    await using proxy = await tcpProxy(() => Number(new URL(server.url).port));
+    await withStore(
+      async (store) => {
+        await store.commit(role('before'));
+        proxy.mode = 'refuse';
+        await server.execute(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'postern'`,
+        );
+        await Bun.sleep(50);
+        const before = proxy.connections;
+        const since = Date.now();
+        for (let n = 0; n < 20; n++) {
+          const both = await Promise.all([
+            failure(store.get('role', 1)),
+            failure(store.commit(role(`r${n}`))),
+          ]);
+          expect(both).toMatchObject([{ code: 'unavailable' }, { code: 'unavailable' }]);
+        }
+        expect(Date.now() - since).toBeLessThan(3000);
+        expect(proxy.connections - before).toBeLessThan(60);
+        proxy.mode = 'pass';
+        await persist(() => store.commit(role('after')));
+        await persist(() => store.get('role', 1));
+      },
+      { port: proxy.port },
+    );
+  });
 
   test('too many connections: whoever gets none is told to come back, and the others are served', async () => {
     await server.execute('create role crowded login superuser');
