@@ -85,7 +85,7 @@ export const ImportState = ({ of }: { readonly of: DeviceImport['state'] }) => (
 
 /** What an import is called: after its file. */
 export const ImportName = ({ of: { id, file_name } }: { readonly of: DeviceImport }) =>
-  file_name === '' ? <>{m('unnamed', { n: id })}</> : <Text of={file_name} />;
+  file_name === '' ? m('unnamed', { n: id }) : <Text of={file_name} />;
 
 export const deviceImports: Page = {
   path: '/devices/imports',
