@@ -61,7 +61,7 @@ const hour = 3_600_000;
 export async function createCa(context: Context, ca: NewCa, actor: Actor): Promise<number> {
   const keyStore = keyStoreNamed(context, ca.keyStore);
   await demandCaLevel(context, ca);
-  const certify = (key: StoredKey): Promise<number> =>
+  const certify = (key: FoundKey): Promise<number> =>
     ca.parent
       ? certifyBelow(context, { ...ca, parent: ca.parent }, keyStore, key, actor)
       : certifyRoot(context, ca, keyStore, key, actor);
@@ -85,16 +85,20 @@ async function demandCaLevel(context: Context, { key, lifetime, parent }: NewCa)
   refuse(validityShortcoming(security, { holder: 'ca', notBefore, notAfter }), 'validity');
 }
 
+/** A key, and whether it was there before. */
+export type FoundKey = StoredKey & Pick<KeyReference, 'found'>;
+
 /** A key that is in the key store already, by its id or, in a token, its label. Faults: malformed with field `keyId`. */
-export async function existingKey({ keys, name }: NamedKeyStore, id: string): Promise<StoredKey> {
+export async function existingKey({ keys, name }: NamedKeyStore, id: string): Promise<FoundKey> {
   try {
-    return await keys.publicKey(id).then(
+    const key = await keys.publicKey(id).then(
       (spki) => ({ id, spki }),
       (error) => {
         if (!keys.find || toFault(error).code !== 'notFound') throw error;
         return keys.find(id);
       },
     );
+    return { ...key, found: true };
   } catch (error) {
     const { code, detail } = toFault(error);
     if (code === 'conflict') throw new Fault('malformed', detail, { field: 'keyId', cause: error });
@@ -108,7 +112,7 @@ async function certifyBelow(
   context: Context,
   ca: NewCa & { readonly parent: LoadedCa },
   keyStore: NamedKeyStore,
-  key: StoredKey,
+  key: FoundKey,
   actor: Actor,
 ): Promise<number> {
   const { parent } = ca;
@@ -135,7 +139,7 @@ async function certifyRoot(
   context: Context,
   ca: NewCa,
   keyStore: NamedKeyStore,
-  key: StoredKey,
+  key: FoundKey,
   actor: Actor,
 ): Promise<number> {
   const subjectKey = readPublicKey(key.spki);
@@ -183,7 +187,11 @@ async function certifyRoot(
   return id!;
 }
 
-const reference = ({ name }: NamedKeyStore, { id }: StoredKey): KeyReference => ({ store: name, id });
+export const reference = ({ name }: NamedKeyStore, { id, found }: FoundKey): KeyReference => ({
+  store: name,
+  id,
+  ...(found && { found }),
+});
 
 /** A CA's record and its audit event, as the writes of a commit from index `at` on. */
 export function caWrites(

@@ -57,7 +57,7 @@ export function issuingCas(context: Context, crls: Crls): IssuingCas {
     },
     remove: (record) => removal(context, record),
     async removed({ key }) {
-      if (key) await context.keyStores.get(key.store)?.remove(key.id);
+      if (key && !key.found) await context.keyStores.get(key.store)?.remove(key.id);
     },
   });
 

@@ -2,13 +2,12 @@ import type { Actor } from '../audit/event.ts';
 import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
-import type { StoredKey } from '../ports/keys.ts';
 import { caShortcoming } from '../security/authority.ts';
 import { certifyCa } from '../upstream/certify-ca.ts';
 import { upstreamChain } from '../upstream/chain.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
-import { caWrites, createCa, existingKey } from './create-ca.ts';
+import { caWrites, createCa, existingKey, type FoundKey, reference } from './create-ca.ts';
 import { issuingCaType } from './issuing-ca.ts';
 import { type CheckedMaterial, checkMaterial, type KeyMaterial } from './key-material.ts';
 import { importKey, keyStoreNamed, keyStoreThat, type NamedKeyStore, withNewKey } from './keys.ts';
@@ -230,15 +229,14 @@ async function record(
   context: Context,
   { uniqueName, type, isActive }: CaInput,
   { certificate, chain }: CheckedMaterial,
-  { name }: NamedKeyStore,
-  { id }: StoredKey,
+  keyStore: NamedKeyStore,
+  key: FoundKey,
   actor: Actor,
 ): Promise<number> {
   const { der, subject } = certificate;
   const ca = { uniqueName, type, subject, ...(isActive !== undefined && { isActive }) };
-  const reference = { store: name, id };
   const [made] = await context.store.commit(
-    caWrites(context, ca, { certificate: der, chain }, reference, actor, 0),
+    caWrites(context, ca, { certificate: der, chain }, reference(keyStore, key), actor, 0),
   );
   context.configuration.expire();
   return made!;

@@ -5,6 +5,8 @@ import type { Health } from './platform.ts';
 export interface KeyReference {
   readonly store: string;
   readonly id: string;
+  /** It was there before this service knew of it: whoever put it there has it destroyed, not this service. */
+  readonly found?: true;
 }
 
 export interface StoredKey {

@@ -1,12 +1,11 @@
 import type { Actor } from '../audit/event.ts';
-import { existingKey } from '../ca/create-ca.ts';
+import { existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
 import { generateKey, type NamedKeyStore, withNewKey } from '../ca/keys.ts';
 import { prepare } from '../ca/prepared.ts';
 import { newSerial } from '../ca/serial.ts';
 import type { Context } from '../context.ts';
 import { requestDigest } from '../enrolment/identity.ts';
 import { Fault } from '../fault.ts';
-import type { StoredKey } from '../ports/keys.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { type Certificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import {
@@ -80,7 +79,7 @@ async function begun(
   issuerNamed(context, ca.issuer);
   context.circuits.demand(ca.issuer);
   const above = await upstreamChain(context, ca.issuer);
-  const begin = (key: StoredKey): Promise<UpstreamRequest> =>
+  const begin = (key: FoundKey): Promise<UpstreamRequest> =>
     ask(context, digest, () => wantedOf(context, ca, above, key, digest, actor));
   if ('id' in ca.key) return begin(await existingKey(ca.keyStore, ca.key.id));
   return withNewKey(ca.keyStore, await generateKey(ca.keyStore, ca.key.type, ca.uniqueName), begin);
@@ -90,12 +89,12 @@ async function wantedOf(
   context: Context,
   ca: UpstreamCertifiedCa,
   above: readonly Certificate[],
-  key: StoredKey,
+  key: FoundKey,
   digest: string,
   actor: Actor,
 ): Promise<Omit<UpstreamRequest, 'id'>> {
   const { uniqueName, type, isActive, subject, keyStore, pathLength, issuer } = ca;
-  const { name, keys } = keyStore;
+  const { keys } = keyStore;
   const subjectKey = readPublicKey(key.spki);
   const wished = [
     basicConstraintsExtension({ ca: true, ...(pathLength !== undefined && { pathLength }) }),
@@ -130,14 +129,7 @@ async function wantedOf(
     security: (await context.configuration.current()).security,
   });
   issuerNamed(context, issuer).check?.({ prepared, operation: 'enrol' });
-  const purpose = {
-    kind: 'ca',
-    uniqueName,
-    type,
-    isActive,
-    key: { store: name, id: key.id },
-    keepsKey: 'id' in ca.key,
-  } as const;
+  const purpose = { kind: 'ca', uniqueName, type, isActive, key: reference(keyStore, key) } as const;
   const nobody = { device: null, domain: null, profile: null, profileName: '', inventoryName: null };
   const about = {
     ...nobody,

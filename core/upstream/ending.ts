@@ -72,7 +72,7 @@ export async function fail(
     })),
   ]);
   const { purpose } = request;
-  if (!purpose || (purpose.kind === 'ca' && purpose.keepsKey)) return;
+  if (!purpose || purpose.key.found) return;
   await context.keyStores.get(purpose.key.store)?.remove(purpose.key.id);
 }
 

@@ -72,6 +72,4 @@ export type UpstreamPurpose =
       readonly type: number;
       readonly isActive: boolean;
       readonly key: KeyReference;
-      /** It was there before anybody asked, and stays when nothing comes of it. */
-      readonly keepsKey: boolean;
     };

@@ -49,9 +49,17 @@ describe('a CA whose key is in a token', () => {
   test('signs with a key that is there already', async () => {
     const { id, spki } = await key();
     const ca = await create({ commonName: 'With its own key', keyId: id });
-    expect(ca.key).toEqual({ store: 'hsm', id });
+    expect(ca.key).toEqual({ store: 'hsm', id, found: true });
     expect(parseCertificate(ca.certificate).spki).toEqual(spki);
     await site.gateway.issuingCas.remove(site.admin, ca.id);
+    // Whoever put it there has it destroyed.
+    expect(await site.keys.publicKey(id)).toEqual(spki);
+  });
+
+  test('takes the key along when it goes, if the key was made for it', async () => {
+    const { id, key } = await create({ commonName: 'With a key made for it', keyType: 'p-256' });
+    await site.gateway.issuingCas.remove(site.admin, id);
+    expect(await site.keys.publicKey(key!.id).catch((fault) => fault)).toMatchObject({ code: 'notFound' });
   });
 
   test('brings its certificate, and the key is there already', async () => {
@@ -67,7 +75,7 @@ describe('a CA whose key is in a token', () => {
     const refused = create({ material, keyId: other.id });
     expect(await refused.catch((fault) => fault)).toMatchObject({ code: 'malformed', field: 'keyId' });
     const ca = await create({ material, keyId: id });
-    expect([ca.commonName, ca.key]).toEqual(['Referenced', { store: 'hsm', id }]);
+    expect([ca.commonName, ca.key]).toEqual(['Referenced', { store: 'hsm', id, found: true }]);
     expect((await site.gateway.issuingCas.generateCrl(site.admin, ca.id)).number).toBe(1);
   });
 
