@@ -107,3 +107,18 @@ test('validity never outlives the CA, and begins an hour back', async () => {
   expect(records[0]!.notValidAfter).toBe(issuing!.notValidAfter);
   expect(records[0]!.notValidBefore).toBe(site.clock.now() - 3_600_000);
 });
+
+test('a key that is at another gateway only makes it unavailable here', async () => {
+  let gone = false;
+  const wrapKeys = (keys: KeyStore): KeyStore => ({
+    ...keys,
+    sign: (...signing) =>
+      gone ? Promise.reject(new Fault('notFound', 'no such key')) : keys.sign(...signing),
+  });
+  await using site = await installation({ wrapKeys });
+  const { password: secret } = await site.device('pump-1');
+  gone = true;
+  const csr = request(testKey('p-256', 'kill'), 'CN=pump-1');
+  const error = await site.enrol(password('pump-1', secret), {}, csr).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'unavailable' });
+});
