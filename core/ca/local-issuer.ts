@@ -10,9 +10,12 @@ export function localIssuer(keys: KeyStore, key: string, chain: readonly Uint8Ar
     chain: async () => chain,
     async issue({ prepared: { tbs, template } }, signal) {
       const { signatureAlgorithm } = template;
-      const signature = await keys.sign(key, signatureAlgorithm, tbs, signal).catch((error) => {
+      let signature: Uint8Array;
+      try {
+        signature = await keys.sign(key, signatureAlgorithm, tbs, signal);
+      } catch (error) {
         throw absent(error);
-      });
+      }
       return { kind: 'issued', certificate: assembleCertificate(tbs, signatureAlgorithm, signature), chain };
     },
     health: () => keys.health(),
