@@ -9,6 +9,7 @@ import { Confirm, Dialog } from '../parts/dialog.tsx';
 import { Badge, Card, type Fact, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { DomainOf, TruststoreOf, useChoices } from '../parts/reference.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { reasons, reasonTitle } from '../parts/revocation-reasons.ts';
 import { Tabs } from '../parts/tabs.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
@@ -265,19 +266,14 @@ function Shown({ device, reload }: { readonly device: Device; readonly reload: (
         </Confirm>
       )}
       {open === 'remove' && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/devices/${id}/`}
           name={name}
           close={() => setOpen(undefined)}
-          run={async () => {
-            await write('DELETE', `/api/devices/${id}/`);
-            tell(words('deleted', { name: plain(name) }));
-            go('/devices');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/devices')}
+        />
       )}
     </>
   );

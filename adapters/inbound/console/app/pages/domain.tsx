@@ -4,10 +4,11 @@ import { forget, useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
 import { CertificateList } from '../parts/certificate-list.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { CaOf, ProfileOf, useChoices } from '../parts/reference.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
@@ -101,20 +102,15 @@ function Shown({ of: found, reload }: { readonly of: Domain; readonly reload: ()
         />
       )}
       {open === 'remove' && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/domains/${id}/`}
           name={name}
+          forgets="/api/domains/"
           close={() => setOpen(undefined)}
-          run={async () => {
-            await write('DELETE', `/api/domains/${id}/`);
-            forget('/api/domains/');
-            tell(words('deleted', { name: plain(name) }));
-            go('/domains');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/domains')}
+        />
       )}
     </>
   );

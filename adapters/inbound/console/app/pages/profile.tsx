@@ -1,17 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { write } from '../api.ts';
-import { forget, useRead, useShared } from '../data.ts';
+import { useRead, useShared } from '../data.ts';
 import { messages } from '../language.ts';
 import { Copy } from '../parts/action.tsx';
 import { Answer } from '../parts/answer.tsx';
-import { Confirm } from '../parts/dialog.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { ProfilePreview } from '../parts/profile-preview.tsx';
 import { rulesInWords } from '../parts/profile-words.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { textsOf } from '../parts/rules.ts';
 import { Tabs } from '../parts/tabs.tsx';
 import { plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
 import type { Domain, Profile } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -98,20 +96,15 @@ function Shown({ of: found }: { readonly of: Profile }) {
         ]}
       />
       {remove && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/cert-profiles/${id}/`}
           name={name}
+          forgets="/api/cert-profiles/"
           close={() => setRemove(false)}
-          run={async () => {
-            await write('DELETE', `/api/cert-profiles/${id}/`);
-            forget('/api/cert-profiles/');
-            tell(words('deleted', { name: plain(name) }));
-            go('/profiles');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/profiles')}
+        />
       )}
     </>
   );

@@ -3,10 +3,11 @@ import { write } from '../api.ts';
 import { useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { DomainOf, TruststoreOf } from '../parts/reference.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -85,19 +86,14 @@ function Shown({ of: found, reload }: { readonly of: Registration; readonly relo
         />
       )}
       {open === 'remove' && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/devid-registrations/${id}/`}
           name={name}
           close={close}
-          run={async () => {
-            await write('DELETE', `/api/devid-registrations/${id}/`);
-            tell(words('deleted', { name: plain(name) }));
-            go('/registrations');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/registrations')}
+        />
       )}
     </>
   );

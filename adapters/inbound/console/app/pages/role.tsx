@@ -3,10 +3,10 @@ import { write } from '../api.ts';
 import { forget, useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
-import { Confirm } from '../parts/dialog.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { type Field, Form, type Values } from '../parts/form.tsx';
 import { byArea, deedOf, permissionArea } from '../parts/permission-words.ts';
+import { Removal } from '../parts/removal.tsx';
 import { plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { go, type Page } from '../router.ts';
@@ -142,20 +142,15 @@ function Shown({ of, reload }: { readonly of: Role; readonly reload: () => void 
         </Card>
       )}
       {removes && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`${path}${id}/`}
           name={name}
+          forgets={path}
           close={() => setRemoves(false)}
-          run={async () => {
-            await write('DELETE', `${path}${id}/`);
-            forget(path);
-            tell(words('deleted', { name: plain(name) }));
-            go('/roles');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/roles')}
+        />
       )}
     </>
   );

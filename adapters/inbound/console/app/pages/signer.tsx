@@ -1,18 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import { read, write } from '../api.ts';
-import { forget, useRead } from '../data.ts';
+import { useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Action, Copy } from '../parts/action.tsx';
 import { Answer, Empty } from '../parts/answer.tsx';
-import { Confirm } from '../parts/dialog.tsx';
 import { save } from '../parts/download.tsx';
 import { Drop } from '../parts/drop.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
 import type { Signer } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -106,20 +105,15 @@ function Shown({ of: found }: { readonly of: Signer }) {
         ]}
       />
       {remove && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/tls/${id}/`}
           name={name}
+          forgets="/api/signers/"
           close={() => setRemove(false)}
-          run={async () => {
-            await write('DELETE', `/api/tls/${id}/`);
-            forget('/api/signers/');
-            tell(words('deleted', { name: plain(name) }));
-            go('/signers');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/signers')}
+        />
       )}
     </>
   );

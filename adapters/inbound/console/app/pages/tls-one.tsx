@@ -9,6 +9,7 @@ import { save } from '../parts/download.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { CaOf } from '../parts/reference.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -186,19 +187,14 @@ function Shown({ of, reload }: { readonly of: Detailed; readonly reload: () => v
         </Dialog>
       )}
       {open === 'remove' && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/tls/${id}/`}
           name={name}
           close={close}
-          run={async () => {
-            await write('DELETE', `/api/tls/${id}/`);
-            tell(words('deleted', { name: plain(name) }));
-            go('/tls');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/tls')}
+        />
       )}
     </>
   );

@@ -3,11 +3,12 @@ import { write } from '../api.ts';
 import { forget, useList, useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Download } from '../parts/download.tsx';
 import { Drop } from '../parts/drop.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -140,20 +141,15 @@ function Shown({ of: found, reload }: { readonly of: Detail; readonly reload: ()
         </Dialog>
       )}
       {open === 'remove' && (
-        <Confirm
+        <Removal
           title={m('removeTitle')}
-          action={words('delete')}
+          lead={m('removeLead')}
+          path={`/api/truststores/${id}/`}
           name={name}
+          forgets="/api/truststores/"
           close={close}
-          run={async () => {
-            await write('DELETE', `/api/truststores/${id}/`);
-            forget('/api/truststores/');
-            tell(words('deleted', { name: plain(name) }));
-            go('/truststores');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
+          done={() => go('/truststores')}
+        />
       )}
     </>
   );

@@ -1,12 +1,13 @@
 import { write } from '../api.ts';
 import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { RowButtons, useEditing } from '../parts/editing.tsx';
 import { Badge, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { RoleOf, useChoices } from '../parts/reference.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -158,19 +159,14 @@ export const users: Page = {
         {now === 'add' && <Edit close={close} done={done} />}
         {typeof now === 'object' && 'change' in now && <Edit of={now.change} close={close} done={done} />}
         {typeof now === 'object' && 'remove' in now && (
-          <Confirm
+          <Removal
             title={m('removeTitle')}
-            action={words('delete')}
+            lead={m('removeLead')}
+            path={`${path}${now.remove.id}/`}
             name={now.remove.username}
             close={close}
-            run={async () => {
-              await write('DELETE', `${path}${now.remove.id}/`);
-              tell(words('deleted', { name: plain(now.remove.username) }));
-              done();
-            }}
-          >
-            <p>{m('removeLead')}</p>
-          </Confirm>
+            done={done}
+          />
         )}
       </>
     );

@@ -8,6 +8,7 @@ import { Badge, Heading } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { useChoices } from '../parts/reference.tsx';
+import { Removal } from '../parts/removal.tsx';
 import { Copied, SecretOnce } from '../parts/secret-once.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
@@ -242,19 +243,14 @@ export const webhooks: Page = {
           </Confirm>
         )}
         {typeof now === 'object' && now.is === 'remove' && (
-          <Confirm
+          <Removal
             title={m('removeTitle')}
-            action={words('delete')}
+            lead={m('removeLead')}
+            path={`${path}${now.of.id}/`}
             name={now.of.unique_name}
             close={close}
-            run={async () => {
-              await write('DELETE', `${path}${now.of.id}/`);
-              tell(words('deleted', { name: plain(now.of.unique_name) }));
-              done();
-            }}
-          >
-            <p>{m('removeLead')}</p>
-          </Confirm>
+            done={done}
+          />
         )}
       </>
     );
