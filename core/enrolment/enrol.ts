@@ -112,6 +112,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     actor,
     operation: ask.operation,
     renews: plan.renewed?.certificate.der,
+    message: ask.message,
     digest: isLocal ? undefined : requestDigest(identityOf(requester, plan)),
     alongside: async (der) => {
       const issuance = issuanceOf(der, ca.chain);

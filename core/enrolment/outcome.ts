@@ -20,6 +20,8 @@ export interface Ask {
   readonly request: EncodedRequest;
   /** The certificate to be renewed, where the request names it: it has to be the one that was presented. */
   readonly renews?: CertificateReference | undefined;
+  /** See `Order.message`. */
+  readonly message?: Uint8Array | undefined;
   /** The transaction that the certificate comes of; the answer is stored in one commit with it. */
   readonly exchange?: IssuanceExchange | undefined;
 }

@@ -15,6 +15,12 @@ export interface Order {
   readonly operation: 'enrol' | 'renew';
   /** The certificate to be renewed, DER, where it is known. */
   readonly renews?: Uint8Array | undefined;
+  /**
+   * The message with which the device has asked for it, DER, byte for byte, its protection intact: a PKIMessage of CMP (RFC 9810) that
+   * holds `request`. It is there when the request came so and is protected by a signature, which has been checked; a secret is known to
+   * the device and this gateway alone, and proves nothing to anybody else. The same whenever the order is given again.
+   */
+  readonly message?: Uint8Array | undefined;
 }
 
 /** What an issuer makes of an order. `chain` leads from the certificate's issuer upwards, DER; empty where it is not told. */

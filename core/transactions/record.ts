@@ -16,12 +16,16 @@ export const digest = (message: Uint8Array): Uint8Array => hash('sha256', messag
 export const isOnboarding = ({ requester }: Pick<Transaction, 'requester'>): boolean =>
   requester.startsWith('idevid ');
 
-/** Faults: forbidden, when somebody else has opened the transaction. */
+/** Faults: forbidden, when somebody else has opened the transaction, and somebody else passed that on. */
 export function demandOpener(requester: Requester, { follows }: Exchange): void {
-  if (follows && follows.requester !== requesterKey(requester)) {
+  if (follows && follows.requester !== requesterKey(requester) && !isRelay(requester, follows)) {
     throw new Fault('forbidden', 'somebody else has opened this transaction');
   }
 }
+
+/** Whether it is the registration authority that passed the opening message on, by whichever of its certificates. */
+export const isRelay = ({ credential, device }: Requester, { relay }: Pick<Transaction, 'relay'>): boolean =>
+  relay !== null && credential === 'registrationAuthority' && device?.id === relay;
 
 /** Where a transaction stands after an exchange. */
 export interface Progress {
@@ -42,7 +46,7 @@ export function exchangeWrite(
   { state, lasts, certificate = null, request }: Progress,
 ): Write {
   const now = clock.now();
-  const { name, operation, certReqId, message, follows } = exchange;
+  const { name, operation, certReqId, message, follows, relay } = exchange;
   const common = {
     state,
     expiresAt: now + lasts,
@@ -64,6 +68,7 @@ export function exchangeWrite(
       name,
       operation,
       requester: requesterKey(requester),
+      relay: relay?.device?.id ?? null,
       device: requester.device?.id ?? null,
       domain: requester.domain.id,
       profile: requester.target.profile ?? null,

@@ -1,3 +1,5 @@
+import type { Requester } from '../enrolment/requester.ts';
+
 /**
  * `pending`: the request waits for a decision, its sender polls. `waiting`: a certificate has been issued and waits for its
  * confirmation. The others are the end: `rejected` by the sender, `expired` without a confirmation or a decision in time.
@@ -14,6 +16,8 @@ export interface Transaction {
   readonly operation: string;
   /** Who opened it, see `requesterKey`: nobody else may go on with it. */
   readonly requester: string;
+  /** The registration authority, a device, inside whose own message the opening one came: it may go on in its opener's place. */
+  readonly relay: number | null;
   readonly device: number | null;
   readonly domain: number;
   /** The profile that the request named. */
@@ -46,6 +50,8 @@ export interface Exchange {
   /** The message as it came. */
   readonly message: Uint8Array;
   readonly follows: Transaction | undefined;
+  /** Who passed it on inside a message of their own, when it opens a transaction. */
+  readonly relay?: Requester | undefined;
 }
 
 /** What is sent in answer to a message; it is stored before it leaves. */

@@ -20,7 +20,7 @@ export interface Recollection {
 /** A transaction as administrators see it: without the messages. */
 export type TransactionView = Omit<
   Transaction,
-  'request' | 'openingDigest' | 'openingAnswer' | 'latestDigest' | 'latestAnswer' | 'nonce'
+  'relay' | 'request' | 'openingDigest' | 'openingAnswer' | 'latestDigest' | 'latestAnswer' | 'nonce'
 >;
 
 /** What of enrolment takes several messages. */
@@ -104,6 +104,7 @@ function answerTo(transaction: Transaction, message: Uint8Array): Uint8Array | u
 }
 
 function shown(transaction: Transaction): TransactionView {
-  const { request, openingDigest, openingAnswer, latestDigest, latestAnswer, nonce, ...view } = transaction;
+  const { relay, request, openingDigest, openingAnswer, latestDigest, latestAnswer, nonce, ...view } =
+    transaction;
   return view;
 }

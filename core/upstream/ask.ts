@@ -88,13 +88,14 @@ type About = Pick<
 > & {
   readonly digest: string | undefined;
   readonly renews?: Uint8Array | undefined;
+  readonly message?: Uint8Array | undefined;
   readonly purpose?: UpstreamRequest['purpose'] | undefined;
 };
 
 /** A request as it is before the upstream has heard of it, held by whoever makes it. */
 export function newRequest(
   context: Context,
-  { digest, renews = undefined, purpose = null, ...about }: About,
+  { digest, renews, message, purpose = null, ...about }: About,
   { template, tbs }: Prepared,
   { kind, der }: VerifiedRequest,
 ): NewRequest {
@@ -109,6 +110,7 @@ export function newRequest(
     requestKind: kind,
     request: der,
     renews: renews ?? null,
+    message: message ?? null,
     purpose,
     handle: null,
     attempts: 0,

@@ -17,6 +17,8 @@ export interface UpstreamCommission extends Commission {
   readonly operation: 'enrol' | 'renew';
   /** The certificate to be renewed, DER. */
   readonly renews: Uint8Array | undefined;
+  /** See `Order.message`. */
+  readonly message?: Uint8Array | undefined;
   /** `requestDigest` of what is asked: the same asked again joins. Undefined: it is never the same. */
   readonly digest: string | undefined;
   readonly purpose?: UpstreamPurpose;
@@ -83,7 +85,7 @@ function wantedOf(
   commission: UpstreamCommission,
   security: LevelRules,
 ): Omit<UpstreamRequest, 'id'> {
-  const { ca, outcome, subjectKey, operation, renews, digest, purpose } = commission;
+  const { ca, outcome, subjectKey, operation, renews, message, digest, purpose } = commission;
   const name = ca.record.issuer ?? '';
   if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
   const request = commission.request;
@@ -99,12 +101,12 @@ function wantedOf(
     issuer: ca.certificate,
     security,
   });
-  issuer.check?.({ prepared, operation, ...(renews && { renews }) });
+  issuer.check?.({ prepared, operation, renews, message });
   const { device, domain, profile, profileName, protocol, actor, inventoryName = null } = commission;
   const about = { device, domain, profile, profileName, protocol, actor, inventoryName };
   return newRequest(
     context,
-    { ...about, issuer: name, ca: ca.record.id, digest, operation, renews, purpose },
+    { ...about, issuer: name, ca: ca.record.id, digest, operation, renews, message, purpose },
     prepared,
     request,
   );

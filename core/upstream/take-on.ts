@@ -111,11 +111,17 @@ function call({ state, handle }: UpstreamRequest, issuer: Issuer, order: Order):
   return issuer.poll(handle ?? '', order);
 }
 
-function orderOf({ wanted, requestKind, request, operation, renews }: UpstreamRequest): Order {
+function orderOf(record: UpstreamRequest): Order {
+  const { wanted, requestKind, request, operation, renews, message } = record;
   // Proof of possession was demanded of it when it came; an RA's word for it was taken then, or not.
   const verified =
     requestKind === 'pkcs10' ? verifyPkcs10(request) : verifyCertReqMsg(request, { raVerified: true });
-  return { prepared: recall(wanted, verified), operation, ...(renews && { renews }) };
+  return {
+    prepared: recall(wanted, verified),
+    operation,
+    renews: renews ?? undefined,
+    message: message ?? undefined,
+  };
 }
 
 async function confirm(context: Context, request: UpstreamRequest, issuer: Issuer): Promise<void> {

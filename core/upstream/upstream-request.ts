@@ -30,6 +30,8 @@ export interface UpstreamRequest {
   readonly requestKind: 'pkcs10' | 'crmf';
   readonly request: Uint8Array;
   readonly renews: Uint8Array | null;
+  /** See `Order.message`. */
+  readonly message: Uint8Array | null;
   /** For whom and by what rules, as in `Commission`. */
   readonly device: number | null;
   readonly domain: number | null;
@@ -58,7 +60,7 @@ export interface UpstreamRequest {
 /** As administrators see it. */
 export type UpstreamRequestView = Omit<
   UpstreamRequest,
-  'wanted' | 'request' | 'renews' | 'refused' | 'handle' | 'answersFor' | 'purpose'
+  'wanted' | 'request' | 'renews' | 'message' | 'refused' | 'handle' | 'answersFor' | 'purpose'
 >;
 
 /** What the certificate is for, beyond being handed to who asked. */

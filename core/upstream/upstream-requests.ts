@@ -25,6 +25,6 @@ export const upstreamRequests = ({ store }: Context): UpstreamRequests => ({
 });
 
 function shown(record: UpstreamRequest): UpstreamRequestView {
-  const { wanted, request, renews, refused, handle, answersFor, purpose, ...view } = record;
+  const { wanted, request, renews, message, refused, handle, answersFor, purpose, ...view } = record;
   return view;
 }

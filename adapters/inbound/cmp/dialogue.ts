@@ -1,5 +1,6 @@
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { Requester } from '#core/enrolment/requester.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
@@ -38,6 +39,8 @@ export interface Dialogue extends Sender {
   readonly name: string;
   /** What this message goes on with; undefined when it opens a transaction. */
   readonly transaction: Transaction | undefined;
+  /** The registration authority inside whose message it came. */
+  readonly relay: Requester | undefined;
 }
 
 /** The bodies that may be of this type: several types share one form. */

@@ -2,6 +2,7 @@ import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import { controlTypes } from '#adapters/wire/cmp/controls.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import { readProtection } from '#adapters/wire/cmp/protection.ts';
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import type { Ask, CertificateReference, Deferral, Issuance } from '#core/enrolment/outcome.ts';
@@ -26,19 +27,21 @@ const responses = { ir: 'ip', cr: 'cp', kur: 'kup', p10cr: 'cp' } as const;
 export const isEnrolment = (body: PkiBody): body is EnrolmentBody => Object.hasOwn(responses, body.type);
 
 /** An enrolment message, read: what it asks for and how its answer looks. */
-interface Enrolment extends Pick<Ask, 'operation' | 'request' | 'renews'> {
+interface Enrolment extends Pick<Ask, 'operation' | 'request' | 'renews' | 'message'> {
   readonly type: EnrolmentBody['type'];
   readonly certReqId: number;
   /** RFC 9483 §4.1.1: the sender wants to do without a confirmation. */
   readonly implicitConfirm: boolean;
 }
 
-function readEnrolment({ header }: SealedPkiMessage, body: EnrolmentBody): Enrolment {
-  const implicitConfirm = hasValue(header.generalInfo, infoTypes.implicitConfirm);
+function readEnrolment(opening: SealedPkiMessage, body: EnrolmentBody): Enrolment {
+  const implicitConfirm = hasValue(opening.header.generalInfo, infoTypes.implicitConfirm);
+  const message = readProtection(opening).kind === 'signature' ? opening.der : undefined;
+  const said = { implicitConfirm, message };
   const { type } = body;
   if (type === 'p10cr') {
     const request = { kind: 'pkcs10', der: body.request } as const;
-    return { type, operation: 'enrol', request, certReqId: noCertReqId, implicitConfirm };
+    return { type, operation: 'enrol', request, certReqId: noCertReqId, ...said };
   }
   const [der, ...more] = body.requests;
   if (!der || more.length > 0) {
@@ -47,10 +50,10 @@ function readEnrolment({ header }: SealedPkiMessage, body: EnrolmentBody): Enrol
   }
   const { certReqId, controls } = parseCertReqMsg(der);
   const request = { kind: 'crmf', der } as const;
-  if (type !== 'kur') return { type, operation: 'enrol', request, certReqId, implicitConfirm };
+  if (type !== 'kur') return { type, operation: 'enrol', request, certReqId, ...said };
   const oldCertId = findValue(controls, controlTypes.oldCertId);
   const renews = oldCertId && readReference(oldCertId);
-  return { type, operation: 'renew', request, certReqId, implicitConfirm, renews };
+  return { type, operation: 'renew', request, certReqId, renews, ...said };
 }
 
 function readReference({
@@ -93,9 +96,9 @@ async function ask(
   follows: Exchange['follows'],
 ): Promise<Uint8Array> {
   const { gateway, confirmWithin, decideWithin } = surroundings;
-  const { message, requester, name } = dialogue;
+  const { message, requester, name, relay } = dialogue;
   const { type, operation, request, renews, certReqId, implicitConfirm } = enrolment;
-  const exchange: Exchange = { name, operation: type, certReqId, message: message.der, follows };
+  const exchange: Exchange = { name, operation: type, certReqId, message: message.der, follows, relay };
   const tell = (status: PkiStatusInfo): Promise<Answer> =>
     reply(surroundings, message, dialogue.seal, {
       type: responses[type],
@@ -112,6 +115,7 @@ async function ask(
       operation,
       request,
       renews,
+      message: enrolment.message,
       exchange: {
         ...exchange,
         confirmWithin: implicitConfirm ? undefined : confirmWithin,

@@ -28,7 +28,7 @@ export function createCmp(surroundings: CmpSurroundings): Mount {
       const message = open(request);
       if (!message) return refuse(400, 'the body is not a PKIMessage in DER');
       const { address, secure } = request.peer;
-      const arrival = { path, address, secure };
+      const arrival = { path, address, secure, relay: undefined };
       const body = await respond(surroundings, message, arrival);
       return { status: 200, headers: { 'content-type': contentType }, body };
     },

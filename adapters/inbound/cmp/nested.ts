@@ -10,7 +10,8 @@ type Respond = (message: SealedPkiMessage) => Promise<Uint8Array>;
 /**
  * nested (RFC 9483 §5.2.2), from registration authorities alone: one message of the same transaction, to which protection
  * was added, is answered as if it had come by itself; several, or one of another transaction, are a batch, and so are
- * their answers. Each message inside stands for itself, with its own protection.
+ * their answers. Each message inside stands for itself, with its own protection; a transaction that it opens, the authority may go on
+ * with as well as the opener.
  */
 export async function unwrap(
   surroundings: CmpSurroundings,

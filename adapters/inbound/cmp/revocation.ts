@@ -47,8 +47,8 @@ async function ask(
   }
   const entries = requests.map(readEntry);
   const { gateway, decideWithin } = surroundings;
-  const { message, requester, seal, name } = dialogue;
-  const exchange = { name, operation: 'rr', certReqId: 0, message: message.der, follows };
+  const { message, requester, seal, name, relay } = dialogue;
+  const exchange = { name, operation: 'rr', certReqId: 0, message: message.der, follows, relay };
   let answered: Answer | undefined;
   const remember = async (made: Promise<Answer>): Promise<Answer> => {
     answered = await made;

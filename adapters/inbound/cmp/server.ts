@@ -5,6 +5,7 @@ import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { findValue } from '#adapters/wire/cmp/typed-value.ts';
 import { hex, sameBytes } from '#core/der/bytes.ts';
 import type { Target } from '#core/enrolment/evidence.ts';
+import type { Requester } from '#core/enrolment/requester.ts';
 import { Fault } from '#core/fault.ts';
 import type { Transaction } from '#core/transactions/transaction.ts';
 import { abandon, confirm } from './confirmation.ts';
@@ -26,6 +27,8 @@ export interface Arrival {
   readonly address: string;
   /** It came inside TLS. */
   readonly secure: boolean;
+  /** The registration authority inside whose message it came. */
+  readonly relay: Requester | undefined;
 }
 
 /** Answers a message, whatever is in its body, with a message in DER. */
@@ -135,10 +138,10 @@ async function dispatch(
     case 'genm':
       return inform(surroundings, dialogue, body);
     case 'nested': {
-      const { path, address, secure } = dialogue;
+      const { path, address, secure, requester: relay } = dialogue;
       const operation = path.operation === 'nested' ? undefined : path.operation;
       return unwrap(surroundings, dialogue, body.messages, (message) =>
-        respond(surroundings, message, { path: { ...path, operation }, address, secure }),
+        respond(surroundings, message, { path: { ...path, operation }, address, secure, relay }),
       );
     }
     case 'certConf':

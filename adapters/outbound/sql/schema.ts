@@ -292,7 +292,8 @@ const schema = {
       name: text,
       operation: text,
       requester: text,
-      // Remembered for a day, also when these two are gone by then.
+      // Remembered for a day, also when these three are gone by then.
+      relay: orNull(integer),
       device: orNull(integer),
       domain: integer,
       profile: orNull(text),
@@ -399,6 +400,7 @@ const schema = {
       requestKind: text,
       request: bytes,
       renews: orNull(bytes),
+      message: orNull(bytes),
       device: orNull(integer),
       domain: orNull(integer),
       profile: orNull(integer),

@@ -4,6 +4,7 @@ import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
+import { person, policy } from '#tests/fixtures/approvals.ts';
 import {
   CmpClient,
   type CmpCredential,
@@ -175,5 +176,113 @@ describe('nested messages', () => {
     const [within] = answer.body.messages.map(parsePkiMessage);
     if (within?.body.type !== 'nested') throw new Error(within?.body.type);
     expect(within.body.messages.map((one) => parsePkiMessage(one).body.type)).toEqual(['ip']);
+  });
+});
+
+describe('a transaction that a registration authority has passed on', () => {
+  const opening = async (body = ir(crmf(key))) => {
+    const inner = client(pump);
+    const outer = client(authority);
+    outer.transactionID = inner.transactionID;
+    const message = await inner.build(body);
+    const header = { senderNonce: parsePkiMessage(message).header.senderNonce };
+    const wrapped = await outer.build({ type: 'nested', messages: [message] }, { header });
+    const answer = parsePkiMessage(await outer.post(wrapped));
+    outer.nonce = answer.header.senderNonce;
+    inner.nonce = outer.nonce;
+    return { inner, outer, wrapped, answer };
+  };
+  const confirmation = (certificate: Uint8Array, accepted = true) => ({
+    type: 'certConf' as const,
+    statuses: accepted ? [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }] : [],
+  });
+  const other = async (name: string, transactionID: Uint8Array) => {
+    const itsKey = testKey('p-256', name);
+    const answer = await client(await device(name)).send(ir(crmf(itsKey, { subject: `CN=${name}` })), {
+      path: '/p/~registration_authority',
+      implicitConfirm: true,
+    });
+    const one = client({ certificate: issued(answer), key: itsKey });
+    one.transactionID = transactionID;
+    return one;
+  };
+  const waitingFor = async (state: string) =>
+    (
+      await site.store.list('transaction', {
+        where: [{ field: 'state', is: 'equal', value: state }],
+        limit: 9,
+      })
+    ).records;
+
+  test('is confirmed by it, and the repeated messages get the answers that they got', async () => {
+    const { outer, wrapped, answer } = await opening();
+    expect(await deviceOf(issued(answer))).toBe('pump-1');
+    expect((await outer.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
+    const confirmed = await outer.post(outer.sent);
+    expect(parsePkiMessage(confirmed).body.type).toBe('pkiConf');
+    expect(await outer.post(wrapped)).toEqual(answer.der);
+    const { records } = await site.store.list('auditEvent', {
+      where: [{ field: 'action', is: 'equal', value: 'certificate.confirm' }],
+      order: { field: 'id', descending: true },
+      limit: 1,
+    });
+    expect(records[0]!.actor).toMatchObject({ kind: 'device', name: 'authority' });
+  });
+
+  test('is taken back by it: the certificate is revoked', async () => {
+    const { outer, answer } = await opening();
+    expect((await outer.send(confirmation(issued(answer), false))).body.type).toBe('pkiConf');
+    const { serialNumber } = parseCertificate(issued(answer));
+    expect((await site.store.find('certificate', { serialNumber }))?.status).toBe('revoked');
+  });
+
+  test('is gone on with by the opener as well', async () => {
+    const { inner, answer } = await opening();
+    expect((await inner.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
+  });
+
+  test('is nobody else’s: neither another authority’s nor one’s that passed on a later message only', async () => {
+    const { inner, answer } = await opening();
+    const stranger = await other('authority-2', inner.transactionID);
+    stranger.nonce = inner.nonce;
+    expect(failureOf(await stranger.send(confirmation(issued(answer))))).toBe('notAuthorized');
+    stranger.nonce = inner.nonce;
+    const own = await inner.build(confirmation(issued(answer)), {
+      credential: { reference: 'pump-1', secret: 'x' },
+    });
+    const wrapped = await stranger.build({ type: 'nested', messages: [own] });
+    expect(failureOf(parsePkiMessage(await stranger.post(wrapped)))).toBe('badMessageCheck');
+    stranger.nonce = inner.nonce;
+    expect(failureOf(await stranger.send(confirmation(issued(answer))))).toBe('notAuthorized');
+  });
+
+  test('one that came by itself is the opener’s alone', async () => {
+    const inner = client(pump);
+    const answer = await inner.send(ir(crmf(key)));
+    const outer = client(authority);
+    outer.transactionID = inner.transactionID;
+    outer.nonce = inner.nonce;
+    expect(failureOf(await outer.send(confirmation(issued(answer))))).toBe('notAuthorized');
+  });
+
+  test('is polled for by it while somebody decides: it stays the request of the device', async () => {
+    const { id } = await policy(site, { decision: 'manual', protocols: ['cmp'] });
+    const jo = await person(site, 'jo');
+    const { outer, answer } = await opening(ir(crmf(testKey('p-256', 'polled'))));
+    if (answer.body.type !== 'ip') throw new Error(answer.body.type);
+    expect(answer.body.responses[0]!.status.status).toBe('waiting');
+    expect((await outer.send({ type: 'pollReq', certReqIds: [0] })).body.type).toBe('pollRep');
+    const [approval, ...more] = (await site.store.list('approval', { limit: 9 })).records;
+    expect([approval!.deviceName, more]).toEqual(['pump-1', []]);
+    expect(approval!.requester).toStartWith('password device:');
+    await site.gateway.approvals.approve(jo, approval!.id, { comment: '' });
+    const granted = await outer.send({ type: 'pollReq', certReqIds: [0] });
+    expect(await deviceOf(issued(granted))).toBe('pump-1');
+    // To the authority, by whose signature alone it can be asked for again: not by the secret of the device.
+    expect(granted.extraCerts.length).toBeGreaterThan(0);
+    expect(await outer.post(outer.sent)).toEqual(granted.der);
+    expect((await outer.send(confirmation(issued(granted)))).body.type).toBe('pkiConf');
+    expect(await waitingFor('pending')).toEqual([]);
+    await site.gateway.approvalPolicies.remove(site.admin, id);
   });
 });
