@@ -18,11 +18,13 @@ export class Clock {
   }
 }
 
+const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+
 type Refuse = (status: number, detail: string) => void;
 
 /**
- * One connection: what it is busy with, and how long it may be so. node:http gets the sockets already
- * open, and its own timeouts do not run on those; one sweep over all connections does their work.
+ * One connection: what it is busy with, and how long it may be so. One sweep over all connections looks after the time:
+ * a timer for each would cost more than what it guards.
  */
 export class Connection {
   readonly socket: Socket;
@@ -33,12 +35,15 @@ export class Connection {
   closing = false;
   /** The last response has begun: whatever else comes in is dropped. */
   closed = false;
+  /** Some of a response has been sent, and not all. */
+  responding = false;
   #deadline: number; // for the peer to send something
   #stalled = Number.POSITIVE_INFINITY; // for the peer to take something
   #refuse: Refuse | undefined; // while octets of a request are awaited after its header
   #running = false;
   #waiting: (() => Promise<void>)[] = [];
-  #octetsBefore = 0;
+  /** Octets have come since the last request ended. */
+  #heard = false;
   #headBegun = false;
 
   constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits) {
@@ -47,6 +52,11 @@ export class Connection {
     this.clock = clock;
     this.limits = limits;
     this.#deadline = clock.now + limits.headerMs;
+  }
+
+  /** Octets have come. */
+  hear(): void {
+    this.#heard = true;
   }
 
   get busy(): boolean {
@@ -95,25 +105,38 @@ export class Connection {
     }
   }
 
+  /** Whoever waits for it before the body (RFC 9110 §10.1.1) is told to go on; not ahead of the answer to an earlier request. */
+  invite(): void {
+    if (!this.#running) this.socket.write(goOn);
+  }
+
+  /** Sends some of a response; false when the peer is to take some of it before there is more. */
+  send(octets: Uint8Array): boolean {
+    this.responding = true;
+    return this.socket.write(octets);
+  }
+
+  /** All of a response is sent. */
+  complete(): void {
+    this.responding = false;
+    if (this.closed) this.socket.destroySoon();
+  }
+
   /** Closes: at once when no request has begun, else after its response. */
   finish(): void {
     this.closing = true;
-    if (!this.busy && !this.#hasReceived()) this.socket.destroySoon();
+    if (!this.busy && !this.#heard) this.socket.destroySoon();
   }
 
   sweep(): void {
     const { now } = this.clock;
-    if (!this.busy && !this.#headBegun && this.#hasReceived()) {
+    if (!this.busy && !this.#headBegun && this.#heard) {
       this.#headBegun = true;
       this.#deadline = Math.min(this.#deadline, now + this.limits.headerMs);
     }
     if (now >= this.#stalled) this.socket.destroy();
     if (now < this.#deadline) return;
     if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
-  }
-
-  #hasReceived(): boolean {
-    return this.socket.bytesRead !== this.#octetsBefore;
   }
 
   readonly #next = (): void => {
@@ -125,7 +148,7 @@ export class Connection {
     this.#running = false;
     if (this.#refuse) return;
     this.#headBegun = false;
-    this.#octetsBefore = this.socket.bytesRead;
+    this.#heard = false;
     this.#deadline = this.clock.now + this.limits.idleMs;
     // A response that said so closes the connection itself; this one had begun before it was to be the last.
     if (this.closing && !this.closed) this.socket.destroySoon();

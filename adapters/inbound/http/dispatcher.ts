@@ -1,19 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '#core/fault.ts';
 import type { Connection } from './connection.ts';
 import { peerOf, type TrustedProxies } from './evidence.ts';
 import type { HttpRequest, HttpResponse, Mount, Peer } from './exchange.ts';
+import { type Header, headerOf } from './header.ts';
+import type { RequestHead } from './parser.ts';
+import { Reception } from './reception.ts';
 import { plainText, respond, respondAndClose } from './respond.ts';
 import { findMount, parseTarget } from './target.ts';
-
-const noOctets = new Uint8Array();
 
 /** A request as its header announces it. */
 interface Announced {
   readonly mount: Mount;
   readonly request: Omit<HttpRequest, 'body'>;
-  /** Of the body, in octets; undefined when it comes in chunks. */
-  readonly length: number | undefined;
+  /** Octets of the body, at most. */
   readonly limit: number;
 }
 
@@ -23,7 +22,7 @@ interface Refused {
   readonly detail: string;
 }
 
-/** From a request of node:http to the mount that answers it, and back. */
+/** From a request whose header is there to the mount that answers it, and back. */
 export class Dispatcher {
   readonly #mounts: readonly Mount[];
   readonly #proxies: TrustedProxies;
@@ -36,48 +35,48 @@ export class Dispatcher {
     this.#onError = onError;
   }
 
-  /** Takes a request whose header is there. `awaitsContinue`: its body comes after status 100 (RFC 9110 §10.1.1). */
-  dispatch(connection: Connection, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
-    if (connection.closed) return;
-    const announced = this.#announced(connection, req);
+  /** What is to take the rest of the request. */
+  dispatch(connection: Connection, head: RequestHead): Reception {
+    const announced = this.#announced(connection, head);
     const { mount } = announced;
-    const refuse = (status: number, detail: string): void => {
-      req.resume(); // the parser knows no back-pressure: what nobody reads would be kept
-      connection.run(() => this.#refuse(connection, req, res, this.#refusal(mount, status, detail)));
-    };
-    if ('status' in announced) {
-      refuse(announced.status, announced.detail);
-      return;
-    }
-    if (awaitsContinue) res.writeContinue();
-    const { request, length, limit } = announced;
-    const answer = (body: Uint8Array): void =>
-      connection.run(() => this.#answer(connection, announced.mount, { ...request, body }, res));
-    if (length === 0) {
-      answer(noOctets);
-      return;
-    }
-    const stop = receive(req, length, limit, (body) => (body ? answer(body) : refuse(413, tooLong(limit))));
-    connection.expect(connection.limits.bodyMs, (status, detail) => {
-      stop();
-      refuse(status, detail);
+    const limit = 'status' in announced ? 0 : announced.limit;
+    const reception = new Reception(limit, (body) => {
+      if (!body || 'status' in announced) refuse(413, tooLong(limit));
+      else
+        connection.run(() => this.#answer(connection, head, announced.mount, { ...announced.request, body }));
     });
+    const refuse = (status: number, detail: string): void => {
+      reception.drop();
+      connection.run(() => this.#refuse(connection, head, reception, this.#refusal(mount, status, detail)));
+    };
+    if ('status' in announced) refuse(announced.status, announced.detail);
+    else {
+      connection.expect(connection.limits.bodyMs, refuse);
+      if (announced.request.headers.expect !== undefined && !head.old) connection.invite();
+    }
+    return reception;
   }
 
-  #announced(connection: Connection, req: IncomingMessage): Announced | Refused {
-    const target = parseTarget(req.url ?? '');
+  #announced(connection: Connection, head: RequestHead): Announced | Refused {
+    const target = parseTarget(head.target);
     const found = target && findMount(this.#mounts, target.path);
     const mount = connection.peer.secure || found?.plainHttp ? found : undefined;
     const refused = (status: number, detail: string): Refused => ({ mount, status, detail });
 
-    if (req.rawHeaders.length > 2 * connection.limits.headerFields)
+    if (head.fields.length > 2 * connection.limits.headerFields) {
       return refused(431, 'too many header fields');
+    }
     if (!target) return refused(400, 'the request target is not a valid path');
-    const misframed = framingProblem(req);
+    const headers = headerOf(head.fields);
+    if (typeof headers === 'string') return refused(400, headers);
+    const misframed = framingProblem(head, headers);
     if (misframed !== undefined) return refused(400, misframed);
     if (!mount) return refused(404, 'not found');
+    const { expect } = headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+      return refused(417, 'nothing but 100-continue can be expected');
+    }
 
-    const headers = req.headers as Record<string, string | undefined>;
     let peer: Peer;
     try {
       peer = peerOf(connection.peer, headers, this.#proxies);
@@ -86,39 +85,36 @@ export class Dispatcher {
       throw error;
     }
     const limit = typeof mount.bodyLimit === 'number' ? mount.bodyLimit : mount.bodyLimit(target.path);
-    const chunked = headers['transfer-encoding'] !== undefined;
-    const length = chunked ? undefined : Number(headers['content-length'] ?? 0);
-    if (length !== undefined && length > limit) return refused(413, tooLong(limit));
+    if (Number(headers['content-length'] ?? 0) > limit) return refused(413, tooLong(limit));
 
-    const method = req.method === 'HEAD' ? 'GET' : (req.method ?? '');
-    return {
-      mount,
-      request: { method, path: target.path, query: target.query, headers, peer },
-      length,
-      limit,
-    };
+    const method = head.method === 'HEAD' ? 'GET' : head.method;
+    return { mount, request: { method, path: target.path, query: target.query, headers, peer }, limit };
   }
 
   async #answer(
     connection: Connection,
+    head: RequestHead,
     mount: Mount,
     request: HttpRequest,
-    res: ServerResponse,
   ): Promise<void> {
     try {
-      let response: HttpResponse;
-      try {
-        response = await mount.handle(request);
-        await respond(connection, res, response);
-      } catch (error) {
-        this.#onError(error);
-        if (res.headersSent) {
-          connection.socket.destroy();
-          return;
-        }
-        for (const name of res.getHeaderNames()) res.removeHeader(name);
-        await respond(connection, res, this.#refusal(mount, 500, 'internal error'));
-      }
+      const response = await mount.handle(request);
+      const sent = respond(connection, head, response);
+      if (sent) await sent;
+    } catch (error) {
+      this.#onError(error);
+      this.#failed(connection, head, mount);
+    }
+  }
+
+  /** Once a response has begun, nobody is to take it for whole. */
+  #failed(connection: Connection, head: RequestHead, mount: Mount): void {
+    if (connection.responding) {
+      connection.socket.destroy();
+      return;
+    }
+    try {
+      void respond(connection, head, this.#refusal(mount, 500, 'internal error'));
     } catch (error) {
       this.#onError(error);
       connection.socket.destroy();
@@ -127,12 +123,12 @@ export class Dispatcher {
 
   async #refuse(
     connection: Connection,
-    req: IncomingMessage,
-    res: ServerResponse,
+    head: RequestHead,
+    reception: Reception,
     response: HttpResponse,
   ): Promise<void> {
     try {
-      respondAndClose(connection, req, res, response);
+      respondAndClose(connection, head, reception, response);
     } catch (error) {
       this.#onError(error);
       connection.socket.destroy();
@@ -152,53 +148,10 @@ export class Dispatcher {
 const tooLong = (limit: number): string => `the body is longer than ${limit} octets`;
 
 /** What the parser lets pass and RFC 9112 §3.2, §6.1 do not: another party on the way might frame the request otherwise. */
-function framingProblem(req: IncomingMessage): string | undefined {
-  const encoding = req.headers['transfer-encoding'];
-  if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || req.httpVersion === '1.0')) {
+function framingProblem({ old }: RequestHead, header: Header): string | undefined {
+  const encoding = header['transfer-encoding'];
+  if (encoding !== undefined && (old || encoding.toLowerCase() !== 'chunked')) {
     return 'Transfer-Encoding other than chunked';
   }
-  const { rawHeaders } = req;
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts > 1 || (hosts === 0 && req.httpVersion !== '1.0')
-    ? 'there has to be one Host field'
-    : undefined;
-}
-
-/**
- * Collects a body of `length` octets, or of as many as come (chunked). Calls `done` once: with the body, or with
- * undefined as soon as it exceeds `limit`; not at all after the function returned has been called.
- */
-function receive(
-  req: IncomingMessage,
-  length: number | undefined,
-  limit: number,
-  done: (body: Uint8Array | undefined) => void,
-): () => void {
-  const chunks: Buffer[] = [];
-  let octets = 0;
-  const stop = (): void => {
-    req.off('data', onData);
-    req.off('end', onEnd);
-  };
-  const onEnd = (): void => {
-    stop();
-    done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, octets));
-  };
-  const onData = (chunk: Buffer): void => {
-    octets += chunk.length;
-    chunks.push(chunk);
-    if (octets > limit) {
-      stop();
-      done(undefined);
-    } else if (octets === length) {
-      onEnd();
-    }
-  };
-  req.on('data', onData);
-  if (length === undefined) req.on('end', onEnd);
-  return stop;
+  return header.host === undefined && !old ? 'there has to be one Host field' : undefined;
 }

@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { HttpResponse } from './exchange.ts';
-
-const everywhere = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
-const overTls = { ...everywhere, 'strict-transport-security': 'max-age=31536000' };
+import type { RequestHead } from './parser.ts';
+import type { Reception } from './reception.ts';
 
 export const plainText = (status: number, text: string): HttpResponse => ({
   status,
@@ -11,71 +10,142 @@ export const plainText = (status: number, text: string): HttpResponse => ({
   body: `${text}\n`,
 });
 
-/** `length` undefined: chunked, unless the response has a length of its own. */
-function writeHead(
+const everywhere = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+const overTls = { ...everywhere, 'strict-transport-security': 'max-age=31536000' };
+/** What nobody but the listener says. */
+const ours = ['content-length', 'transfer-encoding', 'connection', 'date'];
+// RFC 9110 §5.1, §5.5: anything else might be read as more than one field.
+const field = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*$/;
+
+/** How the peer knows where a body ends (RFC 9112 §6.3): by its length in octets, for one. */
+type Framing = number | 'chunked' | 'to the end' | 'none';
+
+/** Status line and header, one octet a character. Throws when they cannot be sent as they are. */
+function headOf(
   connection: Connection,
-  res: ServerResponse,
-  response: HttpResponse,
-  length?: number,
-): void {
-  const headers: Record<string, string | number> = {
-    ...(connection.peer.secure ? overTls : everywhere),
-    ...response.headers,
-    date: connection.clock.date,
-  };
-  // RFC 9110 §8.6: these have none.
-  if (length !== undefined && response.status !== 204 && response.status !== 304)
-    headers['content-length'] = length;
-  if (connection.closing) headers.connection = 'close';
-  res.writeHead(response.status, headers);
-  connection.closed = connection.closing;
+  { old, persists }: RequestHead,
+  { status, headers }: HttpResponse,
+  framing: Framing,
+): string {
+  const reason = STATUS_CODES[status];
+  if (reason === undefined) throw new Error(`there is no status ${status}`);
+  let text = `HTTP/1.1 ${status} ${reason}\r\n`;
+  const said: string[] = [];
+  for (const name of Object.keys(headers)) {
+    const line = `${name}: ${headers[name]}`;
+    if (!field.test(line)) throw new Error(`the field ${name} of a response is not one`);
+    const lower = name.toLowerCase();
+    if (ours.includes(lower)) continue;
+    said.push(lower);
+    text += `${line}\r\n`;
+  }
+  const usual: Record<string, string> = connection.peer.secure ? overTls : everywhere;
+  for (const name of Object.keys(usual)) if (!said.includes(name)) text += `${name}: ${usual[name]}\r\n`;
+  text += `date: ${connection.clock.date}\r\n`;
+  if (typeof framing === 'number') text += `content-length: ${framing}\r\n`;
+  else if (framing === 'chunked') text += 'transfer-encoding: chunked\r\n';
+  if (connection.closing || !persists || framing === 'to the end') {
+    connection.closed = true;
+    text += 'connection: close\r\n';
+  } else if (old) {
+    text += 'connection: keep-alive\r\n';
+  }
+  return `${text}\r\n`;
 }
+
+/** RFC 9110 §8.6: these have no body, and no length of one. */
+const isBare = (status: number): boolean => status === 204 || status === 304;
 
 /** Octets. What is longer goes out in pieces of this length, as fast as the peer takes them. */
 const piece = 64 * 1024;
 
-/** Sends a response; resolves when the socket has taken it all. Rejects when it cannot be sent as it is. */
-export async function respond(
+/**
+ * Answers the request with this head. The socket has taken all of it when this returns, or when what it returns resolves. Throws
+ * or rejects when it cannot be sent as it is; `connection.responding` tells whether some of it has been.
+ */
+export function respond(
   connection: Connection,
-  res: ServerResponse,
+  head: RequestHead,
   response: HttpResponse,
-): Promise<void> {
-  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
-  if (body instanceof Uint8Array && body.length <= piece) {
-    // Header and body in one write and one TLS record: two cost half as much again as the whole exchange.
-    connection.socket.cork();
-    try {
-      writeHead(connection, res, response, body.length);
-      res.end(body);
-    } finally {
-      connection.socket.uncork();
-    }
-    return;
+): Promise<void> | undefined {
+  const { body, status } = response;
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    return stream(connection, head, response, body);
   }
-  const isWhole = body instanceof Uint8Array;
-  writeHead(connection, res, response, isWhole ? body.length : undefined);
-  for await (const chunk of isWhole ? pieces(body) : body) {
-    if (connection.socket.destroyed || res.req.method === 'HEAD') break;
-    if (!res.write(chunk)) await drained(connection, res);
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  if (length > piece) {
+    const octets = typeof body === 'string' ? Buffer.from(body) : body;
+    const headers = { ...response.headers, 'content-length': String(length) };
+    return stream(connection, head, { ...response, headers }, pieces(octets));
   }
-  res.end();
+  const text = headOf(connection, head, response, isBare(status) ? 'none' : length);
+  connection.send(
+    head.method === 'HEAD' || isBare(status) ? Buffer.from(text, 'latin1') : joined(text, body, length),
+  );
+  connection.complete();
+  return undefined;
 }
 
-function* pieces(octets: Uint8Array): Generator<Uint8Array> {
+/** Header and body in one write and one TLS record: two cost half as much again as the whole exchange. */
+function joined(head: string, body: string | Uint8Array, length: number): Uint8Array {
+  const octets = Buffer.allocUnsafe(head.length + length);
+  octets.write(head, 'latin1');
+  if (typeof body === 'string') octets.write(body, head.length);
+  else octets.set(body, head.length);
+  return octets;
+}
+
+async function* pieces(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += piece) yield octets.subarray(at, at + piece);
 }
 
-function drained(connection: Connection, res: ServerResponse): Promise<void> {
+async function stream(
+  connection: Connection,
+  head: RequestHead,
+  response: HttpResponse,
+  body: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { headers, status } = response;
+  const known = headers['content-length'];
+  const unknown = head.old ? 'to the end' : 'chunked';
+  const framing = isBare(status) ? 'none' : known === undefined ? unknown : Number(known);
+  connection.send(Buffer.from(headOf(connection, head, response, framing), 'latin1'));
+  if (head.method === 'HEAD' || framing === 'none') {
+    await body[Symbol.asyncIterator]().return?.();
+    connection.complete();
+    return;
+  }
+  let octets = 0;
+  for await (const part of body) {
+    if (connection.socket.destroyed) return;
+    if (part.length === 0) continue; // an empty chunk would be the last
+    octets += part.length;
+    if (!connection.send(framing === 'chunked' ? chunk(part) : part)) await drained(connection);
+  }
+  if (framing === 'chunked') connection.send(lastChunk);
+  else if (typeof framing === 'number' && octets !== framing) {
+    throw new Error('a response is not as long as it says');
+  }
+  connection.complete();
+}
+
+/** RFC 9112 §7.1. */
+const chunk = (octets: Uint8Array): Uint8Array =>
+  Buffer.concat([Buffer.from(`${octets.length.toString(16)}\r\n`), octets, Buffer.from('\r\n')]);
+const lastChunk = Buffer.from('0\r\n\r\n');
+
+function drained(connection: Connection): Promise<void> {
   connection.stall();
   return new Promise((resolve) => {
+    const { socket } = connection;
     const done = (): void => {
-      res.off('drain', done);
-      connection.socket.off('close', done);
+      socket.off('drain', done);
+      socket.off('close', done);
       connection.flow();
       resolve();
     };
-    res.on('drain', done);
-    connection.socket.on('close', done);
+    socket.on('drain', done);
+    socket.on('close', done);
   });
 }
 
@@ -85,21 +155,18 @@ function drained(connection: Connection, res: ServerResponse): Promise<void> {
  */
 export function respondAndClose(
   connection: Connection,
-  req: IncomingMessage,
-  res: ServerResponse,
+  head: RequestHead,
+  reception: Reception,
   response: HttpResponse,
 ): void {
-  const { body } = response;
+  const { body, status } = response;
   const octets =
     typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : Buffer.alloc(0);
   connection.closing = true;
-  writeHead(connection, res, response, octets.length);
-  if (req.readableEnded) {
-    res.end(octets);
-    return;
-  }
-  res.write(octets);
+  const text = headOf(connection, head, response, isBare(status) ? 'none' : octets.length);
+  connection.send(
+    joined(text, head.method === 'HEAD' ? '' : octets, head.method === 'HEAD' ? 0 : octets.length),
+  );
   connection.expect(connection.limits.lingerMs, () => connection.socket.destroy());
-  req.on('end', () => res.end());
-  req.resume();
+  reception.whenEnded(() => connection.complete());
 }

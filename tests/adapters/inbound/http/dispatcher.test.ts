@@ -123,8 +123,32 @@ describe('a request', () => {
     expect(statusOf(await ask('GET / HTTP/1.0\r\n\r\n'))).toBe(200);
   });
 
-  test('asking for an upgrade is answered without one', async () => {
-    expect(statusOf(await ask(request('GET /', ['Upgrade: h2c'])))).toBe(200);
+  test('of HTTP/1.0 keeps its connection only if it asks to', async () => {
+    const old = 'GET / HTTP/1.0\r\n';
+    expect(await ask(`${old}\r\n`)).toMatch(/^connection: close\r$/im);
+    const both = await ask(`${old}Connection: keep-alive\r\n\r\n${old}\r\n`);
+    expect(both.match(/^connection: .*$/gim)).toEqual(['connection: keep-alive', 'connection: close']);
+  });
+
+  test('asking for an upgrade is answered without one, as the last of its connection', async () => {
+    const upgrade = 'GET / HTTP/1.1\r\nHost: pki\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n';
+    const response = await ask(upgrade + request('GET /'));
+    expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200']);
+    expect(response).toMatch(/^connection: close\r$/im);
+  });
+
+  test('expecting anything else is refused with 417', async () => {
+    const response = await ask(request('POST /sized', ['Expect: more', 'Content-Length: 3'], 'abc'));
+    expect(statusOf(response)).toBe(417);
+    expect(response).toMatch(/^x-form: \/sized/im);
+  });
+
+  test('of HTTP/1.0 is not told to go on', async () => {
+    const response = await ask(
+      'POST /sized HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc',
+    );
+    expect(statusOf(response)).toBe(200);
+    expect(bodyOf(response)).toBe('3');
   });
 
   test('with a body in many small pieces is put together', async () => {
@@ -178,6 +202,7 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     ['a chunk size that is none', request('POST /', ['Transfer-Encoding: chunked'], 'x\r\n\r\n')],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['two Hosts', request('GET /', ['host: other'])],
+    ['two Authorizations', request('GET /', ['Authorization: Basic YTpi', 'authorization: Basic Yzpk'])],
     ['an absolute target', request('GET https://pki/')],
     ['an asterisk', request('OPTIONS *')],
     ['a fragment', request('GET /a#b')],

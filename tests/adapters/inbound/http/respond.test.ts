@@ -46,6 +46,7 @@ const responses: Readonly<Record<string, () => HttpResponse>> = {
     headers: { 'content-length': String(3 * chunk.length) },
     body: blocks(3),
   }),
+  '/short': () => ({ status: 200, headers: { 'content-length': '300000' }, body: blocks(3) }),
   '/endless': () => ({ status: 200, headers: {}, body: blocks(10_000) }),
 };
 
@@ -56,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await listener.close(0);
-  expect(errors).toEqual([]);
+  expect(errors.map(String)).toEqual(['Error: a response is not as long as it says']);
 });
 
 const get = (path: string, method = 'GET'): Promise<string> =>
@@ -137,6 +138,22 @@ describe('a body goes out', () => {
   test('as a stream of a length that is known', async () => {
     const response = await get('/measured');
     expect(headOf(response)).not.toContainKey('transfer-encoding');
+    expect(bodyOf(response)).toHaveLength(3 * chunk.length);
+  });
+
+  test('and where there is less of it than was said, the connection is cut', async () => {
+    const socket = connectSecure(listener.httpsPort);
+    const response = await talk(socket, 'GET /short HTTP/1.1\r\nHost: pki\r\n\r\n');
+    expect(bodyOf(response)).toHaveLength(3 * chunk.length);
+  });
+
+  test('to a client of HTTP/1.0 up to the end of the connection', async () => {
+    const response = await talk(
+      connectSecure(listener.httpsPort),
+      'GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
+    );
+    expect(headOf(response)).toMatchObject({ connection: 'close' });
+    expect(headOf(response)).not.toContainKeys(['content-length', 'transfer-encoding']);
     expect(bodyOf(response)).toHaveLength(3 * chunk.length);
   });
 
