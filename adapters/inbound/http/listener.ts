@@ -102,7 +102,7 @@ function tryCredential<T>(use: () => T): T {
 }
 
 /**
- * Opens the HTTPS listener and, if asked for, the plain one. node:tls accepts and its parser reads: no other server
+ * Opens the HTTPS listener and, if asked for, the plain one. node:tls accepts, `RequestParser` reads: no other server
  * that Bun has shows the certificates of a client. Fault malformed for a credential or an address range that is
  * none; the error of node:net when a port cannot be had.
  */
