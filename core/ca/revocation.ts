@@ -6,6 +6,7 @@ import type { Write } from '../ports/store.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import type { RevocationReason } from '../x509/crl.ts';
+import type { IssuingCa } from './issuing-ca.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
 
 export interface Revocation {
@@ -85,9 +86,15 @@ export function deactivationWrites(
   // Whoever trusts a root asks no CRL about it, and least of all its own.
   if (ca.id === issuer)
     throw new Fault('conflict', 'a root cannot be revoked: take it out of the truststores');
-  const set = { isActive: false, updatedAt: context.clock.now() };
-  return [
-    { op: 'update', kind: 'issuingCa', id: ca.id, set },
-    audit(context, actor, { action: 'issuingCa.deactivate', object: `issuingCa:${ca.id}` }),
-  ];
+  return inactiveWrites(context, actor, ca);
 }
+
+/** That a CA of ours signs nothing any more. */
+export const inactiveWrites = (
+  context: Pick<Context, 'clock'>,
+  actor: Actor,
+  { id }: Pick<IssuingCa, 'id'>,
+): readonly Write[] => [
+  { op: 'update', kind: 'issuingCa', id, set: { isActive: false, updatedAt: context.clock.now() } },
+  audit(context, actor, { action: 'issuingCa.deactivate', object: `issuingCa:${id}` }),
+];

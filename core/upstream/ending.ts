@@ -1,8 +1,13 @@
+import { discardHeldKey } from '../ca/held-key.ts';
+import type { IssuingCa } from '../ca/issuing-ca.ts';
+import { inactiveWrites, revocationWrites } from '../ca/revocation.ts';
 import { audit, brief, type Context } from '../context.ts';
 import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
+import type { Write } from '../ports/store.ts';
 import { notify } from '../webhooks/notify.ts';
 import { fingerprint } from '../x509/certificate.ts';
+import { revokeUpstreamIfPossible } from './revocation.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /** For so long the same request gets the same refusal, before the upstream hears of it again. Milliseconds. */
@@ -19,14 +24,27 @@ export const refuse = (context: Context, request: UpstreamRequest, fault: Fault)
 export async function fail(
   context: Context,
   request: UpstreamRequest,
-  { code, detail }: Fault,
+  fault: Fault,
   holds: number,
   refused: Uint8Array | null = null,
 ): Promise<void> {
+  await context.store.commit(await failureWrites(context, request, fault, holds, refused));
+  const { purpose } = request;
+  if (!purpose || purpose.key.found) return;
+  await context.keyStores.get(purpose.key.store)?.remove(purpose.key.id);
+}
+
+async function failureWrites(
+  context: Context,
+  request: UpstreamRequest,
+  { code, detail }: Fault,
+  holds: number,
+  refused: Uint8Array | null,
+): Promise<readonly Write[]> {
   const { id, state, nextAt, issuer, subject, protocol, profileName } = request;
   const now = context.clock.now();
   const { webhooks } = await context.configuration.current();
-  await context.store.commit([
+  return [
     {
       op: 'update',
       kind: 'upstreamRequest',
@@ -70,11 +88,37 @@ export async function fail(
         reason: detail,
       },
     })),
-  ]);
-  const { purpose } = request;
-  if (!purpose || purpose.key.found) return;
-  await context.keyStores.get(purpose.key.store)?.remove(purpose.key.id);
+  ];
 }
+
+/**
+ * Ends a request whose certificate has been recorded and handed to nobody yet, because its upstream does not hold it good: it is revoked
+ * here, and there where that can be; a CA that it was for signs nothing any more.
+ */
+export async function withdraw(context: Context, request: UpstreamRequest, fault: Fault): Promise<void> {
+  const { store, configuration } = context;
+  const { actor, certificate: id, purpose } = request;
+  const record = id === null ? undefined : await store.get('certificate', id);
+  const good = record && (record.status === 'good' || record.status === 'hold');
+  const reason = 'cessationOfOperation';
+  const ca = await certifiedCa(context, request);
+  await store.commit([
+    ...(await failureWrites(context, request, fault, wrongHolds, null)),
+    ...(good ? await revocationWrites(context, actor, record, { reason }) : []),
+    ...(ca ? inactiveWrites(context, actor, ca) : []),
+  ]);
+  if (ca) configuration.expire();
+  if (!good) return;
+  if (purpose?.kind === 'key') await discardHeldKey(context, record.id);
+  await revokeUpstreamIfPossible(context, actor, [record], reason);
+}
+
+/** The CA of ours that came of a request. */
+export const certifiedCa = async (
+  { store }: Pick<Context, 'store'>,
+  { purpose }: UpstreamRequest,
+): Promise<IssuingCa | undefined> =>
+  purpose?.kind === 'ca' ? store.find('issuingCa', { uniqueName: purpose.uniqueName }) : undefined;
 
 /** What came back is not what was asked for: nobody sees it, and the upstream hears so where it can. */
 export async function disown(

@@ -1,12 +1,12 @@
 import { recall } from '../ca/prepared.ts';
 import type { Context } from '../context.ts';
-import { Fault, toFault } from '../fault.ts';
+import { Fault, type FaultCode, toFault } from '../fault.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Changes } from '../ports/store.ts';
 import { verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { accept } from './accept.ts';
 import { issuerNamed } from './chain.ts';
-import { fail, refuse, wrongHolds } from './ending.ts';
+import { certifiedCa, fail, refuse, withdraw, wrongHolds } from './ending.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /** What a call takes that says nothing itself, and what is left on top of it before another try. Milliseconds. */
@@ -126,17 +126,31 @@ function orderOf(record: UpstreamRequest): Order {
 
 async function confirm(context: Context, request: UpstreamRequest, issuer: Issuer): Promise<void> {
   const { handle, certificate: id } = request;
-  const certificate = id === null ? undefined : await context.store.get('certificate', id);
-  if (certificate && issuer.confirm) {
-    await context.circuits
-      .watch(request.issuer, () => issuer.confirm!(handle ?? '', certificate.der, true))
-      .catch((error: unknown) => {
-        if (toFault(error).code === 'unavailable') throw error;
-        // It took the certificate's reaching us for granted, or has forgotten: the certificate is what it is.
-        context.log.warn('an upstream CA did not take a confirmation', { issuer: request.issuer });
-      });
+  const record = id === null ? undefined : await context.store.get('certificate', id);
+  const certificate = record?.der ?? (await certifiedCa(context, request))?.certificate;
+  try {
+    if (certificate)
+      await context.circuits.watch(request.issuer, () => tell(issuer, handle ?? '', certificate));
+  } catch (error) {
+    const fault = toFault(error);
+    if (!refusals.has(fault.code)) throw fault;
+    // RFC 9810 §5.3.18: what is not confirmed its CA may revoke.
+    context.log.error('an upstream CA did not take a confirmation: its certificate is withdrawn', fault, {
+      issuer: request.issuer,
+      request: request.id,
+    });
+    const detail = `the certificate could not be confirmed: ${fault.detail}`;
+    return withdraw(context, request, new Fault('unavailable', detail, { cause: fault }));
   }
   await change(context, request, { state: 'issued', handle: null, attempts: 0, reason: null, code: null });
+}
+
+/** What is no answer, or cannot be read, says nothing of what the upstream made of it. */
+const refusals: ReadonlySet<FaultCode> = new Set(['forbidden', 'badCsr', 'badAlgorithm', 'unsupported']);
+
+async function tell(issuer: Issuer, handle: string, certificate: Uint8Array): Promise<void> {
+  if (!issuer.confirm) throw new Fault('unsupported', 'the upstream CA cannot be told');
+  await issuer.confirm(handle, certificate, true);
 }
 
 /** Tried again later, and later each time. */

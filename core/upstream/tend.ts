@@ -2,7 +2,7 @@ import { type Context, systemActor } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Condition } from '../ports/store.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
-import { fail } from './ending.ts';
+import { fail, withdraw } from './ending.ts';
 import { takeOn } from './take-on.ts';
 import type { UpstreamRequest, UpstreamRequestState } from './upstream-request.ts';
 
@@ -71,8 +71,7 @@ export class UpstreamCare {
   async #giveUp(): Promise<void> {
     const { clock, log } = this.#context;
     for (const request of await this.#list(open, 'expiresAt', clock.now())) {
-      const fault = new Fault('forbidden', 'the upstream CA did not decide in time');
-      await fail(this.#context, { ...request, actor: systemActor }, fault, 0).catch((error: unknown) =>
+      await giveUp(this.#context, { ...request, actor: systemActor }).catch((error: unknown) =>
         log.error('an upstream request could not be given up', toFault(error), { request: request.id }),
       );
     }
@@ -97,6 +96,16 @@ export class UpstreamCare {
     const order = { field, descending: false } as const;
     return (await this.#context.store.list('upstreamRequest', { where, order, limit: page })).records;
   }
+}
+
+function giveUp(context: Context, request: UpstreamRequest): Promise<void> {
+  if (request.state === 'received')
+    return withdraw(
+      context,
+      request,
+      new Fault('unavailable', 'the certificate could not be confirmed in time'),
+    );
+  return fail(context, request, new Fault('forbidden', 'the upstream CA did not decide in time'), 0);
 }
 
 async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
