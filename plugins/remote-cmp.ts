@@ -59,6 +59,8 @@ const config = Type.Object({
   ca_certificates: path,
   profile: text(255),
   recipient: text(1000),
+  /** In messages of our own, or the message that the device has signed inside ours. */
+  forward: oneOf('request', 'nested', 'nested-only'),
   ra_verified: flag,
   implicit_confirm: flag,
   enrol_with: oneOf('ir', 'cr'),
@@ -102,6 +104,9 @@ export const remoteCmp = definePlugin({
       );
     if (trust.server_name !== undefined && trusted.kind === 'none')
       throw new Error('server_name needs a file or a fingerprint');
+    // RFC 9483 §5.2.2.1
+    if ((config.forward ?? 'request') !== 'request' && identity.kind === 'mac')
+      throw new Error('to forward nested messages needs a client_certificate: they are signed');
     const tls = config.tls_trust_file && (await certificates(config.tls_trust_file));
     return openRemoteCmp({
       name,
@@ -118,6 +123,7 @@ export const remoteCmp = definePlugin({
       serverName: trust.server_name === undefined ? undefined : distinguishedName(trust.server_name),
       caCertificates: config.ca_certificates ? await certificates(config.ca_certificates) : undefined,
       manner: {
+        forward: config.forward ?? 'request',
         raVerified: config.ra_verified === true,
         enrolWith: config.enrol_with ?? 'cr',
         renewWith: config.renew_with ?? 'cr',

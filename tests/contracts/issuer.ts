@@ -17,8 +17,10 @@ import {
 import { oid } from '#core/x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '#core/x509/public-key.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
+import { openingMessage } from '#tests/fixtures/cmp-client.ts';
 import { request as pkcs10 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
+import { upstreamCa } from './upstream-ca.ts';
 
 /** What an upstream does with the next orders, one each, as far as it can be had to; after them it issues. */
 type Behaviour = 'defer' | 'refuse' | 'fail' | 'hang' | 'babble';
@@ -125,6 +127,18 @@ export function issuerContract(
     test('says how it is', async () => {
       expect(await issuer.health()).toEqual({ ok: true });
       expect(issuer.protocol === undefined).toBe(kind === 'own');
+    });
+
+    test('issues what was ordered in a message of the device’s own', async () => {
+      const { prepared, operation } = order('message');
+      const its = testKey('p-256', 'contract device');
+      const certificate = upstreamCa().certify(pkcs10(its, 'CN=message'));
+      const body = { type: 'p10cr', request: prepared.request!.der } as const;
+      const one = { prepared, operation, message: await openingMessage({ certificate, key: its }, body) };
+      issuer.check?.(one);
+      const answer = await issuer.issue(one);
+      isWanted(answer, one);
+      if (issuer.repeatable) expect(await issuer.issue(one)).toEqual(answer);
     });
 
     if (kind === 'own') return;

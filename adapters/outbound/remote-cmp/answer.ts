@@ -24,8 +24,12 @@ const noCertReqId = -1;
 
 const wrong = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
 
-/** Faults: malformed; those of its refusal. */
-export function readAnswer({ body, header, extraCerts }: PkiMessage, certReqIds: readonly number[]): Said {
+/** `nested`: see `refusal`. Faults: malformed; those of its refusal. */
+export function readAnswer(
+  { body, header, extraCerts }: PkiMessage,
+  certReqIds: readonly number[],
+  nested = false,
+): Said {
   switch (body.type) {
     case 'ip':
     case 'cp':
@@ -35,7 +39,7 @@ export function readAnswer({ body, header, extraCerts }: PkiMessage, certReqIds:
       const { certReqId, status, certifiedKeyPair } = response;
       if (!certReqIds.includes(certReqId))
         throw wrong('another request than the one that was made (certReqId)');
-      if (status.status === 'rejection') throw refusal(status);
+      if (status.status === 'rejection') throw refusal(status, nested);
       if (status.status === 'waiting') return { kind: 'waiting', certReqId, seconds: undefined };
       const certificate = certifiedKeyPair?.certificate;
       if (!certificate) throw wrong('without the certificate that it says it issued');
@@ -54,7 +58,7 @@ export function readAnswer({ body, header, extraCerts }: PkiMessage, certReqIds:
     case 'error':
       if (body.status.status === 'waiting')
         return { kind: 'waiting', certReqId: noCertReqId, seconds: undefined };
-      throw refusal(body.status);
+      throw refusal(body.status, nested);
     default:
       throw wrong(`a message of type ${body.type}`);
   }

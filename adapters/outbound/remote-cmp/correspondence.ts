@@ -51,6 +51,10 @@ export interface Letter {
   /** The upstream's last senderNonce; undefined in the first message. */
   readonly recipNonce?: Uint8Array | undefined;
   readonly implicitConfirm?: boolean;
+  /** Of the transaction that a device's message opens, or has opened; else it comes of the seed. */
+  readonly transactionID?: Uint8Array | undefined;
+  /** Of the message that this one has inside; else it comes of the seed. */
+  readonly senderNonce?: Uint8Array | undefined;
 }
 
 const contentType = 'application/pkixcmp';
@@ -73,14 +77,15 @@ interface Sealed {
 async function seal(
   { pvno, recipient, extraCerts, profile }: Place,
   protection: Protection,
-  { body, seed, recipNonce, implicitConfirm = false }: Letter,
+  { body, seed, recipNonce, implicitConfirm = false, ...given }: Letter,
 ): Promise<Sealed> {
-  const transactionID = derive(seed, 'transaction');
+  const { transactionID = derive(seed, 'transaction') } = given;
   const place = recipNonce ?? new Uint8Array(0);
-  const senderNonce = derive(seed, `nonce ${body.type}`, place);
+  const { senderNonce = derive(seed, `nonce ${body.type}`, place) } = given;
   const salt = () => derive(seed, `salt ${body.type}`, place);
   const { sender, senderKID, protector, certificates } = identify(protection, salt);
-  const isFirst = recipNonce === undefined;
+  // What is inside a nested one asks for itself.
+  const asks = recipNonce === undefined && body.type !== 'nested';
   const header = {
     // RFC 9810 §7: hashAlg in certConf is of version 3.
     pvno: body.type === 'certConf' && body.statuses.some(({ hashAlg }) => hashAlg) ? 3 : pvno,
@@ -92,7 +97,7 @@ async function seal(
     recipNonce,
     generalInfo: [
       ...(implicitConfirm ? [typedValue(infoTypes.implicitConfirm, true)] : []),
-      ...(isFirst && profile !== undefined ? [typedValue(infoTypes.certProfile, [profile])] : []),
+      ...(asks && profile !== undefined ? [typedValue(infoTypes.certProfile, [profile])] : []),
     ],
   };
   const along = extraCerts === 'none' ? [] : extraCerts === 'chain' ? certificates : certificates.slice(0, 1);
@@ -131,15 +136,19 @@ function identify(protection: Protection, salt: () => Uint8Array): Identity {
   };
 }
 
+/** Throws unless a message is the upstream's. `within`: it came inside another one, which is. */
+type Trust = (message: PkiMessage, within: boolean) => Promise<void>;
+
 /**
- * Sends a letter; what is answered to it. `trust` throws unless the answer is the upstream's. Faults: unavailable, also when the answer
+ * Sends a letter; what is answered to it, also when that comes inside a message of a registration authority of the upstream's
+ * (RFC 9483 §5.2.2). Faults: unavailable, also when the answer
  * is to something else; malformed; those of `trust`.
  */
 export async function correspond(
   place: Place,
   protection: Protection,
   letter: Letter,
-  trust: (answer: PkiMessage) => Promise<void>,
+  trust: Trust,
   signal: AbortSignal,
 ): Promise<PkiMessage> {
   const sealed = await seal(place, protection, letter);
@@ -154,8 +163,7 @@ export async function correspond(
     place.tls,
     signal,
   );
-  const answer = read(reply, place);
-  await trust(answer);
+  const answer = await unwrapped(read(reply, place), trust);
   const { transactionID, recipNonce, pvno } = answer.header;
   // Somebody may have kept an answer to another message.
   if (!transactionID || !sameBytes(transactionID, sealed.transactionID))
@@ -167,6 +175,24 @@ export async function correspond(
   return answer;
 }
 
+/** Each message stands for itself: neither does who wraps it vouch for it, nor the other way round. */
+async function unwrapped(answer: PkiMessage, trust: Trust, within = false): Promise<PkiMessage> {
+  await trust(answer, within);
+  if (answer.body.type !== 'nested') return answer;
+  const [only, ...more] = answer.body.messages;
+  if (!only || more.length > 0)
+    throw new Fault('malformed', 'the upstream CA answered with several messages in one');
+  return unwrapped(parsed(only), trust, true);
+}
+
+function parsed(message: Uint8Array): PkiMessage {
+  try {
+    return parsePkiMessage(message);
+  } catch (cause) {
+    throw new Fault('malformed', `the answer of the upstream CA cannot be read${why(cause)}`, { cause });
+  }
+}
+
 function read(reply: UpstreamReply, place: Place): PkiMessage {
   const { status, headers, body } = reply;
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
@@ -176,10 +202,9 @@ function read(reply: UpstreamReply, place: Place): PkiMessage {
   if (!isCmp && place.contentType)
     throw new Fault('malformed', `the upstream CA answered something else than CMP${shown(type)}`);
   try {
-    return parsePkiMessage(body);
-  } catch (cause) {
-    if (status !== 200) throw statusFault(reply);
-    throw new Fault('malformed', `the answer of the upstream CA cannot be read${why(cause)}`, { cause });
+    return parsed(body);
+  } catch (error) {
+    throw status === 200 ? error : statusFault(reply);
   }
 }
 

@@ -36,9 +36,20 @@ const meanings = {
 } as const satisfies Readonly<Record<Failure, FaultCode>>;
 
 const ofOurs: readonly Failure[] = ['badMessageCheck', 'signerNotTrusted', 'wrongIntegrity'];
+/** What may be said of a device's own message: of that of one device follows nothing for others. */
+const ofTheirs: readonly Failure[] = [
+  ...ofOurs,
+  'badTime',
+  'missingTimeStamp',
+  'wrongAuthority',
+  'unsupportedVersion',
+];
 
-/** A rejection (RFC 9810 §5.2.3), with what of its words people can read. Without a reason it is final. */
-export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo): Fault {
+/**
+ * A rejection (RFC 9810 §5.2.3), with what of its words people can read. Without a reason it is final. `nested`: of a transaction that
+ * the message of a device has opened.
+ */
+export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo, nested = false): Fault {
   const why = failInfo.length > 0 ? ` (${failInfo.slice(0, 4).join(', ')})` : '';
   const said = statusString
     .join('; ')
@@ -52,6 +63,8 @@ export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo): Fa
     // What it was sent first may be under way still, or its answer lost: whatever came of it is never confirmed.
     return new Fault('forbidden', 'the upstream CA has had this request before, and its answer was lost');
   }
+  if (nested && failInfo.some((failure) => ofTheirs.includes(failure)))
+    return new Fault('forbidden', `the upstream CA does not take the message of the device${why}${text}`);
   if (failInfo.some((failure) => ofOurs.includes(failure)))
     return new Fault('unavailable', `the upstream CA does not take the credentials of this gateway${why}`);
   const detail = `the upstream CA refused${why}${text}`;

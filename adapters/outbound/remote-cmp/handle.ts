@@ -7,17 +7,29 @@ export interface Handle {
   /** The upstream's last senderNonce. */
   readonly nonce: Uint8Array;
   readonly certReqId: number;
+  /** See `Letter`. */
+  readonly transactionID?: Uint8Array | undefined;
 }
 
-export const writeHandle = ({ seed, nonce, certReqId }: Handle): string =>
-  JSON.stringify({ seed: seed.toHex(), nonce: nonce.toHex(), certReqId });
+export const writeHandle = ({ seed, nonce, certReqId, transactionID }: Handle): string =>
+  JSON.stringify({
+    seed: seed.toHex(),
+    nonce: nonce.toHex(),
+    certReqId,
+    transactionID: transactionID?.toHex(),
+  });
 
 /** What `writeHandle` wrote. */
 export function readHandle(text: string): Handle {
   try {
-    const { seed, nonce, certReqId } = JSON.parse(text);
+    const { seed, nonce, certReqId, transactionID } = JSON.parse(text);
     if (!Number.isInteger(certReqId)) throw new Error('no certReqId');
-    return { seed: Uint8Array.fromHex(seed), nonce: Uint8Array.fromHex(nonce), certReqId };
+    return {
+      seed: Uint8Array.fromHex(seed),
+      nonce: Uint8Array.fromHex(nonce),
+      certReqId,
+      transactionID: transactionID === undefined ? undefined : Uint8Array.fromHex(transactionID),
+    };
   } catch (cause) {
     throw new Fault('unsupported', 'the upstream CA was talked to otherwise when this was begun', { cause });
   }

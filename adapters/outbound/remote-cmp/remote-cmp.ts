@@ -113,17 +113,19 @@ class RemoteCmp implements Issuer {
 
   async issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
     const { manner, implicitConfirm } = this.#options;
-    const { body, certReqIds } = wishOf(order, manner);
+    const { body, certReqIds, inside } = wishOf(order, manner);
     const seed = order.prepared.template.serial;
-    const answer = await this.#send({ body, seed, implicitConfirm }, this.#limit(signal));
-    return this.#outcome(answer, seed, certReqIds);
+    // A device says for itself whether it does without a confirmation.
+    const letter = inside ? { body, seed, ...inside } : { body, seed, implicitConfirm };
+    const answer = await this.#send(letter, this.#limit(signal));
+    return this.#outcome(answer, letter, certReqIds);
   }
 
   async poll(handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
     const known = readHandle(handle);
     const answer = await this.#ask(known, this.#limit(signal));
     const { certReqIds } = wishOf(order, this.#options.manner);
-    return this.#outcome(answer, known.seed, [known.certReqId, ...certReqIds]);
+    return this.#outcome(answer, known, [known.certReqId, ...certReqIds]);
   }
 
   async confirm(
@@ -223,26 +225,31 @@ class RemoteCmp implements Issuer {
     log.info('the certificate for an upstream CA has been renewed', { issuer: name });
   }
 
-  #outcome(answer: PkiMessage, seed: Uint8Array, certReqIds: readonly number[]): IssuerAnswer {
-    const said = readAnswer(answer, certReqIds);
+  #outcome(
+    answer: PkiMessage,
+    { seed, transactionID }: Pick<Letter, 'seed' | 'transactionID'>,
+    certReqIds: readonly number[],
+  ): IssuerAnswer {
+    const said = readAnswer(answer, certReqIds, transactionID !== undefined);
     if (said.kind === 'waiting') {
-      const handle = writeHandle({ seed, nonce: nonceOf(answer), certReqId: said.certReqId });
+      const handle = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId: said.certReqId });
       return { kind: 'pending', handle, retryAfter: this.#pause(said.seconds) };
     }
     const { certificate, others, certReqId, confirmed } = said;
     if (confirmed) return { kind: 'issued', certificate, chain: others };
-    const confirm = writeHandle({ seed, nonce: nonceOf(answer), certReqId });
+    const confirm = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId });
     return { kind: 'issued', certificate, chain: others, confirm };
   }
 
   /** RFC 9483 §4.4. */
-  #ask({ seed, nonce, certReqId }: Handle, limit: AbortSignal): Promise<PkiMessage> {
-    return this.#send({ body: { type: 'pollReq', certReqIds: [certReqId] }, seed, recipNonce: nonce }, limit);
+  #ask({ seed, transactionID, nonce, certReqId }: Handle, limit: AbortSignal): Promise<PkiMessage> {
+    const body: PkiBody = { type: 'pollReq', certReqIds: [certReqId] };
+    return this.#send({ body, seed, transactionID, recipNonce: nonce }, limit);
   }
 
   /** certConf (RFC 9483 §4.1.1). */
   async #confirm(
-    { seed, nonce, certReqId }: Handle,
+    { seed, transactionID, nonce, certReqId }: Handle,
     certificate: Uint8Array,
     accepted: boolean,
     limit: AbortSignal,
@@ -251,6 +258,7 @@ class RemoteCmp implements Issuer {
       {
         body: { type: 'certConf', statuses: [certStatus(certificate, certReqId, accepted)] },
         seed,
+        transactionID,
         recipNonce: nonce,
       },
       limit,
@@ -292,8 +300,10 @@ class RemoteCmp implements Issuer {
       this.#options,
       await this.#protection(),
       letter,
-      (answer) => {
-        const trusted = { secret, server, serverName, anchors: anchorsFor(answer) };
+      (answer, within) => {
+        // The name is that of who is talked to.
+        const named = within ? undefined : serverName;
+        const trusted = { secret, server, serverName: named, anchors: anchorsFor(answer) };
         return authenticate(answer, trusted, leniency, clock.now());
       },
       limit,

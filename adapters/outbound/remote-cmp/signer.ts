@@ -68,7 +68,7 @@ export async function authenticate(
     case 'signature': {
       const { signer, others } = signerOf(message, trusted, leniency);
       if (!protection.verify(readPublicKey(signer.spki))) throw untrusted('its signature is wrong');
-      demandTrust(signer, others, trusted, leniency, now);
+      demandTrust(signer, others, trusted, leniency, now, message.bodyType === 'nested');
     }
   }
 }
@@ -106,6 +106,7 @@ function demandTrust(
   { anchors, server, serverName }: Trusted,
   { anySigner }: Leniency,
   now: number,
+  wraps: boolean,
 ): void {
   const pinned = server !== undefined && sameBytes(server, signer.der);
   const path = validatePath(signer, {
@@ -118,8 +119,9 @@ function demandTrust(
   if (serverName && !sameName(serverName, signer.subject)) throw untrusted('its signer has another name');
   if (pinned || anySigner) return;
   const isCa = basicConstraints?.ca === true;
-  if (!serverName && !isCa && !purposes?.includes(oid.cmcCa))
-    throw untrusted('its signer does not speak for a CA (id-kp-cmcCA)');
+  // What has another one inside may come from an authority that only passes it on.
+  const speaks = purposes?.includes(oid.cmcCa) || (wraps && purposes?.includes(oid.cmcRa));
+  if (!serverName && !isCa && !speaks) throw untrusted('its signer does not speak for a CA (id-kp-cmcCA)');
   if (keyUsage && !keyUsage.includes('digitalSignature'))
     throw untrusted('the key of its signer is not for signatures');
 }

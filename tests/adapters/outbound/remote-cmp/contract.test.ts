@@ -24,9 +24,12 @@ const scripts: Readonly<Record<string, CmpScript>> = {
   babble: () => cmpResponse('babble'),
 };
 
-for (const [name, identity] of [
-  ['a shared secret', ({ secret }: CmpUpstream) => bySecret(secret)],
-  ['a certificate', (upstream: CmpUpstream) => byCertificate(upstream)],
+const manner = { raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
+
+for (const [name, identity, forward] of [
+  ['a shared secret', ({ secret }: CmpUpstream) => bySecret(secret), 'request'],
+  ['a certificate', (upstream: CmpUpstream) => byCertificate(upstream), 'request'],
+  ['nested messages', (upstream: CmpUpstream) => byCertificate(upstream), 'nested'],
 ] as const) {
   issuerContract(`remote-cmp with ${name}`, 'upstream', async () => {
     const clock = testClock();
@@ -34,7 +37,11 @@ for (const [name, identity] of [
     const directory = mkdtempSync(join(tmpdir(), 'postern-test-'));
     const surroundings = { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() };
     return {
-      issuer: remoteCmp(surroundings, upstream, { timeout: 500, identity: identity(upstream) }),
+      issuer: remoteCmp(surroundings, upstream, {
+        timeout: 500,
+        identity: identity(upstream),
+        manner: { ...manner, forward },
+      }),
       now: clock.now,
       behave: (...behaviours) => upstream.script(...behaviours.map((one) => scripts[one]!)),
       async close() {

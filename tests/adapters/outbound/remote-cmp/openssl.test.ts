@@ -144,7 +144,7 @@ test('openssl cmp is asked as often as it wants', async () => {
 
 test('openssl cmp takes the device’s CRMF with its proof, and ours with our word for it', async () => {
   await using server = await serve('-accept_raverified', ...byKeyArgs);
-  const manner = { raVerified: false, enrolWith: 'ir', renewWith: 'kur' } as const;
+  const manner = { forward: 'request', raVerified: false, enrolWith: 'ir', renewWith: 'kur' } as const;
   expect((await whole(issuerAt(server, { ...signed(), manner }), orderOf(wishInCrmf))).der).toEqual(
     certificate,
   );

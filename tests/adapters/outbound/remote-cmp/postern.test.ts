@@ -70,7 +70,7 @@ beforeAll(async () => {
     {
       trust: { kind: 'fingerprint', sha256: fingerprint(root) },
       identity: { kind: 'credential', credential, renew: true },
-      manner: { raVerified: true, enrolWith: 'cr', renewWith: 'kur' },
+      manner: { forward: 'request', raVerified: true, enrolWith: 'cr', renewWith: 'kur' },
     },
   );
 });

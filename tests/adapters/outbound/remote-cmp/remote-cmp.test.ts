@@ -76,7 +76,7 @@ const bySignature = (): Partial<RemoteCmpOptions> => ({ identity: byCertificate(
 const last = () => upstream.received.at(-1)!;
 
 describe('a request', () => {
-  const manner = { raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
+  const manner = { forward: 'request', raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
 
   test('in PKCS#10 goes out as the device has signed it', async () => {
     await issuer().issue(orderOf(inPkcs10));
