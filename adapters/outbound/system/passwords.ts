@@ -4,8 +4,14 @@ import type { Passwords } from '#core/ports/passwords.ts';
 /** Longer ones cost time and gain nothing. */
 const mostCharacters = 1024;
 
-/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB (in KiB here), two passes, one lane. */
-const parameters = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+/** What a guess costs: KiB of memory, and how many passes over it. */
+interface Cost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+}
+
+/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
+const recommended: Cost = { memoryCost: 19_456, timeCost: 2 };
 
 /** The same password is typed as different code points on different keyboards (NIST SP 800-63B §5.1.1.2). */
 const normalised = (password: string): string => password.normalize('NFC');
@@ -29,13 +35,16 @@ async function bounded<T>(work: () => Promise<T>): Promise<T> {
 
 const acceptable = (password: string): boolean => password.length > 0 && password.length <= mostCharacters;
 
-/** `hash` gives the PHC string of argon2id. Fault malformed for an empty password and for one of more than 1024 characters. */
-export const passwords: Passwords = {
+/**
+ * `hash` gives the PHC string of argon2id. Fault malformed for an empty password and for one of more than 1024 characters.
+ * `verify` knows hashes of any cost.
+ */
+export const argon2id = (cost: Cost): Passwords => ({
   async hash(password) {
     if (!acceptable(password)) {
       throw new Fault('malformed', `a password has 1 to ${mostCharacters} characters`, { field: 'password' });
     }
-    return bounded(() => Bun.password.hash(normalised(password), parameters));
+    return bounded(() => Bun.password.hash(normalised(password), { algorithm: 'argon2id', ...cost }));
   },
 
   async verify(password, hash) {
@@ -47,4 +56,6 @@ export const passwords: Passwords = {
       return false;
     }
   },
-};
+});
+
+export const passwords: Passwords = argon2id(recommended);
