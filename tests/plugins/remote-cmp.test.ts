@@ -12,6 +12,7 @@ import { readPublicKey } from '#core/x509/public-key.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
 import { remoteCmp } from '#plugins/remote-cmp.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
+import { openingMessage } from '#tests/fixtures/cmp-client.ts';
 import { type CmpUpstream, cmpUpstream } from '#tests/fixtures/cmp-upstream.ts';
 import { request as pkcs10, testClock } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
@@ -97,6 +98,31 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     }
   });
 
+  test('gets messages of devices in whichever way is wanted', async () => {
+    const own = testKey('p-256', 'gateway');
+    const certificate = certificateFor(own.publicKey.spki);
+    const config = {
+      url: upstream.url,
+      trust,
+      client_certificate: file('nesting.pem', pem('CERTIFICATE', certificate)),
+      client_key: file('nesting.key', own.pem()),
+    };
+    const { prepared, operation } = wish();
+    const body = { type: 'p10cr', request: prepared.request!.der } as const;
+    const message = await openingMessage({ certificate, key: own }, body);
+    for (const [forward, nested] of [
+      [undefined, false],
+      ['request', false],
+      ['nested', true],
+      ['nested-only', true],
+    ] as const) {
+      const before = upstream.received.length;
+      const issuer = await open({ ...config, ...(forward && { forward }) });
+      expect((await issuer.issue({ prepared, operation, message })).kind).toBe('issued');
+      expect(upstream.received.slice(before).some(({ bodyType }) => bodyType === 'nested')).toBe(nested);
+    }
+  });
+
   test('says at the first use that a key is not there, or not that of the certificate', async () => {
     const { id } = await keys.generate('p-256', 'another');
     const client_certificate = file('other.pem', pem('CERTIFICATE', upstream.ca.issuing));
@@ -149,6 +175,10 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     [
       'poll_least_seconds is more than poll_most_seconds',
       () => ({ url, ...secret, poll_least_seconds: 9, poll_most_seconds: 8 }),
+    ],
+    [
+      'to forward nested messages needs a client_certificate: they are signed',
+      () => ({ url, ...secret, forward: 'nested' }),
     ],
     [
       'mac_iterations of a password-based-mac is at most 100000',

@@ -106,6 +106,97 @@ describe('an upstream that waits for a confirmation', () => {
   });
 });
 
+describe('a certificate that its upstream does not confirm', () => {
+  const refuse = () => Promise.reject(new Fault('forbidden', 'somebody else has opened this transaction'));
+
+  test('is handed to nobody: it is revoked here and there, and the audit trail says why', async () => {
+    await using one = await site({ confirm: refuse });
+    const fault = await faultOf(one.ask());
+    expect([fault.code, fault.detail]).toEqual([
+      'unavailable',
+      'the certificate could not be confirmed: somebody else has opened this transaction',
+    ]);
+    const [record, ...more] = await one.certificates();
+    expect([record!.status, record!.revocationReason, more]).toEqual(['revoked', 'cessationOfOperation', []]);
+    expect(one.told).toEqual(['issue 16', 'revoke cessationOfOperation']);
+    expect(await one.requests()).toMatchObject([{ state: 'failed', code: 'unavailable' }]);
+    expect((await one.service.audit('certificate.issue')).slice(-2)).toMatchObject([
+      { outcome: 'success' },
+      { outcome: 'failed', detail: { reason: fault.detail } },
+    ]);
+    expect(await one.service.audit('certificate.revoke')).toHaveLength(1);
+    expect(one.service.log.entries.map(({ event }) => event)).toContain(
+      'an upstream CA did not take a confirmation: its certificate is withdrawn',
+    );
+    // For an hour the upstream hears of it no more; then there is another one.
+    expect((await faultOf(one.ask())).detail).toBe(fault.detail);
+    one.issuer.confirm = one.own.confirm!;
+    one.service.clock.advance(3_600_001);
+    expect((await one.ask()).kind).toBe('issued');
+    expect((await one.certificates()).map(({ status }) => status).toSorted()).toEqual(['good', 'revoked']);
+  });
+
+  test('is, when the upstream cannot be told of the revocation, revoked here alone', async () => {
+    await using one = await site({ confirm: refuse, revoke: unreachable });
+    await faultOf(one.ask());
+    expect((await one.certificates())[0]!.status).toBe('revoked');
+    expect(await one.service.audit('certificate.revokeUpstream')).toMatchObject([{ outcome: 'failed' }]);
+  });
+
+  test('because its answer cannot be read, is confirmed once more', async () => {
+    await using one = await site({ confirm: () => Promise.reject(new Fault('malformed', 'what?')) });
+    expect(await one.ask()).toMatchObject({ kind: 'pending' });
+    one.issuer.confirm = one.own.confirm!;
+    one.service.clock.advance(60_000);
+    expect((await one.ask()).kind).toBe('issued');
+    expect(await one.certificates()).toMatchObject([{ status: 'good' }]);
+  });
+
+  test('for as long as anybody waits for it, is given up', async () => {
+    await using one = await site({ confirm: unreachable });
+    expect(await one.ask()).toMatchObject({ kind: 'pending' });
+    one.service.clock.advance(31 * 24 * 3_600_000);
+    await one.service.gateway.maintain('a');
+    expect(await one.requests()).toMatchObject([
+      { state: 'failed', reason: 'the certificate could not be confirmed in time' },
+    ]);
+    expect(await one.certificates()).toMatchObject([{ status: 'revoked' }]);
+  });
+
+  test('leaves nothing of the key that was made for it', async () => {
+    await using one = await site({ confirm: refuse });
+    const { gateway, admin, store } = one.service;
+    const fault = await faultOf(gateway.certificates.create(admin, { commonName: 'made here' }));
+    expect(fault.code).toBe('unavailable');
+    expect((await store.list('certificateKey', { limit: 9 })).records).toEqual([]);
+    expect(await one.certificates()).toMatchObject([{ status: 'revoked', commonName: 'made here' }]);
+  });
+});
+
+describe('a CA of ours that an upstream certifies', () => {
+  const wish = { uniqueName: 'line 1', type: 1, issuer: 'plant', subject: 'CN=line 1' } as const;
+
+  test('is confirmed there', async () => {
+    await using one = await site();
+    const { gateway, admin } = one.service;
+    let confirmed: Uint8Array | undefined;
+    one.issuer.confirm = async (_handle, certificate) => {
+      confirmed = certificate;
+    };
+    const ca = await gateway.issuingCas.create(admin, wish);
+    expect(confirmed).toEqual(ca.certificate);
+    expect(ca.isActive).toBe(true);
+  });
+
+  test('signs nothing when the confirmation is refused', async () => {
+    await using one = await site({ confirm: () => Promise.reject(new Fault('forbidden', 'no')) });
+    const { gateway, admin, store } = one.service;
+    expect((await faultOf(gateway.issuingCas.create(admin, wish))).code).toBe('unavailable');
+    expect(await store.find('issuingCa', { uniqueName: 'line 1' })).toMatchObject({ isActive: false });
+    expect(await one.service.audit('issuingCa.deactivate')).toHaveLength(1);
+  });
+});
+
 test('an upstream that wants no confirmation has a wrong certificate revoked', async () => {
   await using one = await site();
   one.issuer.issue = async ({ prepared }) => {
