@@ -1,14 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVault } from '#adapters/outbound/system/vault.ts';
+import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
+import { hex } from '#core/der/bytes.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { parseDistinguishedName } from '#core/x509/name.ts';
 import { verifyCertReqMsg, verifyPkcs10 } from '#core/x509/request.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
-import { CmpClient, cmpServer, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { person, policy } from '#tests/fixtures/approvals.ts';
+import {
+  CmpClient,
+  type CmpCredential,
+  cmpServer,
+  cr,
+  crmf,
+  ir,
+  issued,
+  openingMessage,
+  type SendOptions,
+} from '#tests/fixtures/cmp-client.ts';
 import { cmpResponse } from '#tests/fixtures/cmp-upstream.ts';
 import { httpRequest } from '#tests/fixtures/enrolment.ts';
 import { type Installation, installation, request as pkcs10 } from '#tests/fixtures/installation.ts';
@@ -18,6 +31,9 @@ import { orderOf, remoteCmp } from '#tests/fixtures/remote-cmp.ts';
 // A second Postern, of which this one is a registration authority by its certificate (id-kp-cmcRA).
 let upstream: Installation;
 let issuer: Issuer;
+/** The same, with devices' own messages inside. */
+let nesting: Issuer;
+let device: Extract<CmpCredential, { certificate: Uint8Array }>;
 let server: ReturnType<typeof Bun.serve>;
 let directory: string;
 let root: Uint8Array;
@@ -41,10 +57,12 @@ beforeAll(async () => {
   });
   const { profiles } = await gateway.domains.read(admin, 1);
   await gateway.domains.update(admin, 1, { profiles: [...profiles, { profile, alias: null }] });
-  await upstream.device('pump-1');
-  const { device } = await upstream.device('authority');
-  const { cmpSharedSecret } = await gateway.noOnboardingConfigs.read(admin, device.noOnboardingConfig!);
-  const client = new CmpClient(mount, { reference: 'authority', secret: cmpSharedSecret! });
+  const cmpDevice = async (reference: string) => {
+    const { device } = await upstream.device(reference);
+    const config = await gateway.noOnboardingConfigs.read(admin, device.noOnboardingConfig!);
+    return { reference, secret: config.cmpSharedSecret! };
+  };
+  const client = new CmpClient(mount, await cmpDevice('authority'));
   const wish = ir(crmf(raKey, { subject: 'CN=authority' }));
   const path = '/p/~registration_authority';
   const certificate = issued(await client.send(wish, { path, implicitConfirm: true }));
@@ -64,15 +82,21 @@ beforeAll(async () => {
   const { clock } = upstream;
   const pkcs8 = new Uint8Array(raKey.privateKey.export({ format: 'der', type: 'pkcs8' }));
   const credential = { key: pkcs8, certificates: [certificate, issuing!] };
-  issuer = remoteCmp(
-    { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() },
-    { url: `http://127.0.0.1:${server.port}/.well-known/cmp`, ca: { root }, secret: '' },
-    {
-      trust: { kind: 'fingerprint', sha256: fingerprint(root) },
-      identity: { kind: 'credential', credential, renew: true },
-      manner: { forward: 'request', raVerified: true, enrolWith: 'cr', renewWith: 'kur' },
-    },
-  );
+  const forwarding = (forward: 'request' | 'nested'): Issuer =>
+    remoteCmp(
+      { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() },
+      { url: `http://127.0.0.1:${server.port}/.well-known/cmp`, ca: { root }, secret: '' },
+      {
+        trust: { kind: 'fingerprint', sha256: fingerprint(root) },
+        identity: { kind: 'credential', credential, renew: true },
+        manner: { forward, raVerified: true, enrolWith: 'cr', renewWith: 'kur' },
+      },
+    );
+  issuer = forwarding('request');
+  nesting = forwarding('nested');
+  const pump = await cmpDevice('pump-1');
+  const first = issued(await new CmpClient(mount, pump).send(ir(crmf(key)), { implicitConfirm: true }));
+  device = { certificate: first, key };
 });
 afterAll(async () => {
   await server.stop(true);
@@ -118,6 +142,98 @@ test('answers the same order once, also after the confirmation', async () => {
   const order = orderOf(verifyPkcs10(pkcs10(key, 'CN=pump-1')));
   const first = await whole(order);
   expect(await whole(order)).toEqual(first);
+});
+
+describe('a message that a device of its own has signed', () => {
+  const inCrmf = verifyCertReqMsg(crmf(key), { raVerified: false });
+  const orderIn = async (options: SendOptions = {}, by: CmpCredential = device) =>
+    orderOf(inCrmf, {}, { message: await openingMessage(by, cr(inCrmf.der), options) });
+  const transactionOf = async ({ message }: { message?: Uint8Array | undefined }) => {
+    const { transactionID } = parsePkiMessage(message!).header;
+    return upstream.store.find('transaction', { name: hex(transactionID!) });
+  };
+  const faultOf = async (promise: Promise<unknown>) =>
+    promise.then(
+      () => undefined,
+      ({ code, detail }) => [code, detail],
+    );
+
+  test('is the device’s own request there; we confirm what comes of it', async () => {
+    const order = await orderIn();
+    const answer = await nesting.issue(order);
+    if (answer.kind !== 'issued') throw new Error('not issued');
+    const its = await recordOf(device.certificate);
+    expect(await transactionOf(order)).toMatchObject({
+      state: 'waiting',
+      requester: `certificate:${its!.id}`,
+    });
+    await nesting.confirm!(answer.confirm!, answer.certificate, true);
+    expect(await transactionOf(order)).toMatchObject({ state: 'done' });
+    expect(await recordOf(answer.certificate)).toMatchObject({ device: its!.device, status: 'good' });
+    // The same once more, as after a crash.
+    expect(await nesting.issue(order)).toEqual(answer);
+    await nesting.confirm!(answer.confirm!, answer.certificate, true);
+  });
+
+  test('needs no confirmation when the device says so', async () => {
+    const answer = await nesting.issue(await orderIn({ implicitConfirm: true }));
+    expect(answer).toMatchObject({ kind: 'issued' });
+    expect(answer).not.toHaveProperty('confirm');
+  });
+
+  test('is taken back by us', async () => {
+    const order = await orderIn();
+    const answer = await nesting.issue(order);
+    if (answer.kind !== 'issued') throw new Error('not issued');
+    await nesting.confirm!(answer.confirm!, answer.certificate, false);
+    expect((await recordOf(answer.certificate))?.status).toBe('revoked');
+  });
+
+  test('is polled for by us while somebody decides on what the device wants', async () => {
+    const { id } = await policy(upstream, { decision: 'manual', protocols: ['cmp'] });
+    const jo = await person(upstream, 'jo');
+    const order = await orderIn();
+    let answer = await nesting.issue(order);
+    if (answer.kind !== 'pending') throw new Error('not pending');
+    answer = await nesting.poll!(answer.handle, order);
+    if (answer.kind !== 'pending') throw new Error('not pending');
+    const { records } = await upstream.store.list('approval', { limit: 9 });
+    expect(records).toMatchObject([{ deviceName: 'pump-1', requesterName: 'pump-1' }]);
+    await upstream.gateway.approvals.approve(jo, records[0]!.id, { comment: '' });
+    answer = await nesting.poll!(answer.handle, order);
+    if (answer.kind !== 'issued') throw new Error('not issued');
+    await nesting.confirm!(answer.confirm!, answer.certificate, true);
+    expect(await transactionOf(order)).toMatchObject({ state: 'done' });
+    await upstream.gateway.approvalPolicies.remove(upstream.admin, id);
+  });
+
+  test('is worth nothing without the signature of the device', async () => {
+    const order = await orderIn();
+    const forged = Uint8Array.from(order.message!);
+    const { protection } = parsePkiMessage(forged);
+    const at = Buffer.from(forged).indexOf(Buffer.from(protection!)) + protection!.length - 1;
+    forged[at]! ^= 1;
+    expect(await faultOf(nesting.issue({ ...order, message: forged }))).toEqual([
+      'forbidden',
+      expect.stringContaining('does not take the message of the device (badMessageCheck)'),
+    ]);
+    const stranger = { ...device, certificate: root };
+    const other = await orderIn({}, { ...stranger, key: testKey('p-256', 'anybody') });
+    expect((await faultOf(nesting.issue(other)))?.[0]).toBe('forbidden');
+    expect(await transactionOf(order)).toBeUndefined();
+  });
+
+  test('is worth nothing when the device is no longer known, or its certificate revoked', async () => {
+    const order = await orderIn({ implicitConfirm: true });
+    const answer = await nesting.issue(order);
+    if (answer.kind !== 'issued') throw new Error('not issued');
+    await issuer.revoke!(answer.certificate, 'superseded');
+    const revoked = await orderIn({}, { certificate: answer.certificate, key });
+    expect(await faultOf(nesting.issue(revoked))).toEqual([
+      'forbidden',
+      expect.stringContaining('(signerNotTrusted)'),
+    ]);
+  });
 });
 
 test('renews the certificate by which it knows the gateway', async () => {
