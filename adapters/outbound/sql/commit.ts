@@ -12,6 +12,10 @@ interface Waiting {
 
 const mostInGroup = 256;
 const mostWaiting = 10_000;
+/** How many times a group that grows is waited for. */
+const patience = 4;
+
+const turn = (): Promise<unknown> => new Promise(setImmediate);
 
 /**
  * Commits that wait together become one durable transaction: its price, a flush to the disk, is paid once for all of
@@ -41,8 +45,7 @@ export class GroupCommit {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // A macrotask: whoever arrived in the same turn of the event loop, or during the last group, comes along.
-      await new Promise(setImmediate);
+      await this.#gather();
       const group = this.#waiting.slice(0, mostInGroup);
       this.#waiting = this.#waiting.slice(mostInGroup);
       try {
@@ -55,6 +58,18 @@ export class GroupCommit {
       }
     }
     this.#flushing = undefined;
+  }
+
+  /**
+   * What has been read from the network is at its commit two turns of the event loop later. As long as that brings more, it is
+   * waited for: a transaction has its price, whatever is in it.
+   */
+  async #gather(): Promise<void> {
+    for (let times = 0, before = 0; times < patience && this.#waiting.length > before; times++) {
+      before = this.#waiting.length;
+      await turn();
+      await turn();
+    }
   }
 
   async #settle({ resolve, reject }: Waiting, result: Result): Promise<void> {
