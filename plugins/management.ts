@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { createManagement } from '#adapters/inbound/management/mount.ts';
 import { definePlugin } from './contract.ts';
 
 export const management = definePlugin({
@@ -10,7 +9,9 @@ export const management = definePlugin({
     /** The longest file of devices that is imported at once, in MiB. */
     device_import_mib: Type.Integer({ minimum: 1, maximum: 512, default: 32 }),
   }),
-  open: async ({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) => ({
-    mounts: createManagement(gateway, log, clock, baseUrl, mebibytes * 1024 * 1024),
-  }),
+  async open({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) {
+    // Long to load, and commands that serve nothing do without.
+    const { createManagement } = await import('#adapters/inbound/management/mount.ts');
+    return { mounts: createManagement(gateway, log, clock, baseUrl, mebibytes * 1024 * 1024) };
+  },
 });

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { openPostgresStore, restorePostgresStore } from '#adapters/outbound/sql/postgres.ts';
 import { definePlugin } from './contract.ts';
 
+const adapter = () => import('#adapters/outbound/sql/postgres.ts');
 const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 }));
 
 export const postgres = definePlugin({
@@ -18,14 +18,17 @@ export const postgres = definePlugin({
     connect_timeout_seconds: seconds,
     statement_timeout_seconds: seconds,
   }),
-  open: ({ url, pool_size, connect_timeout_seconds, statement_timeout_seconds }, { clock }) =>
-    openPostgresStore({
+  open: async ({ url, pool_size, connect_timeout_seconds, statement_timeout_seconds }, { clock }) =>
+    (await adapter()).openPostgresStore({
       url,
       clock,
       ...(pool_size !== undefined && { poolSize: pool_size }),
       ...(connect_timeout_seconds !== undefined && { connectTimeout: connect_timeout_seconds * 1000 }),
       ...(statement_timeout_seconds !== undefined && { statementTimeout: statement_timeout_seconds * 1000 }),
     }),
-  restore: ({ url, connect_timeout_seconds: seconds }, _, snapshot) =>
-    restorePostgresStore({ url, ...(seconds !== undefined && { connectTimeout: seconds * 1000 }) }, snapshot),
+  restore: async ({ url, connect_timeout_seconds: seconds }, _, snapshot) =>
+    (await adapter()).restorePostgresStore(
+      { url, ...(seconds !== undefined && { connectTimeout: seconds * 1000 }) },
+      snapshot,
+    ),
 });

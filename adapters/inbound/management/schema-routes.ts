@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { stringify } from 'yaml';
 import type { HttpRequest } from '../http/exchange.ts';
 import { ValidationError } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
@@ -15,15 +14,15 @@ type Format = keyof typeof mediaTypes;
 /** `/schema` and `/api/schema`: the OpenAPI document of `documented` and of these routes themselves. */
 export function schemaRoutes(documented: readonly (Route | PublicRoute)[]): readonly PublicRoute[] {
   const rendered = new Map<Format, string>();
-  const render = (format: Format): string => {
+  const render = async (format: Format): Promise<string> => {
     const document = openApiDocument([...documented, ...routes]);
-    return format === 'json'
-      ? JSON.stringify(document)
-      : stringify(document, { aliasDuplicateObjects: false });
+    if (format === 'json') return JSON.stringify(document);
+    const { stringify } = await import('yaml');
+    return stringify(document, { aliasDuplicateObjects: false });
   };
-  const handle = (request: HttpRequest): Response => {
+  const handle = async (request: HttpRequest): Promise<Response> => {
     const format = wantedFormat(request);
-    const text = rendered.get(format) ?? render(format);
+    const text = rendered.get(format) ?? (await render(format));
     rendered.set(format, text);
     return new Response(text, { headers: { 'content-type': mediaTypes[format] } });
   };

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { posix } from 'node:path';
-import { Client, type SFTPWrapper } from 'ssh2';
+import type { SFTPWrapper } from 'ssh2';
 import { Fault } from '#core/fault.ts';
 import type { BackupLocation } from '#core/ports/backups.ts';
 import type { Destination } from './destination.ts';
@@ -30,6 +30,8 @@ export async function openSftp(
     throw new Fault('conflict', 'backups over SFTP need sftp_key and sftp_host_key of [backup]');
   }
   const pinned = fingerprint(identity.hostKey);
+  // Long to load, and few need it.
+  const { Client } = await import('ssh2');
   const client = new Client();
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
