@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprint } from '#core/x509/certificate.ts';
 import { extendedKeyUsageExtension, keyUsageExtension } from '#core/x509/extensions/usage.ts';
@@ -17,13 +17,17 @@ import {
   shell,
   startServer,
 } from '#tests/fixtures/server.ts';
+import { type TcpProxy, tcpProxy } from '#tests/fixtures/tcp-proxy.ts';
 
-// Device → EST or CMP → gateway → CMP → a second Postern, or the server of `openssl cmp`; and device → CMP → gateway → EST.
+// Device → EST or CMP → gateway → CMP → a second Postern, or the server of `openssl cmp`; and device → CMP → gateway → EST. To the
+// second Postern by a shared secret, and with the devices' own messages inside those of the gateway.
 let scripted: EstUpstream;
 /** The CA behind the server of `openssl cmp`. */
 let corporate: EstUpstream;
 let mock: OpensslCmpServer;
 let upstream: Server;
+/** Before the second Postern, for nested messages. */
+let between: TcpProxy;
 let gateway: Server;
 type Device = DeviceSecrets & { readonly cmp_shared_secret: string };
 let pump: Device;
@@ -101,13 +105,37 @@ async function cmp(name: string, how: string): Promise<string> {
 const isOf = (root: string, issuing: string, name: string): string =>
   run(`openssl verify -x509_strict -CAfile ${root}.pem -untrusted ${issuing}.pem ${name}.pem`);
 const isOfUpstream = (name: string): string => isOf('upstream-root', 'upstream-ca', name);
+const isOfMachines = (name: string): string => isOf('upstream-root', 'machines-ca', name);
+
+/** What `openssl cmp` said to a request that the device signs with its certificate; what was issued is in `<name>.pem`. */
+async function signed(name: string, how: string): Promise<string> {
+  const line = `openssl cmp -config '' -server 127.0.0.1:${gateway.httpPort} -path .well-known/cmp \
+    -cert own.pem -key own.key -trusted root.pem -certout ${name}.pem ${how} 2>&1`;
+  const client = Bun.spawn(['bash', '-c', line], { cwd: gateway.directory, stdout: 'pipe' });
+  return new Response(client.stdout).text();
+}
+
+const makeKey = (name: string): string =>
+  run(`openssl ecparam -name prime256v1 -genkey -noout -out ${name}.key`);
+
+/** Approves the one request that waits at the second Postern. */
+async function approve(): Promise<Record<string, unknown>> {
+  const [approval, ...more] = await list(upstream, '/api/approvals/?state=waiting');
+  expect(more).toEqual([]);
+  const shown = (await api(upstream, 'GET', `/api/approvals/${approval!.id}/`)).body;
+  const { request_hash } = shown as { request_hash: string };
+  const verdict = { comment: 'as agreed', request_hash };
+  const decided = await api(upstream, 'POST', `/api/approvals/${approval!.id}/approve/`, verdict);
+  expect([decided.status, decided.body]).toEqual([200, decided.body]);
+  return approval!;
+}
 
 async function useIssuer(issuingCa: number): Promise<void> {
   const answer = await api(gateway, 'PATCH', '/api/domains/1/', { issuing_ca: issuingCa });
   expect([answer.status, answer.body]).toEqual([200, answer.body]);
 }
 
-const cas = { postern: 0, mock: 0, scripted: 0 };
+const cas = { postern: 0, nested: 0, mock: 0, scripted: 0 };
 
 beforeAll(async () => {
   scripted = await estUpstream(Date.now);
@@ -144,10 +172,33 @@ beforeAll(async () => {
     },
   });
   expect([profile.status, profile.body]).toEqual([201, profile.body]);
+  const authority = await api(upstream, 'POST', '/api/cert-profiles/', {
+    unique_name: 'registration_authority',
+    profile: {
+      validity: { duration: 'P1Y' },
+      subject: { CN: { fixed: '{device.common_name}' } },
+      extensions: {
+        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
+        extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'], unfit: 'drop' },
+      },
+    },
+  });
+  expect([authority.status, authority.body]).toEqual([201, authority.body]);
   const [domain] = await list(upstream, '/api/domains/');
-  const profiles = [...(domain!.profiles as object[]), { profile: idOf(profile), alias: null }];
+  const offered = (one: Answer) => [...(domain!.profiles as object[]), { profile: idOf(one), alias: null }];
+  const profiles = offered(profile);
   expect((await api(upstream, 'PATCH', '/api/domains/1/', { profiles })).status).toBe(200);
   const [issuing] = await list(upstream, '/api/issuing-cas/?issuing_ca_type=1');
+  // Another CA, and the domain that it is for.
+  const wish = { unique_name: 'machines', issuing_ca_type: 1, common_name: 'Machines CA' };
+  const machines = await api(upstream, 'POST', '/api/issuing-cas/', wish);
+  expect([machines.status, machines.body]).toEqual([201, machines.body]);
+  const made = await api(upstream, 'POST', '/api/domains/', {
+    unique_name: 'machines',
+    issuing_ca: idOf(machines),
+    profiles: offered(authority),
+  });
+  expect([made.status, made.body]).toEqual([201, made.body]);
   writeFileSync(join(upstream.directory, 'root.pem'), upstream.cli('ca', 'export', '1'));
   writeFileSync(
     join(upstream.directory, 'chain.pem'),
@@ -159,6 +210,19 @@ beforeAll(async () => {
       pem('CERTIFICATE', corporate.issuing),
   );
   writeFileSync(join(upstream.directory, 'ra.key'), ours.pem());
+  const inMachines = (name: string): Device =>
+    JSON.parse(upstream.cli('device', 'add', name, '--domain', 'machines', '--json'));
+  inMachines('pump-1');
+  const { cmp_shared_secret: secret } = inMachines('authority');
+  const enrolled = shell(
+    upstream.directory,
+    `openssl ecparam -name prime256v1 -genkey -noout -out authority.key
+    openssl cmp -config '' -cmd ir -server 127.0.0.1:${upstream.httpPort} -implicit_confirm \
+      -path .well-known/cmp/p/machines/registration_authority -ref authority -secret 'pass:${secret}' \
+      -newkey authority.key -subject /CN=authority -certout authority.pem`,
+  );
+  expect(enrolled).toEqual({ ...enrolled, status: 0 });
+  between = await tcpProxy(() => upstream.httpPort);
   gateway = await startServer({
     config: `
 [issuers.postern]
@@ -167,6 +231,16 @@ url = "http://127.0.0.1:${upstream.httpPort}"
 path = ".well-known/cmp/p/default/forwarded"
 reference = "gateway"
 secret = "${secrets.cmp_shared_secret}"
+trust = { file = "${join(upstream.directory, 'root.pem')}" }
+poll_most_seconds = 1
+
+[issuers.nested]
+plugin = "remote-cmp"
+url = "http://127.0.0.1:${between.port}"
+path = ".well-known/cmp/p/machines"
+forward = "nested"
+client_certificate = "${join(upstream.directory, 'authority.pem')}"
+client_key = "${join(upstream.directory, 'authority.key')}"
 trust = { file = "${join(upstream.directory, 'root.pem')}" }
 poll_most_seconds = 1
 
@@ -190,12 +264,17 @@ trust = { fingerprint = "${fingerprint(scripted.root)}" }
     join(gateway.directory, 'upstream-ca.pem'),
     upstream.cli('ca', 'export', String(issuing!.id)),
   );
+  writeFileSync(
+    join(gateway.directory, 'machines-ca.pem'),
+    upstream.cli('ca', 'export', String(idOf(machines))),
+  );
   writeFileSync(join(gateway.directory, 'scripted-root.pem'), pem('CERTIFICATE', scripted.root));
   writeFileSync(join(gateway.directory, 'scripted-ca.pem'), pem('CERTIFICATE', scripted.issuing));
   writeFileSync(join(gateway.directory, 'corporate-root.pem'), pem('CERTIFICATE', corporate.root));
   writeFileSync(join(gateway.directory, 'corporate-ca.pem'), pem('CERTIFICATE', corporate.issuing));
   for (const [name, type] of [
     ['postern', 5],
+    ['nested', 5],
     ['mock', 5],
     ['scripted', 4],
   ] as const) {
@@ -211,6 +290,7 @@ trust = { fingerprint = "${fingerprint(scripted.root)}" }
 }, 120_000);
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
+  await between?.[Symbol.asyncDispose]();
   await upstream?.[Symbol.asyncDispose]();
   await mock?.[Symbol.asyncDispose]();
   await corporate?.[Symbol.asyncDispose]();
@@ -230,8 +310,8 @@ describe('through the gateway over CMP to a second Postern', () => {
       await Bun.sleep(250);
     }
     expect(await list(gateway, '/api/upstream-requests/?state=issued')).toHaveLength(1);
-    const transactions = await list(upstream, '/api/transactions/');
-    expect(transactions.map(({ state }) => state)).toEqual(['done']);
+    const [latest] = await list(upstream, '/api/transactions/?ordering=-id&page_size=1');
+    expect(latest).toMatchObject({ operation: 'p10cr', state: 'done' });
   });
 
   test('over CMP in both kinds of requests', async () => {
@@ -252,15 +332,7 @@ describe('through the gateway over CMP to a second Postern', () => {
     expect([policy.status, policy.body]).toEqual([201, policy.body]);
     makeRequest('approved');
     expect(est('approved')).toBe(202);
-    const [approval, ...more] = await list(upstream, '/api/approvals/?state=waiting');
-    expect(more).toEqual([]);
-    const shown = (await api(upstream, 'GET', `/api/approvals/${approval!.id}/`)).body;
-    const { request_hash } = shown as { request_hash: string };
-    const decided = await api(upstream, 'POST', `/api/approvals/${approval!.id}/approve/`, {
-      comment: 'as agreed',
-      request_hash,
-    });
-    expect([decided.status, decided.body]).toEqual([200, decided.body]);
+    await approve();
     expect(await estInTime('approved')).toBe(200);
     expect(isOfUpstream('approved')).toBe('approved.pem: OK\n');
     expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
@@ -291,6 +363,136 @@ describe('through the gateway over CMP to a second Postern', () => {
     expect(status).toBe(200);
     expect(isOfUpstream('down')).toBe('down.pem: OK\n');
   }, 60_000);
+});
+
+describe('through the gateway with the message of the device inside, to a second Postern', () => {
+  beforeAll(async () => {
+    await useIssuer(cas.nested);
+    writeFileSync(join(gateway.directory, 'root.pem'), gateway.cli('ca', 'export', '1'));
+    makeKey('own');
+    // By a secret that the upstream does not know: on the word of the gateway.
+    const first = await cmp('own', '-path .well-known/cmp -cmd cr -newkey own.key -subject /CN=pump-1');
+    expect(first).toContain('received PKICONF');
+    expect(isOfMachines('own')).toBe('own.pem: OK\n');
+  });
+
+  /** Who did it to the certificate in a file, as the second Postern has it. */
+  async function doneThere(name: string, action: string): Promise<unknown> {
+    const serial = run(`openssl x509 -in ${name}.pem -noout -serial`).trim().split('=')[1];
+    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
+    const about = `action=${action}&object=certificate:${theirs!.id}`;
+    const [event, ...more] = await list(upstream, `/api/audit-events/?${about}`);
+    expect(more).toEqual([]);
+    return (event?.actor as { name: string } | undefined)?.name;
+  }
+  const latest = async () => (await list(upstream, '/api/transactions/?ordering=-id&page_size=1'))[0]!;
+
+  test('cr: the upstream has it from the device, and its confirmation from the gateway', async () => {
+    makeKey('by-signed-cr');
+    const said = await signed('by-signed-cr', '-cmd cr -newkey by-signed-cr.key -subject /CN=pump-1');
+    expect(said).toContain('received PKICONF');
+    expect(isOfMachines('by-signed-cr')).toBe('by-signed-cr.pem: OK\n');
+    expect(await doneThere('own', 'certificate.issue')).toBe('authority');
+    expect(await doneThere('by-signed-cr', 'certificate.issue')).toBe('pump-1');
+    expect(await doneThere('by-signed-cr', 'certificate.confirm')).toBe('authority');
+    expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
+  });
+
+  test('kur, and the device does without a confirmation', async () => {
+    makeKey('by-kur');
+    const said = await signed('by-kur', '-cmd kur -newkey by-kur.key -implicit_confirm');
+    expect(said).toContain('received KUP');
+    expect(said).not.toContain('CERTCONF');
+    expect(isOfMachines('by-kur')).toBe('by-kur.pem: OK\n');
+    expect(await doneThere('by-kur', 'certificate.issue')).toBe('pump-1');
+    expect(await doneThere('by-kur', 'certificate.confirm')).toBeUndefined();
+    expect(await latest()).toMatchObject({ operation: 'kur', state: 'done' });
+  });
+
+  test('while somebody there has to approve, with the gateway killed in between: it goes on where it was', async () => {
+    const policy = await api(upstream, 'POST', '/api/approval-policies/', {
+      unique_name: 'look thrice',
+      priority: 1,
+      decision: 'manual',
+    });
+    expect([policy.status, policy.body]).toEqual([201, policy.body]);
+    makeKey('decided');
+    const wish = '-cmd cr -newkey decided.key -subject /CN=pump-1';
+    expect(await signed('decided', `${wish} -total_timeout 2`)).toContain('received POLLREP');
+    await gateway.kill();
+    await gateway.start();
+    expect(await approve()).toMatchObject({ device_name: 'pump-1' });
+    const said = await signed('decided', `${wish} -total_timeout 30`);
+    expect(said).toContain('received PKICONF');
+    expect(isOfMachines('decided')).toBe('decided.pem: OK\n');
+    expect(await doneThere('decided', 'certificate.issue')).toBe('pump-1');
+    expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
+    expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
+  }, 60_000);
+
+  test('cut off in mid-answer, and the gateway killed: the same message again, and one certificate', async () => {
+    const before = (await list(upstream, '/api/transactions/')).length;
+    makeKey('cut');
+    const wish = '-cmd cr -newkey cut.key -subject /CN=pump-1';
+    between.mode = { cut: 0 };
+    expect(await signed('cut', wish)).toContain('systemUnavail');
+    await gateway.kill();
+    between.mode = 'pass';
+    await gateway.start();
+    let said = '';
+    for (let n = 0; n < 40 && !said.includes('received PKICONF'); n++) {
+      await Bun.sleep(500);
+      said = await signed('cut', wish);
+    }
+    expect(isOfMachines('cut')).toBe('cut.pem: OK\n');
+    expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 1);
+    expect(await doneThere('cut', 'certificate.issue')).toBe('pump-1');
+  }, 60_000);
+
+  test('answered twice on one connection: each gets its own certificate, once', async () => {
+    const before = (await list(upstream, '/api/transactions/')).length;
+    between.mode = 'twice';
+    for (const name of ['twice-1', 'twice-2']) {
+      makeKey(name);
+      const said = await signed(name, `-cmd cr -newkey ${name}.key -subject /CN=pump-1`);
+      expect(said).toContain('received PKICONF');
+      expect(isOfMachines(name)).toBe(`${name}.pem: OK\n`);
+      const [ours, its] = [
+        `openssl x509 -in ${name}.pem -noout -pubkey`,
+        `openssl pkey -in ${name}.key -pubout`,
+      ];
+      expect(run(ours)).toBe(run(its));
+    }
+    between.mode = 'pass';
+    expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 2);
+  });
+
+  test('signed by a certificate that the upstream has revoked: the device hears that, and others go on', async () => {
+    const serial = run('openssl x509 -in by-kur.pem -noout -serial').trim().split('=')[1];
+    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
+    await api(upstream, 'POST', `/api/certificates/${theirs!.id}/revoke/`, { reason: 'keyCompromise' });
+    makeKey('refused');
+    const refused = '-cmd cr -newkey refused.key -subject /CN=pump-1 -cert by-kur.pem -key by-kur.key';
+    expect(await signed('refused', refused)).toContain(
+      'does not take the message of the device (signerNotTrusted)',
+    );
+    expect(await signed('refused', '-cmd cr -newkey refused.key -subject /CN=pump-1')).toContain(
+      'received PKICONF',
+    );
+  });
+
+  test('where nothing else is wanted, what a secret protects is refused, and EST too', async () => {
+    await gateway.stop();
+    const file = join(gateway.directory, 'postern.toml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"nested"', '"nested-only"'));
+    await gateway.start();
+    makeRequest('only');
+    const how = '-path .well-known/cmp -cmd p10cr -csr only.csr';
+    expect(await cmp('only', how)).toContain('only inside the message of CMP that the device has signed');
+    expect(est('only')).toBeGreaterThanOrEqual(400);
+    expect(await signed('only', '-cmd p10cr -csr only.csr')).toContain('received PKICONF');
+    expect(await doneThere('only', 'certificate.issue')).toBe('pump-1');
+  });
 });
 
 test('through the gateway to the server of openssl cmp, which is polled for it', async () => {

@@ -90,12 +90,17 @@ function once(
         else lost(error);
       });
     });
-    request.on('error', lost);
+    request.on('error', (error) => {
+      if (!isSurplus(error)) lost(error);
+    });
     // Bun does not tell of every connection that ends.
     signal.addEventListener('abort', () => lost(signal.reason), { once: true });
     request.end(body);
   });
 }
+
+/** What came after the whole of an answer that was to be the last: whatever that is, nobody has asked for it. */
+const isSurplus = (error: Error): boolean => 'code' in error && error.code === 'HPE_CLOSED_CONNECTION';
 
 const tlsOptions = ({ anchors, certificate, key }: TlsIdentity): RequestOptions => ({
   minVersion: 'TLSv1.2',
