@@ -3,12 +3,23 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprint } from '#core/x509/certificate.ts';
+import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
+import { extendedKeyUsageExtension } from '#core/x509/extensions/usage.ts';
+import { parseGeneralName } from '#core/x509/general-name.ts';
+import { oid } from '#core/x509/oids.ts';
+import { verifyPkcs10 } from '#core/x509/request.ts';
 import { type EstUpstream, estUpstream } from '#tests/fixtures/est-upstream.ts';
+import { request as pkcs10 } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { pem } from '#tests/fixtures/openssl.ts';
 import { freePorts } from '#tests/fixtures/ports.ts';
 import { adminPassword, type DeviceSecrets, type Server, startServer } from '#tests/fixtures/server.ts';
+import { type TcpProxy, tcpProxy } from '#tests/fixtures/tcp-proxy.ts';
 
 // Device → EST, REST, CMP → gateway → EST → a second Postern, and a CA that a test can have do what it wants.
 let scripted: EstUpstream;
+/** Before the latter. */
+let between: TcpProxy;
 let upstream: Server;
 let gateway: Server;
 let pump: DeviceSecrets & { readonly cmp_shared_secret: string };
@@ -82,6 +93,15 @@ const cas = { postern: 0, scripted: 0 };
 
 beforeAll(async () => {
   scripted = await estUpstream(Date.now);
+  const key = testKey('p-256', 'in between');
+  const certificate = scripted.certify(verifyPkcs10(pkcs10(key, 'CN=localhost')), {
+    extensions: [
+      extendedKeyUsageExtension([oid.serverAuth]),
+      subjectAltNameExtension([parseGeneralName('DNS:localhost')]),
+    ],
+  });
+  const cert = pem('CERTIFICATE', certificate) + pem('CERTIFICATE', scripted.issuing);
+  between = await tcpProxy(() => scripted.port, { cert, key: key.pem() });
   upstream = await startServer();
   const secrets = upstream.device('gateway');
   writeFileSync(join(upstream.directory, 'root.pem'), upstream.cli('ca', 'export', '1'));
@@ -115,7 +135,7 @@ retry_after_most_seconds = 1
 
 [issuers.scripted]
 plugin = "remote-est"
-url = "${scripted.url}"
+url = "https://localhost:${between.port}"
 trust = { fingerprint = "${fingerprint(scripted.root)}" }
 timeout_seconds = 2
 `,
@@ -142,6 +162,7 @@ timeout_seconds = 2
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await upstream?.[Symbol.asyncDispose]();
+  await between?.[Symbol.asyncDispose]();
   await scripted?.[Symbol.asyncDispose]();
 });
 
@@ -268,6 +289,24 @@ test('killed between asking and hearing, the gateway goes on: one certificate, f
   expect(held).toHaveLength(1);
   expect(await list(gateway, '/api/upstream-requests/?issuer=scripted&state=issued')).toHaveLength(1);
 }, 90_000);
+
+test('an upstream that writes its answers twice on one connection: each request has its own certificate, once', async () => {
+  await useIssuer(gateway, cas.scripted);
+  between.mode = 'twice';
+  const issued = scripted.issued.length;
+  for (const name of ['twice-1', 'twice-2']) {
+    await makeRequest(name);
+    expect(await est(name)).toBe(200);
+    const key = await run(`openssl pkey -in ${name}.key -pubout`);
+    expect(await run(`openssl x509 -in ${name}.pem -noout -pubkey`)).toBe(key);
+  }
+  between.mode = 'pass';
+  expect(scripted.issued).toHaveLength(issued + 2);
+  for (const der of scripted.issued.slice(issued)) {
+    const { serialNumber } = new X509Certificate(der);
+    expect(await list(gateway, `/api/certificates/?search=${serialNumber}`)).toHaveLength(1);
+  }
+});
 
 test('an address and a port that nobody has is said at the creation of the CA', async () => {
   const [port] = await freePorts(1);
