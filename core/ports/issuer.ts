@@ -68,7 +68,8 @@ export interface Issuer {
   poll?(handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer>;
   /**
    * Tells the upstream that the certificate is accepted, or that it is not what was ordered. Called until it resolves, after the
-   * certificate has been recorded. Absent where no answer asks for it.
+   * certificate has been recorded and before anybody gets it: when it is refused, for whatever reason that is final, the certificate is
+   * revoked. What cannot be read (`malformed`) is no refusal. Absent where no answer asks for it.
    */
   confirm?(handle: string, certificate: Uint8Array, accepted: boolean, signal?: AbortSignal): Promise<void>;
   /**

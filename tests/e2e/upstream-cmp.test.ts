@@ -10,6 +10,7 @@ import { request as pkcs10 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pem } from '#tests/fixtures/openssl.ts';
 import { type OpensslCmpServer, opensslCmpServer } from '#tests/fixtures/openssl-cmp-server.ts';
+import { registrationAuthority } from '#tests/fixtures/registration-authority.ts';
 import {
   adminPassword,
   type DeviceSecrets,
@@ -174,14 +175,7 @@ beforeAll(async () => {
   expect([profile.status, profile.body]).toEqual([201, profile.body]);
   const authority = await api(upstream, 'POST', '/api/cert-profiles/', {
     unique_name: 'registration_authority',
-    profile: {
-      validity: { duration: 'P1Y' },
-      subject: { CN: { fixed: '{device.common_name}' } },
-      extensions: {
-        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
-        extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'], unfit: 'drop' },
-      },
-    },
+    profile: registrationAuthority,
   });
   expect([authority.status, authority.body]).toEqual([201, authority.body]);
   const [domain] = await list(upstream, '/api/domains/');

@@ -20,6 +20,7 @@ import { basic, httpRequest } from '#tests/fixtures/enrolment.ts';
 import { holder, type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { type TestKey, testKey } from '#tests/fixtures/keys.ts';
 import { idevid, makerCa, register, trust } from '#tests/fixtures/manufacturer.ts';
+import { registrationAuthority } from '#tests/fixtures/registration-authority.ts';
 
 // What each kind of credential entitles to, over each protocol: the table of decisions, executed.
 
@@ -130,14 +131,7 @@ async function authorityProfile(): Promise<void> {
   const { gateway, admin } = site;
   const { id: profile } = await gateway.profiles.create(admin, {
     uniqueName: 'registration_authority',
-    profile: {
-      validity: { duration: 'P1Y' },
-      subject: { CN: { fixed: '{device.common_name}' } },
-      extensions: {
-        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
-        extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'], unfit: 'drop' },
-      },
-    },
+    profile: registrationAuthority,
   });
   const { profiles } = await gateway.domains.read(admin, 1);
   await gateway.domains.update(admin, 1, { profiles: [...profiles, { profile, alias: null }] });

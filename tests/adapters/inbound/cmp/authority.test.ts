@@ -18,6 +18,7 @@ import {
 } from '#tests/fixtures/cmp-client.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
+import { registrationAuthority } from '#tests/fixtures/registration-authority.ts';
 
 let site: Installation;
 let server: ReturnType<typeof cmpServer>;
@@ -39,14 +40,7 @@ beforeAll(async () => {
   server = cmpServer(site.gateway, site.clock);
   const { id: profile } = await site.gateway.profiles.create(site.admin, {
     uniqueName: 'registration_authority',
-    profile: {
-      validity: { duration: 'P1Y' },
-      subject: { CN: { fixed: '{device.common_name}' } },
-      extensions: {
-        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
-        extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'], unfit: 'drop' },
-      },
-    },
+    profile: registrationAuthority,
   });
   const { records } = await site.gateway.domains.list(site.admin, { limit: 1 });
   const [domain] = records;
@@ -236,6 +230,19 @@ describe('a transaction that a registration authority has passed on', () => {
     expect((await site.store.find('certificate', { serialNumber }))?.status).toBe('revoked');
   });
 
+  test('is still its own when it has renewed its certificate meanwhile', async () => {
+    const { outer, answer } = await opening();
+    const newKey = testKey('p-256', 'authority, renewed');
+    const wish = kur(crmf(newKey, { subject: 'CN=authority' }));
+    const renewed = client({
+      certificate: issued(await client(authority).send(wish, { implicitConfirm: true })),
+      key: newKey,
+    });
+    renewed.transactionID = outer.transactionID;
+    renewed.nonce = outer.nonce;
+    expect((await renewed.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
+  });
+
   test('is gone on with by the opener as well', async () => {
     const { inner, answer } = await opening();
     expect((await inner.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
@@ -283,6 +290,12 @@ describe('a transaction that a registration authority has passed on', () => {
     expect(await outer.post(outer.sent)).toEqual(granted.der);
     expect((await outer.send(confirmation(issued(granted)))).body.type).toBe('pkiConf');
     expect(await waitingFor('pending')).toEqual([]);
+    // Not for a device that is not let in any more.
+    const next = await opening(ir(crmf(testKey('p-256', 'blocked meanwhile'))));
+    const { id: blocked } = (await site.store.find('device', { commonName: 'pump-1' }))!;
+    await site.gateway.devices.block(site.admin, blocked, { comment: '' });
+    expect(failureOf(await next.outer.send({ type: 'pollReq', certReqIds: [0] }))).toBe('notAuthorized');
+    await site.gateway.devices.unblock(site.admin, blocked);
     await site.gateway.approvalPolicies.remove(site.admin, id);
   });
 });

@@ -8,7 +8,6 @@ import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
 import { readProtection } from '#adapters/wire/cmp/protection.ts';
 import type { Failure } from '#adapters/wire/cmp/status.ts';
-import { Fault } from '#core/fault.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { extendedKeyUsageExtension, keyUsageExtension } from '#core/x509/extensions/usage.ts';
@@ -30,7 +29,7 @@ import {
 } from '#tests/fixtures/cmp-upstream.ts';
 import { request as pkcs10, type TestClock, testClock } from '#tests/fixtures/installation.ts';
 import { type TestKey, testKey } from '#tests/fixtures/keys.ts';
-import { byCertificate, orderOf, remoteCmp } from '#tests/fixtures/remote-cmp.ts';
+import { byCertificate, faultOf, forged, issuedBy, orderOf, remoteCmp } from '#tests/fixtures/remote-cmp.ts';
 
 // Devices' own messages, passed on inside those of the gateway (RFC 9483 §5.2.2.1).
 
@@ -81,21 +80,6 @@ const orderIn = async (body: PkiBody, options: SendOptions = {}) =>
 const lastTwo = () => upstream.received.slice(-2) as [CmpUpstream['received'][0], CmpUpstream['received'][0]];
 const last = () => upstream.received.at(-1)!;
 
-const issued = async (promise: ReturnType<Issuer['issue']>) => {
-  const answer = await promise;
-  if (answer.kind !== 'issued') throw new Error('not issued');
-  return answer;
-};
-
-const faultOf = async (promise: Promise<unknown>): Promise<[string, string]> => {
-  const error = await promise.then(
-    (value) => value,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof Fault) return [error.code, error.detail];
-  throw new Error(`no Fault: ${JSON.stringify(error)}`);
-};
-
 describe('the message that a device has signed', () => {
   test.each([
     ['p10cr', () => p10cr],
@@ -103,7 +87,7 @@ describe('the message that a device has signed', () => {
     ['kur', () => kur(inCrmf.der)],
   ] as const)('goes inside one of ours to its last octet: %s', async (_, body) => {
     const order = await orderIn(body());
-    await issued(issuer('nested', { profile: 'machines', implicitConfirm: true }).issue(order));
+    await issuedBy(issuer('nested', { profile: 'machines', implicitConfirm: true }).issue(order));
     const [outer, inner] = lastTwo();
     expect(inner.der).toEqual(order.message!);
     expect(outer.body).toEqual({ type: 'nested', messages: [order.message!] });
@@ -123,9 +107,9 @@ describe('the message that a device has signed', () => {
   test('is the same message when the order is given again, at whichever instance', async () => {
     const order = await orderIn(p10cr);
     const count = upstream.issued.length;
-    const first = await issued(issuer().issue(order));
+    const first = await issuedBy(issuer().issue(order));
     const [sent] = lastTwo();
-    const second = await issued(issuer().issue(order));
+    const second = await issuedBy(issuer().issue(order));
     expect(lastTwo()[0].der).toEqual(sent.der);
     expect(second).toEqual(first);
     expect(upstream.issued).toHaveLength(count + 1);
@@ -133,7 +117,7 @@ describe('the message that a device has signed', () => {
 
   test('is confirmed by us, in its transaction, unless the device itself does without', async () => {
     const order = await orderIn(p10cr);
-    const { certificate, confirm } = await issued(issuer().issue(order));
+    const { certificate, confirm } = await issuedBy(issuer().issue(order));
     const { header } = last();
     await issuer().confirm!(confirm!, certificate, true);
     expect(last().body.type).toBe('certConf');
@@ -147,7 +131,7 @@ describe('the message that a device has signed', () => {
         header: { generalInfo: message.header.generalInfo },
       }),
     );
-    const without = await issued(issuer().issue(await orderIn(p10cr, { implicitConfirm: true })));
+    const without = await issuedBy(issuer().issue(await orderIn(p10cr, { implicitConfirm: true })));
     expect(without.confirm).toBeUndefined();
   });
 
@@ -168,7 +152,7 @@ describe('the message that a device has signed', () => {
 
 describe('a request without a message that others can check', () => {
   test('goes the usual way', async () => {
-    await issued(issuer().issue(orderOf(csr)));
+    await issuedBy(issuer().issue(orderOf(csr)));
     expect(last().body).toEqual(p10cr);
     expect(upstream.received.at(-2)?.body.type).not.toBe('nested');
   });
@@ -186,7 +170,7 @@ describe('a request without a message that others can check', () => {
   });
 
   test('a message stays here where it is not wanted', async () => {
-    await issued(issuer('request').issue(await orderIn(p10cr)));
+    await issuedBy(issuer('request').issue(await orderIn(p10cr)));
     expect(last().body).toEqual(p10cr);
     expect(last().extraCerts[0]).toEqual(ours.credential.certificates[0]!);
   });
@@ -195,7 +179,7 @@ describe('a request without a message that others can check', () => {
 test('a message that asks for other names than the profile gives is not passed on: we vouch for those, if we may', async () => {
   const { message } = await orderIn(cr(inCrmf.der));
   const order = orderOf(inCrmf, { subject: parseDistinguishedName('CN=pump-1,O=Plant') }, { message });
-  await issued(issuer('nested', {}, true).issue(order));
+  await issuedBy(issuer('nested', {}, true).issue(order));
   expect(last().body.type).toBe('cr');
   for (const one of [issuer('nested'), issuer('nested-only', {}, true)])
     expect(() => one.check!(order)).toThrow(expect.objectContaining({ code: 'badCsr' }));
@@ -216,11 +200,11 @@ describe('an answer to it', () => {
 
   test('may come inside a message of an authority of the upstream’s', async () => {
     upstream.script(wrapped(authority));
-    await issued(issuer().issue(await orderIn(p10cr)));
+    await issuedBy(issuer().issue(await orderIn(p10cr)));
     const serverName = parseDistinguishedName('CN=an authority');
     upstream.script(wrapped(authority));
     const trust = { kind: 'anchors', certificates: [upstream.ca.root] } as const;
-    await issued(issuer('nested', { trust, serverName }).issue(await orderIn(p10cr)));
+    await issuedBy(issuer('nested', { trust, serverName }).issue(await orderIn(p10cr)));
   });
 
   const rows: readonly (readonly [string, CmpScript, readonly [string, string]])[] = [
@@ -294,10 +278,7 @@ describe('what an upstream does not take of one device stops no other', () => {
   });
 
   test('a message whose signature is wrong is refused for good', async () => {
-    const message = Uint8Array.from((await orderIn(p10cr, {})).message!);
-    const { protection } = parsePkiMessage(message);
-    const at = Buffer.from(message).indexOf(Buffer.from(protection!)) + protection!.length - 1;
-    message[at]! ^= 1;
+    const message = forged((await orderIn(p10cr)).message!);
     expect(await faultOf(issuer().issue(orderOf(csr, {}, { message })))).toEqual([
       'forbidden',
       'the upstream CA does not take the message of the device (badMessageCheck)',

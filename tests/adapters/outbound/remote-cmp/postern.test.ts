@@ -26,7 +26,8 @@ import { cmpResponse } from '#tests/fixtures/cmp-upstream.ts';
 import { httpRequest } from '#tests/fixtures/enrolment.ts';
 import { type Installation, installation, request as pkcs10 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
-import { orderOf, remoteCmp } from '#tests/fixtures/remote-cmp.ts';
+import { registrationAuthority } from '#tests/fixtures/registration-authority.ts';
+import { faultOf, forged, orderOf, remoteCmp } from '#tests/fixtures/remote-cmp.ts';
 
 // A second Postern, of which this one is a registration authority by its certificate (id-kp-cmcRA).
 let upstream: Installation;
@@ -46,14 +47,7 @@ beforeAll(async () => {
   const { mount } = cmpServer(gateway, upstream.clock);
   const { id: profile } = await gateway.profiles.create(admin, {
     uniqueName: 'registration_authority',
-    profile: {
-      validity: { duration: 'P1Y' },
-      subject: { CN: { fixed: '{device.common_name}' } },
-      extensions: {
-        keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' },
-        extendedKeyUsage: { fixed: ['1.3.6.1.5.5.7.3.28'], unfit: 'drop' },
-      },
-    },
+    profile: registrationAuthority,
   });
   const { profiles } = await gateway.domains.read(admin, 1);
   await gateway.domains.update(admin, 1, { profiles: [...profiles, { profile, alias: null }] });
@@ -152,11 +146,6 @@ describe('a message that a device of its own has signed', () => {
     const { transactionID } = parsePkiMessage(message!).header;
     return upstream.store.find('transaction', { name: hex(transactionID!) });
   };
-  const faultOf = async (promise: Promise<unknown>) =>
-    promise.then(
-      () => undefined,
-      ({ code, detail }) => [code, detail],
-    );
 
   test('is the device’s own request there; we confirm what comes of it', async () => {
     const order = await orderIn();
@@ -209,17 +198,13 @@ describe('a message that a device of its own has signed', () => {
 
   test('is worth nothing without the signature of the device', async () => {
     const order = await orderIn();
-    const forged = Uint8Array.from(order.message!);
-    const { protection } = parsePkiMessage(forged);
-    const at = Buffer.from(forged).indexOf(Buffer.from(protection!)) + protection!.length - 1;
-    forged[at]! ^= 1;
-    expect(await faultOf(nesting.issue({ ...order, message: forged }))).toEqual([
+    expect(await faultOf(nesting.issue({ ...order, message: forged(order.message!) }))).toEqual([
       'forbidden',
       expect.stringContaining('does not take the message of the device (badMessageCheck)'),
     ]);
     const stranger = { ...device, certificate: root };
     const other = await orderIn({}, { ...stranger, key: testKey('p-256', 'anybody') });
-    expect((await faultOf(nesting.issue(other)))?.[0]).toBe('forbidden');
+    expect((await faultOf(nesting.issue(other)))[0]).toBe('forbidden');
     expect(await transactionOf(order)).toBeUndefined();
   });
 

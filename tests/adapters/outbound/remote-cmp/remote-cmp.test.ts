@@ -6,7 +6,6 @@ import type { RemoteCmpOptions } from '#adapters/outbound/remote-cmp/remote-cmp.
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import { findValue } from '#adapters/wire/cmp/typed-value.ts';
-import { Fault } from '#core/fault.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { parseCertReqMsg } from '#core/x509/crmf.ts';
@@ -28,7 +27,15 @@ import {
 } from '#tests/fixtures/cmp-upstream.ts';
 import { request as pkcs10, type TestClock, testClock } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
-import { byCertificate, bySecret, orderOf, remoteCmp, strict } from '#tests/fixtures/remote-cmp.ts';
+import {
+  byCertificate,
+  bySecret,
+  faultOf,
+  issuedBy,
+  orderOf,
+  remoteCmp,
+  strict,
+} from '#tests/fixtures/remote-cmp.ts';
 
 const day = 24 * 3_600_000;
 const key = testKey('p-256', 'pump');
@@ -56,21 +63,6 @@ function issuer(options: Partial<RemoteCmpOptions> = {}, again = false): Issuer 
   const surroundings = { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() };
   return remoteCmp(surroundings, upstream, options);
 }
-
-const faultOf = async (promise: Promise<unknown>): Promise<[string, string]> => {
-  const error = await promise.then(
-    (value) => value,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof Fault) return [error.code, error.detail];
-  throw new Error(`no Fault: ${JSON.stringify(error)}`);
-};
-
-const issued = async (promise: ReturnType<Issuer['issue']>) => {
-  const answer = await promise;
-  if (answer.kind !== 'issued') throw new Error('not issued');
-  return answer;
-};
 
 const bySignature = (): Partial<RemoteCmpOptions> => ({ identity: byCertificate(upstream) });
 const last = () => upstream.received.at(-1)!;
@@ -143,7 +135,7 @@ describe('a request', () => {
       expect(last().extraCerts).toEqual(sent);
     }
     for (const type of ['rsa-2048', 'p-384', 'ed25519'] as const) {
-      await issued(issuer({ identity: byCertificate(upstream, testKey(type)) }).issue(orderOf(inPkcs10)));
+      await issuedBy(issuer({ identity: byCertificate(upstream, testKey(type)) }).issue(orderOf(inPkcs10)));
     }
   });
 });
@@ -158,9 +150,9 @@ describe('the same order', () => {
       const order = orderOf(inPkcs10);
       const chosen = options();
       const count = upstream.issued.length;
-      const first = await issued(issuer(chosen).issue(order));
+      const first = await issuedBy(issuer(chosen).issue(order));
       const { der } = last();
-      const second = await issued(issuer(chosen).issue(order));
+      const second = await issuedBy(issuer(chosen).issue(order));
       expect(last().der).toEqual(der);
       expect(second.certificate).toEqual(first.certificate);
       expect(upstream.issued).toHaveLength(count + 1);
@@ -213,7 +205,7 @@ describe('what waits', () => {
     const order = orderOf(inCrmf);
     const answer = await issuer().issue(order);
     if (answer.kind !== 'pending') throw new Error('not pending');
-    await issued(issuer().poll!(answer.handle, order));
+    await issuedBy(issuer().poll!(answer.handle, order));
     expect(last().body).toEqual({ type: 'pollReq', certReqIds: [-1] });
   });
 
@@ -463,7 +455,7 @@ describe('the CA certificates', () => {
 describe('a confirmation', () => {
   const given = async (options: Partial<RemoteCmpOptions> = {}) => {
     const one = issuer(options);
-    const answer = await issued(one.issue(orderOf(inPkcs10)));
+    const answer = await issuedBy(one.issue(orderOf(inPkcs10)));
     return { one, answer };
   };
 
@@ -530,7 +522,7 @@ describe('a confirmation', () => {
 describe('a revocation', () => {
   test('names the certificate and the reason', async () => {
     const one = issuer();
-    const { certificate } = await issued(one.issue(orderOf(inPkcs10)));
+    const { certificate } = await issuedBy(one.issue(orderOf(inPkcs10)));
     await one.revoke!(certificate, 'keyCompromise');
     const { body } = last();
     if (body.type !== 'rr') throw new Error(body.type);
