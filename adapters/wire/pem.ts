@@ -14,9 +14,10 @@ const longestText = 16 * 1024 * 1024;
 const labelForm = /^[A-Z0-9#.]+(?:[ -][A-Z0-9#.]+)*$/;
 const longestLabel = 64;
 
-/** One block as RFC 7468 §3 has it written, ended by a line feed. */
-export function encodePem(label: string, der: Uint8Array): string {
-  return `${begin}${label}${dashes}\n${encodeBase64Lines(der)}-----END ${label}${dashes}\n`;
+/** One block as RFC 7468 §3 has it written, each line ended by a line feed. */
+export function encodePem(label: string, der: Uint8Array, lineEnd = '\n'): string {
+  const lines = encodeBase64Lines(der, lineEnd);
+  return `${begin}${label}${dashes}${lineEnd}${lines}-----END ${label}${dashes}${lineEnd}`;
 }
 
 /**

@@ -65,7 +65,8 @@ function caJsonPem(certificate: Uint8Array): string {
   return text;
 }
 
-const jsonPem = (certificate: Uint8Array): string => JSON.stringify(encodePem('CERTIFICATE', certificate));
+/** Of all that is in PEM, JSON has to escape the ends of lines only. */
+const jsonPem = (certificate: Uint8Array): string => `"${encodePem('CERTIFICATE', certificate, '\\n')}"`;
 
 function failure(
   status: number,
