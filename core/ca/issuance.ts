@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/event.ts';
 import type { Configuration, LoadedCa } from '../configuration.ts';
 import { audit, brief, type Context, systemActor } from '../context.ts';
+import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
@@ -192,7 +193,7 @@ function recordOf(context: Context, commission: Commission, { template }: Prepar
     createdAt: context.clock.now(),
     commonName: inventoryName ?? commonName(template.subject) ?? '',
     ca: ca.record.id,
-    serialNumber: template.serial.toHex().toUpperCase(),
+    serialNumber: hex(template.serial),
     subject: formatDistinguishedName(template.subject),
     notValidBefore: template.notBefore,
     notValidAfter: template.notAfter,

@@ -91,7 +91,7 @@ export class DerBuilder {
   unsigned(magnitude: Uint8Array, identifier: number = tag.integer): this {
     let skip = 0;
     while (skip < magnitude.length - 1 && magnitude[skip] === 0) skip++;
-    const value = magnitude.subarray(skip);
+    const value = skip === 0 ? magnitude : magnitude.subarray(skip);
     if (value.length > 0 && value[0]! < 0x80) return this.add(identifier, value);
     return this.add(identifier, (b) => {
       b.raw(Uint8Array.of(0)).raw(value);

@@ -5,16 +5,8 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-const hexDigits = Array.from({ length: 256 }, (_, octet) =>
-  octet.toString(16).padStart(2, '0').toUpperCase(),
-);
-
 /** Upper-case, two digits an octet. */
-export function hex(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i++) text += hexDigits[bytes[i]!];
-  return text;
-}
+export const hex = (bytes: Uint8Array): string => bytes.toHex().toUpperCase();
 
 /** Octets of hexadecimal digits in either case, or undefined when the text is anything else. */
 export function fromHex(text: string): Uint8Array | undefined {

@@ -67,6 +67,13 @@ export class DerReader {
     return this.bytes.subarray(from, this.#at);
   }
 
+  /** Consumes an element as `element` does; how many octets it has. */
+  skip(expected: number = this.peek()): number {
+    const from = this.#at;
+    this.#header(expected);
+    return this.#at - from;
+  }
+
   /** Consumes an element; its contents octets. */
   contents(expected: number): Uint8Array {
     return this.bytes.subarray(this.#header(expected), this.#at);
@@ -126,12 +133,13 @@ export class DerReader {
   }
 
   bitString(expected: number = tag.bitString): BitString {
-    const value = this.contents(expected);
-    const unused = value[0];
-    if (unused === undefined || unused > 7 || (unused > 0 && value.length === 1)) throw bad('bad BIT STRING');
-    if (unused > 0 && (value[value.length - 1]! & ((1 << unused) - 1)) !== 0)
+    const start = this.#header(expected);
+    const end = this.#at;
+    const unused = start < end ? this.bytes[start]! : 8;
+    if (unused > 7 || (unused > 0 && end - start === 1)) throw bad('bad BIT STRING');
+    if (unused > 0 && (this.bytes[end - 1]! & ((1 << unused) - 1)) !== 0)
       throw bad('BIT STRING padding not zero');
-    return { unused, bytes: value.subarray(1) };
+    return { unused, bytes: this.bytes.subarray(start + 1, end) };
   }
 
   /** A BIT STRING of whole octets, as keys and signatures are. */

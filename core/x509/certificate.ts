@@ -257,21 +257,21 @@ function readOutline(
   { issuer, subject, spki, extensions }: CertificateTemplate,
 ): [serial: Uint8Array, timeTags: Certificate['timeTags']] {
   const part = (which: number, length: number): void => {
-    if (tbs.element(which).length !== length) throw new Fault('malformed', 'certificate out of shape');
+    if (tbs.skip(which) !== length) throw new Fault('malformed', 'certificate out of shape');
   };
   part(contextConstructed(0), version3.length);
   const serial = tbs.integerBytes();
-  tbs.element(tag.sequence);
+  tbs.skip(tag.sequence);
   part(tag.sequence, issuer.der.length);
   const validity = tbs.sequence();
   const notBeforeTag = validity.peek();
-  validity.element();
+  validity.skip();
   const notAfterTag = validity.peek();
-  validity.element();
+  validity.skip();
   validity.finish();
   part(tag.sequence, subject.der.length);
   part(tag.sequence, spki.length);
-  if (extensions.length > 0) tbs.element(contextConstructed(3));
+  if (extensions.length > 0) tbs.skip(contextConstructed(3));
   tbs.finish();
   return [serial, [notBeforeTag, notAfterTag]];
 }
