@@ -1,5 +1,5 @@
 import { standIn } from '../ca/own-credentials.ts';
-import { publicUrls } from '../ca/urls.ts';
+import { publicUrlsOf } from '../ca/urls.ts';
 import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts';
 import type { Context } from '../context.ts';
 import type { Device } from '../devices/device.ts';
@@ -74,7 +74,7 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
       domain,
       now,
       issuer: ca.certificate,
-      urls: publicUrls(settings, ca.record.id),
+      urls: publicUrlsOf(settings, ca),
     });
   const planned = outcomeOf(requested, clock.now());
   if (entitlement === 'renewal') demandSameNames(renewed, planned);

@@ -83,4 +83,5 @@ function explained(
   };
 }
 
-const sameUrls = (a: Urls, b: Urls): boolean => a.crl === b.crl && a.aia === b.aia && a.ocsp === b.ocsp;
+const sameUrls = (a: Urls, b: Urls): boolean =>
+  a === b || (a.crl === b.crl && a.aia === b.aia && a.ocsp === b.ocsp);
