@@ -14,15 +14,24 @@ const chunkLength = 64 * 1024;
 const tagLength = 16;
 const cipherName = 'aes-256-gcm';
 /** Of version 1, the octet at the end of `magic`: 128 MiB, a third of a second. */
-const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 } as const;
+const usual: Cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
+
+/** What a guess costs, as scrypt has it. */
+interface Cost {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+  readonly maxmem?: number;
+}
 
 export async function* seal(
   plain: AsyncIterable<Uint8Array>,
   passphrase: string,
+  cost: Cost = usual,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const salt = randomBytes(saltLength);
   const header = Buffer.concat([magic, salt]);
-  const key = await derive(passphrase, salt);
+  const key = await derive(passphrase, salt, cost);
   yield header;
   let n = 0;
   for await (const { chunk, last } of chunks(plain, chunkLength)) {
@@ -39,9 +48,10 @@ export async function* seal(
 export async function* open(
   sealed: AsyncIterable<Uint8Array>,
   passphrase: string,
+  cost: Cost = usual,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { header, rest } = await readHeader(sealed);
-  const key = await derive(passphrase, header.subarray(magic.length));
+  const key = await derive(passphrase, header.subarray(magic.length), cost);
   let n = 0;
   for await (const { chunk, last } of chunks(rest, chunkLength + tagLength)) {
     const decipher = createDecipheriv(cipherName, key, nonce(n, last), { authTagLength: tagLength });
@@ -115,7 +125,7 @@ async function readHeader(
   return { header: bytes.subarray(0, headerLength), rest: rest() };
 }
 
-function derive(passphrase: string, salt: Uint8Array): Promise<Buffer> {
+function derive(passphrase: string, salt: Uint8Array, cost: Cost): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(passphrase.normalize('NFC'), salt, 32, cost, (error, key) =>
       error ? reject(error) : resolve(key),
