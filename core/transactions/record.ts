@@ -23,7 +23,7 @@ export function demandOpener(requester: Requester, { follows }: Exchange): void 
   }
 }
 
-/** Whether it is the registration authority that passed the opening message on, by whichever of its certificates. */
+/** See `Transactions.isRelay`. */
 export const isRelay = ({ credential, device }: Requester, { relay }: Pick<Transaction, 'relay'>): boolean =>
   relay !== null && credential === 'registrationAuthority' && device?.id === relay;
 

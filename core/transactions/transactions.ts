@@ -7,7 +7,15 @@ import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';
 import { type Confirmation, confirm } from './confirm.ts';
-import { demandOpener, digest, exchangeWrite, memory, type Progress, refusedExchange } from './record.ts';
+import {
+  demandOpener,
+  digest,
+  exchangeWrite,
+  isRelay,
+  memory,
+  type Progress,
+  refusedExchange,
+} from './record.ts';
 import type { Answer, Answering, Exchange, Transaction } from './transaction.ts';
 
 /** What is known of the transaction that a message names. */
@@ -44,6 +52,8 @@ export interface Transactions {
    * but the one who was given it, conflict when nothing waits for it, badProof when the hash is not the certificate's, replayed.
    */
   confirm(requester: Requester, confirmation: Confirmation): Promise<void>;
+  /** Whether it is the registration authority that passed the opening message on, by whichever of its certificates. */
+  isRelay(requester: Requester, transaction: Transaction): boolean;
   list(principal: Principal, query: Query<'transaction'>): Promise<Page<TransactionView>>;
   /** Faults: notFound. */
   read(principal: Principal, id: number): Promise<TransactionView>;
@@ -82,6 +92,7 @@ export function transactions(context: Context, crls: Crls): Transactions {
       await record(requester, exchange, await exchange.answer(), { state: 'rejected', lasts: memory });
     },
     confirm: (requester, confirmation) => confirm(context, crls, requester, confirmation),
+    isRelay,
     async list(principal, query) {
       demand(principal, 'certificates.read');
       const page = await store.list('transaction', query);

@@ -1,6 +1,5 @@
 import { parsePkiBody } from '#adapters/wire/cmp/body.ts';
 import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
-import { isRelay } from '#core/transactions/record.ts';
 import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
 import { isEnrolment, resumeEnrolment } from './enrolment.ts';
 import { Refusal } from './refusal.ts';
@@ -29,7 +28,7 @@ async function onBehalf(
   opening: SealedPkiMessage,
 ): Promise<Dialogue> {
   const { transaction, requester: asker } = dialogue;
-  if (!transaction || !isRelay(asker, transaction)) return dialogue;
+  if (!transaction || !gateway.transactions.isRelay(asker, transaction)) return dialogue;
   const { requester, recipient } = await identify(gateway, entropy, opening, asker.target, dialogue);
   return { ...dialogue, requester, recipient };
 }
