@@ -173,7 +173,7 @@ describe('over EST, REST and CMP', () => {
     server = await startServer();
     prepare(server);
     jo = new Account(server, 'jo', joPassword);
-    for (const client of clients) devices.set(client, server.device(`pump-${client.protocol}`));
+    for (const client of clients) devices.set(client, await server.register(`pump-${client.protocol}`));
   }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -200,7 +200,7 @@ describe('over EST, REST and CMP', () => {
   }, 60_000);
 
   test('a request is rejected, and stays so', async () => {
-    for (const client of clients) devices.set(client, server.device(`valve-${client.protocol}`));
+    for (const client of clients) devices.set(client, await server.register(`valve-${client.protocol}`));
     expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
     for (const { id } of waiting()) expect(jo.decide(id, 'reject')).toBe(200);
     expect(all(enough)).toEqual(['refused', 'refused', 'refused']);
@@ -208,7 +208,7 @@ describe('over EST, REST and CMP', () => {
   }, 60_000);
 
   test('OpenSSL polls by itself until somebody has approved', async () => {
-    const device = server.device('gate-1');
+    const device = await server.register('gate-1');
     makeRequest(server, 'gate-1');
     const client = Bun.spawn(['bash', '-c', cmpLine(server, device, 60)], {
       cwd: server.directory,
@@ -249,7 +249,8 @@ test.skipIf(!hasPostgres)(
       await using one = await startServer({ config });
       await using other = await startServer({ beside: one });
       prepare(one, 2);
-      const pumps = new Map(clients.map((client) => [client, one.device(`pump-${client.protocol}`)]));
+      const pumps = new Map<Client, DeviceSecrets>();
+      for (const client of clients) pumps.set(client, await one.register(`pump-${client.protocol}`));
       for (const server of [one, other, one]) {
         for (const [client, device] of pumps) expect(client.ask(server, device, brief)).toBe('waiting');
       }
@@ -268,7 +269,7 @@ test.skipIf(!hasPostgres)(
       expect(jo.get('/api/certificates/?search=pump').length).toBe(3);
 
       // The same fifty times at once, at both.
-      const device = one.device('gate-1');
+      const device = await one.register('gate-1');
       makeRequest(one, 'gate-1');
       const body = await Bun.file(join(one.directory, 'gate-1.b64')).text();
       const authorization = `Basic ${btoa(`${device.username}:${device.password}`)}`;

@@ -53,8 +53,11 @@ function run(server: Server, line: string): string {
 }
 
 /** Registers a device and enrols it over EST: its secrets and the serial number of its certificate. */
-function enrolled(server: Server, name: string): { device: DeviceSecrets; serialNumber: string } {
-  const device = server.device(name);
+async function enrolled(
+  server: Server,
+  name: string,
+): Promise<{ device: DeviceSecrets; serialNumber: string }> {
+  const device = await server.register(name);
   for (const line of ['key', 'ca', 'est']) run(server, device.commands[line]!);
   return { device, serialNumber: serialOf(server, name) };
 }
@@ -94,9 +97,9 @@ describe.each(pairs)('a backup of a service on %s, restored on %s', (from, to) =
         config: (await configOf(from)).replace('host = "127.0.0.1"\n', ''),
       });
       const { directory } = server;
-      const pump = enrolled(server, 'pump-1');
-      const before = enrolled(server, 'revoked-before');
-      const after = enrolled(server, 'revoked-after');
+      const pump = await enrolled(server, 'pump-1');
+      const before = await enrolled(server, 'revoked-before');
+      const after = await enrolled(server, 'revoked-after');
       await revoke(server, before.serialNumber);
 
       const backups = join(directory, 'backups');
@@ -111,7 +114,7 @@ describe.each(pairs)('a backup of a service on %s, restored on %s', (from, to) =
       expect(readFileSync(file).includes('pump-1')).toBe(false);
 
       await revoke(server, after.serialNumber);
-      const later = enrolled(server, 'issued-later');
+      const later = await enrolled(server, 'issued-later');
       await revoke(server, later.serialNumber);
       const published = await newestCrl(server);
       writeFileSync(join(directory, 'published.crl'), published);

@@ -20,7 +20,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     run('cat ca.pem root.pem > chain.pem');
     const body = JSON.stringify({ username: 'admin', password: adminPassword });
     token = JSON.parse(run(`curl -sSfk ${server.baseUrl}/api/token/ --json '${body}'`)).access;
-    for (const name of ['pump-1', 'pump-2']) enrol(name);
+    for (const name of ['pump-1', 'pump-2']) await enrol(name);
   }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -30,8 +30,8 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     return stdout;
   }
 
-  function enrol(name: string): void {
-    const { username, password } = server.device(name);
+  async function enrol(name: string): Promise<void> {
+    const { username, password } = await server.register(name);
     run(
       `openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${name}.key -out ${name}.csr -subj /CN=${name}`,
     );

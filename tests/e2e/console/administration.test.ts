@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
   const [operator] = (await site.api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
   await site.api('POST', '/api/users/', { username: 'jo', password: joPassword, role: operator!.id });
-  device = site.server.device('gate-1');
+  device = await site.server.register('gate-1');
   shell(site.server.directory, device.commands.key!);
   page = await site.tab();
   await page.look({ width: 1280, height: 900, dark: false });

@@ -43,7 +43,7 @@ export const placeOf = ({ path }: Described): string => places[path] ?? path;
 /** A device that has enrolled, and others that have not. */
 export async function populate(site: Site): Promise<void> {
   const { server, api } = site;
-  const { commands } = server.device('pump-1');
+  const { commands } = await server.register('pump-1');
   for (const step of ['key', 'ca', 'est']) {
     const { status, stderr } = shell(server.directory, commands[step]!);
     if (status !== 0) throw new Error(`${step}: ${stderr}`);
@@ -94,7 +94,7 @@ async function populateApprovals({ server, api }: Site): Promise<void> {
     approvers: 2,
     device_pattern: 'gate-.*',
   });
-  const { commands } = server.device('gate-1');
+  const { commands } = await server.register('gate-1');
   // It is told to come again later, which is not a certificate.
   shell(server.directory, `${commands.key} && ${commands.est}`);
 }
@@ -112,7 +112,7 @@ async function populateAdministration({ server, api }: Site): Promise<void> {
   })) as { id: number };
   await api('POST', `/api/webhooks/${webhook}/test/`);
   await api('POST', '/api/tls/', { credential_type: 0, unique_name: 'tls-next-year', key_type: 'p-384' });
-  const { commands } = server.device('valve-8');
+  const { commands } = await server.register('valve-8');
   const { status, stderr } = shell(server.directory, `${commands.key} && ${commands.cmp}`);
   if (status !== 0) throw new Error(`cmp: ${stderr}`);
 }
