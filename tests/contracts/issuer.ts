@@ -136,9 +136,8 @@ export function issuerContract(
       const body = { type: 'p10cr', request: prepared.request!.der } as const;
       const one = { prepared, operation, message: await openingMessage({ certificate, key: its }, body) };
       issuer.check?.(one);
-      const answer = await issuer.issue(one);
-      isWanted(answer, one);
-      if (issuer.repeatable) expect(await issuer.issue(one)).toEqual(answer);
+      isWanted(await issuer.issue(one), one);
+      if (issuer.repeatable) isWanted(await issuer.issue(one), one);
     });
 
     if (kind === 'own') return;
