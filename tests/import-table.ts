@@ -75,7 +75,11 @@ const importTable: readonly Row[] = [
       'csv-parse': 'all',
     },
   },
-  { of: 'adapters/inbound/http/', ...inbound, packages: http },
+  {
+    of: 'adapters/inbound/http/',
+    ...inbound,
+    packages: { ...http, 'node:_http_common': ['HTTPParser', 'methods'] },
+  },
   {
     of: 'adapters/inbound/management/',
     ...inbound,
