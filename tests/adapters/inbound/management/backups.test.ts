@@ -129,9 +129,14 @@ describe('POST /api/backups/{id}/run/', () => {
 
   test('one at a time', async () => {
     const id = await made();
+    const begun = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
-    outcome = () => held.promise;
+    outcome = () => {
+      begun.resolve();
+      return held.promise;
+    };
     const first = api.post(`/api/backups/${id}/run/`);
+    await begun.promise;
     const second = await api.post(`/api/backups/${id}/run/`);
     held.resolve();
     outcome = async () => {};
