@@ -1,4 +1,4 @@
-import { createHmac, pbkdf2 } from 'node:crypto';
+import { pbkdf2 } from 'node:crypto';
 import { type DerBuilder, der } from '#core/der/builder.ts';
 import { type DerReader, readDer } from '#core/der/reader.ts';
 import { tag } from '#core/der/tag.ts';
@@ -200,7 +200,7 @@ export async function computeMac(
   data: Uint8Array,
 ): Promise<Uint8Array> {
   const key = await deriveKey(parameters, secret);
-  return createHmac(parameters.mac, key).update(data).digest();
+  return new Bun.CryptoHasher(parameters.mac, key).update(data).digest();
 }
 
 /** Into a buffer that is there: hundreds of new ones for each message would cost more than the hashing. */
