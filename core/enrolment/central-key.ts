@@ -5,7 +5,7 @@ import { Fault } from '../fault.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
-import { parseCertReqMsg } from '../x509/crmf.ts';
+import type { CertReqMsg } from '../x509/crmf.ts';
 import type { Extension } from '../x509/extension.ts';
 import { emptyName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
@@ -55,8 +55,7 @@ const keyTypes: Readonly<Record<string, KeyType>> = {
  * RFC 9483 §4.1.6: the template has no public key, or one without octets, whose algorithm says what is wanted. Undefined when it
  * has a key. Faults: malformed, badAlgorithm.
  */
-export function wantedKey(certReqMsg: Uint8Array): WantedKey | undefined {
-  const { template, proof } = parseCertReqMsg(certReqMsg);
+export function wantedKey({ template, proof }: CertReqMsg): WantedKey | undefined {
   const { subject = emptyName, extensions, spki } = template;
   const type = spki ? emptyKeyType(spki) : 'p-256';
   if (!type) return undefined;

@@ -2,7 +2,7 @@ import { type DerReader, readDer } from '../der/reader.ts';
 import { contextConstructed, tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { readSignatureAlgorithm, type SignatureAlgorithm, signatureAlgorithmFits } from './algorithm.ts';
-import { parseCertReqMsg } from './crmf.ts';
+import { type CertReqMsg, parseCertReqMsg } from './crmf.ts';
 import { readString, stringTags } from './directory-string.ts';
 import { type Extension, readExtensions } from './extension.ts';
 import { decodeSubjectAltName } from './extensions/identity.ts';
@@ -77,11 +77,16 @@ function demandProof(
  * One CertReqMsg of CRMF in DER (RFC 4211 §3, as RFC 9483 §4.1.1 has it: proof by a signature). `raVerified`: whether the
  * sender is an RA that may vouch for the possession. Faults: malformed; badCsr without a public key; badAlgorithm; badProof.
  */
-export function verifyCertReqMsg(
+export const verifyCertReqMsg = (
   der: Uint8Array,
   options: { readonly raVerified: boolean },
+): VerifiedRequest => verifyParsed(parseCertReqMsg(der), options);
+
+/** The same of a message that has been read already. Faults: badCsr without a public key; badAlgorithm; badProof. */
+export function verifyParsed(
+  { der, template, proof, signed }: CertReqMsg,
+  options: { readonly raVerified: boolean },
 ): VerifiedRequest {
-  const { template, proof, signed } = parseCertReqMsg(der);
   const { subject = emptyName, spki, extensions } = template;
   if (!spki) throw bad('the certificate template has no public key');
   const publicKey = readPublicKey(spki);
