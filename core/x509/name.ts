@@ -171,8 +171,11 @@ function formatAttribute({ type, value, tag: identifier }: NameAttribute): strin
   return `${type}=#${hex(encoded).toLowerCase()}`;
 }
 
+const toEscape = /["+,;<>\\\x01-\x1f\x7f]|^[ #]| $/;
+
 /** RFC 4514 §2.4; control characters, which no log should show, as pairs of digits too. */
 function escapeValue(value: string): string {
+  if (!toEscape.test(value)) return value;
   let text = value
     .replace(/["+,;<>\\]/g, '\\$&')
     .replace(/[\x01-\x1f\x7f]/g, (c) => `\\${hex(Uint8Array.of(c.charCodeAt(0)))}`);
