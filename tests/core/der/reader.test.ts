@@ -94,6 +94,14 @@ describe('DerReader', () => {
     expect(value).toEqual(Uint8Array.of(8));
   });
 
+  test('skip passes over what element gives, and says how long that is', () => {
+    const reader = new DerReader(bytes('04 02 01 02 05 00'));
+    expect(reader.skip(tag.octetString)).toBe(4);
+    expect(() => reader.skip(tag.octetString)).toThrow(Fault);
+    expect(reader.skip()).toBe(2);
+    reader.finish();
+  });
+
   test('an optional element that is broken is refused, not skipped', () => {
     expect(reading('02 05 00', (r) => r.optional(tag.integer))).toThrow(Fault);
   });
