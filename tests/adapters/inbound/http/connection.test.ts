@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Listener } from '#adapters/inbound/http/listener.ts';
 import { connectPlain, connectSecure, mount, open, request, statusOf, talk, text, until } from './fixture.ts';
 
-const limits = { handshakeMs: 200, headerMs: 200, bodyMs: 400, idleMs: 800, lingerMs: 100 };
+// So far apart that a machine with other work still keeps them in order.
+const limits = { handshakeMs: 800, headerMs: 800, bodyMs: 1600, idleMs: 3200, lingerMs: 100 };
 let listener: Listener;
 
 beforeAll(async () => {
@@ -36,17 +37,17 @@ describe.concurrent.each([
   ['plain HTTP', plain],
 ])('%s cuts a connection', (_scheme, connect) => {
   test('that sends nothing', async () => {
-    within(await life(connect()), 100, 500);
+    within(await life(connect()), 400, 2_400);
   });
 
   test('whose header does not come to its end', async () => {
-    within(await life(connect(), 'GET / HTTP/1.1\r\nHost: pki\r\n'), 100, 500);
+    within(await life(connect(), 'GET / HTTP/1.1\r\nHost: pki\r\n'), 400, 2_400);
   });
 
   test('whose header trickles in', async () => {
     const socket = connect();
     const trickle = setInterval(() => socket.write('X: a\r\n'), 20);
-    within(await life(socket, 'GET / HTTP/1.1\r\n'), 100, 500);
+    within(await life(socket, 'GET / HTTP/1.1\r\n'), 400, 2_400);
     clearInterval(trickle);
   });
 
@@ -55,13 +56,13 @@ describe.concurrent.each([
     const trickle = setInterval(() => socket.write('a'), 20);
     const life_ = await life(socket, request('POST /', ['Content-Length: 500']));
     clearInterval(trickle);
-    within(life_, 300, 900);
+    within(life_, 1_200, 4_000);
     expect(statusOf(life_[1])).toBe(408);
     expect(life_[1]).toMatch(/^x-form: \//im);
   });
 
   test('that is idle between requests, later', async () => {
-    within(await life(connect(), keepAlive(0)), 700, 1_500);
+    within(await life(connect(), keepAlive(0)), 2_800, 8_000);
   });
 
   test('whose next header trickles in, sooner', async () => {
@@ -69,22 +70,22 @@ describe.concurrent.each([
     const ended = life(socket, keepAlive(0));
     await until(socket, 'done');
     socket.write('GET');
-    within(await ended, 100, 650);
+    within(await ended, 400, 2_700);
   });
 });
 
 test.concurrent('a TCP connection without a handshake is cut', async () => {
-  within(await life(connectPlain(listener.httpsPort)), 100, 500);
-  within(await life(connectPlain(listener.httpsPort), '\x16\x03\x01'), 100, 500);
+  within(await life(connectPlain(listener.httpsPort)), 400, 2_400);
+  within(await life(connectPlain(listener.httpsPort), '\x16\x03\x01'), 400, 2_400);
 });
 
 test.concurrent('what is no handshake is cut', async () => {
-  within(await life(connectPlain(listener.httpsPort), keepAlive(0)), -1, 190);
+  within(await life(connectPlain(listener.httpsPort), keepAlive(0)), -1, 790);
 });
 
 test.concurrent('a mount may take longer than any of these limits', async () => {
-  const [ms, received] = await life(secure(), request('GET /?1000'));
-  expect(ms).toBeGreaterThan(990);
+  const [ms, received] = await life(secure(), request('GET /?4000'));
+  expect(ms).toBeGreaterThan(3_990);
   expect(received).toEndWith('done');
 });
 
@@ -93,7 +94,7 @@ test.concurrent('a connection that is in use lives on', async () => {
   for (let i = 0; i < 4; i += 1) {
     socket.write(keepAlive(0));
     await until(socket, 'done');
-    await Bun.sleep(300);
+    await Bun.sleep(1_200);
   }
   expect(socket.destroyed).toBe(false);
   socket.destroy();
