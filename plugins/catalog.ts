@@ -12,7 +12,10 @@ import { remoteEst } from './remote-est.ts';
 import { rest } from './rest.ts';
 import { sqlite } from './sqlite.ts';
 
-/** Every plugin that comes with Postern. Inbound ones are open where the configuration names none. */
+/**
+ * Every plugin that comes with Postern. Inbound ones are open where the configuration names none. What they open is loaded
+ * when they are opened, as far as it takes long: a command that only checks or lists does without.
+ */
 export const catalog: readonly Plugin[] = [
   // store
   sqlite,

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { createCmp } from '#adapters/inbound/cmp/mount.ts';
 import { definePlugin } from './contract.ts';
+
+const adapter = () => import('#adapters/inbound/cmp/mount.ts');
 
 export const cmp = definePlugin({
   slot: 'inbound',
@@ -15,6 +16,7 @@ export const cmp = definePlugin({
   open: async (config, { gateway, clock, entropy, log }) => {
     const confirmWithin = config.confirm_seconds * 1000;
     const decideWithin = config.decide_seconds * 1000;
+    const { createCmp } = await adapter();
     return { mounts: [createCmp({ gateway, clock, entropy, log, confirmWithin, decideWithin })] };
   },
 });

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { createEst } from '#adapters/inbound/est/mount.ts';
 import { definePlugin } from './contract.ts';
+
+const adapter = () => import('#adapters/inbound/est/mount.ts');
 
 export const est = definePlugin({
   slot: 'inbound',
   name: 'est',
   summary: 'Enrolment over EST (RFC 7030) at /.well-known/est.',
   config: Type.Object({}),
-  open: async (_, { gateway }) => ({ mounts: [createEst(gateway)] }),
+  open: async (_, { gateway }) => ({ mounts: [(await adapter()).createEst(gateway)] }),
 });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { openKeyFiles } from '#adapters/outbound/keyfile/key-files.ts';
 import { definePlugin } from './contract.ts';
+
+const adapter = () => import('#adapters/outbound/keyfile/key-files.ts');
 
 export const keyfile = definePlugin({
   slot: 'keys',
@@ -11,6 +12,6 @@ export const keyfile = definePlugin({
     /** Default: `keys` in the data directory. */
     directory: Type.Optional(Type.String({ minLength: 1, pathname: true })),
   }),
-  open: ({ directory }, { dataDirectory, vault }) =>
-    openKeyFiles({ directory: directory ?? join(dataDirectory, 'keys'), vault }),
+  open: async ({ directory }, { dataDirectory, vault }) =>
+    (await adapter()).openKeyFiles({ directory: directory ?? join(dataDirectory, 'keys'), vault }),
 });

@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { definePlugin } from './contract.ts';
 
+const adapter = () => import('#adapters/inbound/management/mount.ts');
+
 export const management = definePlugin({
   slot: 'inbound',
   name: 'management',
@@ -10,8 +12,7 @@ export const management = definePlugin({
     device_import_mib: Type.Integer({ minimum: 1, maximum: 512, default: 32 }),
   }),
   async open({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) {
-    // Long to load, and commands that serve nothing do without.
-    const { createManagement } = await import('#adapters/inbound/management/mount.ts');
+    const { createManagement } = await adapter();
     return { mounts: createManagement(gateway, log, clock, baseUrl, mebibytes * 1024 * 1024) };
   },
 });

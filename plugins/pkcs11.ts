@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { openToken } from '#adapters/outbound/pkcs11/token-keys.ts';
 import { definePlugin } from './contract.ts';
+
+const adapter = () => import('#adapters/outbound/pkcs11/token-keys.ts');
 
 export const pkcs11 = definePlugin({
   slot: 'keys',
@@ -26,8 +27,11 @@ export const pkcs11 = definePlugin({
       Type.Array(Type.String({ title: 'text like NAME=value', pattern: '^[A-Za-z_][A-Za-z0-9_]*=' })),
     ),
   }),
-  open: ({ library, library_parameters, token, slot, pin, ...config }, { name, dataDirectory, vault, log }) =>
-    openToken({
+  open: async (
+    { library, library_parameters, token, slot, pin, ...config },
+    { name, dataDirectory, vault, log },
+  ) =>
+    (await adapter()).openToken({
       library,
       ...(library_parameters !== undefined && { parameters: library_parameters }),
       ...(token !== undefined && { token }),

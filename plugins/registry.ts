@@ -10,7 +10,6 @@ import {
   type Surroundings,
   slots,
 } from './contract.ts';
-import * as postern from './postern.ts';
 
 /** A plugin could not be opened. The message is for the operator. */
 class OpenError extends Error {
@@ -58,7 +57,8 @@ function reason(error: unknown): string {
  * What a module from outside imports as `postern`, wherever it lies and with nothing installed beside it: the very modules that
  * run here, whichever clone its own tests are linked to.
  */
-function offerContract(): void {
+async function offerContract(): Promise<void> {
+  const postern = await import('./postern.ts');
   Bun.plugin({
     name: 'postern',
     setup(build) {
@@ -72,7 +72,7 @@ function offerContract(): void {
  * relative to `directory`. Throws an Error that says what is wrong with it.
  */
 export async function loadPlugin(specifier: string, directory: string): Promise<Plugin> {
-  offerContract();
+  await offerContract();
   let module: { readonly default?: unknown; readonly plugin?: unknown };
   try {
     module = await import(Bun.resolveSync(specifier, directory));

@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  distinguishedName,
-  type Identity,
-  openRemoteCmp,
-  type Trust,
-} from '#adapters/outbound/remote-cmp/remote-cmp.ts';
-import { signingIn } from '#adapters/outbound/remote-cmp/signing-key.ts';
+import type { Identity, Trust } from '#adapters/outbound/remote-cmp/remote-cmp.ts';
 import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
 import type { MacParameters } from '#adapters/wire/cmp/mac.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
@@ -15,6 +9,7 @@ import { readPrivateKey } from '#adapters/wire/private-key.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
 import { definePlugin } from './contract.ts';
 
+const adapter = () => import('#adapters/outbound/remote-cmp/remote-cmp.ts');
 const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
 const flag = Type.Optional(Type.Boolean());
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
@@ -108,6 +103,7 @@ export const remoteCmp = definePlugin({
     if ((config.forward ?? 'request') !== 'request' && identity.kind === 'mac')
       throw new Error('to forward nested messages needs a client_certificate: they are signed');
     const tls = config.tls_trust_file && (await certificates(config.tls_trust_file));
+    const { distinguishedName, openRemoteCmp } = await adapter();
     return openRemoteCmp({
       name,
       url: place(config),
@@ -190,6 +186,7 @@ async function certified(config: Config, certificate: string, keyStores: KeyStor
     if (id === undefined || key !== undefined)
       throw new Error('client_key_store and client_key_id belong together, and without client_key');
     if (!keys || !own[0]) throw new Error('client_key_store has to name a key store of the configuration');
+    const { signingIn } = await import('#adapters/outbound/remote-cmp/signing-key.ts');
     return { kind: 'held', certificates: own, sign: signingIn(keys, id, own[0]) };
   }
   if (key === undefined) throw new Error('client_certificate needs client_key, or client_key_store');

@@ -1,15 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  openRemoteEst,
-  type RemoteEstOptions,
-  type Trust,
-} from '#adapters/outbound/remote-est/remote-est.ts';
+import type { RemoteEstOptions, Trust } from '#adapters/outbound/remote-est/remote-est.ts';
 import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
 import { readPrivateKey } from '#adapters/wire/private-key.ts';
 import { definePlugin } from './contract.ts';
 
+const adapter = () => import('#adapters/outbound/remote-est/remote-est.ts');
 const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
 const seconds = (least: number, most: number) =>
   Type.Optional(Type.Integer({ minimum: least, maximum: most }));
@@ -62,7 +59,7 @@ export const remoteEst = definePlugin({
     const most = config.retry_after_most_seconds ?? 3600;
     const least = config.retry_after_least_seconds ?? Math.min(2, most);
     if (least > most) throw new Error('retry_after_least_seconds is more than retry_after_most_seconds');
-    return openRemoteEst({
+    return (await adapter()).openRemoteEst({
       name,
       url: place(config),
       trust: await trusted(config),

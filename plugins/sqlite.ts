@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { openSqliteStore, restoreSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { definePlugin } from './contract.ts';
+
+const adapter = () => import('#adapters/outbound/sql/sqlite.ts');
 
 export const sqlite = definePlugin({
   slot: 'store',
@@ -12,8 +13,8 @@ export const sqlite = definePlugin({
     /** Default: `postern.db` in the data directory. */
     path: Type.Optional(Type.String({ minLength: 1, pathname: true })),
   }),
-  open: ({ path }, { dataDirectory, clock }) =>
-    openSqliteStore({ path: path ?? join(dataDirectory, 'postern.db'), clock }),
-  restore: ({ path }, { dataDirectory }, snapshot) =>
-    restoreSqliteStore(path ?? join(dataDirectory, 'postern.db'), snapshot),
+  open: async ({ path }, { dataDirectory, clock }) =>
+    (await adapter()).openSqliteStore({ path: path ?? join(dataDirectory, 'postern.db'), clock }),
+  restore: async ({ path }, { dataDirectory }, snapshot) =>
+    (await adapter()).restoreSqliteStore(path ?? join(dataDirectory, 'postern.db'), snapshot),
 });

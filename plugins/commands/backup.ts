@@ -5,7 +5,7 @@ import type { RestoreResult } from '#core/backups/settle.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../config-file.ts';
-import { type Restored, restoreBackup } from '../restore.ts';
+import type { Restored } from '../restore.ts';
 import { ask } from './ask.ts';
 import {
   type Command,
@@ -71,6 +71,7 @@ ${passphrases}`,
       for (const der of crls) parseCrl(der);
       const passphrase = await passphraseOf(invocation, 'known');
       const loaded = await loadConfiguration(invocation.place, invocation.catalog);
+      const { restoreBackup } = await import('../restore.ts');
       const restored = await restoreBackup(loaded, file, passphrase);
       const { createdAt } = restored.summary;
       const result = await withGateway(invocation, ({ gateway }) =>

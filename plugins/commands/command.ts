@@ -3,7 +3,7 @@ import type { Gateway } from '#core/gateway.ts';
 import type { Place } from '../config-file.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../config-file.ts';
 import type { Plugin } from '../contract.ts';
-import { type Addresses, openService, rememberedAddresses } from '../service.ts';
+import type { Addresses } from '../service.ts';
 
 /** Exit statuses; `configuration` is EX_CONFIG of sysexits(3). */
 export const exit = { success: 0, failure: 1, usage: 2, configuration: 78 } as const;
@@ -72,6 +72,7 @@ export async function withGateway<T>(
   await using stack = new AsyncDisposableStack();
   const working = progress('opening the store and the keys');
   try {
+    const { openService, rememberedAddresses } = await import('../service.ts');
     const known = rememberedAddresses(loaded);
     const service = await openService(loaded, known, { logToStderr: false }, stack);
     working.done();

@@ -1,6 +1,4 @@
 import { loadConfiguration } from '../config-file.ts';
-import { serve } from '../main.ts';
-import { addresses } from '../service.ts';
 import {
   type Command,
   configOption,
@@ -29,7 +27,10 @@ export const serveCommands: readonly Command[] = [
 printed once. "postern ready URL" on standard output says that connections are accepted; the log goes to the
 data directory and, as lines of JSON, to standard error.`,
     options: place,
-    run: ({ place, catalog }) => serve(place, catalog, process.argv.slice(1)),
+    async run({ place, catalog }) {
+      const { serve } = await import('../main.ts');
+      return serve(place, catalog, process.argv.slice(1));
+    },
   },
   {
     name: 'check',
@@ -41,6 +42,7 @@ data directory and, as lines of JSON, to standard error.`,
     async run({ place, catalog, options }) {
       const { configuration, dataDirectory, file } = await loadConfiguration(place, catalog);
       const { https_port: https, http_port: http } = configuration.server;
+      const { addresses } = await import('../service.ts');
       const { baseUrl } = addresses(configuration, { https, http });
       const plugins = Object.fromEntries(
         (['store', 'keys', 'issuers', 'inbound'] as const).map((slot) => [
