@@ -26,11 +26,21 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     }
   }
 
-  /** Making a database takes longer than most tests: those that are done with one empty it for the next. */
-  const empty: string[] = [];
+  type Database = TestDatabase & { readonly url: string };
 
-  async function createDatabase(): Promise<TestDatabase & { readonly url: string }> {
-    const url = empty.pop() ?? (await server.createDatabase());
+  /** One with the tables in it, to be copied: making them takes longer than most tests. */
+  let tables: Promise<string> | undefined;
+  async function makeTables(): Promise<string> {
+    const url = await server.createDatabase();
+    await (await openPostgresStore({ url, clock })).close();
+    return url;
+  }
+  async function withTables(): Promise<Database> {
+    tables ??= makeTables();
+    return database(await server.createDatabase(await tables));
+  }
+
+  function database(url: string): Database {
     const stores: Store[] = [];
     return {
       url,
@@ -42,22 +52,21 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
       execute: (text) => execute(url, text),
       async remove() {
         await Promise.all(stores.map((store) => store.close()));
-        await execute(url, 'drop schema public cascade; create schema public');
-        empty.push(url);
+        await server.execute(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
       },
     };
   }
 
-  storeContract('it', createDatabase);
+  storeContract('it', withTables);
 
   const databases: TestDatabase[] = [];
   afterEach(async () => {
     for (const database of databases.splice(0)) await database.remove();
   });
   const fresh = async () => {
-    const database = await createDatabase();
-    databases.push(database);
-    return database;
+    const made = database(await server.createDatabase());
+    databases.push(made);
+    return made;
   };
 
   test('gateways that make the tables at once find them made once', async () => {
