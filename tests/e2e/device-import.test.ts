@@ -15,16 +15,24 @@ interface Progress {
   readonly refused: number;
 }
 
-async function call(server: Server, path: string, init: RequestInit = {}): Promise<Progress> {
-  const tls = { rejectUnauthorized: false };
-  const signIn = await fetch(`${server.baseUrl}/api/token/`, {
+const tls = { rejectUnauthorized: false };
+
+/** Of one sign-in, which costs more than many questions; a restart does not end it. */
+let token: string | undefined;
+
+async function signIn(server: Server): Promise<string> {
+  const answer = await fetch(`${server.baseUrl}/api/token/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ username: 'admin', password: adminPassword }),
     tls,
   });
-  const { access } = (await signIn.json()) as { access: string };
-  const headers = { authorization: `Bearer ${access}`, ...(init.headers as Record<string, string>) };
+  return ((await answer.json()) as { access: string }).access;
+}
+
+async function call(server: Server, path: string, init: RequestInit = {}): Promise<Progress> {
+  token ??= await signIn(server);
+  const headers = { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) };
   const response = await fetch(`${server.baseUrl}${path}`, { ...init, headers, tls });
   return (await response.json()) as Progress;
 }
