@@ -29,7 +29,9 @@ type Name = keyof typeof stores;
 const configOf = async (store: Name): Promise<string> =>
   `[server]\nhost = "127.0.0.1"\nworkers = 1\n${backupTable}${await stores[store]()}`;
 
-/** A call of the Management API, signed in anew. */
+const tokens = new WeakMap<Server, string>();
+
+/** A call of the Management API, signed in where it is the first, or the service knows the sign-in no more. */
 async function api(server: Server, method: string, path: string, body?: unknown) {
   const call = (way: string, at: string, content: unknown, headers: Record<string, string>) =>
     fetch(`${server.baseUrl}${at}`, {
@@ -38,9 +40,13 @@ async function api(server: Server, method: string, path: string, body?: unknown)
       ...(content !== undefined && { body: JSON.stringify(content) }),
       tls: { rejectUnauthorized: false },
     });
-  const signIn = await call('POST', '/api/token/', { username: 'admin', password: adminPassword }, {});
-  const { access } = (await signIn.json()) as { access: string };
-  const answer = await call(method, path, body, { authorization: `Bearer ${access}` });
+  const signedIn = () => call(method, path, body, { authorization: `Bearer ${tokens.get(server)}` });
+  let answer = await signedIn();
+  if (answer.status === 401) {
+    const signIn = await call('POST', '/api/token/', { username: 'admin', password: adminPassword }, {});
+    tokens.set(server, ((await signIn.json()) as { access: string }).access);
+    answer = await signedIn();
+  }
   const text = await answer.text();
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer by expecting it
   return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as any };
