@@ -38,29 +38,58 @@ export function sourceText(source: string): SourceText {
       templates.push(0);
     } else gone(1);
   };
-  while (at < source.length) {
+  /** A comment or a regular expression; a division is code. */
+  const slash = (): void => {
     const comment = match(/\/\/.*|\/\*[\s\S]*?\*\//y);
-    const string = match(/'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y);
     const regExp =
+      !comment &&
       beforeRegExp.test(code.slice(-20)) &&
       match(/\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y);
-    if (comment) gone(comment.length);
-    else if (string) {
-      withStrings += string;
-      code += string[0] + ' '.repeat(string.length - 2) + string[0];
-      at += string.length;
-    } else if (regExp) gone(regExp.length);
-    else if (source[at] === '`') {
-      gone(1);
-      templateText();
-    } else if (templates.length > 0 && source[at] === '}' && templates.at(-1) === 0) {
+    const other = comment || regExp;
+    if (other) gone(other.length);
+    else keep('/');
+  };
+  const quote = (): void => {
+    const string = match(/'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y);
+    if (!string) {
+      keep(source[at]!);
+      return;
+    }
+    withStrings += string;
+    code += string[0] + ' '.repeat(string.length - 2) + string[0];
+    at += string.length;
+  };
+  const brace = (step: 1 | -1): void => {
+    if (step === -1 && templates.at(-1) === 0) {
       templates.pop();
       gone(1);
       templateText();
-    } else {
-      if (templates.length > 0 && source[at] === '{') templates[templates.length - 1]! += 1;
-      if (templates.length > 0 && source[at] === '}') templates[templates.length - 1]! -= 1;
-      keep(match(/[\w$]+|[\s\S]/y)!);
+      return;
+    }
+    if (templates.length > 0) templates[templates.length - 1]! += step;
+    keep(source[at]!);
+  };
+  while (at < source.length) {
+    switch (source[at]) {
+      case '/':
+        slash();
+        break;
+      case "'":
+      case '"':
+        quote();
+        break;
+      case '`':
+        gone(1);
+        templateText();
+        break;
+      case '{':
+        brace(1);
+        break;
+      case '}':
+        brace(-1);
+        break;
+      default:
+        keep(match(/[^/'"`{}]+/y)!);
     }
   }
   return { withStrings, code };
