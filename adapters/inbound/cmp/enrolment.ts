@@ -34,9 +34,9 @@ interface Enrolment extends Pick<Ask, 'operation' | 'request' | 'renews' | 'mess
   readonly implicitConfirm: boolean;
 }
 
-function readEnrolment(opening: SealedPkiMessage, body: EnrolmentBody): Enrolment {
+function readEnrolment(opening: SealedPkiMessage, body: EnrolmentBody, isSigned: boolean): Enrolment {
   const implicitConfirm = hasValue(opening.header.generalInfo, infoTypes.implicitConfirm);
-  const message = readProtection(opening).kind === 'signature' ? opening.der : undefined;
+  const message = isSigned ? opening.der : undefined;
   const said = { implicitConfirm, message };
   const { type } = body;
   if (type === 'p10cr') {
@@ -71,7 +71,8 @@ export async function enrol(
   dialogue: Dialogue,
   body: EnrolmentBody,
 ): Promise<Uint8Array> {
-  return ask(surroundings, dialogue, readEnrolment(dialogue.message, body), undefined);
+  const enrolment = readEnrolment(dialogue.message, body, dialogue.protection === 'signature');
+  return ask(surroundings, dialogue, enrolment, undefined);
 }
 
 /** The same once more, for a pollReq that names it. */
@@ -82,7 +83,8 @@ export async function resumeEnrolment(
   body: EnrolmentBody,
   certReqIds: readonly number[],
 ): Promise<Uint8Array> {
-  const enrolment = readEnrolment(opening, body);
+  // Who asks may be the registration authority that passed it on: its protection is another.
+  const enrolment = readEnrolment(opening, body, readProtection(opening).kind === 'signature');
   if (certReqIds.length !== 1 || certReqIds[0] !== enrolment.certReqId) {
     throw new Refusal('badRequest', 'pollReq has to name the one request that is waiting, by its certReqId');
   }
