@@ -20,7 +20,10 @@ const known = new WeakMap<LoadedCa, PublicUrls>();
 
 /** The same of a CA that is loaded: the very same object for as long as it is. */
 export function publicUrlsOf(settings: Settings, ca: LoadedCa): PublicUrls {
-  const urls = known.get(ca) ?? publicUrls(settings, ca.record.id);
-  known.set(ca, urls);
+  let urls = known.get(ca);
+  if (!urls) {
+    urls = publicUrls(settings, ca.record.id);
+    known.set(ca, urls);
+  }
   return urls;
 }
