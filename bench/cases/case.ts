@@ -26,8 +26,8 @@ export interface Case {
   run(load: Load, extent: Extent): Promise<readonly Result[]>;
 }
 
-/** Kept alive, or as many handshakes at a time. */
-export const connections = 16;
+/** Kept alive, or as many handshakes at a time: the devices that wait at a gateway with all that it can do. */
+export const connections = 64;
 export const deviceCount = 1000;
 
 /** What every server here is configured with, TOML. */

@@ -1,7 +1,7 @@
 import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
 import { CmpClient, type CmpCredential, cr, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
-import { macLimit } from '../limit.ts';
+import { cryptographicLimit, macLimit } from '../limit.ts';
 import type { Load } from '../load-process.ts';
 import { type Measured, measure, median, run } from '../measure.ts';
 import type { Result } from '../report.ts';
@@ -74,11 +74,12 @@ async function exchange(load: Load, extent: Extent, cmp: CmpLoad): Promise<reado
   });
   for (let done = 0; done < warmUp; done += perRound) await run(load, await job(perRound));
   const before = await sqlite.certificates(site.directory);
+  const limit = (count: number) => cmp.pairs * cryptographicLimit(count) + cmp.macs * macLimit(count);
   const measured: Exchanged[] = [];
   // A message is good for once: each round has its own.
   for (let n = 0; n < rounds; n++) {
-    const [round] = await measure(load, [{ server, job: await job(perRound) }], 1);
-    measured.push({ ...round!, limit: cmp.pairs * round!.limit + cmp.macs * macLimit() });
+    const [round] = await measure(load, [{ server, job: await job(perRound) }], 1, limit);
+    measured.push(round!);
   }
   const answered = rounds * perRound;
   const stored = (await sqlite.certificates(site.directory)) - before;
