@@ -89,11 +89,9 @@ export function compileProfile(rules: ProfileRules, patterns: Patterns): Compile
         'subject: the certificate would name nobody: no subject, no alternative name',
       );
     }
-    return {
-      subject,
-      extensions: decideExtensions({ request, issuer, urls, from, subjectAltName }, trace),
-      ...decideValidity(now, issuer, trace),
-    };
+    const extensions = decideExtensions({ request, issuer, urls, from, subjectAltName }, trace);
+    const { notBefore, notAfter, endless } = decideValidity(now, issuer, trace);
+    return { subject, extensions, notBefore, notAfter, endless };
   };
 
   return {
@@ -115,6 +113,7 @@ const serialNumber = attributeTypeNamed('serialNumber')!.oid;
  * would have another outcome.
  */
 function requestFields(subject: Name): NonNullable<Fields['request']> {
-  const serial = subject.rdns.flat().findLast((one) => one.type === serialNumber);
-  return { commonName: commonName(subject), serialNumber: serial?.value };
+  let serial: string | undefined;
+  for (const rdn of subject.rdns) for (const one of rdn) if (one.type === serialNumber) serial = one.value;
+  return { commonName: commonName(subject), serialNumber: serial };
 }

@@ -3,7 +3,7 @@ import { fromHex, hex } from '../der/bytes.ts';
 import { readDer } from '../der/reader.ts';
 import { Fault } from '../fault.ts';
 import { readString, stringTags } from '../x509/directory-string.ts';
-import type { Extension } from '../x509/extension.ts';
+import { type Extension, shared } from '../x509/extension.ts';
 import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
@@ -42,7 +42,7 @@ export function compileCustom(oid: string, written: Written, tools: Tools): Cust
     tools,
   );
   const constant = rule.fixed?.[0]?.constant ? decoded(rule.fixed[0]) : undefined;
-  const encoded = constant && { oid, critical, value: constant };
+  const encoded = constant && shared({ oid, critical, value: constant });
   return (requested, from, trace) => {
     if (encoded && !requested && !trace) return encoded;
     const decision = decide(rule, requested ? [hex(requested)] : [], from, trace);

@@ -20,17 +20,18 @@ export function decide(rule: ValueRule, requested: readonly string[], from: Fiel
   if (requested.length === 0 && !rule.fixed && rule.default.length === 0 && !rule.required) return nothing;
   const missing = rule.fixed ? renderFixed(rule, from) : [];
   let count = 0;
-  const keep = requested.map((value) => {
+  const keep: boolean[] = [];
+  for (const value of requested) {
     const wrong = whatIsUnfit(rule, value, missing, count, from);
+    keep.push(wrong === undefined);
     if (wrong === undefined) {
       count++;
       trace?.(rule.field, rule.show(value), rule.fixed ? 'requested, as the profile fixes it' : 'requested');
-      return true;
+      continue;
     }
     if (!rule.drop) throw new Fault('badCsr', `${rule.field}: ${quote(rule.show(value))} ${wrong}`);
     trace?.(rule.field, '', `${quote(rule.show(value))} is left out: it ${wrong}`);
-    return false;
-  });
+  }
   if (rule.fixed) {
     if (trace) for (const value of missing) trace(rule.field, rule.show(value), 'fixed by the profile');
     return { keep, add: missing };

@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
-import { type Certificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
-import type { Extension } from '../x509/extension.ts';
+import { type Certificate, extension, subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import { type Extension, shared } from '../x509/extension.ts';
 import {
   authorityKeyIdentifierExtension,
   subjectKeyIdentifierExtension,
@@ -72,7 +72,7 @@ export function compileExtensions(written: Written, others: Others, tools: Tools
   }
   const basicConstraints =
     written.basicConstraints &&
-    basicConstraintsExtension(pathLength === undefined ? { ca } : { ca, pathLength });
+    shared(basicConstraintsExtension(pathLength === undefined ? { ca } : { ca, pathLength }));
   const keyUsage = compileKeyUsage(written.keyUsage, ca, tools);
   const extendedKeyUsage = compileExtendedKeyUsage(written.extendedKeyUsage, tools);
   const policies = compilePolicies(written.certificatePolicies, tools);
@@ -94,9 +94,9 @@ export function compileExtensions(written: Written, others: Others, tools: Tools
     ...(authorityInfoAccess ? [oid.authorityInfoAccess] : []),
   ]);
 
+  const customRules = [...custom];
   return ({ request, issuer, urls, from, subjectAltName }, trace) => {
     const { type } = request.publicKey;
-    const requested = new Map(request.extensions.map((one) => [one.oid, one.value]));
     const kept: Extension[] = [];
     for (const one of request.extensions) {
       if (one.oid === oid.basicConstraints) checkBasicConstraints(one, ca);
@@ -108,20 +108,24 @@ export function compileExtensions(written: Written, others: Others, tools: Tools
     const ski = subjectKeyIdentifierExtension(keyIdentifier(request.publicKey));
     trace?.('extensions.subjectKeyIdentifier', 'of the key', 'in every certificate (RFC 5280 §4.2.1.2)');
     trace?.('extensions.authorityKeyIdentifier', 'of the CA', 'in every certificate (RFC 5280 §4.2.1.1)');
-    const made = [
-      basicConstraints,
-      keyUsage?.(requested.get(oid.keyUsage), type, trace),
-      extendedKeyUsage?.(requested.get(oid.extendedKeyUsage), type, trace),
-      subjectAltName,
-      ski,
-      authorityKeyIdentifier(issuer),
-      policies?.(trace),
-      crlDistributionPoints?.(urls, trace),
-      authorityInfoAccess?.(urls, trace),
-    ];
-    for (const [which, rule] of custom) made.push(rule(requested.get(which), from, trace));
-    return [...made.filter((one) => one !== undefined), ...kept];
+    const made: Extension[] = [];
+    add(made, basicConstraints);
+    add(made, keyUsage?.(extension(request, oid.keyUsage)?.value, type, trace));
+    add(made, extendedKeyUsage?.(extension(request, oid.extendedKeyUsage)?.value, type, trace));
+    add(made, subjectAltName);
+    add(made, ski);
+    add(made, authorityKeyIdentifier(issuer));
+    add(made, policies?.(trace));
+    add(made, crlDistributionPoints?.(urls, trace));
+    add(made, authorityInfoAccess?.(urls, trace));
+    for (const [which, rule] of customRules) add(made, rule(extension(request, which)?.value, from, trace));
+    for (const one of kept) made.push(one);
+    return made;
   };
+}
+
+function add(to: Extension[], one: Extension | undefined): void {
+  if (one) to.push(one);
 }
 
 function checkBasicConstraints({ value }: Extension, ca: boolean): void {
@@ -156,9 +160,11 @@ function compilePolicies(written: Written['certificatePolicies'], { problems }: 
     if (cps !== undefined && !isUri(cps)) problems.add(`${field}.policies`, 'cps is not a URI');
   }
   if (!oids.every(isOid)) return undefined;
-  const encoded = certificatePoliciesExtension(
-    written.policies.map((policy) => ({ oid: policy.oid, ...(policy.cps && { cps: [policy.cps] }) })),
-    written.critical,
+  const encoded = shared(
+    certificatePoliciesExtension(
+      written.policies.map((policy) => ({ oid: policy.oid, ...(policy.cps && { cps: [policy.cps] }) })),
+      written.critical,
+    ),
   );
   return (trace?: Trace): Extension => {
     trace?.(field, oids.join(', '), 'fixed by the profile');
@@ -173,7 +179,7 @@ function authorityKeyIdentifier(issuer: Certificate): Extension {
   const known = ofIssuers.get(issuer);
   if (known) return known;
   const identifier = subjectKeyIdentifierOf(issuer) ?? keyIdentifier(readPublicKey(issuer.spki));
-  const made = authorityKeyIdentifierExtension(identifier);
+  const made = shared(authorityKeyIdentifierExtension(identifier));
   ofIssuers.set(issuer, made);
   return made;
 }

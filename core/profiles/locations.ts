@@ -1,4 +1,4 @@
-import type { Extension } from '../x509/extension.ts';
+import { type Extension, shared } from '../x509/extension.ts';
 import {
   authorityInfoAccessExtension,
   crlDistributionPointsExtension,
@@ -76,7 +76,7 @@ function explained(
   let last: { readonly urls: Urls; readonly made: Extension | undefined } | undefined;
   return (urls, trace) => {
     if (!last || !sameUrls(last.urls, urls)) {
-      last = { urls: { ...urls }, made: uris(urls).length > 0 ? encode(urls) : undefined };
+      last = { urls: { ...urls }, made: uris(urls).length > 0 ? shared(encode(urls)) : undefined };
     }
     if (last.made) trace?.(field, uris(urls).join(', '), 'the profile asks for it');
     return last.made;

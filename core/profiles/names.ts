@@ -105,22 +105,22 @@ function applyNames(
   from: Fields,
   trace: Trace | undefined,
 ): readonly GeneralName[] {
-  const dropped = new Set<GeneralName>();
+  const dropped: GeneralName[] = [];
   for (const name of requested) {
     if ((name.kind === 'other' || !rules.has(name.kind)) && !keepOther(name, others, trace))
-      dropped.add(name);
+      dropped.push(name);
   }
   const added: GeneralName[] = [];
   for (const [kind, rule] of rules) {
-    const asked = requested.filter((name) => name.kind === kind);
-    const decision = decide(rule, asked.map(textOf), from, trace);
-    asked.forEach((name, i) => {
-      if (!decision.keep[i]) dropped.add(name);
-    });
+    const values: string[] = [];
+    for (const name of requested) if (name.kind === kind) values.push(textOf(name));
+    const decision = decide(rule, values, from, trace);
+    let n = 0;
+    for (const name of requested) if (name.kind === kind && !decision.keep[n++]) dropped.push(name);
     for (const value of decision.add) added.push(made(kind, value));
   }
-  if (dropped.size === 0 && added.length === 0) return requested;
-  return [...requested.filter((name) => !dropped.has(name)), ...added];
+  if (dropped.length === 0 && added.length === 0) return requested;
+  return [...requested.filter((name) => !dropped.includes(name)), ...added];
 }
 
 function keepOther(name: GeneralName, others: Others, trace: Trace | undefined): boolean {

@@ -12,22 +12,32 @@ import { hasHidden, quote } from './visible.ts';
 
 export type Others = 'refuse' | 'drop' | 'keep';
 
+interface SubjectRule {
+  /** OID. */
+  readonly type: string;
+  readonly rule: ValueRule;
+}
+
 /** Decides about the subject of a certificate. Faults: badCsr. */
 type SubjectRules = (requested: Name, from: Fields, trace?: Trace) => Name;
 
 export function compileSubject(written: ProfileRules['subject'], others: Others, tools: Tools): SubjectRules {
-  const rules = new Map<string, ValueRule>();
+  const rules: SubjectRule[] = [];
   const read = templateReader(tools, false);
   for (const [name, rule] of Object.entries(written ?? {})) {
     const field = `subject.${name}`;
     const type = attributeTypeNamed(name)?.oid ?? name;
     if (!isOid(type)) tools.problems.add(field, 'unknown attribute type; write its OID');
-    else if (rules.has(type)) tools.problems.add(field, 'this attribute type stands twice');
+    else if (ruleOf(rules, type)) tools.problems.add(field, 'this attribute type stands twice');
     else
-      rules.set(
+      rules.push({
         type,
-        compileValues(rule, { field, ofRequest: false, most: 1, fits: fitsAttribute(type), read }, tools),
-      );
+        rule: compileValues(
+          rule,
+          { field, ofRequest: false, most: 1, fits: fitsAttribute(type), read },
+          tools,
+        ),
+      });
   }
   return (requested, from, trace) => applySubject(rules, others, requested, from, trace);
 }
@@ -46,41 +56,35 @@ const fitsAttribute =
     return made instanceof Fault ? `does not fit: ${made.detail}` : undefined;
   };
 
-const none: readonly NameAttribute[] = [];
+function ruleOf(rules: readonly SubjectRule[], type: string): ValueRule | undefined {
+  for (const one of rules) if (one.type === type) return one.rule;
+  return undefined;
+}
 
 function applySubject(
-  rules: ReadonlyMap<string, ValueRule>,
+  rules: readonly SubjectRule[],
   others: Others,
   requested: Name,
   from: Fields,
   trace: Trace | undefined,
 ): Name {
-  const byRule = new Map<string, NameAttribute[]>();
-  const dropped = new Set<NameAttribute>();
+  const dropped: NameAttribute[] = [];
+  const ruled: NameAttribute[] = [];
   for (const rdn of requested.rdns) {
     for (const one of rdn) {
-      const rule = rules.get(one.type);
-      if (!rule) {
-        if (!keepOther(one, others, trace)) dropped.add(one);
-      } else if (isText(one, rule.field, rule.drop, trace)) {
-        byRule.set(one.type, [...(byRule.get(one.type) ?? []), one]);
-      } else {
-        dropped.add(one);
-      }
+      const rule = ruleOf(rules, one.type);
+      const kept = rule ? isText(one, rule.field, rule.drop, trace) : keepOther(one, others, trace);
+      if (!kept) dropped.push(one);
+      else if (rule) ruled.push(one);
     }
   }
   const added: Rdn[] = [];
-  for (const [type, rule] of rules) {
-    const asked = byRule.get(type) ?? none;
-    const decision = decide(
-      rule,
-      asked.map((one) => one.value),
-      from,
-      trace,
-    );
-    asked.forEach((one, i) => {
-      if (!decision.keep[i]) dropped.add(one);
-    });
+  for (const { type, rule } of rules) {
+    const values: string[] = [];
+    for (const one of ruled) if (one.type === type) values.push(one.value);
+    const decision = decide(rule, values, from, trace);
+    let n = 0;
+    for (const one of ruled) if (one.type === type && !decision.keep[n++]) dropped.push(one);
     for (const value of decision.add) added.push([attribute(type, value)]);
   }
   return rebuild(requested, dropped, added);
@@ -110,14 +114,14 @@ function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined)
 }
 
 /** In the order of the request, and in its own encoding where that is one that RFC 5280 §4.1.2.4 allows. */
-function rebuild(requested: Name, dropped: ReadonlySet<NameAttribute>, added: readonly Rdn[]): Name {
-  if (dropped.size === 0 && added.length === 0 && requested.rdns.every((rdn) => rdn.every(wellEncoded))) {
+function rebuild(requested: Name, dropped: readonly NameAttribute[], added: readonly Rdn[]): Name {
+  if (dropped.length === 0 && added.length === 0 && requested.rdns.every((rdn) => rdn.every(wellEncoded))) {
     return requested;
   }
   const kept = requested.rdns
     .map((rdn) =>
       rdn
-        .filter((one) => !dropped.has(one))
+        .filter((one) => !dropped.includes(one))
         .map((one) => (wellEncoded(one) ? one : attribute(one.type, one.value))),
     )
     .filter((rdn) => rdn.length > 0);

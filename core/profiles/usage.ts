@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { KeyType } from '../x509/algorithm.ts';
-import type { Extension } from '../x509/extension.ts';
+import { type Extension, shared } from '../x509/extension.ts';
 import {
   decodeExtendedKeyUsage,
   decodeKeyUsage,
@@ -48,16 +48,17 @@ export function compileKeyUsage(
       problem(member, 'keyCertSign needs basicConstraints with ca: true');
     }
   }
+  /** Of what is fixed. */
   const encoded = new Map<Family, Extension>();
   return (requested, key, trace) => {
+    const family = familyOf(key);
+    const known = trace ? undefined : encoded.get(family);
+    if (known && !requested) return known;
     const chosen = decidePurposes(rule, requested ? decodeKeyUsage(requested) : [], trace);
     if (chosen.length === 0) return undefined;
-    const family = familyOf(key);
-    const known = rule.fixed && !trace ? encoded.get(family) : undefined;
     if (known) return known;
-    const usable = usableOf(chosen, family, key, trace);
-    const made = keyUsageExtension(usable);
-    if (rule.fixed) encoded.set(family, made);
+    const made = keyUsageExtension(usableOf(chosen, family, key, trace));
+    if (rule.fixed) encoded.set(family, shared(made));
     return made;
   };
 }
@@ -122,8 +123,10 @@ export function compileExtendedKeyUsage(
       purposes.map((purpose) => oidOfPurpose.get(purpose) ?? purpose),
       written.critical,
     );
+  /** Of what is fixed. */
   let encoded: Extension | undefined;
   return (requested, _key, trace) => {
+    if (encoded && !requested && !trace) return encoded;
     const asked = requested ? decodeExtendedKeyUsage(requested) : [];
     const chosen = decidePurposes(
       rule,
@@ -132,7 +135,7 @@ export function compileExtendedKeyUsage(
     );
     if (chosen.length === 0) return undefined;
     if (!rule.fixed) return encode(chosen);
-    encoded ??= encode(chosen);
+    encoded ??= shared(encode(chosen));
     return encoded;
   };
 }

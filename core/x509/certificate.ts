@@ -219,12 +219,23 @@ export function buildTbsCertificate(template: CertificateTemplate): Uint8Array {
       s.unsigned(template.serial);
       s.raw(signatureAlgorithmIdentifier(template.signatureAlgorithm));
       s.raw(template.issuer.der);
-      s.sequence((validity) => validity.time(template.notBefore).time(template.notAfter));
+      s.raw(encodedValidity(template.notBefore, template.notAfter));
       s.raw(template.subject.der);
       s.raw(template.spki);
       if (template.extensions.length > 0) s.explicit(3, (e) => addExtensions(e, template.extensions));
     }),
   );
+}
+
+let lastValidity = { notBefore: Number.NaN, notAfter: Number.NaN, encoded: version3 as Uint8Array };
+
+/** What is issued within one second by one profile is valid for the same time. */
+function encodedValidity(notBefore: number, notAfter: number): Uint8Array {
+  if (lastValidity.notBefore !== notBefore || lastValidity.notAfter !== notAfter) {
+    const encoded = der((b) => b.sequence((validity) => validity.time(notBefore).time(notAfter)));
+    lastValidity = { notBefore, notAfter, encoded };
+  }
+  return lastValidity.encoded;
 }
 
 /**

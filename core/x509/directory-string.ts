@@ -90,6 +90,12 @@ export function encodeString(text: string, identifier: number): Uint8Array | und
   }
 }
 
+/** Whether `encodeString` can write `text` as this string type. */
+export const holdsString = (text: string, identifier: number): boolean =>
+  identifier === tag.utf8String
+    ? text.isWellFormed() && !text.includes('\0')
+    : encodeString(text, identifier) !== undefined;
+
 /** What compares the same in any case: printable ASCII without runs of white space. */
 const plain = /^(?! )(?!.* {2})[ -~]*(?<! )$/;
 /** RFC 4518 §2.2: what stands for nothing, next to the white space among the control characters. */

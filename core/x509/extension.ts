@@ -1,4 +1,4 @@
-import type { DerBuilder } from '../der/builder.ts';
+import { type DerBuilder, der } from '../der/builder.ts';
 import type { DerReader } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
@@ -46,7 +46,24 @@ export function demandDistinct(extensions: readonly Extension[]): void {
   });
 }
 
+/** By identity, so that no copy with something else in it is taken for one of them. */
+const encodings = new WeakMap<Extension, Uint8Array>();
+
+/** For what stands in many certificates: it is encoded once. Neither it nor its value may be changed from then on. */
+export function shared(extension: Extension): Extension {
+  encodings.set(
+    extension,
+    der((b) => addExtension(b, extension)),
+  );
+  return extension;
+}
+
 export function addExtension(builder: DerBuilder, extension: Extension): void {
+  const known = encodings.get(extension);
+  if (known) {
+    builder.raw(known);
+    return;
+  }
   builder.sequence((s) => {
     s.oid(extension.oid);
     if (extension.critical) s.boolean(true);

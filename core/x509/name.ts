@@ -5,7 +5,7 @@ import { DerReader, readDer } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { attributeTypeNamed, attributeTypeOf } from './attribute-type.ts';
-import { encodeString, foldString, readString, stringTags } from './directory-string.ts';
+import { encodeString, foldString, holdsString, readString, stringTags } from './directory-string.ts';
 import { oid } from './oids.ts';
 
 export interface NameAttribute {
@@ -120,7 +120,7 @@ export function attribute(typeNameOrOid: string, value: string): NameAttribute {
     throw unfit(type, `needs ${range} characters, it has ${length}`);
   }
   if (/\p{Cc}/u.test(value)) throw unfit(type, 'has control characters');
-  if (!encodeString(value, identifier)) throw unfit(type, 'has characters that its string type cannot hold');
+  if (!holdsString(value, identifier)) throw unfit(type, 'has characters that its string type cannot hold');
   return { type, value, tag: identifier };
 }
 

@@ -50,18 +50,18 @@ export function renderOutcome(outcome: Outcome): HttpResponse {
   return json(202, JSON.stringify({ status: 'pending', detail, id }), { 'retry-after': String(retryAfter) });
 }
 
-function issued(certificate: Uint8Array, chain: readonly Uint8Array[]): string {
-  return `{"certificate":${jsonPem(certificate)},"certificate_chain":[${chain.map(caJsonPem).join(',')}]}`;
-}
+const issued = (certificate: Uint8Array, chain: readonly Uint8Array[]): string =>
+  `{"certificate":${jsonPem(certificate)},"certificate_chain":${chainText(chain)}}`;
 
-/** A domain's answers all carry the same few CA certificates, the very same objects: each is written once. */
-const written = new WeakMap<Uint8Array, string>();
+/** A domain's answers all carry the same chain, the very same array: it is written once. */
+const written = new WeakMap<readonly Uint8Array[], string>();
 
-function caJsonPem(certificate: Uint8Array): string {
-  const known = written.get(certificate);
-  if (known !== undefined) return known;
-  const text = jsonPem(certificate);
-  written.set(certificate, text);
+function chainText(chain: readonly Uint8Array[]): string {
+  let text = written.get(chain);
+  if (text === undefined) {
+    text = `[${chain.map(jsonPem).join(',')}]`;
+    written.set(chain, text);
+  }
   return text;
 }
 
