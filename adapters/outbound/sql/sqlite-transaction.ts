@@ -1,15 +1,19 @@
 import { type Database, SQLiteError, type Statement } from 'bun:sqlite';
 import { toFault } from '#core/fault.ts';
-import type { Kind, Write } from '#core/ports/store.ts';
-import { type Head, link } from './audit-chain.ts';
-import { encode, type SqlValue } from './codec.ts';
+import type { Kind } from '#core/ports/store.ts';
+import type { Head } from './audit-chain.ts';
+import type { SqlValue } from './codec.ts';
 import type { Result, Unit } from './driver.ts';
 import { isRefusal, Refusal } from './refusal.ts';
-import { columnOf, columnsOf, fieldName } from './schema.ts';
-import { type Sought, type Statements, sought } from './statements.ts';
-import { completeEvent, encodeFields, fieldsToSet, raisesCounter } from './unit.ts';
+import { columnsOf, fieldName, tableOf } from './schema.ts';
+import type { Statements } from './statements.ts';
+import { type Change, type Ids, idsOf, plan, type Rows, type Single } from './steps.ts';
+import { raisesCounter } from './unit.ts';
 
 export type Prepared = Statement<unknown, SqlValue[]>;
+
+/** As many as one statement inserts, or one. */
+const manyRows = 16;
 
 /** What a group of units did inside a transaction that is still open. */
 export interface Outcome {
@@ -34,7 +38,7 @@ export class SqliteTransaction {
   /** All of them; throws the refusal of the first that is refused. */
   together(units: readonly Unit[]): Outcome {
     const before = this.#head;
-    const results = units.map((unit) => this.#write(unit));
+    const results = this.#write(units);
     return this.#finish(results, before, units.some(raisesCounter));
   }
 
@@ -43,18 +47,16 @@ export class SqliteTransaction {
     const before = this.#head;
     let raises = false;
     const results = units.map((unit): Result => {
-      const head = this.#head;
       this.#db.run('savepoint unit');
       try {
-        const ids = this.#write(unit);
+        const [ids] = this.#write([unit]);
         this.#db.run('release unit');
         raises ||= raisesCounter(unit);
-        return ids;
+        return ids!;
       } catch (error) {
         if (!isRefusal(error)) throw error;
         this.#db.run('rollback to unit');
         this.#db.run('release unit');
-        this.#head = head;
         return error;
       }
     });
@@ -70,67 +72,76 @@ export class SqliteTransaction {
     return { results, head };
   }
 
-  #write(unit: Unit): number[] {
-    const ids: number[] = [];
-    for (const write of unit) {
-      if (write.op === 'audit') {
-        const event = link(this.#head, completeEvent(write, ids));
-        this.#insert('auditEvent', event, ids);
-        this.#head = event;
-        ids.push(0);
-      } else {
-        ids.push(this.#change(write, ids));
-      }
+  #write(units: readonly Unit[]): Ids {
+    const ids = idsOf(units, this.#freshIds());
+    const { steps, events, head } = plan(this.#statements, units, ids, this.#head);
+    for (const step of steps) {
+      if ('values' in step) this.#insertRows(step);
+      else this.#change(step);
     }
+    this.#insert('auditEvent', events, false);
+    this.#head = head;
     return ids;
   }
 
-  #change(write: Exclude<Write, { readonly op: 'audit' }>, ids: readonly number[]): number {
+  /** Ids as the database itself would give them: nobody else writes meanwhile. */
+  #freshIds(): (kind: Kind) => number {
+    const last = new Map<Kind, number>();
+    return (kind) => {
+      const id = 1 + (last.get(kind) ?? this.#lastId(kind));
+      last.set(kind, id);
+      return id;
+    };
+  }
+
+  #lastId(kind: Kind): number {
+    const { name } = tableOf(kind);
+    const [row] = this.#prepare(lastIdOf(name)).all(name) as { readonly last: number }[];
+    return row!.last;
+  }
+
+  #change({ write, sql, parameters }: Single): void {
     try {
-      if (write.op === 'insert') return this.#insert(write.kind, write.values, ids);
-      const where = sought(write.kind, write.where ?? {});
-      const changes =
-        where && (write.op === 'update' ? this.#update(write, where, ids) : this.#delete(write, where));
-      if (!changes) throw new Refusal([write], { kind: 'gone' });
-      return write.id;
+      const { changes } = this.#prepare(sql).run(...parameters);
+      if (changes === 0) throw new Refusal([write], { kind: 'gone' });
     } catch (error) {
-      throw refusalOf(error, write);
+      throw refusalOf(error, [write]);
     }
   }
 
-  #insert(kind: Kind, values: object, ids: readonly number[]): number {
-    const parameters = encodeFields(columnsOf(kind), values, ids);
-    return Number(this.#prepare(this.#statements.insert(kind)).run(...parameters).lastInsertRowid);
+  #insertRows({ kind, writes, values }: Rows): void {
+    try {
+      this.#insert(kind, values, true);
+    } catch (error) {
+      throw refusalOf(error, writes);
+    }
   }
 
-  #update(
-    { kind, id, set }: Extract<Write, { readonly op: 'update' }>,
-    where: Sought,
-    ids: readonly number[],
-  ): number {
-    const fields = fieldsToSet(kind, set);
-    const names = fields.map(([name]) => name);
-    const values = encodeFields(fields, set, ids);
-    const statement = this.#prepare(this.#statements.update(kind, names, where));
-    return statement.run(...values, encodeId(kind, id), ...where.parameters).changes;
-  }
-
-  #delete({ kind, id }: Extract<Write, { readonly op: 'delete' }>, where: Sought): number {
-    const statement = this.#prepare(this.#statements.delete(kind, where));
-    return statement.run(encodeId(kind, id), ...where.parameters).changes;
+  /** Many rows by one statement: it opens what it writes to, and finds the place there, only once. */
+  #insert(kind: Kind, values: readonly SqlValue[], withId: boolean): void {
+    const width = columnsOf(kind).length + (withId ? 1 : 0);
+    for (let at = 0; at < values.length; ) {
+      const count = values.length - at >= manyRows * width ? manyRows : 1;
+      const parameters = values.slice(at, at + count * width);
+      this.#prepare(this.#statements.insert(kind, count, withId)).run(...parameters);
+      at += parameters.length;
+    }
   }
 }
 
-const encodeId = (kind: Kind, id: number): SqlValue => encode(columnOf(kind, 'id')!, 'id', id);
+/** Of a table from which nothing is deleted SQLite takes the highest id that there is, of the others the highest that there was. */
+const lastIdOf = (table: string): string =>
+  `select max(coalesce((select seq from sqlite_sequence where name = ?), 0),
+    coalesce((select max(id) from "${table}"), 0)) as last`;
 
-function refusalOf(error: unknown, write: Exclude<Write, { readonly op: 'audit' }>): unknown {
+function refusalOf(error: unknown, writes: readonly Change[]): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.code ?? '';
-  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return new Refusal([write], { kind: 'reference' });
+  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return new Refusal(writes, { kind: 'reference' });
   if (code === 'SQLITE_CONSTRAINT_UNIQUE') {
     // UNIQUE constraint failed: certificates.serial_number, certificates.ca
     const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? '';
-    return new Refusal([write], { kind: 'taken', field: fieldName(column) });
+    return new Refusal(writes, { kind: 'taken', field: fieldName(column) });
   }
   return code.startsWith('SQLITE_CONSTRAINT') || code === 'SQLITE_TOOBIG' ? toFault(error) : error;
 }

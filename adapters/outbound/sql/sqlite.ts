@@ -77,9 +77,10 @@ const pragmas = [
   'synchronous = full',
   'foreign_keys = on',
   'trusted_schema = off',
-  // 32 MiB; the log is copied back every 16 MiB and kept at no more than 64.
-  'cache_size = -32768',
-  'wal_autocheckpoint = 4096',
+  // 8 MiB: after a split in an index SQLite may walk through the whole cache, and the system has the file in memory too.
+  'cache_size = -8192',
+  // The log is copied back every 32 MiB, what was written several times only once, and kept at no more than 64.
+  'wal_autocheckpoint = 8192',
   'journal_size_limit = 67108864',
   'temp_store = memory',
 ];

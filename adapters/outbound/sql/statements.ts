@@ -71,14 +71,13 @@ export class Statements {
     );
   }
 
-  /** Parameters: the fields in order. */
-  insert(kind: Kind): string {
-    const fields = Object.keys(tableOf(kind).fields);
-    return this.#compiled(`insert ${kind}`, (builder) =>
-      builder
-        .insertInto(tableOf(kind).name)
-        .values(Object.fromEntries(fields.map((field) => [columnName(field), parameter]))),
-    );
+  /** Parameters: of each of `count` rows the fields in order, after the id if `withId`. */
+  insert(kind: Kind, count: number, withId: boolean): string {
+    return this.#compiled(`insert ${kind} ${count} ${withId}`, (builder) => {
+      const fields = columnsOf(kind).map(([field]) => field);
+      const row = fromFields(withId ? ['id', ...fields] : fields);
+      return builder.insertInto(tableOf(kind).name).values(new Array(count).fill(row));
+    });
   }
 
   /** Parameters: PostgreSQL's array literals of `types`: the ids if `withId`, then of each field the values. */

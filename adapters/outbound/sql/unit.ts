@@ -24,14 +24,14 @@ export function completeEvent(
   return objectRef === undefined ? event : { ...event, object: `${event.object}:${resolve(objectRef, ids)}` };
 }
 
-/** The parameters for fields of a kind. Faults: malformed with `field`. */
+/** Appends the parameters for fields of a kind to `parameters`. Faults: malformed with `field`. */
 export function encodeFields(
   fields: readonly (readonly [string, Column])[],
   values: object,
   ids: readonly number[],
+  parameters: SqlValue[] = [],
 ): SqlValue[] {
   const given = values as Readonly<Record<string, unknown>>;
-  const parameters: SqlValue[] = [];
   for (const [field, column] of fields) {
     const value = given[field];
     const isReference = column.type === 'integer' && isRef(value);

@@ -1,0 +1,108 @@
+import type { Kind, Write } from '#core/ports/store.ts';
+import { type Head, link } from './audit-chain.ts';
+import { encode, type SqlValue } from './codec.ts';
+import type { Unit } from './driver.ts';
+import { Refusal } from './refusal.ts';
+import { columnOf, columnsOf, kinds } from './schema.ts';
+import { type Statements, sought } from './statements.ts';
+import { completeEvent, encodeFields, fieldsToSet } from './unit.ts';
+
+export type Change = Exclude<Write, { readonly op: 'audit' }>;
+type Insert = Extract<Write, { readonly op: 'insert' }>;
+
+/** Rows of one kind that are inserted together. */
+export interface Rows {
+  readonly kind: Kind;
+  readonly writes: Insert[];
+  /** Row after row: the id, and the fields in order. */
+  readonly values: SqlValue[];
+}
+
+/** An update or delete: one statement of its own. */
+export interface Single {
+  readonly write: Exclude<Change, Insert>;
+  readonly sql: string;
+  readonly parameters: readonly SqlValue[];
+}
+
+export type Step = Rows | Single;
+
+/** For each unit, for each of its writes, the id of the record that it touches; 0 for audit. */
+export type Ids = readonly (readonly number[])[];
+
+/** What is to be done for some units, one step after the other, and at last their audit events. */
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** Event after event, the fields in order. */
+  readonly events: readonly SqlValue[];
+  /** The audit chain's last event after them. */
+  readonly head: Head;
+}
+
+/** `fresh` makes the id of the next record of a kind. */
+export const idsOf = (units: readonly Unit[], fresh: (kind: Kind) => number): Ids =>
+  units.map((unit) =>
+    unit.map((write) => (write.op === 'audit' ? 0 : write.op === 'insert' ? fresh(write.kind) : write.id)),
+  );
+
+/** Faults: malformed, with `field`. Throws the Refusal of a guard that nothing can meet. */
+export function plan(statements: Statements, units: readonly Unit[], ids: Ids, before: Head): Plan {
+  const steps: Step[] = [];
+  const events: SqlValue[] = [];
+  let head = before;
+  units.forEach((unit, u) => {
+    unit.forEach((write, w) => {
+      const earlier = ids[u]!.slice(0, w);
+      if (write.op === 'audit') {
+        const event = link(head, completeEvent(write, earlier));
+        encodeFields(columnsOf('auditEvent'), event, [], events);
+        head = event;
+      } else if (write.op === 'insert') {
+        const { writes, values } = rowsFor(write.kind, steps);
+        writes.push(write);
+        values.push(ids[u]![w]!);
+        encodeFields(columnsOf(write.kind), write.values, earlier, values);
+      } else {
+        steps.push(single(statements, write, earlier));
+      }
+    });
+  });
+  return { steps, events, head };
+}
+
+function single(statements: Statements, write: Exclude<Change, Insert>, ids: readonly number[]): Single {
+  const { kind, id } = write;
+  const where = sought(kind, write.where ?? {});
+  if (!where) throw new Refusal([write], { kind: 'gone' });
+  const key = encode(columnOf(kind, 'id')!, 'id', id);
+  if (write.op === 'delete') {
+    return { write, sql: statements.delete(kind, where), parameters: [key, ...where.parameters] };
+  }
+  const fields = fieldsToSet(kind, write.set);
+  const parameters = encodeFields(fields, write.set, ids, []);
+  parameters.push(key, ...where.parameters);
+  const names = fields.map(([name]) => name);
+  return { write, sql: statements.update(kind, names, where), parameters };
+}
+
+/**
+ * The rows that the next insert of a kind joins. Writes of other kinds do not mind that it comes before them, unless it
+ * refers to such a kind; nothing is moved before an update or a delete of its own kind.
+ */
+function rowsFor(kind: Kind, steps: Step[]): Rows {
+  for (let n = steps.length - 1; n >= 0; n--) {
+    const step = steps[n]!;
+    const isRows = 'values' in step;
+    const other = isRows ? step.kind : step.write.kind;
+    if (isRows && other === kind) return step;
+    if (other === kind || referred.get(kind)!.has(other)) break;
+  }
+  const step: Rows = { kind, writes: [], values: [] };
+  steps.push(step);
+  return step;
+}
+
+/** The kinds that a kind refers to. */
+const referred: ReadonlyMap<Kind, ReadonlySet<Kind | undefined>> = new Map(
+  kinds.map((kind) => [kind, new Set(columnsOf(kind).map(([, { references }]) => references))]),
+);
