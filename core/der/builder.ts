@@ -71,11 +71,11 @@ export class DerBuilder {
   }
 
   boolean(value: boolean, identifier: number = tag.boolean): this {
-    return this.add(identifier, Uint8Array.of(value ? 0xff : 0));
+    return this.#single(identifier, value ? 0xff : 0);
   }
 
   integer(value: number | bigint, identifier: number = tag.integer): this {
-    if (value >= 0 && value < 0x80) return this.add(identifier, Uint8Array.of(Number(value)));
+    if (value >= 0 && value < 0x80) return this.#single(identifier, Number(value));
     let left = BigInt(value);
     const octets: number[] = [];
     for (;;) {
@@ -123,7 +123,8 @@ export class DerBuilder {
   }
 
   null(): this {
-    return this.add(tag.null, new Uint8Array(0));
+    this.#header(tag.null, 0);
+    return this;
   }
 
   /** UTF8String, or with `identifier` any other string type whose octets are UTF-8 or ASCII. */
@@ -160,6 +161,14 @@ export class DerBuilder {
   emptied(): this | undefined {
     this.#length = 0;
     return this.#buffer.length <= largestKept ? this : undefined;
+  }
+
+  /** An element of one octet. */
+  #single(identifier: number, octet: number): this {
+    this.#header(identifier, 1);
+    this.#reserve(1);
+    this.#buffer[this.#length++] = octet;
+    return this;
   }
 
   #header(identifier: number, length: number): void {

@@ -1,4 +1,4 @@
-import { type DerBuilder, der } from '#core/der/builder.ts';
+import type { DerBuilder } from '#core/der/builder.ts';
 import { type DerReader, readDer } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
@@ -247,9 +247,9 @@ function readNested(content: DerReader, depth: number): Uint8Array[] {
   });
 }
 
-/** A PKIBody in canonical DER. */
-export function buildPkiBody(body: PkiBody): Uint8Array {
-  return der((b) => b.explicit(bodyTypes.indexOf(body.type), (content) => addContent(content, body)));
+/** Adds a PKIBody in canonical DER. */
+export function addPkiBody(builder: DerBuilder, body: PkiBody): void {
+  builder.explicit(bodyTypes.indexOf(body.type), (content) => addContent(content, body));
 }
 
 function addContent(b: DerBuilder, body: PkiBody): void {

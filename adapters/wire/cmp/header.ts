@@ -77,26 +77,29 @@ function readGeneralInfo(reader: DerReader): TypedValue[] {
   return readSequenceOf(reader, { least: 1, most: mostInfos }, readTypedValue);
 }
 
-/** Adds a PKIHeader in canonical DER. */
-export function addHeader(builder: DerBuilder, header: PkiHeader): void {
+/** Adds a PKIHeader in canonical DER. `protectionAlg`: AlgorithmIdentifier in DER. */
+export function addHeader(
+  builder: DerBuilder,
+  header: Omit<PkiHeader, 'protectionAlg'>,
+  protectionAlg: Uint8Array | undefined,
+): void {
   builder.sequence((s) => {
     s.integer(header.pvno);
     addGeneralName(s, header.sender);
     addGeneralName(s, header.recipient);
-    const { messageTime, protectionAlg, freeText, generalInfo } = header;
+    const { messageTime, freeText, generalInfo } = header;
     if (messageTime !== undefined) s.explicit(0, (b) => b.generalizedTime(messageTime));
     if (protectionAlg) s.explicit(1, protectionAlg);
-    const identifiers = [
-      header.senderKID,
-      header.recipKID,
-      header.transactionID,
-      header.senderNonce,
-      header.recipNonce,
-    ];
-    identifiers.forEach((octets, i) => {
-      if (octets) s.explicit(2 + i, (b) => b.add(tag.octetString, octets));
-    });
+    addIdentifier(s, 2, header.senderKID);
+    addIdentifier(s, 3, header.recipKID);
+    addIdentifier(s, 4, header.transactionID);
+    addIdentifier(s, 5, header.senderNonce);
+    addIdentifier(s, 6, header.recipNonce);
     if (freeText?.length) s.explicit(7, (b) => addFreeText(b, freeText));
     if (generalInfo.length > 0) s.explicit(8, (b) => addSequenceOf(b, generalInfo, addTypedValue));
   });
+}
+
+function addIdentifier(builder: DerBuilder, n: number, octets: Uint8Array | undefined): void {
+  if (octets) builder.explicit(n, (b) => b.octetString(octets));
 }

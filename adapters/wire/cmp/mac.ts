@@ -194,17 +194,26 @@ const addHmac = (builder: DerBuilder, mac: MacHash): void =>
   void builder.sequence((s) => s.oid(hmacs[mac]).null());
 
 /** The MAC over `data`; does not hold up the event loop for longer than a few milliseconds at a time. */
-export async function computeMac(
+export function computeMac(
   parameters: MacParameters,
   secret: Uint8Array,
   data: Uint8Array,
-): Promise<Uint8Array> {
-  const key = await deriveKey(parameters, secret);
-  return new Bun.CryptoHasher(parameters.mac, key).update(data).digest();
+): Uint8Array | Promise<Uint8Array> {
+  const key = deriveKey(parameters, secret);
+  return key instanceof Promise
+    ? key.then((derived) => hmac(parameters.mac, derived, data))
+    : hmac(parameters.mac, key, data);
 }
 
-/** Into a buffer that is there: hundreds of new ones for each message would cost more than the hashing. */
-const oneWay: Readonly<Record<MacHash, { hash(data: Uint8Array, into: Uint8Array): unknown }>> = {
+const hmac = (mac: MacHash, key: Uint8Array, data: Uint8Array): Uint8Array =>
+  new Bun.CryptoHasher(mac, key).update(data).digest();
+
+interface OneWay {
+  /** Into a buffer that is there: hundreds of new ones for each message would cost more than the hashing. */
+  hash(data: Uint8Array, into: Uint8Array): unknown;
+}
+
+const oneWay: Readonly<Record<MacHash, OneWay>> = {
   sha1: Bun.SHA1,
   sha224: Bun.SHA224,
   sha256: Bun.SHA256,
@@ -215,7 +224,7 @@ const oneWay: Readonly<Record<MacHash, { hash(data: Uint8Array, into: Uint8Array
 /** A few milliseconds of work. */
 const iterationsAtOnce = 10_000;
 
-async function deriveKey(parameters: MacParameters, secret: Uint8Array): Promise<Uint8Array> {
+function deriveKey(parameters: MacParameters, secret: Uint8Array): Uint8Array | Promise<Uint8Array> {
   if (parameters.kind === 'pbmac1') {
     const { salt, iterations, keyLength, prf } = parameters;
     return new Promise((resolve, reject) => {
@@ -228,9 +237,20 @@ async function deriveKey(parameters: MacParameters, secret: Uint8Array): Promise
   const hash = oneWay[owf];
   const key = new Uint8Array(macOctets[owf]);
   hash.hash(Buffer.concat([secret, salt]), key);
-  for (let done = 1; done < iterations; done++) {
-    if (done % iterationsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
-    hash.hash(key, key);
+  return iterations <= iterationsAtOnce
+    ? iterated(hash, key, iterations - 1)
+    : iteratedInTurns(hash, key, iterations - 1);
+}
+
+function iterated(hash: OneWay, key: Uint8Array, times: number): Uint8Array {
+  for (let done = 0; done < times; done++) hash.hash(key, key);
+  return key;
+}
+
+async function iteratedInTurns(hash: OneWay, key: Uint8Array, times: number): Promise<Uint8Array> {
+  for (let done = 0; done < times; done += iterationsAtOnce) {
+    iterated(hash, key, Math.min(iterationsAtOnce, times - done));
+    await new Promise((resolve) => setImmediate(resolve));
   }
   return key;
 }

@@ -1,8 +1,8 @@
 import { der } from '#core/der/builder.ts';
-import { type DerReader, readDer } from '#core/der/reader.ts';
-import { contextConstructed } from '#core/der/tag.ts';
+import { DerReader, readDer } from '#core/der/reader.ts';
+import { contextConstructed, tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
-import { type BodyType, bodyTypeOf, buildPkiBody, type PkiBody, parsePkiBody } from './body.ts';
+import { addPkiBody, type BodyType, bodyTypeOf, type PkiBody, parsePkiBody } from './body.ts';
 import { addHeader, type PkiHeader, readHeader } from './header.ts';
 import { addEncoded, addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
 
@@ -71,13 +71,17 @@ export async function buildPkiMessage(
   options: { readonly protector?: Protector | undefined; readonly extraCerts?: readonly Uint8Array[] } = {},
 ): Promise<Uint8Array> {
   const { protector, extraCerts = [] } = options;
-  const headerDer = der((b) => addHeader(b, { ...header, protectionAlg: protector?.algorithm }));
-  const bodyDer = buildPkiBody(body);
-  const protectedPart = der((b) => b.sequence((s) => s.raw(headerDer).raw(bodyDer)));
+  const protectedPart = der((b) =>
+    b.sequence((s) => {
+      addHeader(s, header, protector?.algorithm);
+      addPkiBody(s, body);
+    }),
+  );
   const protection = await protector?.protect(protectedPart);
+  const headerAndBody = new DerReader(protectedPart).contents(tag.sequence);
   return der((b) =>
     b.sequence((message) => {
-      message.raw(headerDer).raw(bodyDer);
+      message.raw(headerAndBody);
       if (protection) message.explicit(0, (p) => p.bitString(protection));
       if (extraCerts.length > 0) message.explicit(1, (list) => addSequenceOf(list, extraCerts, addEncoded));
     }),

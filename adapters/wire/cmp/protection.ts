@@ -16,7 +16,7 @@ export type Protection =
       readonly kind: 'mac';
       readonly parameters: MacParameters;
       /** Whether the holder of the secret made it; compared in constant time. */
-      verify(secret: Uint8Array): Promise<boolean>;
+      verify(secret: Uint8Array): boolean | Promise<boolean>;
     }
   | {
       readonly kind: 'signature';
@@ -38,8 +38,12 @@ export function readProtection(message: SealedPkiMessage): Protection {
     return {
       kind: 'mac',
       parameters,
-      verify: async (secret) =>
-        sameSecret(await computeMac(parameters, secret, message.protectedPart()), protection),
+      verify(secret) {
+        const mac = computeMac(parameters, secret, message.protectedPart());
+        return mac instanceof Promise
+          ? mac.then((computed) => sameSecret(computed, protection))
+          : sameSecret(mac, protection);
+      },
     };
   }
   const algorithm = readDer(identifier, readSignatureAlgorithm);
