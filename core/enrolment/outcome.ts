@@ -1,4 +1,5 @@
 import type { Answering } from '../transactions/transaction.ts';
+import type { CertReqMsg } from '../x509/crmf.ts';
 import type { Name } from '../x509/name.ts';
 
 /** A certification request as it came, DER: PKCS#10, or CertReqMsg of CRMF. Its proof of possession is checked in the core. */
@@ -6,6 +7,9 @@ export interface EncodedRequest {
   readonly kind: 'pkcs10' | 'crmf';
   readonly der: Uint8Array;
 }
+
+/** The same where it comes from a requester: messages of CRMF have been read for what is in them beside the request. */
+export type Requested = (EncodedRequest & { readonly kind: 'pkcs10' }) | CertReqMsg;
 
 /** Names a certificate that one of our CAs has issued. */
 export interface CertificateReference {
@@ -17,7 +21,7 @@ export interface CertificateReference {
 /** What a requester wants: a certificate for a new purpose, or the one it presented again. */
 export interface Ask {
   readonly operation: 'enrol' | 'renew';
-  readonly request: EncodedRequest;
+  readonly request: Requested;
   /** The certificate to be renewed, where the request names it: it has to be the one that was presented. */
   readonly renews?: CertificateReference | undefined;
   /** See `Order.message`. */

@@ -8,7 +8,6 @@ import { demandAwaited } from '../onboarding/outcome.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
-import { parseCertReqMsg } from '../x509/crmf.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyParsed, verifyPkcs10 } from '../x509/request.ts';
@@ -109,9 +108,8 @@ function nameless(request: ProfileRequest, device: Device | undefined): ProfileR
 function verified({ credential }: Requester, { request }: Ask): Proven {
   const raVerified = credential === 'registrationAuthority';
   if (request.kind === 'pkcs10') return { request: verifyPkcs10(request.der) };
-  const message = parseCertReqMsg(request.der);
-  const wanted = wantedKey(message);
-  if (!wanted) return { request: verifyParsed(message, { raVerified }) };
+  const wanted = wantedKey(request);
+  if (!wanted) return { request: verifyParsed(request, { raVerified }) };
   // A key that is encrypted to somebody else than its owner is not its owner's alone.
   if (raVerified) throw new Fault('forbidden', 'keys are made only for who asks for itself');
   return { wanted };

@@ -1,4 +1,3 @@
-import { der } from '../der/builder.ts';
 import { type DerReader, readDer } from '../der/reader.ts';
 import { context, contextConstructed, tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
@@ -65,6 +64,8 @@ export interface Control {
 
 /** RFC 4211 §3. */
 export interface CertReqMsg {
+  /** Among requests of several kinds. */
+  readonly kind: 'crmf';
   readonly der: Uint8Array;
   /** CertRequest in DER: what the proof of possession signs. */
   readonly signed: Uint8Array;
@@ -87,11 +88,13 @@ export function parseCertReqMsg(der: Uint8Array): CertReqMsg {
     const proof = readProof(message);
     const regInfo = readControls(message);
     message.finish();
-    return { der, signed, ...readDer(signed, (r) => readCertRequest(r.sequence())), proof, regInfo };
+    const { certReqId, template, controls } = readDer(signed, readCertRequest);
+    return { kind: 'crmf', der, signed, certReqId, template, controls, proof, regInfo };
   });
 }
 
-function readCertRequest(request: DerReader): Pick<CertReqMsg, 'certReqId' | 'template' | 'controls'> {
+function readCertRequest(reader: DerReader): Pick<CertReqMsg, 'certReqId' | 'template' | 'controls'> {
+  const request = reader.sequence();
   const certReqId = request.smallInteger(2 ** 31 - 1);
   const template = parseCertTemplate(request.element(tag.sequence));
   const controls = readControls(request);
@@ -115,11 +118,11 @@ function readControls(reader: DerReader): Control[] {
 
 /** One CertTemplate in DER (RFC 4211 §5). Faults: malformed. */
 export function parseCertTemplate(template: Uint8Array): CertTemplate {
-  return readDer(template, (reader) => ({ der: template, ...readTemplate(reader.sequence()) }));
+  return readDer(template, (reader) => readTemplate(template, reader.sequence()));
 }
 
 /** Tags are implicit, save those of the names and times, as Name and Time are a CHOICE. */
-function readTemplate(reader: DerReader): Omit<CertTemplate, 'der'> {
+function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
   skip(reader, context(0)); // version
   const serial = reader.peek() === context(1) ? reader.integerBytes(context(1)) : undefined;
   const signingAlg = retagged(reader, 2);
@@ -133,6 +136,7 @@ function readTemplate(reader: DerReader): Omit<CertTemplate, 'der'> {
   const extensions = retagged(reader, 9);
   reader.finish();
   return {
+    der: encoded,
     serial,
     signingAlg,
     issuer,
@@ -159,7 +163,7 @@ function readExplicitTime(reader: DerReader, n: number): number | undefined {
 }
 
 function skip(reader: DerReader, identifier: number): void {
-  if (reader.peek() === identifier) reader.element();
+  if (reader.peek() === identifier) reader.skip();
 }
 
 function readExplicitName(reader: DerReader, n: number): Name | undefined {
@@ -173,8 +177,9 @@ function readExplicitName(reader: DerReader, n: number): Name | undefined {
 /** The SEQUENCE that stands under `[n] IMPLICIT`, with its own tag. */
 function retagged(reader: DerReader, n: number): Uint8Array | undefined {
   if (reader.peek() !== contextConstructed(n)) return undefined;
-  const contents = reader.contents(contextConstructed(n));
-  return der((b) => b.sequence(contents));
+  const encoded = new Uint8Array(reader.element());
+  encoded[0] = tag.sequence;
+  return encoded;
 }
 
 function readProof(message: DerReader): ProofOfPossession {

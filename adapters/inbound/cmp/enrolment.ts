@@ -48,8 +48,8 @@ function readEnrolment(opening: SealedPkiMessage, body: EnrolmentBody, isSigned:
     // RFC 9483 §4.1.1
     throw new Refusal('badRequest', 'a message holds one certificate request, no more and no less');
   }
-  const { certReqId, controls } = parseCertReqMsg(der);
-  const request = { kind: 'crmf', der } as const;
+  const request = parseCertReqMsg(der);
+  const { certReqId, controls } = request;
   if (type !== 'kur') return { type, operation: 'enrol', request, certReqId, ...said };
   const oldCertId = findValue(controls, controlTypes.oldCertId);
   const renews = oldCertId && readReference(oldCertId);
