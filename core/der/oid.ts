@@ -19,7 +19,8 @@ export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.leng
   const known = decoded[hash];
   if (known && holds(known.contents, bytes, start, end)) return known.text;
   const text = interned(toText(bytes, start, end));
-  decoded[hash] = { contents: bytes.slice(start, end), text };
+  // A copy: what `slice` gives of a Buffer is the Buffer's own octets.
+  decoded[hash] = { contents: new Uint8Array(bytes.subarray(start, end)), text };
   return text;
 }
 

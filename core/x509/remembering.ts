@@ -7,7 +7,9 @@ import { sameBytes } from '../der/bytes.ts';
 export function remembering<T>(decode: (value: Uint8Array) => T): (value: Uint8Array) => T {
   let last: { readonly value: Uint8Array; readonly decoded: T } | undefined;
   return (value) => {
-    if (!last || !sameBytes(last.value, value)) last = { value: value.slice(), decoded: decode(value) };
+    // A copy: what `slice` gives of a Buffer is the Buffer's own octets.
+    if (!last || !sameBytes(last.value, value))
+      last = { value: new Uint8Array(value), decoded: decode(value) };
     return last.decoded;
   };
 }
