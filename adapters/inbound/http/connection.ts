@@ -110,8 +110,8 @@ export class Connection {
     if (!this.#running) this.socket.write(goOn);
   }
 
-  /** Sends some of a response; false when the peer is to take some of it before there is more. */
-  send(octets: Uint8Array): boolean {
+  /** Sends some of a response, a string in UTF-8; false when the peer is to take some of it before there is more. */
+  send(octets: Uint8Array | string): boolean {
     this.responding = true;
     return this.socket.write(octets);
   }

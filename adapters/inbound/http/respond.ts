@@ -79,15 +79,18 @@ export function respond(
     return stream(connection, head, { ...response, headers }, pieces(octets));
   }
   const text = headOf(connection, head, response, isBare(status) ? 'none' : length);
-  connection.send(
-    head.method === 'HEAD' || isBare(status) ? Buffer.from(text, 'latin1') : joined(text, body, length),
-  );
+  const silent = head.method === 'HEAD' || isBare(status);
+  connection.send(silent ? Buffer.from(text, 'latin1') : joined(text, body, length));
   connection.complete();
   return undefined;
 }
 
-/** Header and body in one write and one TLS record: two cost half as much again as the whole exchange. */
-function joined(head: string, body: string | Uint8Array, length: number): Uint8Array {
+/**
+ * Header and body in one write and one TLS record: two cost half as much again as the whole exchange. As a string where that
+ * goes out in UTF-8 octet for octet: the socket copies it less often than a buffer of ours.
+ */
+function joined(head: string, body: string | Uint8Array, length: number): Uint8Array | string {
+  if (typeof body === 'string' && Buffer.byteLength(head) === head.length) return head + body;
   const octets = Buffer.allocUnsafe(head.length + length);
   octets.write(head, 'latin1');
   if (typeof body === 'string') octets.write(body, head.length);

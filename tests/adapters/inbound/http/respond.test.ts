@@ -15,6 +15,7 @@ import {
 
 const large = Buffer.alloc(48 * 1024 * 1024, 'b');
 const chunk = Buffer.alloc(64 * 1024, 'a');
+const long = (letter: string): string => Array.from({ length: 7_000 }, (_, n) => n + letter).join('');
 let produced = 0;
 let stopped = 0;
 
@@ -31,6 +32,10 @@ async function* blocks(count: number): AsyncGenerator<Uint8Array> {
 
 const responses: Readonly<Record<string, () => HttpResponse>> = {
   '/text': () => text('grüße'),
+  '/named': () => ({ status: 200, headers: { 'x-name': 'M\u00fcnchen' }, body: 'grüße' }),
+  '/1': () => text(long('u')),
+  '/2': () => text(long('ü')),
+  '/3': () => text(long('→')),
   '/octets': () => ({
     status: 201,
     headers: { 'Content-Type': 'application/pkix-crl' },
@@ -99,6 +104,39 @@ describe('a body goes out', () => {
     expect(Buffer.from(bodyOf(response), 'latin1').toString()).toBe('grüße');
     expect(headOf(response)['content-length']).toBe('7');
   });
+
+  test('as text in UTF-8 after a field whose octets are not', async () => {
+    const response = await get('/named');
+    expect(response).toContain('\r\nx-name: M\xfcnchen\r\n');
+    expect(Buffer.from(bodyOf(response), 'latin1').toString()).toBe('grüße');
+    expect(headOf(response)['content-length']).toBe('7');
+  });
+
+  test.each([
+    ['HTTP', '/1', 'u'],
+    ['HTTP', '/2', 'ü'],
+    ['HTTP', '/3', '→'],
+    ['HTTPS', '/1', 'u'],
+    ['HTTPS', '/2', 'ü'],
+    ['HTTPS', '/3', '→'],
+  ])(
+    'as text, whole and in order, to a client that asks ahead and reads late: %s, %s',
+    async (scheme, path, letter) => {
+      const asked = 160;
+      const socket = scheme === 'HTTP' ? connectPlain(listener.httpPort!) : connectSecure(listener.httpsPort);
+      socket.pause();
+      for (let n = 0; n < asked; n += 8) {
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: pki\r\n\r\n`.repeat(n + 8 < asked ? 8 : 7));
+        await Bun.sleep(5);
+      }
+      const answers = talk(socket, request(`GET ${path}`));
+      socket.resume();
+      const [, ...bodies] = (await answers).split(/HTTP(?:.+\r\n)+\r\n/);
+      expect(bodies).toHaveLength(asked);
+      const expected = Buffer.from(long(letter)).toString('latin1');
+      expect(bodies.every((body) => body === expected)).toBe(true);
+    },
+  );
 
   test('as octets', async () => {
     const response = await get('/octets');
