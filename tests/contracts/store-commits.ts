@@ -111,7 +111,7 @@ export function commitContract({ fresh, shared }: Databases): void {
         { op: 'audit', event: event() },
       ];
       expect(await failure(store.commit(writes))).toMatchObject({ name: 'Fault', ...fault });
-      expect(await failure(store.commit([write]))).toMatchObject({ name: 'Fault', code: fault.code });
+      expect(await failure(store.commit([write]))).toMatchObject({ name: 'Fault', ...fault });
       expect(await store.get('role', 1)).toEqual(before!);
       expect(await names(store)).toEqual(['other', 'taken']);
       expect(await store.count('auditEvent', [], 10)).toBe(0);
@@ -166,6 +166,46 @@ export function commitContract({ fresh, shared }: Databases): void {
         const created = await store.find('role', { uniqueName: action.replace('role.', 'n') });
         expect(object).toBe(`role:${created?.id}`);
       }
+    });
+
+    test('of several that only add records, those that are refused do not harm the others', async () => {
+      const store = await (await fresh()).open();
+      await prepare(store);
+      const { certificate } = nullable;
+      const units: (readonly [Write, string | undefined])[] = [
+        [insert('loginFailure', { subject: 'a "quoted\\ {one}, \n é 🔑' }), undefined],
+        [insert('certificate', { ...certificate, serialNumber: '02', der: new Uint8Array(0) }), undefined],
+        [insert('certificate', certificate), 'serialNumber'],
+        [insert('certificate', { ...certificate, serialNumber: '03', ca: 999_999 }), 'ca'],
+        [insert('loginFailure', { subject: 'a\0' }), 'subject'],
+        [insert('loginFailure', { subject: '\ud800 alone' }), undefined],
+        [device('new'), undefined],
+        [device('pump'), 'commonName'],
+      ];
+      const settled = await Promise.allSettled(
+        units.map(([write], n) =>
+          store.commit([
+            insert('noOnboardingConfig', nullable.noOnboardingConfig),
+            write,
+            { op: 'audit', event: event({ action: `a${n}`, object: 'it' }), objectRef: { ref: 1 } },
+          ]),
+        ),
+      );
+      expect(settled.map((one) => (one.status === 'rejected' ? one.reason.field : undefined))).toEqual(
+        units.map(([, field]) => field),
+      );
+      const stored = units.flatMap(([write, field], n) => (field === undefined ? [{ write, n }] : []));
+      const events = await verifyChains(store);
+      expect(events.map(({ action }) => action)).toEqual(stored.map(({ n }) => `a${n}`));
+      for (const [at, { write, n }] of stored.entries()) {
+        const outcome = settled[n]!;
+        const id = outcome.status === 'fulfilled' ? outcome.value[1]! : 0;
+        expect(events[at]!.object).toBe(`it:${id}`);
+        if (write.op !== 'insert') continue;
+        const expected = JSON.parse(JSON.stringify(write.values).replace('\\ud800', '\ufffd'));
+        expect(JSON.parse(JSON.stringify(await store.get(write.kind, id)))).toEqual({ id, ...expected });
+      }
+      expect(await store.count('noOnboardingConfig', [], 10)).toBe(stored.length);
     });
 
     test('commits take effect in the order of their calls', async () => {

@@ -23,6 +23,9 @@ export class AuditChain {
 /** `event` as the successor of `head`; it becomes the new head. */
 export function link(head: Head, event: AuditEvent): Omit<ChainedEvent, 'id'> {
   const { chain } = head;
+  const { at, actor, action, object, outcome, detail } = event;
   const sequence = head.sequence + 1;
-  return { ...event, chain, sequence, hash: chainHash(head.hash, chain, sequence, event) };
+  const hash = chainHash(head.hash, chain, sequence, event);
+  // Spelt out, it is made in one step.
+  return { at, actor, action, object, outcome, detail, chain, sequence, hash };
 }

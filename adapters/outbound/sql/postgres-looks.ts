@@ -1,5 +1,6 @@
 import type { Row, SqlValue } from './codec.ts';
-import { arrayLiteral, arrayTypes } from './postgres-arrays.ts';
+import { toJson, valueIn } from './postgres-rows.ts';
+import type { ColumnType } from './schema.ts';
 
 /** The same statement for many sets of parameters. */
 interface Together {
@@ -15,17 +16,15 @@ const nth = 'nth look';
  */
 export function together(sql: string, sets: readonly (readonly SqlValue[])[]): Together {
   const types = sets[0]!.map(typeOf);
-  const arrays = types.map((type, n) => `$${n + 1}::${arrayTypes[type]}`).join(', ');
-  const names = types.map((_, n) => `p${n + 1}`).join(', ');
-  const each = sql.replace(/\$(\d+)/g, 'one.p$1');
+  const each = sql.replace(/\$(\d+)/g, (_, n) => valueIn('one.set', Number(n) - 1, types[Number(n) - 1]!));
   // The offset keeps the planner from anything but looking up one after the other.
   return {
-    sql: `select one.nth as "${nth}", found.* from unnest(${arrays}) with ordinality as one (${names}, nth) cross join lateral (${each} offset 0) as found`,
-    parameters: types.map((type, n) => arrayLiteral(type, sets, n)),
+    sql: `select found.*, one.nth as "${nth}" from jsonb_array_elements($1::text::jsonb) with ordinality as one (set, nth) cross join lateral (${each} offset 0) as found`,
+    parameters: [toJson(sets)],
   };
 }
 
-function typeOf(value: SqlValue): keyof typeof arrayTypes {
+function typeOf(value: SqlValue): ColumnType {
   if (value instanceof Uint8Array) return 'bytes';
   return typeof value === 'number' ? 'integer' : typeof value === 'boolean' ? 'boolean' : 'text';
 }

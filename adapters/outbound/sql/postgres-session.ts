@@ -111,14 +111,19 @@ interface Session {
   readonly lost: Promise<never>;
 }
 
+/** Commits; in a transaction of one statement it is that one which does. */
+export type Commit = (sql?: string, parameters?: readonly SqlValue[]) => Promise<void>;
+
 export interface Transaction<P, T> {
-  /** What does not need the transaction and changes nothing: it goes in one round trip with BEGIN. */
+  /** One statement, by which `work` commits, is a transaction by itself: nothing begins and ends it. */
+  readonly isOne?: boolean;
+  /** What does not need the transaction and changes nothing: it goes in one round trip with BEGIN, if there is one. */
   prelude(send: Send): Promise<P>;
   /**
    * Calls `commit` once. It may do so before its statements are answered: PostgreSQL commits nothing where one of them has
    * failed, and `work` must then throw what that one threw.
    */
-  work(prepared: P, send: Send, commit: () => Promise<void>): Promise<T>;
+  work(prepared: P, send: Send, commit: Commit): Promise<T>;
 }
 
 /** A transaction failed; why is its cause. */
@@ -161,21 +166,21 @@ export class Writer {
   }
 
   /** A transaction of few round trips. Throws TransactionError. */
-  async pipelined<P, T>({ prelude, work }: Transaction<P, T>): Promise<T> {
+  async pipelined<P, T>({ isOne = false, prelude, work }: Transaction<P, T>): Promise<T> {
     let committing = false;
     let session: Session | undefined;
     try {
       session = this.#session ??= await this.#open();
       const send = this.#sender(session);
-      const commit = async () => {
+      const commit: Commit = async (sql = 'commit', parameters = []) => {
         committing = true;
-        await send('commit', []);
+        await send(sql, parameters);
       };
       try {
-        const [prepared] = await settle([prelude(send), send('begin', [])]);
+        const [prepared] = await settle([prelude(send), isOne ? undefined : send('begin', [])]);
         return await work(prepared, send, commit);
       } catch (error) {
-        if (!isLost(error)) await send('rollback', []);
+        if (!isOne && !isLost(error)) await send('rollback', []);
         throw error;
       }
     } catch (error) {

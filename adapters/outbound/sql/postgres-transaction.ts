@@ -4,8 +4,9 @@ import type { Kind, Write } from '#core/ports/store.ts';
 import { type Head, link } from './audit-chain.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Result, Unit } from './driver.ts';
-import { arrayLiteral, arrayTypes } from './postgres-arrays.ts';
-import { type Answer, type Send, settle } from './postgres-client.ts';
+import { type Send, settle } from './postgres-client.ts';
+import { toJson } from './postgres-rows.ts';
+import type { Commit } from './postgres-session.ts';
 import { isRefusal, Refusal } from './refusal.ts';
 import { columnName, columnOf, columnsOf, tableOf } from './schema.ts';
 import { type Statements, sought } from './statements.ts';
@@ -14,9 +15,10 @@ import { completeEvent, encodeFields, fieldsToSet, raisesCounter } from './unit.
 type Change = Exclude<Write, { readonly op: 'audit' }>;
 type Insert = Extract<Write, { readonly op: 'insert' }>;
 
-/** Rows of one kind that one statement inserts: the id and the fields of each. */
+/** Rows of one kind that one statement inserts: the id (but for audit events) and the fields of each. */
 interface Rows {
   readonly kind: Kind;
+  /** None for audit events. */
   readonly writes: Insert[];
   readonly rows: SqlValue[][];
 }
@@ -51,7 +53,7 @@ export async function allotIds(units: readonly Unit[], send: Send): Promise<Ids>
   await settle(
     [...wanted].map(async ([kind, count]) => {
       const { rows } = await send(nextIds, [`${tableOf(kind).name}_id_seq`, count]);
-      fresh.set(kind, rows.map(({ id }) => Number(id)).values());
+      fresh.set(kind, (JSON.parse(String(rows[0]?.ids)) as number[]).values());
     }),
   );
   const idOf = (write: Write): number => {
@@ -61,16 +63,23 @@ export async function allotIds(units: readonly Unit[], send: Send): Promise<Ids>
   return units.map((unit) => unit.map(idOf));
 }
 
+/** Whether units do nothing but add records, none of which is configuration: one statement can do that. */
+export const onlyAdd = (units: readonly Unit[]): boolean =>
+  units.every(
+    (unit) =>
+      unit.length > 0 && unit.every(({ op }) => op === 'insert' || op === 'audit') && !raisesCounter(unit),
+  );
+
 /** Writes units in a transaction, sending all statements at once, of which each inserts all rows of a kind. */
 export class PostgresTransaction {
   readonly #send: Send;
-  readonly #commit: () => Promise<void>;
+  readonly #commit: Commit;
   readonly #statements: Statements;
   #head: Head;
   /** What comes of it once COMMIT, which may have been sent, takes effect. */
   outcome: Outcome | undefined;
 
-  constructor(send: Send, commit: () => Promise<void>, statements: Statements, head: Head) {
+  constructor(send: Send, commit: Commit, statements: Statements, head: Head) {
     this.#send = send;
     this.#commit = commit;
     this.#statements = statements;
@@ -89,6 +98,26 @@ export class PostgresTransaction {
     );
     if (found) await this.#commit();
     return found;
+  }
+
+  /** All of units that only add, in the one statement of the transaction; throws when one is refused, without saying which. */
+  async atOnce(units: readonly Unit[], ids: Ids): Promise<Outcome> {
+    const before = this.#head;
+    const steps = this.#steps(units, ids).filter((step) => 'rows' in step);
+    const parameters: SqlValue[] = steps.map(({ rows }) => toJson(rows));
+    const { chain, sequence, hash } = this.#head;
+    const isLinked = this.#head !== before;
+    if (isLinked) parameters.push(chain, sequence, hash);
+    const kinds = steps.map(({ kind }) => kind);
+    this.outcome = { results: ids, head: this.#head };
+    try {
+      await this.#commit(this.#statements.addition(kinds, isLinked), parameters);
+    } catch (error) {
+      const table = error instanceof postgres.PostgresError ? error.table_name : undefined;
+      const refused = steps.find(({ kind }) => table === undefined || table === tableOf(kind).name);
+      throw refusalOf(error, refused?.writes ?? []);
+    }
+    return this.outcome;
   }
 
   /** All of them; throws when one is refused, without saying which. */
@@ -126,6 +155,17 @@ export class PostgresTransaction {
 
   async #write(units: readonly Unit[], ids: Ids): Promise<void> {
     const before = this.#head;
+    const sent: Promise<unknown>[] = this.#steps(units, ids).map((step) => this.#step(step));
+    if (units.some(raisesCounter)) sent.push(this.#send(this.#statements.raiseCounter(), []));
+    if (this.#head !== before) {
+      const { chain, sequence, hash } = this.#head;
+      sent.push(this.#send(this.#statements.auditHead(), [chain, sequence, hash]));
+    }
+    await settle(sent);
+  }
+
+  /** What units ask for, in order, the events last. They are the chain's from now on. */
+  #steps(units: readonly Unit[], ids: Ids): Step[] {
     const steps: Step[] = [];
     const events: SqlValue[][] = [];
     units.forEach((unit, u) => {
@@ -144,14 +184,8 @@ export class PostgresTransaction {
         }
       });
     });
-    const sent: Promise<unknown>[] = steps.map((step) => this.#step(step));
-    if (events.length > 0) sent.push(this.#insert('auditEvent', events, false));
-    if (units.some(raisesCounter)) sent.push(this.#send(this.#statements.raiseCounter(), []));
-    if (this.#head !== before) {
-      const { chain, sequence, hash } = this.#head;
-      sent.push(this.#send(this.#statements.auditHead(), [chain, sequence, hash]));
-    }
-    await settle(sent);
+    if (events.length > 0) steps.push({ kind: 'auditEvent', writes: [], rows: events });
+    return steps;
   }
 
   #single(write: Exclude<Change, Insert>, ids: readonly number[]): Single {
@@ -173,7 +207,7 @@ export class PostgresTransaction {
     const writes = 'rows' in step ? step.writes : [step.write];
     try {
       if ('rows' in step) {
-        await this.#insert(step.kind, step.rows, true);
+        await this.#send(this.#statements.insertRows(step.kind), [toJson(step.rows)]);
       } else {
         const { count } = await this.#send(step.sql, step.parameters);
         if (count === 0) throw new Refusal([step.write], { kind: 'gone' });
@@ -182,44 +216,37 @@ export class PostgresTransaction {
       throw refusalOf(error, writes);
     }
   }
-
-  #insert(kind: Kind, rows: readonly (readonly SqlValue[])[], withId: boolean): Promise<Answer> {
-    const types = columnsOf(kind).map(([, { type }]) => type);
-    if (withId) types.unshift('integer');
-    const names = types.map((type) => arrayTypes[type]);
-    const parameters = types.map((type, column) => arrayLiteral(type, rows, column));
-    return this.#send(this.#statements.insertArrays(kind, names, withId), parameters);
-  }
 }
 
-const nextIds = 'select nextval($1::text::regclass) as id from generate_series(1, $2::integer)';
+const nextIds =
+  'select json_agg(nextval($1::text::regclass))::text as ids from generate_series(1, $2::integer)';
 
 /**
  * The rows that the next insert of a kind joins. Inserts of other kinds do not mind that it comes before them, unless it
  * refers to one; nothing is moved before an update or a delete.
  */
 function stepFor(kind: Kind, steps: Step[]): Rows {
-  const referred = new Set(columnsOf(kind).map(([, { references }]) => references));
-  for (const step of steps.toReversed()) {
+  for (let n = steps.length - 1; n >= 0; n--) {
+    const step = steps[n]!;
     if (!('rows' in step)) break;
     if (step.kind === kind) return step;
-    if (referred.has(step.kind)) break;
+    if (columnsOf(kind).some(([, { references }]) => references === step.kind)) break;
   }
   const step: Rows = { kind, writes: [], rows: [] };
   steps.push(step);
   return step;
 }
 
-/** Data that a statement or a constraint refuses concerns one unit. */
+/** Data that a statement or a constraint refuses concerns one unit; but what is wrong with an audit event concerns all. */
 function refusalOf(error: unknown, writes: readonly Change[]): unknown {
-  if (!(error instanceof postgres.PostgresError)) return error;
+  const [write] = writes;
+  if (!(error instanceof postgres.PostgresError) || !write) return error;
   if (error.code === '23503') return new Refusal(writes, { kind: 'reference' });
   if (error.code === '23505' && error.constraint_name?.endsWith('_pkey') !== true) {
-    const [write] = writes;
-    const table = write && tableOf(write.kind);
+    const table = tableOf(write.kind);
     // certificates_serial_number_ca_key
-    const columns = error.constraint_name?.slice((table?.name.length ?? 0) + 1);
-    const unique = table?.unique.find((fields) => columns === `${fields.map(columnName).join('_')}_key`);
+    const columns = error.constraint_name?.slice(table.name.length + 1);
+    const unique = table.unique.find((fields) => columns === `${fields.map(columnName).join('_')}_key`);
     return new Refusal(writes, { kind: 'taken', field: unique?.[0] ?? '' });
   }
   return /^(22|23(?!505)|P0)/.test(error.code) ? toFault(error) : error;

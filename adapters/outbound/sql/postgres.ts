@@ -25,7 +25,7 @@ import {
 import { Hosts } from './postgres-hosts.ts';
 import { apart, together } from './postgres-looks.ts';
 import { Pool, type TransactionError, Writer } from './postgres-session.ts';
-import { allotIds, type Ids, type Outcome, PostgresTransaction } from './postgres-transaction.ts';
+import { allotIds, type Ids, type Outcome, onlyAdd, PostgresTransaction } from './postgres-transaction.ts';
 import { isRefusal } from './refusal.ts';
 import type { Ask } from './snapshot.ts';
 import { Statements } from './statements.ts';
@@ -116,6 +116,7 @@ class PostgresDriver implements Driver {
   }
 
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
+    const adds = onlyAdd(units);
     let apart = false;
     let ids: Ids | undefined;
     /** What comes of attempts whose COMMIT may have taken effect; since when it is known that there are any. */
@@ -123,14 +124,17 @@ class PostgresDriver implements Driver {
     let since = Number.POSITIVE_INFINITY;
     for (let attempt = 1; ; attempt++) {
       let transaction: PostgresTransaction | undefined;
+      const isOne = adds && !apart && possible.length === 0;
       try {
         const { results, head } = await this.#writer.pipelined<Ids, Outcome>({
+          isOne,
           prelude: async (send) => {
             ids ??= await allotIds(units, send);
             return ids;
           },
           work: async (ids, send, commit) => {
             transaction = new PostgresTransaction(send, commit, this.#statements, chain.head);
+            if (isOne) return transaction.atOnce(units, ids);
             return (
               (possible.length > 0 && (await transaction.already(possible))) ||
               (apart ? transaction.apart(units, ids) : transaction.together(units, ids))

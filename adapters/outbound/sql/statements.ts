@@ -2,6 +2,7 @@ import { type AliasedRawBuilder, type Selectable, sql } from 'kysely';
 import type { Kind } from '#core/ports/store.ts';
 import { encodeSought, type SqlValue } from './codec.ts';
 import type { Builder, Tables } from './driver.ts';
+import { valueIn } from './postgres-rows.ts';
 import { columnName, columnsOf, tableOf } from './schema.ts';
 
 /** The fields that a record must have, and how a statement asks for them. */
@@ -80,15 +81,24 @@ export class Statements {
     });
   }
 
-  /** Parameters: PostgreSQL's array literals of `types`: the ids if `withId`, then of each field the values. */
-  insertArrays(kind: Kind, types: readonly string[], withId: boolean): string {
-    return this.#compiled(`insertArrays ${kind} ${withId}`, (builder) => {
-      const columns = columnsOf(kind).map(([field]) => columnName(field));
-      const arrays = types.map((type) => sql`${parameter}::${sql.raw(type)}`);
-      return builder
-        .insertInto(tableOf(kind).name)
-        .columns(withId ? ['id', ...columns] : columns)
-        .expression(sql`select * from unnest(${sql.join(arrays)})`);
+  /**
+   * Parameter: `toJson` of rows that have the fields in order, and before them, but for audit events, the id. For PostgreSQL, as
+   * is `addition`.
+   */
+  insertRows(kind: Kind): string {
+    return this.#compiled(`insertRows ${kind}`, (builder) => rowsInto(builder, kind));
+  }
+
+  /**
+   * Parameters: for each of `kinds` that of `insertRows`; then, if `withHead`, those of `auditHead`. All of it in one statement.
+   */
+  addition(kinds: readonly Kind[], withHead: boolean): string {
+    return this.#compiled(`addition ${kinds.join(' ')} ${withHead}`, (builder) => {
+      const inserts = kinds.map((kind) => rowsInto(builder, kind));
+      const parts = withHead ? [...inserts, headInto(builder)] : inserts;
+      const others = parts.slice(0, -1).map((part, n) => sql`${sql.raw(`part${n}`)} as (${part})`);
+      const all = sql`${others.length > 0 ? sql`with ${sql.join(others)} ` : sql``}${parts.at(-1)!}`;
+      return { compile: () => all.compile(builder) };
     });
   }
 
@@ -152,17 +162,7 @@ export class Statements {
 
   /** Parameters: chain, sequence, hash. */
   auditHead(): string {
-    return this.#compiled('auditHead', (builder) =>
-      builder
-        .insertInto('audit_heads')
-        .values({ chain: parameter, sequence: parameter, hash: parameter })
-        .onConflict((conflict) =>
-          conflict.column('chain').doUpdateSet({
-            sequence: sql.ref('excluded.sequence'),
-            hash: sql.ref('excluded.hash'),
-          }),
-        ),
-    );
+    return this.#compiled('auditHead', headInto);
   }
 
   /** Parameter: chain. */
@@ -233,3 +233,26 @@ export class Statements {
 
 const fromFields = (fields: readonly string[]): Selectable<Tables[string]> =>
   Object.fromEntries(fields.map((field) => [columnName(field), parameter]));
+
+function rowsInto(builder: Builder, kind: Kind) {
+  const fields = columnsOf(kind).map(([field, { type }]) => [columnName(field), type] as const);
+  const columns = kind !== 'auditEvent' ? [['id', 'integer'] as const, ...fields] : fields;
+  const values = columns.map(([, type], n) => sql.raw(valueIn('record', n, type)));
+  return builder
+    .insertInto(tableOf(kind).name)
+    .columns(columns.map(([name]) => name))
+    .expression(
+      sql`select ${sql.join(values)} from jsonb_array_elements(${parameter}::text::jsonb) as records (record)`,
+    );
+}
+
+const headInto = (builder: Builder) =>
+  builder
+    .insertInto('audit_heads')
+    .values({ chain: parameter, sequence: parameter, hash: parameter })
+    .onConflict((conflict) =>
+      conflict.column('chain').doUpdateSet({
+        sequence: sql.ref('excluded.sequence'),
+        hash: sql.ref('excluded.hash'),
+      }),
+    );

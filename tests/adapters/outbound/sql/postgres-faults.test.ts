@@ -13,6 +13,10 @@ const clock = { now: () => Date.now() };
 const role = (uniqueName: string) =>
   [insert('role', { uniqueName }), { op: 'audit', event: event({ action: uniqueName }) }] as const;
 
+/** Adds, and changes no configuration: one statement, which is a transaction by itself. */
+const failedLogin = (subject: string) =>
+  [insert('loginFailure', { subject }), { op: 'audit', event: event({ action: subject }) }] as const;
+
 /** Until it works; how often it did not. Everything that goes wrong is to be `unavailable`. */
 async function persist(attempt: () => Promise<unknown>): Promise<number> {
   const deadline = Date.now() + 10_000;
@@ -162,6 +166,41 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
         { port: proxy.port },
       );
     });
+
+    test.each(cases)(
+      'with one statement for all loses the %s: %s, and either way it is done once',
+      async (what) => {
+        await using proxy = await commitProxy(Number(new URL(server.url).port));
+        await withStore(
+          async (store) => {
+            await store.commit(failedLogin('before'));
+            proxy.sign = '"lost"';
+            proxy.lose = what;
+            const together = await Promise.all(
+              ['a', 'lost', 'c'].map((name) => store.commit(failedLogin(name))),
+            );
+            expect(proxy.lost).toBe(1);
+            await Bun.sleep(what === 'late' ? 700 : 0);
+            const { records } = await store.list('loginFailure', {
+              limit: 10,
+              order: { field: 'id', descending: false },
+            });
+            expect(records.slice(1).map(({ id, subject }) => [[id, 0], subject])).toEqual(
+              together.map((ids, n) => [[...ids], ['a', 'lost', 'c'][n]!]),
+            );
+            await store.commit(failedLogin('after'));
+            expect((await verifyChains(store)).map(({ action }) => action)).toEqual([
+              'before',
+              'a',
+              'lost',
+              'c',
+              'after',
+            ]);
+          },
+          { port: proxy.port },
+        );
+      },
+    );
 
     test('where one of several is refused, the others are done once all the same', async () => {
       await using proxy = await commitProxy(Number(new URL(server.url).port));
