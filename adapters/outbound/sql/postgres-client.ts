@@ -83,7 +83,7 @@ function opener(): (place: Place) => Socket {
   };
 }
 
-export const toHex = (bytes: Uint8Array): string =>
+const toHex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
 export interface Answer {
