@@ -39,11 +39,12 @@ function readExtension(reader: DerReader): Extension {
 /** What `readExtensions` demands of all of them together. Faults: malformed. */
 export function demandDistinct(extensions: readonly Extension[]): void {
   if (extensions.length > mostExtensions) throw new Fault('malformed', 'too many extensions');
-  extensions.forEach(({ oid }, n) => {
+  for (let n = 1; n < extensions.length; n++) {
+    const { oid } = extensions[n]!;
     for (let other = 0; other < n; other++) {
       if (extensions[other]!.oid === oid) throw new Fault('malformed', `extension ${oid} stands twice`);
     }
-  });
+  }
 }
 
 /** By identity, so that no copy with something else in it is taken for one of them. */

@@ -1,12 +1,13 @@
 import { readDer } from '../der/reader.ts';
 import {
   basicConstraintsOf,
+  decoded,
   extendedKeyUsageOf,
-  extension,
   keyUsageOf,
   subjectAltNamesOf,
   type TbsCertificate,
 } from './certificate.ts';
+import type { Extension } from './extension.ts';
 import { decodeNameConstraints, type NameConstraints } from './extensions/name-constraints.ts';
 import {
   decodeCertificatePolicies,
@@ -74,10 +75,6 @@ export function factsOf(certificate: TbsCertificate): Facts {
  */
 export function readFacts(certificate: TbsCertificate, key = readPublicKey(certificate.spki)): Facts {
   const altNames = subjectAltNamesOf(certificate);
-  const decode = <T>(which: string, decoder: (value: Uint8Array) => T): T | undefined => {
-    const found = extension(certificate, which);
-    return found && decoder(found.value);
-  };
   return {
     key,
     selfIssued: sameName(certificate.subject, certificate.issuer),
@@ -85,28 +82,38 @@ export function readFacts(certificate: TbsCertificate, key = readPublicKey(certi
     keyUsage: keyUsageOf(certificate),
     purposes: extendedKeyUsageOf(certificate),
     altNames,
-    names: [...namesOfSubject(certificate.subject), ...altNames, ...altNames.flatMap(internationalEmail)],
-    nameConstraints: decode(oid.nameConstraints, decodeNameConstraints),
-    policies: decode(oid.certificatePolicies, decodeCertificatePolicies)?.map((policy) => policy.oid),
-    policyMappings: decode(oid.policyMappings, decodePolicyMappings) ?? [],
-    policyConstraints: decode(oid.policyConstraints, decodePolicyConstraints) ?? {},
-    inhibitAnyPolicy: decode(oid.inhibitAnyPolicy, decodeInhibitAnyPolicy),
-    unknownCritical: certificate.extensions.find((one) => one.critical && !processed.has(one.oid))?.oid,
+    names: constrainedNames(certificate.subject, altNames),
+    nameConstraints: decoded(certificate, oid.nameConstraints, decodeNameConstraints),
+    policies: decoded(certificate, oid.certificatePolicies, decodeCertificatePolicies)?.map(
+      (policy) => policy.oid,
+    ),
+    policyMappings: decoded(certificate, oid.policyMappings, decodePolicyMappings) ?? noMappings,
+    policyConstraints: decoded(certificate, oid.policyConstraints, decodePolicyConstraints) ?? unconstrained,
+    inhibitAnyPolicy: decoded(certificate, oid.inhibitAnyPolicy, decodeInhibitAnyPolicy),
+    unknownCritical: unknownCritical(certificate.extensions),
   };
 }
 
-/** RFC 5280 §4.2.1.10: the subject is a directory name, and its email addresses are email addresses. */
-function namesOfSubject(subject: Name): GeneralName[] {
-  if (subject.rdns.length === 0) return [];
-  const emails = subject.rdns.flat().filter((attribute) => attribute.type === oid.emailAddress);
-  return [
-    { kind: 'directory', value: subject },
-    ...emails.map((attribute) => ({ kind: 'email' as const, value: attribute.value })),
-  ];
+const noMappings: readonly PolicyMapping[] = [];
+const unconstrained: PolicyConstraints = {};
+
+function constrainedNames(subject: Name, altNames: readonly GeneralName[]): readonly GeneralName[] {
+  const names: GeneralName[] = [];
+  // RFC 5280 §4.2.1.10: the subject is a directory name, and its email addresses are email addresses.
+  if (subject.rdns.length > 0) names.push({ kind: 'directory', value: subject });
+  for (const rdn of subject.rdns) {
+    for (const { type, value } of rdn) if (type === oid.emailAddress) names.push({ kind: 'email', value });
+  }
+  for (const name of altNames) {
+    names.push(name);
+    // RFC 9598 §6: constraints on email addresses bear on those with letters from anywhere too.
+    if (name.kind === 'otherName' && name.type === oid.smtpUtf8Mailbox)
+      names.push({ kind: 'email', value: readDer(name.value, (reader) => reader.utf8String()) });
+  }
+  return names;
 }
 
-/** RFC 9598 §6: constraints on email addresses bear on those with letters from anywhere too. */
-function internationalEmail(name: GeneralName): GeneralName[] {
-  if (name.kind !== 'otherName' || name.type !== oid.smtpUtf8Mailbox) return [];
-  return [{ kind: 'email', value: readDer(name.value, (reader) => reader.utf8String()) }];
+function unknownCritical(extensions: readonly Extension[]): string | undefined {
+  for (const { critical, oid: type } of extensions) if (critical && !processed.has(type)) return type;
+  return undefined;
 }

@@ -6,14 +6,61 @@ import {
   parseTbsCertificate,
   type TbsCertificate,
 } from './certificate.ts';
-import { type Draft, readDraft } from './lint/draft.ts';
-import { extensionRules } from './lint/extensions.ts';
+import { type Draft, type Form, type Rule, readDraft, type Use } from './lint/draft.ts';
+import { extensionRules, formRules } from './lint/extensions.ts';
 import { fieldRules } from './lint/fields.ts';
 import { nameRules } from './lint/names.ts';
-import { usageRules } from './lint/usage.ts';
+import { useRules } from './lint/usage.ts';
 import type { PublicKey } from './public-key.ts';
 
-const rules = [...fieldRules, ...nameRules, ...extensionRules, ...usageRules];
+const ownRules = [...fieldRules, ...nameRules, ...extensionRules];
+
+function broken<T>(rules: readonly Rule<T>[], of: T): readonly string[] {
+  const found: string[] = [];
+  for (const { section, finding } of rules) {
+    const text = finding(of);
+    if (text) found.push(`${text} (${section})`);
+  }
+  return found;
+}
+
+/** `broken` with a memory for the last: certificates of one profile and CA are alike in all that these rules look at. */
+function remembered<T>(
+  rules: readonly Rule<T>[],
+  same: (a: T, b: T) => boolean,
+): (of: T) => readonly string[] {
+  let last: { readonly of: T; readonly found: readonly string[] } | undefined;
+  return (of) => {
+    if (!last || !same(last.of, of)) last = { of, found: broken(rules, of) };
+    return last.found;
+  };
+}
+
+const brokenByForm = remembered(formRules, sameForm);
+const brokenByUse = remembered(useRules, sameUse);
+
+function sameForm(a: Form, b: Form): boolean {
+  if (a.ca !== b.ca || a.extensions.length !== b.extensions.length) return false;
+  for (let n = 0; n < a.extensions.length; n++) {
+    const [one, other] = [a.extensions[n]!, b.extensions[n]!];
+    if (one.oid !== other.oid || one.critical !== other.critical) return false;
+  }
+  return true;
+}
+
+/** What is decoded, and the issuer, are the very same objects for as long as they are alike. */
+function sameUse(a: Use, b: Use): boolean {
+  return (
+    a.ca === b.ca &&
+    a.selfIssued === b.selfIssued &&
+    a.key === b.key &&
+    a.basicConstraints === b.basicConstraints &&
+    a.keyUsage === b.keyUsage &&
+    a.purposes === b.purposes &&
+    a.purposesCritical === b.purposesCritical &&
+    a.issuer === b.issuer
+  );
+}
 
 /**
  * What is wrong with a certificate before it is signed: RFC 5280, and what careful CAs ask for beyond it. `tbs`: the TBSCertificate
@@ -42,12 +89,10 @@ function findings(
 ): readonly string[] {
   const draft = read(issuer, key, tbs);
   if (typeof draft === 'string') return [draft];
-  const found: string[] = [];
-  for (const { section, finding } of rules) {
-    const text = finding(draft);
-    if (text) found.push(`${text} (${section})`);
-  }
-  return found;
+  const own = broken(ownRules, draft);
+  const byForm = brokenByForm(draft.form);
+  const byUse = brokenByUse(draft.use);
+  return byForm.length + byUse.length === 0 ? own : [...own, ...byForm, ...byUse];
 }
 
 function read(

@@ -1,29 +1,51 @@
+import type { KeyType } from '../algorithm.ts';
 import {
   authorityKeyIdentifierOf,
   type Certificate,
+  decoded,
   extension,
   subjectKeyIdentifierOf,
   type TbsCertificate,
 } from '../certificate.ts';
+import type { Extension } from '../extension.ts';
 import type { AuthorityKeyIdentifier } from '../extensions/identity.ts';
 import {
   type AuthorityInfoAccess,
   decodeAuthorityInfoAccess,
   decodeCrlDistributionPoints,
 } from '../extensions/locations.ts';
-import type { KeyUsage } from '../extensions/usage.ts';
+import type { BasicConstraints, KeyUsage } from '../extensions/usage.ts';
 import { type Facts, factsOf, readFacts } from '../facts.ts';
 import { oid } from '../oids.ts';
 import type { PublicKey } from '../public-key.ts';
 import { remembering } from '../remembering.ts';
+
+/** Which extensions a certificate has, whatever they say. */
+export interface Form {
+  readonly ca: boolean;
+  readonly extensions: readonly Pick<Extension, 'oid' | 'critical'>[];
+}
+
+/** What a certificate is for. */
+export interface Use {
+  readonly ca: boolean;
+  readonly selfIssued: boolean;
+  readonly key: KeyType;
+  readonly basicConstraints: BasicConstraints | undefined;
+  /** Undefined when the extension is missing. */
+  readonly keyUsage: readonly KeyUsage[] | undefined;
+  readonly purposes: readonly string[];
+  readonly purposesCritical: boolean;
+  readonly issuer: Issuer | undefined;
+}
 
 /** A certificate to be and its issuer, decoded once for all rules. */
 export interface Draft {
   readonly tbs: TbsCertificate;
   readonly facts: Facts;
   readonly ca: boolean;
-  readonly keyUsage: readonly KeyUsage[];
-  readonly purposes: readonly string[];
+  readonly form: Form;
+  readonly use: Use;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
   readonly authorityKeyIdentifier: AuthorityKeyIdentifier | undefined;
   /** URIs; undefined when the extension is missing. */
@@ -39,13 +61,14 @@ interface Issuer {
   readonly subjectKeyIdentifier: Uint8Array | undefined;
 }
 
-/** A rule, and the section that states it. */
-export interface Rule {
+/** A rule, and the section that states it. It looks at nothing but what it is given. */
+export interface Rule<T = Draft> {
   readonly section: string;
   /** What is wrong, if it is broken. */
-  readonly finding: (draft: Draft) => string | false | undefined;
+  readonly finding: (of: T) => string | false | undefined;
 }
 
+const noPurposes: readonly string[] = [];
 const distributionPoints = remembering(decodeCrlDistributionPoints);
 const infoAccess = remembering(decodeAuthorityInfoAccess);
 
@@ -56,19 +79,28 @@ export function readDraft(
   key: PublicKey | undefined,
 ): Draft {
   const facts = readFacts(tbs, key);
-  const crlDistributionPoints = extension(tbs, oid.crlDistributionPoints);
-  const authorityInfoAccess = extension(tbs, oid.authorityInfoAccess);
+  const known = issuer && readIssuer(issuer);
+  const ca = facts.basicConstraints?.ca ?? false;
   return {
     tbs,
     facts,
-    ca: facts.basicConstraints?.ca ?? false,
-    keyUsage: facts.keyUsage ?? [],
-    purposes: facts.purposes ?? [],
+    ca,
+    form: { ca, extensions: tbs.extensions },
+    use: {
+      ca,
+      selfIssued: facts.selfIssued,
+      key: facts.key.type,
+      basicConstraints: facts.basicConstraints,
+      keyUsage: facts.keyUsage,
+      purposes: facts.purposes ?? noPurposes,
+      purposesCritical: extension(tbs, oid.extendedKeyUsage)?.critical ?? false,
+      issuer: known,
+    },
     subjectKeyIdentifier: subjectKeyIdentifierOf(tbs),
     authorityKeyIdentifier: authorityKeyIdentifierOf(tbs),
-    crlDistributionPoints: crlDistributionPoints && distributionPoints(crlDistributionPoints.value),
-    authorityInfoAccess: authorityInfoAccess && infoAccess(authorityInfoAccess.value),
-    issuer: issuer && readIssuer(issuer),
+    crlDistributionPoints: decoded(tbs, oid.crlDistributionPoints, distributionPoints),
+    authorityInfoAccess: decoded(tbs, oid.authorityInfoAccess, infoAccess),
+    issuer: known,
   };
 }
 

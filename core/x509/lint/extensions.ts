@@ -1,38 +1,37 @@
 import { sameBytes } from '../../der/bytes.ts';
-import { extension } from '../certificate.ts';
 import { oid } from '../oids.ts';
-import type { Draft, Rule } from './draft.ts';
+import type { Form, Rule } from './draft.ts';
 
 type Name = keyof typeof oid;
 
-const present = ({ tbs }: Draft, name: Name) => extension(tbs, oid[name]);
+const present = ({ extensions }: Form, name: Name) => extensions.find((one) => one.oid === oid[name]);
 
-const critical = (name: Name, section: string): Rule => ({
+const critical = (name: Name, section: string): Rule<Form> => ({
   section,
-  finding: (draft) => present(draft, name)?.critical === false && `${name} is not critical`,
+  finding: (form) => present(form, name)?.critical === false && `${name} is not critical`,
 });
 
-const notCritical = (name: Name, section: string): Rule => ({
+const notCritical = (name: Name, section: string): Rule<Form> => ({
   section,
-  finding: (draft) => present(draft, name)?.critical && `${name} is critical`,
+  finding: (form) => present(form, name)?.critical && `${name} is critical`,
 });
 
-const ofCasOnly = (name: Name, section: string): Rule => ({
+const ofCasOnly = (name: Name, section: string): Rule<Form> => ({
   section,
-  finding: (draft) => !draft.ca && present(draft, name) && `${name} in a certificate that is none of a CA`,
+  finding: (form) => !form.ca && present(form, name) && `${name} in a certificate that is none of a CA`,
 });
 
 /** RFC 5280 §4.2.1.13: others than these make whoever looks for a CRL look for another certificate first. */
 const fetchable = /^(?:http|ldap):\/\/[^/]/i;
 
-/** Which extensions are there, and whether critical; key identifiers and addresses. */
-export const extensionRules: readonly Rule[] = [
+/** Which extensions are there, and whether critical. */
+export const formRules: readonly Rule<Form>[] = [
   critical('keyUsage', 'RFC 5280 §4.2.1.3'),
   critical('policyMappings', 'RFC 5280 §4.2.1.5'),
   {
     section: 'RFC 5280 §4.2.1.9',
-    finding: (draft) =>
-      draft.ca && !present(draft, 'basicConstraints')?.critical && 'basicConstraints of a CA is not critical',
+    finding: (form) =>
+      form.ca && !present(form, 'basicConstraints')?.critical && 'basicConstraints of a CA is not critical',
   },
   critical('nameConstraints', 'RFC 5280 §4.2.1.10'),
   critical('policyConstraints', 'RFC 5280 §4.2.1.11'),
@@ -47,6 +46,10 @@ export const extensionRules: readonly Rule[] = [
   ofCasOnly('nameConstraints', 'RFC 5280 §4.2.1.10'),
   ofCasOnly('policyConstraints', 'RFC 5280 §4.2.1.11'),
   ofCasOnly('inhibitAnyPolicy', 'RFC 5280 §4.2.1.14'),
+];
+
+/** Key identifiers and addresses. */
+export const extensionRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.2.1.1',
     finding: ({ authorityKeyIdentifier, issuer }) =>

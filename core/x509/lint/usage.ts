@@ -1,8 +1,7 @@
 import type { KeyType } from '../algorithm.ts';
-import { extension } from '../certificate.ts';
 import type { KeyUsage } from '../extensions/usage.ts';
 import { oid } from '../oids.ts';
-import type { Rule } from './draft.ts';
+import type { Rule, Use } from './draft.ts';
 
 /** What no key of the kind can do. */
 function unusable(key: KeyType): { readonly section: string; readonly usages: readonly KeyUsage[] } {
@@ -28,54 +27,54 @@ const usagesOfPurpose: Readonly<Record<string, readonly KeyUsage[]>> = {
 };
 
 /** What the certificate is for: CA or not, path length, key usage, purposes; and whether its issuer may issue it. */
-export const usageRules: readonly Rule[] = [
+export const useRules: readonly Rule<Use>[] = [
   {
     section: 'RFC 5280 §4.2.1.3',
-    finding: ({ facts }) => facts.keyUsage?.length === 0 && 'keyUsage names no usage',
+    finding: ({ keyUsage }) => keyUsage?.length === 0 && 'keyUsage names no usage',
   },
   {
     section: 'RFC 5280 §4.2.1.3',
     finding: ({ ca, keyUsage }) =>
-      ca && !keyUsage.includes('keyCertSign') && 'a CA lacks the usage keyCertSign',
+      ca && !keyUsage?.includes('keyCertSign') && 'a CA lacks the usage keyCertSign',
   },
   {
     section: 'RFC 5280 §4.2.1.9',
     finding: ({ ca, keyUsage }) =>
-      !ca && keyUsage.includes('keyCertSign') && 'the usage keyCertSign belongs to CAs',
+      !ca && keyUsage?.includes('keyCertSign') && 'the usage keyCertSign belongs to CAs',
   },
   {
     section: 'RFC 5280 §4.2.1.3',
     finding: ({ keyUsage }) =>
-      (keyUsage.includes('encipherOnly') || keyUsage.includes('decipherOnly')) &&
+      (keyUsage?.includes('encipherOnly') || keyUsage?.includes('decipherOnly')) &&
       !keyUsage.includes('keyAgreement') &&
       'encipherOnly and decipherOnly mean nothing without keyAgreement',
   },
   {
     section: 'RFC 5280 §4.2.1.3',
-    finding: ({ keyUsage, facts }) => {
-      const { section, usages } = unusable(facts.key.type);
-      const unfit = keyUsage.find((usage) => (usages as readonly KeyUsage[]).includes(usage));
-      return unfit && `${facts.key.type} keys do not serve for ${unfit}: ${section}`;
+    finding: ({ keyUsage, key }) => {
+      const { section, usages } = unusable(key);
+      const unfit = keyUsage?.find((usage) => (usages as readonly KeyUsage[]).includes(usage));
+      return unfit && `${key} keys do not serve for ${unfit}: ${section}`;
     },
   },
   {
     section: 'RFC 5280 §4.2.1.9',
-    finding: ({ ca, facts }) =>
-      !ca && facts.basicConstraints?.pathLength !== undefined && 'a path length belongs to CAs',
+    finding: ({ ca, basicConstraints }) =>
+      !ca && basicConstraints?.pathLength !== undefined && 'a path length belongs to CAs',
   },
   {
     section: 'RFC 5280 §4.2.1.12',
-    finding: ({ facts, keyUsage, purposes }) => {
-      if (!facts.keyUsage) return undefined;
+    finding: ({ keyUsage, purposes }) => {
+      if (!keyUsage) return undefined;
       const unfit = purposes.find((one) => usagesOfPurpose[one]?.every((usage) => !keyUsage.includes(usage)));
       return unfit && `no key usage goes with the purpose ${unfit}`;
     },
   },
   {
     section: 'RFC 5280 §4.2.1.12',
-    finding: ({ tbs, purposes }) =>
+    finding: ({ purposes, purposesCritical }) =>
+      purposesCritical &&
       purposes.includes(oid.anyExtendedKeyUsage) &&
-      extension(tbs, oid.extendedKeyUsage)?.critical &&
       'anyExtendedKeyUsage in a critical extension',
   },
   {
@@ -91,9 +90,9 @@ export const usageRules: readonly Rule[] = [
   },
   {
     section: 'RFC 5280 §6.1.4 (l)',
-    finding: ({ ca, facts, issuer }) =>
+    finding: ({ ca, selfIssued, issuer }) =>
       ca &&
-      !facts.selfIssued &&
+      !selfIssued &&
       issuer?.facts.basicConstraints?.pathLength === 0 &&
       'the path length of the issuer allows no CA below it',
   },
