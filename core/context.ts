@@ -52,11 +52,8 @@ export function audit(
   objectRef?: Ref,
 ): Write {
   const { action, object, outcome = 'success', detail = {} } = event;
-  return {
-    op: 'audit',
-    event: { at: context.clock.now(), actor, action, object, outcome, detail },
-    ...(objectRef && { objectRef }),
-  };
+  const told: AuditEvent = { at: context.clock.now(), actor, action, object, outcome, detail };
+  return objectRef ? { op: 'audit', event: told, objectRef } : { op: 'audit', event: told };
 }
 
 /** Shortens what a stranger sent, for audit and log. */

@@ -3,6 +3,7 @@ import type { Configuration, LoadedCa } from '../configuration.ts';
 import { audit, brief, type Context, systemActor } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { IssuerAnswer } from '../ports/issuer.ts';
 import type { Write } from '../ports/store.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
@@ -29,10 +30,9 @@ export interface Commission {
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string;
   /** What has to happen in the transaction that records the certificate (DER); `next` is the first one's index there. */
-  readonly alongside?: (
-    certificate: Uint8Array,
-    next: number,
-  ) => readonly Write[] | Promise<readonly Write[]>;
+  readonly alongside?:
+    | ((certificate: Uint8Array, next: number) => readonly Write[] | Promise<readonly Write[]>)
+    | undefined;
 }
 
 export interface Issued {
@@ -69,31 +69,27 @@ export async function issue(context: Context, commission: Commission): Promise<I
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
   const configuration = await context.configuration.current();
   const prepared = rehearse(context, configuration, commission);
-  const record = recordOf(context, commission, prepared);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
   if (ca.issuer.inProcess) {
-    const certificate = await sign(ca, prepared);
-    const [id, , ...alongside] = await context.store.commit(
-      await completion(context, configuration, commission, record, certificate, (signed) => ({
-        op: 'insert',
-        kind: 'certificate',
-        values: { ...record, ...signed },
-      })),
+    const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
+    const values = recordOf(context, commission, prepared, signed(certificate));
+    const write: Write = { op: 'insert', kind: 'certificate', values };
+    const ids = await context.store.commit(
+      await completion(context, configuration, commission, values, write),
     );
-    return { id: id!, certificate, chain: ca.chain, alongside };
+    return { id: ids[0]!, certificate, chain: ca.chain, alongside: ids.slice(2) };
   }
   // 3. Record serial number and intent, durably, before a key outside this process is asked.
-  const [id] = await context.store.commit([
-    {
-      op: 'insert',
-      kind: 'certificate',
-      values: { ...record, status: 'intended', der: prepared.tbs, fingerprint: '' },
-    },
-  ]);
+  const intent = recordOf(context, commission, prepared, {
+    status: 'intended',
+    der: prepared.tbs,
+    fingerprint: '',
+  });
+  const [id] = await context.store.commit([{ op: 'insert', kind: 'certificate', values: intent }]);
   let certificate: Uint8Array;
   try {
     // 4. Sign.
-    certificate = await sign(ca, prepared);
+    certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
     // 5. What was signed is what was linted, and the signature holds.
     verify(ca, prepared, certificate);
   } catch (error) {
@@ -116,14 +112,15 @@ export async function issue(context: Context, commission: Commission): Promise<I
     throw error;
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
+  const set = signed(certificate);
   const [, , ...alongside] = await context.store.commit(
-    await completion(context, configuration, commission, record, certificate, (signed) => ({
-      op: 'update',
-      kind: 'certificate',
-      id: id!,
-      where: { status: 'intended' },
-      set: signed,
-    })),
+    await completion(
+      context,
+      configuration,
+      commission,
+      { ...intent, ...set },
+      { op: 'update', kind: 'certificate', id: id!, where: { status: 'intended' }, set },
+    ),
   );
   return { id: id!, certificate, chain: ca.chain, alongside };
 }
@@ -164,8 +161,7 @@ function readIssuerKey(ca: LoadedCa): PublicKey {
   return key;
 }
 
-async function sign(ca: LoadedCa, prepared: Prepared): Promise<Uint8Array> {
-  const answer = await ca.issuer.issue({ prepared, operation: 'enrol' });
+function signedBy(answer: IssuerAnswer): Uint8Array {
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
   return answer.certificate;
 }
@@ -183,11 +179,22 @@ function verify(ca: LoadedCa, prepared: Prepared, der: Uint8Array): void {
   }
 }
 
-/** What the record of a certificate says before there is a signature, and what comes with it. */
-type NewCertificate = Omit<StoredCertificate, 'id' | keyof Signed>;
+type NewCertificate = Omit<StoredCertificate, 'id'>;
+/** What of a record changes with the signature. */
 type Signed = Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>;
 
-function recordOf(context: Context, commission: Commission, { template }: Prepared): NewCertificate {
+const signed = (certificate: Uint8Array): Signed => ({
+  status: 'good',
+  der: certificate,
+  fingerprint: fingerprint(certificate),
+});
+
+function recordOf(
+  context: Context,
+  commission: Commission,
+  { template }: Prepared,
+  { status, der, fingerprint }: Signed,
+): NewCertificate {
   const { ca, device, domain, profile, protocol, inventoryName } = commission;
   return {
     createdAt: context.clock.now(),
@@ -205,6 +212,9 @@ function recordOf(context: Context, commission: Commission, { template }: Prepar
     profile,
     protocol,
     hidden: false,
+    status,
+    der,
+    fingerprint,
   };
 }
 
@@ -213,13 +223,11 @@ async function completion(
   { webhooks }: Pick<Configuration, 'webhooks'>,
   commission: Commission,
   record: NewCertificate,
-  certificate: Uint8Array,
-  write: (signed: Signed) => Write,
-): Promise<Write[]> {
-  const { subject, serialNumber } = record;
-  const signed: Signed = { status: 'good', der: certificate, fingerprint: fingerprint(certificate) };
+  write: Write,
+): Promise<readonly Write[]> {
+  const { subject, serialNumber, der, fingerprint } = record;
   const writes = [
-    write(signed),
+    write,
     audit(
       context,
       commission.actor,
@@ -231,18 +239,17 @@ async function completion(
           serialNumber,
           profile: commission.profileName,
           protocol: commission.protocol,
-          fingerprint: signed.fingerprint,
+          fingerprint,
         },
       },
       { ref: 0 },
     ),
   ];
-  const alongside = commission.alongside && (await commission.alongside(certificate, writes.length));
-  const complete = alongside ? [...writes, ...alongside] : writes;
-  if (webhooks.length === 0) return complete;
+  if (commission.alongside) writes.push(...(await commission.alongside(der, writes.length)));
+  if (webhooks.length === 0) return writes;
   const told = notify(context, webhooks, 'certificate.issued', () => ({
     object: { ref: 0 },
-    data: certificateData({ ...record, ...signed }),
+    data: certificateData(record),
   }));
-  return [...complete, ...told];
+  return [...writes, ...told];
 }

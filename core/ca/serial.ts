@@ -6,13 +6,12 @@ import type { Clock, Entropy } from '../ports/platform.ts';
  * costs the same at a million certificates as at none; it tells no more than notBefore does.
  */
 export function newSerial(clock: Clock, entropy: Entropy): Uint8Array {
-  const serial = new Uint8Array(16);
+  const serial = entropy.bytes(16);
   let time = clock.now();
   for (let at = 5; at >= 0; at--) {
     serial[at] = time % 256;
     time = Math.floor(time / 256);
   }
-  serial.set(entropy.bytes(10), 6);
   // Positive and without a leading zero octet, whatever the clock says.
   if (serial[0] === 0) serial[0] = 1;
   return serial;

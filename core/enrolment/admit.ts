@@ -70,15 +70,13 @@ async function admitSecret(
   const { address } = evidence;
   context.throttle.check(name, address);
   const login = await context.store.deviceLogin(name);
-  const allowed = login?.config?.protocols.some((protocol) => protocol === target.protocol);
+  const allowed = login?.config?.protocols.includes(target.protocol);
   const sealed = allowed ? login?.config?.[field] : undefined;
   const expected = sealed && context.vault.open(sealed, secretContext[field]);
   // Always compared, so that an unknown name takes as long as a wrong secret.
   const secret = expected ?? unguessable(context);
   const right =
-    evidence.kind === 'mac'
-      ? await evidence.verify(secret)
-      : sameSecret(Buffer.from(evidence.password), secret);
+    evidence.kind === 'mac' ? await evidence.verify(secret) : sameSecret(evidence.password, secret);
   if (!login || !expected || !right) {
     await context.throttle.failed(name, address);
     const actor = { ...nobody(address), name: brief(name) };
@@ -253,10 +251,10 @@ async function refused(
   );
 }
 
-const digest = (secret: Uint8Array): Uint8Array => hash('sha256', secret, 'buffer');
+const digest = (secret: Uint8Array | string): Uint8Array => hash('sha256', secret, 'buffer');
 
-/** In constant time for secrets of any length. */
-function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
+/** In constant time for secrets of any length. A text stands for its octets in UTF-8. */
+function sameSecret(a: string, b: Uint8Array): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 

@@ -99,39 +99,39 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     privateKey,
   });
   const onboarded = plan.onboards ? await onboardedWrites(context, requester, device) : [];
-  const ordered = await order(context, {
-    ca,
-    outcome,
-    subjectKey: request.publicKey,
-    request,
-    device: device?.id ?? null,
-    domain: domain.id,
-    profile: profile.record.id,
-    profileName: profile.record.uniqueName,
-    protocol: target.protocol,
-    actor,
-    operation: ask.operation,
-    renews: plan.renewed?.certificate.der,
-    message: ask.message,
-    digest: isLocal ? undefined : requestDigest(identityOf(requester, plan)),
-    alongside: async (der) => {
-      const issuance = issuanceOf(der, ca.chain);
-      return [
-        ...onboarded,
-        ...(exchange ? await answered(context, requester, exchange, issuance) : []),
-        ...(approval ? usedWrites(context, actor, approval, { ref: 0 }) : []),
-      ];
-    },
-  }).catch(async (error: unknown) => {
+  const alongside = async (der: Uint8Array): Promise<readonly Write[]> => [
+    ...onboarded,
+    ...(exchange ? await answered(context, requester, exchange, issuanceOf(der, ca.chain)) : []),
+    ...(approval ? usedWrites(context, actor, approval, { ref: 0 }) : []),
+  ];
+  try {
+    const ordered = await order(context, {
+      ca,
+      outcome,
+      subjectKey: request.publicKey,
+      request,
+      device: device?.id ?? null,
+      domain: domain.id,
+      profile: profile.record.id,
+      profileName: profile.record.uniqueName,
+      protocol: target.protocol,
+      actor,
+      operation: ask.operation,
+      renews: plan.renewed?.certificate.der,
+      message: ask.message,
+      digest: isLocal ? undefined : requestDigest(identityOf(requester, plan)),
+      alongside: onboarded.length > 0 || exchange || approval ? alongside : undefined,
+    });
+    return 'kind' in ordered ? ordered : issuanceOf(ordered.certificate, ordered.chain);
+  } catch (error) {
     // Of two requests of a device that is to be onboarded the other one was first.
     if (toFault(error).code !== 'conflict') throw error;
     await demandAwaited(context, requester);
-    if (approval && (await isUsed(context, approval)) && (await isNext(context, exchange))) return undefined;
-    throw error;
-  });
+    const overtaken = approval && (await isUsed(context, approval)) && (await isNext(context, exchange));
+    if (!overtaken) throw error;
+  }
   // Who asks the same, at another instance, has come for it at this moment: the answer is as if this had come later.
-  if (!ordered) return certify(context, requester, ask);
-  return 'kind' in ordered ? ordered : issuanceOf(ordered.certificate, ordered.chain);
+  return certify(context, requester, ask);
 }
 
 function identityOf(requester: Requester, { operation, profile, renewed, requested }: Plan) {

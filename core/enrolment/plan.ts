@@ -50,7 +50,9 @@ type Proven =
 export async function planFor(context: Context, requester: Requester, ask: Ask): Promise<Plan> {
   const { domain } = requester;
   const configuration = await context.configuration.current();
-  const renewed = await renewedCertificate(context, configuration, requester, ask);
+  const renewed = ask.renews
+    ? await renewedCertificate(context, configuration, requester, ask.operation, ask.renews)
+    : requester.presented;
   const profile = profileFor(configuration, requester, ask, renewed);
   const entitlement = entitlements[requester.credential](requester, ask, profile, renewed);
   if (entitlement === 'nothing') {
@@ -132,13 +134,13 @@ function profileFor(
 }
 
 /** The device that the certificate is for. */
-async function holderOf(
+function holderOf(
   context: Context,
   requester: Requester,
   entitlement: Entitlement,
   request: ProfileRequest,
   renewed: Renewed | undefined,
-): Promise<Device | undefined> {
+): Device | undefined | Promise<Device | undefined> {
   if (entitlement === 'onBehalf') return namedDevice(context, requester, request.subject);
   const id = entitlement === 'renewal' ? (renewed?.record.device ?? undefined) : requester.device?.id;
   if (id === undefined || id === requester.device?.id) return requester.device;

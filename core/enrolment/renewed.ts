@@ -22,10 +22,11 @@ export async function renewedCertificate(
   context: Context,
   configuration: Configuration,
   requester: Requester,
-  { operation, renews }: Ask,
+  operation: Ask['operation'],
+  renews: CertificateReference,
 ): Promise<Renewed | undefined> {
   const { presented, credential } = requester;
-  if (!renews || (presented && isNamed(presented.certificate, renews))) return presented;
+  if (presented && isNamed(presented.certificate, renews)) return presented;
   if (operation !== 'renew' || credential !== 'registrationAuthority') {
     throw new Fault('forbidden', 'the certificate to be renewed is another one than that of the requester');
   }

@@ -48,8 +48,9 @@ export function keyShortcoming(
 /** Why a certificate holds too long, undefined when it does not. */
 export function validityShortcoming(
   { level, years, endless }: LevelRules,
-  { holder, notBefore, notAfter, ...judged }: Pick<Judged, 'holder' | 'notBefore' | 'notAfter' | 'endless'>,
+  judged: Pick<Judged, 'holder' | 'notBefore' | 'notAfter' | 'endless'>,
 ): string | undefined {
+  const { holder, notBefore, notAfter } = judged;
   const longest = years[holder];
   if (longest === null || notAfter - notBefore <= longest * yearMs + grace) return undefined;
   if (endless && (judged.endless || notAfter === noEnd)) return undefined;
@@ -68,13 +69,14 @@ export function signatureShortcoming(
 /** Everything in which a certificate falls short. */
 export function shortcomings(rules: LevelRules, judged: Judged): readonly Shortcoming[] {
   const found: Shortcoming[] = [];
-  const add = (about: Shortcoming['about'], detail: string | undefined): void => {
-    if (detail !== undefined) found.push({ about, detail });
-  };
-  add('key', keyShortcoming(rules, judged.holder, judged.key));
-  add('validity', validityShortcoming(rules, judged));
-  add('signature', signatureShortcoming(rules, judged.signatureAlgorithm));
+  add(found, 'key', keyShortcoming(rules, judged.holder, judged.key));
+  add(found, 'validity', validityShortcoming(rules, judged));
+  add(found, 'signature', signatureShortcoming(rules, judged.signatureAlgorithm));
   return found;
+}
+
+function add(to: Shortcoming[], about: Shortcoming['about'], detail: string | undefined): void {
+  if (detail !== undefined) to.push({ about, detail });
 }
 
 /** The key is the requester's fault, the rest that of the profile or the CA. */

@@ -32,8 +32,10 @@ const handedOutFor = 3_600_000;
  * other, an upstream hears once, and all get the same certificate. Faults: those of `issue`; those of the upstream's refusal;
  * unsupported, badCsr and badAlgorithm for what it cannot be asked; unavailable while it is out of reach.
  */
-export async function order(context: Context, commission: UpstreamCommission): Promise<Issued | Deferral> {
-  if (commission.ca.record.key) return issue(context, commission);
+export const order = (context: Context, commission: UpstreamCommission): Promise<Issued | Deferral> =>
+  commission.ca.record.key ? issue(context, commission) : orderUpstream(context, commission);
+
+async function orderUpstream(context: Context, commission: UpstreamCommission): Promise<Issued | Deferral> {
   const { security } = await context.configuration.current();
   const request = await ask(context, commission.digest, () => wantedOf(context, commission, security));
   return outcomeOf(context, commission, request);

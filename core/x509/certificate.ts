@@ -162,7 +162,12 @@ export function extension(
 
 type Extended = { readonly extensions: readonly Extension[] };
 
-function decoded<T>(certificate: Extended, which: string, decode: (value: Uint8Array) => T): T | undefined {
+/** What an extension says; undefined when it is missing. */
+export function decoded<T>(
+  certificate: Extended,
+  which: string,
+  decode: (value: Uint8Array) => T,
+): T | undefined {
   const found = extension(certificate, which);
   return found && decode(found.value);
 }
@@ -311,4 +316,4 @@ export function assembleCertificate(
 }
 
 /** SHA-256 of the DER in upper-case hexadecimal. */
-export const fingerprint = (der: Uint8Array): string => hex(hash('sha256', der, 'buffer'));
+export const fingerprint = (der: Uint8Array): string => hash('sha256', der, 'hex').toUpperCase();

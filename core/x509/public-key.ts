@@ -1,6 +1,6 @@
 import { constants, createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { sameBytes } from '../der/bytes.ts';
-import { type DerReader, readDer } from '../der/reader.ts';
+import { DerReader, readDer } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { oid } from './oids.ts';
 import { remembering } from './remembering.ts';
 
-/** A key that Postern accepts: only `readPublicKey` makes one. */
+/** A key that Postern accepts: only this file makes one. */
 export interface PublicKey {
   /** SubjectPublicKeyInfo in DER. */
   readonly spki: Uint8Array;
@@ -51,16 +51,19 @@ const malformed = (detail: string): Fault => new Fault('malformed', detail);
  * A SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7). Faults: malformed; badAlgorithm for a kind of key, or a size, that is
  * not accepted.
  */
-export const readPublicKey: (spki: Uint8Array) => PublicKey = remembering((spki) =>
-  readDer(spki, (reader) => {
-    const info = reader.sequence();
-    const algorithm = info.sequence();
-    const bytes = info.bitStringBytes();
-    info.finish();
-    const type = keyType(algorithm, bytes);
-    return { spki, type, bytes, key: importKey(spki) };
-  }),
-);
+export function decodePublicKey(spki: Uint8Array): PublicKey {
+  const reader = new DerReader(spki);
+  const info = reader.sequence();
+  reader.finish();
+  const algorithm = info.sequence();
+  const bytes = info.bitStringBytes();
+  info.finish();
+  const type = keyType(algorithm, bytes);
+  return { spki, type, bytes, key: importKey(spki) };
+}
+
+/** The same with a memory for the last one: for keys that come again, as those of CAs do. */
+export const readPublicKey: (spki: Uint8Array) => PublicKey = remembering(decodePublicKey);
 
 function keyType(algorithm: DerReader, bytes: Uint8Array): KeyType {
   const which = algorithm.oid();
@@ -124,13 +127,12 @@ const bitLength = (n: Uint8Array): number => (n.length === 0 ? 0 : n.length * 8 
 /** The cryptographic library checks what is left: that a point lies on its curve above all. */
 function importKey(spki: Uint8Array): KeyObject {
   try {
-    return createPublicKey({ key: view(spki), format: 'der', type: 'spki' });
+    // Any octets will do: only the declaration asks for a Buffer.
+    return createPublicKey({ key: spki as Buffer, format: 'der', type: 'spki' });
   } catch (cause) {
     throw new Fault('badAlgorithm', 'public key is not usable: wrong point or numbers', { cause });
   }
 }
-
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** ECDSA signatures in DER (RFC 5480 §A). False, never an exception, for whatever is wrong with the signature. */
 export function verifySignature(

@@ -9,7 +9,7 @@ import { decodeSubjectAltName } from './extensions/identity.ts';
 import type { GeneralName } from './general-name.ts';
 import { emptyName, type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
-import { type PublicKey, readPublicKey, verifySignature } from './public-key.ts';
+import { decodePublicKey, type PublicKey, verifySignature } from './public-key.ts';
 
 const proven: unique symbol = Symbol('proof of possession');
 
@@ -39,7 +39,7 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
     const request = reader.sequence();
     const signed = request.element(tag.sequence);
     const { subject, spki, attributes } = readDer(signed, (r) => readInfo(r.sequence()));
-    const publicKey = readPublicKey(spki);
+    const publicKey = decodePublicKey(spki);
     const algorithm = readSignatureAlgorithm(request);
     const signature = request.bitStringBytes();
     request.finish();
@@ -89,7 +89,7 @@ export function verifyParsed(
 ): VerifiedRequest {
   const { subject = emptyName, spki, extensions } = template;
   if (!spki) throw bad('the certificate template has no public key');
-  const publicKey = readPublicKey(spki);
+  const publicKey = decodePublicKey(spki);
   if (proof.kind === 'signature') demandProof(publicKey, proof.algorithm, signed, proof.signature);
   else if (proof.kind !== 'raVerified') {
     throw new Fault(

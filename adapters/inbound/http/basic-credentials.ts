@@ -9,7 +9,7 @@ interface BasicCredentials {
 export const basicChallenge = 'Basic realm="postern", charset="UTF-8"';
 
 const longestField = 4096;
-const form = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+const form = /^basic +[A-Za-z0-9+/]+={0,2}$/i;
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -27,8 +27,8 @@ export function readBasicCredentials(authorization: string): BasicCredentials {
 }
 
 function decode(authorization: string): string | undefined {
-  const token = form.exec(authorization)?.[1];
-  if (token === undefined) return undefined;
+  if (!form.test(authorization)) return undefined;
+  const token = authorization.slice(authorization.lastIndexOf(' ') + 1);
   try {
     return utf8.decode(Uint8Array.fromBase64(token, { lastChunkHandling: 'strict' }));
   } catch {

@@ -13,13 +13,19 @@ const headerLength = 1 + nonceLength;
  */
 export function createVault(key: Uint8Array): Vault {
   const secret = createSecretKey(key);
+  let last = { context: '', octets: Buffer.alloc(0) };
+  /** In UTF-8. Most secrets that are opened are of one kind. */
+  const octetsOf = (context: string): Uint8Array => {
+    if (last.context !== context) last = { context, octets: Buffer.from(context) };
+    return last.octets;
+  };
   return {
     seal(plain, context) {
       const sealed = new Uint8Array(headerLength + plain.length + tagLength);
       sealed[0] = version;
       const nonce = randomFillSync(sealed.subarray(1, headerLength));
       const cipher = createCipheriv('aes-256-gcm', secret, nonce);
-      cipher.setAAD(Buffer.from(context));
+      cipher.setAAD(octetsOf(context));
       sealed.set(cipher.update(plain), headerLength);
       cipher.final();
       sealed.set(cipher.getAuthTag(), headerLength + plain.length);
@@ -35,7 +41,7 @@ export function createVault(key: Uint8Array): Vault {
       const decipher = createDecipheriv('aes-256-gcm', secret, sealed.subarray(1, headerLength), {
         authTagLength: tagLength,
       });
-      decipher.setAAD(Buffer.from(context));
+      decipher.setAAD(octetsOf(context));
       decipher.setAuthTag(sealed.subarray(-tagLength));
       const plain = decipher.update(sealed.subarray(headerLength, -tagLength));
       try {
