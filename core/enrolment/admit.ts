@@ -8,6 +8,7 @@ import { secretContext } from '../devices/secrets.ts';
 import type { Domain } from '../domains/domain.ts';
 import { Fault } from '../fault.ts';
 import { contact, isTurned } from '../onboarding/contact.ts';
+import type { DeviceSecret } from '../ports/store.ts';
 import { evidenceShortcoming } from '../security/admission.ts';
 import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
@@ -62,16 +63,16 @@ async function domainOf(
 async function admitSecret(
   context: Context,
   name: string,
-  field: 'estPassword' | 'cmpSharedSecret',
+  field: DeviceSecret,
   evidence: Extract<Evidence, { kind: 'password' | 'mac' }>,
   target: Target,
   domain: Domain,
 ): Promise<Requester> {
   const { address } = evidence;
   context.throttle.check(name, address);
-  const login = await context.store.deviceLogin(name);
-  const allowed = login?.config?.protocols.includes(target.protocol);
-  const sealed = allowed ? login?.config?.[field] : undefined;
+  const login = await context.store.deviceLogin(name, field);
+  const allowed = login?.protocols?.includes(target.protocol);
+  const sealed = allowed ? login?.secret : undefined;
   const expected = sealed && context.vault.open(sealed, secretContext[field]);
   // Always compared, so that an unknown name takes as long as a wrong secret.
   const secret = expected ?? unguessable(context);

@@ -195,11 +195,16 @@ export interface AuditHead {
   readonly hash: Uint8Array;
 }
 
-/** What an enrolment asks of the store before anything else, in one go. */
+/** What an enrolment asks of the store before anything else, in one go; of the device's configuration no more than it needs. */
 export interface DeviceLogin {
   readonly device: Device;
-  readonly config: NoOnboardingConfig | OnboardingConfig | undefined;
+  /** null: it has no configuration. */
+  readonly protocols: NoOnboardingConfig['protocols'] | null;
+  /** Sealed by the vault. */
+  readonly secret: Uint8Array | null;
 }
+
+export type DeviceSecret = 'estPassword' | 'cmpSharedSecret';
 
 /**
  * Everything durable. Faults of every member: unavailable (the database is out of reach: try again), internal.
@@ -224,7 +229,7 @@ export interface Store {
     atMost: number,
   ): Promise<readonly Tally[]>;
   /** By common name, or by id where `name` is a number and no device is called so. */
-  deviceLogin(name: string): Promise<DeviceLogin | undefined>;
+  deviceLogin(name: string, secret: DeviceSecret): Promise<DeviceLogin | undefined>;
   /**
    * Those of a CA's certificates that are revoked or on hold and end at `since` or later, each once: at least all that were
    * so before the call and still are when it ends. Read page by page; in between, other work of this process has its turn.

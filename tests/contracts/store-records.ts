@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { Device, NoOnboardingConfig } from '#core/devices/device.ts';
 import type { Records, Store } from '#core/ports/store.ts';
 import { type Databases, failure } from './store.ts';
 import { insert, nullable, sampleKinds, withCa } from './store-samples.ts';
@@ -91,7 +92,7 @@ export function recordContract({ fresh }: Databases): void {
 
       const devices = await commit;
       const names = ['"d\\\\', 'nobody', 'b', `${devices[1]}`, 'c', `${ids.length + 999}`];
-      const logins = await Promise.all(names.map((name) => store.deviceLogin(name)));
+      const logins = await Promise.all(names.map((name) => store.deviceLogin(name, 'estPassword')));
       const [b, c, d] = devices;
       expect(logins.map((login) => login?.device.id)).toEqual([d, undefined, b, c, c, undefined]);
       const bytes = crypto.getRandomValues(new Uint8Array(32));
@@ -131,10 +132,14 @@ export function recordContract({ fresh }: Databases): void {
   });
 
   describe('deviceLogin', () => {
-    test('finds a device by name, or by id where no device is called so, with its configuration', async () => {
+    test('finds a device by name, or by id where no device is called so, with what its configuration says of a secret', async () => {
       const store = await (await fresh()).open();
       await store.commit([
-        insert('noOnboardingConfig'),
+        insert('noOnboardingConfig', {
+          protocols: ['rest'],
+          estPassword: Uint8Array.of(1),
+          cmpSharedSecret: null,
+        }),
         insert('onboardingConfig', { idevidTruststore: null }),
         insert('device', { commonName: 'plain', domain: null, onboardingConfig: null }),
         insert('device', { commonName: 'boarding', domain: null, noOnboardingConfig: null }),
@@ -146,7 +151,7 @@ export function recordContract({ fresh }: Databases): void {
       );
       const noOnboarding = await store.get('noOnboardingConfig', 1);
       const onboarding = await store.get('onboardingConfig', 1);
-      const rows: [string, unknown, unknown][] = [
+      const rows: [string, Device | undefined, NoOnboardingConfig | undefined][] = [
         ['plain', plain, noOnboarding],
         ['boarding', boarding, onboarding],
         ['none', none, undefined],
@@ -155,7 +160,13 @@ export function recordContract({ fresh }: Databases): void {
         ['3', none, undefined],
       ];
       for (const [name, device, config] of rows) {
-        expect(await store.deviceLogin(name)).toEqual({ device, config } as never);
+        for (const field of ['estPassword', 'cmpSharedSecret'] as const) {
+          expect(await store.deviceLogin(name, field)).toEqual({
+            device: device!,
+            protocols: config?.protocols ?? null,
+            secret: config?.[field] ?? null,
+          });
+        }
       }
     });
 
@@ -164,7 +175,7 @@ export function recordContract({ fresh }: Databases): void {
       await store.commit([insert('device', { commonName: 'pump-1', ...nullable.device })]);
       const strangers = ['', 'PUMP-1', 'pump-1 ', 'pump-1\0', '0', '01', '+1', '1.0', ' 1', '1e0', '2', '-1'];
       for (const name of [...strangers, '9'.repeat(16), '9'.repeat(1000), '%', "'", '\ud800']) {
-        expect(await store.deviceLogin(name)).toBeUndefined();
+        expect(await store.deviceLogin(name, 'estPassword')).toBeUndefined();
       }
     });
   });

@@ -1,5 +1,5 @@
 import { type AliasedRawBuilder, type Selectable, sql } from 'kysely';
-import type { Kind } from '#core/ports/store.ts';
+import type { DeviceSecret, Kind } from '#core/ports/store.ts';
 import { encodeSought, type SqlValue } from './codec.ts';
 import type { Builder, Tables } from './driver.ts';
 import { valueIn } from './postgres-rows.ts';
@@ -30,14 +30,10 @@ export function sought(kind: Kind, where: object): Sought | undefined {
   return { shape, fields, parameters };
 }
 
-/** `id` and all fields of a kind under their own names (after `prefix`), from the table or its alias `of`. */
-export const selection = (
-  kind: Kind,
-  of = tableOf(kind).name,
-  prefix = '',
-): AliasedRawBuilder<unknown, string>[] =>
+/** `id` and all fields of a kind under their own names, from the table or its alias `of`. */
+export const selection = (kind: Kind, of = tableOf(kind).name): AliasedRawBuilder<unknown, string>[] =>
   ['id', ...Object.keys(tableOf(kind).fields)].map((field) =>
-    sql`${sql.ref(`${of}.${columnName(field)}`)}`.as(prefix + field),
+    sql`${sql.ref(`${of}.${columnName(field)}`)}`.as(field),
   );
 
 // Stands where a parameter will.
@@ -121,17 +117,19 @@ export class Statements {
     );
   }
 
-  /** Parameters: a common name, and for `orId` also an id. Columns: `d.`, `o.` and `n.` with a field's name. */
-  deviceLogin(orId: boolean): string {
-    return this.#compiled(`deviceLogin ${orId}`, (builder) => {
+  /** Parameters: a common name, and for `orId` also an id. Columns: those of a device, `protocols` and `secret`. */
+  deviceLogin(secret: DeviceSecret, orId: boolean): string {
+    return this.#compiled(`deviceLogin ${secret} ${orId}`, (builder) => {
+      const configured = (field: string) =>
+        sql`case when o.id is null then ${sql.ref(`n.${columnName(field)}`)} else ${sql.ref(`o.${columnName(field)}`)} end`;
       const joined = builder
         .selectFrom('devices as d')
         .leftJoin('onboarding_configs as o', 'o.id', 'd.onboarding_config')
         .leftJoin('no_onboarding_configs as n', 'n.id', 'd.no_onboarding_config')
         .select([
-          ...selection('device', 'd', 'd.'),
-          ...selection('onboardingConfig', 'o', 'o.'),
-          ...selection('noOnboardingConfig', 'n', 'n.'),
+          ...selection('device', 'd'),
+          configured('protocols').as('protocols'),
+          configured(secret).as('secret'),
         ]);
       // Not `d.common_name = ?`: SQLite plans a join anew whenever a value is bound to it, which takes longer than it.
       const named = builder.selectFrom('devices').select('id').where('common_name', '=', parameter);

@@ -1,4 +1,3 @@
-import type { NoOnboardingConfig, OnboardingConfig } from '#core/devices/device.ts';
 import type { Clock } from '#core/ports/platform.ts';
 import type { AuditHead, DeviceLogin, Kind, Records, Store } from '#core/ports/store.ts';
 import { encodeSought, type Row, toRecord } from './codec.ts';
@@ -6,7 +5,6 @@ import { GroupCommit } from './commit.ts';
 import type { Driver } from './driver.ts';
 import { count, list, tally } from './query.ts';
 import { revoked } from './revoked.ts';
-import { columnsOf } from './schema.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Statements, sought } from './statements.ts';
 
@@ -29,12 +27,12 @@ export function createStore(driver: Driver, clock: Clock): Store {
     count: (kind, where, atMost) => count(driver, kind, where, atMost),
     tally: (kind, where, by, atMost) => tally(driver, kind, where, by, atMost),
 
-    async deviceLogin(name) {
+    async deviceLogin(name, secret) {
       const commonName = encodeSought('device', 'commonName', name);
       if (typeof commonName !== 'string') return undefined;
       const id = /^[1-9]\d{0,15}$/.test(name) ? encodeSought('device', 'id', Number(name)) : undefined;
       const parameters = id === undefined ? [commonName] : [commonName, id];
-      const [row] = await driver.look(statements.deviceLogin(id !== undefined), parameters);
+      const [row] = await driver.look(statements.deviceLogin(secret, id !== undefined), parameters);
       return row && toDeviceLogin(row);
     },
 
@@ -73,28 +71,10 @@ export function createStore(driver: Driver, clock: Clock): Store {
   };
 }
 
-function toDeviceLogin(row: Row): DeviceLogin {
-  const config: OnboardingConfig | NoOnboardingConfig | undefined =
-    row['o.id'] !== null
-      ? toRecord('onboardingConfig', take(onboardingNames, row))
-      : row['n.id'] !== null
-        ? toRecord('noOnboardingConfig', take(noOnboardingNames, row))
-        : undefined;
-  return { device: toRecord('device', take(deviceNames, row)), config };
-}
-
-/** A field, and what the statement of `deviceLogin` calls it. */
-type Names = readonly (readonly [string, string])[];
-
-const names = (kind: Kind, prefix: string): Names =>
-  ['id', ...columnsOf(kind).map(([field]) => field)].map((field) => [field, prefix + field]);
-
-const deviceNames = names('device', 'd.');
-const onboardingNames = names('onboardingConfig', 'o.');
-const noOnboardingNames = names('noOnboardingConfig', 'n.');
-
-function take(wanted: Names, row: Row): Row {
-  const own: Row = {};
-  for (const [field, name] of wanted) own[field] = row[name];
-  return own;
+function toDeviceLogin({ protocols, secret, ...device }: Row): DeviceLogin {
+  return {
+    device: toRecord('device', device),
+    protocols: protocols === null ? null : JSON.parse(protocols as string),
+    secret: secret as DeviceLogin['secret'],
+  };
 }

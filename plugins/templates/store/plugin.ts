@@ -21,7 +21,7 @@ function watched(store: Store, log: Log, slow: number): Store {
     list: (kind, query) => store.list(kind, query),
     count: (kind, where, atMost) => store.count(kind, where, atMost),
     tally: (kind, where, by, atMost) => store.tally(kind, where, by, atMost),
-    deviceLogin: (name) => store.deviceLogin(name),
+    deviceLogin: (name, secret) => store.deviceLogin(name, secret),
     revoked: (ca, since) => store.revoked(ca, since),
     changeCounter: () => store.changeCounter(),
     lease: (name, holder, seconds) => store.lease(name, holder, seconds),

@@ -172,7 +172,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
           const audit = { op: 'audit', event: event({ action: uniqueName }) } as const;
           const update = { op: 'update', kind: 'setting', id: 1, set: { name: uniqueName } } as const;
           try {
-            await store.deviceLogin('nobody');
+            await store.deviceLogin('nobody', 'estPassword');
             await store.commit(next % 3 === 0 ? [role, audit] : [role, audit, update]);
             done.push(uniqueName);
           } catch (error) {

@@ -169,7 +169,7 @@ describe('SQLite', () => {
       });
       let answered = 0;
       while (searching) {
-        await store.deviceLogin('pump-7');
+        await store.deviceLogin('pump-7', 'estPassword');
         await store.commit([insert('role', { uniqueName: `${attempt}-${answered++}` })]);
       }
       await searched;
