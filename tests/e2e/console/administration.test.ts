@@ -162,6 +162,18 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain(secret);
   }, 30_000);
 
+  test('shows the secret that takes the place of one just so', async () => {
+    await site.show(page, '/service-accounts');
+    await page.click('[aria-label="New secret: line-controller"]');
+    await press('Make a new secret');
+    const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
+    const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
+    const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
+    expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
+    await press('I have put it away');
+    await page.until(`document.querySelector('dialog') === null && ${settled}`);
+  }, 30_000);
+
   test('says why the last administrator cannot go, and what to do first', async () => {
     await site.show(page, '/users');
     await page.click('[aria-label="Delete: admin"]');

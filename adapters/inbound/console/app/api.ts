@@ -139,6 +139,14 @@ export async function write<T>(
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
+/** Changes a record of a collection, or makes one where there is none yet. Answers with it. */
+export const store = <T>(
+  collection: string,
+  of: { readonly id: number } | undefined,
+  body: unknown,
+): Promise<T> =>
+  of ? write<T>('PATCH', `${collection}${of.id}/`, body) : write<T>('POST', collection, body);
+
 /** A page of a list, and where the next one begins (RFC 8288). */
 export interface ListPage<T> {
   readonly records: readonly T[];

@@ -3,6 +3,7 @@ import { messages } from './language.ts';
 /** What more than one page says. */
 export const words = messages(
   {
+    actions: 'Actions',
     add: 'Add',
     all: 'All',
     back: 'Back',
@@ -19,6 +20,7 @@ export const words = messages(
     edit: 'Edit',
     filters: 'Filters',
     firstPage: 'First page',
+    from: 'From',
     id: 'Number',
     loading: 'Loading…',
     name: 'Name',
@@ -34,10 +36,12 @@ export const words = messages(
     showLess: 'Show less',
     slow: 'This takes longer than usual. You can go on waiting or try again.',
     state: 'State',
+    to: 'To',
     tryAgain: 'Try again',
     yes: 'Yes',
   },
   {
+    actions: 'Aktionen',
     add: 'Hinzufügen',
     all: 'Alle',
     back: 'Zurück',
@@ -54,6 +58,7 @@ export const words = messages(
     edit: 'Bearbeiten',
     filters: 'Filter',
     firstPage: 'Erste Seite',
+    from: 'Ab',
     id: 'Nummer',
     loading: 'Wird geladen …',
     name: 'Name',
@@ -69,6 +74,7 @@ export const words = messages(
     showLess: 'Weniger zeigen',
     slow: 'Das dauert länger als gewöhnlich. Warten Sie weiter, oder versuchen Sie es noch einmal.',
     state: 'Zustand',
+    to: 'Bis',
     tryAgain: 'Noch einmal versuchen',
     yes: 'Ja',
   },

@@ -1,14 +1,13 @@
-import { write } from '../api.ts';
 import { messages, number } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { RowButtons, useEditing } from '../parts/editing.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { Form, type Values } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
+import { actionsColumn, RowButtons } from '../parts/columns.tsx';
+import { EditDialog, type Editing } from '../parts/edit-dialog.tsx';
+import { useEditing } from '../parts/editing.tsx';
+import { Badge } from '../parts/facts.tsx';
+import type { Values } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { DomainOf, ProfileOf, useChoices } from '../parts/reference.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { Code, Text } from '../parts/text.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
@@ -17,7 +16,6 @@ import { m as a, type Operation, operations, type Protocol, protocolName, protoc
 const m = messages(
   {
     active: 'In force',
-    actions: 'Actions',
     add: 'Add a policy',
     all: 'all',
     approvers: 'How many have to approve',
@@ -52,7 +50,6 @@ const m = messages(
   },
   {
     active: 'In Kraft',
-    actions: 'Aktionen',
     add: 'Richtlinie hinzufügen',
     all: 'alle',
     approvers: 'Wie viele genehmigen müssen',
@@ -116,27 +113,32 @@ export const approvalPolicies: Page = {
   title: () => m('title'),
   needs: 'approvals.read',
   view: () => {
-    const editing = useEditing<'add' | { readonly change: Policy } | { readonly remove: Policy }>();
-    const { now, open, close, done } = editing;
+    const { round, dialog, edit, remove } = useEditing<Policy>({
+      collection: path,
+      Edit,
+      removal: ({ unique_name: name }) => ({
+        title: m('removeTitle'),
+        lead: m('removeLead'),
+        name,
+        shown: <Text of={name} />,
+      }),
+    });
     const writes = may('policies.write');
     return (
       <>
-        <Heading
+        <ListPage<Policy>
+          path={path}
           title={m('title')}
           up={{ href: '/approvals', title: a('title') }}
+          lead={m('lead')}
           actions={
             writes && (
-              <button type="button" class="main" onClick={() => open('add')}>
+              <button type="button" class="main" onClick={() => edit()}>
                 {m('add')}
               </button>
             )
           }
-        />
-        <p class="lead">{m('lead')}</p>
-        <List<Policy>
-          path={path}
-          title={m('title')}
-          round={editing.round}
+          round={round}
           fixed={{ ordering: 'priority' }}
           columns={[
             { name: 'priority', title: m('order'), isNumber: true, cell: ({ priority }) => number(priority) },
@@ -179,49 +181,20 @@ export const approvalPolicies: Page = {
                 <Badge look={is_active ? 'good' : 'calm'}>{m(is_active ? 'active' : 'inactive')}</Badge>
               ),
             },
-            ...(writes
-              ? [
-                  {
-                    name: 'actions',
-                    title: m('actions'),
-                    cell: (policy: Policy) => (
-                      <RowButtons
-                        name={policy.unique_name}
-                        buttons={[
-                          [words('edit'), () => open({ change: policy })],
-                          [words('delete'), () => open({ remove: policy })],
-                        ]}
-                      />
-                    ),
-                  },
-                ]
-              : []),
+            writes &&
+              actionsColumn((of) => (
+                <RowButtons
+                  name={of.unique_name}
+                  buttons={[
+                    [words('edit'), () => edit(of)],
+                    [words('delete'), () => remove(of)],
+                  ]}
+                />
+              )),
           ]}
-          empty={
-            <Empty title={m('none')}>
-              <p>{m('noneNext')}</p>
-            </Empty>
-          }
+          empty={<Empty title={m('none')} next={m('noneNext')} />}
         />
-        {now === 'add' && <Edit close={close} done={done} />}
-        {typeof now === 'object' && 'change' in now && <Edit of={now.change} close={close} done={done} />}
-        {typeof now === 'object' && 'remove' in now && (
-          <Confirm
-            title={m('removeTitle')}
-            action={words('delete')}
-            close={close}
-            run={async () => {
-              await write('DELETE', `${path}${now.remove.id}/`);
-              tell(words('deleted', { name: plain(now.remove.unique_name) }));
-              done();
-            }}
-          >
-            <p>
-              <Text of={now.remove.unique_name} />
-            </p>
-            <p>{m('removeLead')}</p>
-          </Confirm>
-        )}
+        {dialog}
       </>
     );
   },
@@ -239,113 +212,102 @@ const Devices = ({ of: { device, device_pattern: pattern } }: { readonly of: Pol
 const day = 86_400;
 const isManual = ({ decision }: Values): boolean => decision === 'manual';
 
-function Edit({
-  of,
-  close,
-  done,
-}: {
-  readonly of?: Policy;
-  readonly close: () => void;
-  readonly done: () => void;
-}) {
+function Edit(editing: Editing<Policy>) {
+  const { of } = editing;
   const domains = useChoices('/api/domains/', 'domains.read');
   const profiles = useChoices('/api/cert-profiles/', 'profiles.read');
   const initialDays = Math.max(1, Math.round((of?.expires_in ?? 7 * day) / day));
   return (
-    <Dialog title={m(of ? 'change' : 'add')} close={close}>
-      <Form
-        action={words(of ? 'save' : 'add')}
-        cancel={close}
-        fields={[
-          { name: 'unique_name', title: m('name'), required: true, maxLength: 255, initial: of?.unique_name },
-          {
-            name: 'decision',
-            title: m('decision'),
-            type: 'choice',
-            required: true,
-            initial: of?.decision ?? 'manual',
-            options: decisions.map((decision) => [decision, m(decision)] as const),
-          },
-          {
-            name: 'approvers',
-            title: m('approvers'),
-            required: true,
-            type: 'number',
-            hint: m('approversHint'),
-            initial: of?.approvers ?? 1,
-            when: isManual,
-          },
-          {
-            name: 'expires_in',
-            title: m('expires'),
-            required: true,
-            type: 'number',
-            hint: m('expiresHint'),
-            initial: initialDays,
-            when: isManual,
-          },
-          {
-            name: 'priority',
-            title: m('order'),
-            type: 'number',
-            required: true,
-            hint: m('orderHint'),
-            initial: of?.priority ?? 100,
-          },
-          {
-            name: 'operations',
-            title: m('operations'),
-            type: 'checks',
-            isInline: true,
-            hint: m('operationsHint'),
-            initial: of?.operations,
-            options: operations.map((one) => [one, a(one)] as const),
-          },
-          {
-            name: 'protocols',
-            title: m('protocols'),
-            type: 'checks',
-            isInline: true,
-            hint: m('protocolsHint'),
-            initial: of?.protocols,
-            options: protocols.map((one) => [one, protocolName(one)] as const),
-          },
-          {
-            name: 'domain',
-            title: a('domain'),
-            type: 'choice',
-            initial: of?.domain,
-            options: [['', words('all')], ...domains],
-          },
-          {
-            name: 'cert_profile',
-            title: a('profile'),
-            type: 'choice',
-            initial: of?.cert_profile,
-            options: [['', words('all')], ...profiles],
-          },
-          {
-            name: 'device_pattern',
-            title: m('pattern'),
-            hint: m('patternHint'),
-            isCode: true,
-            maxLength: 1000,
-            initial: of?.device_pattern,
-          },
-          { name: 'device', title: m('device'), type: 'number', hint: m('deviceHint'), initial: of?.device },
-          { name: 'is_active', title: m('active'), type: 'check', initial: of?.is_active ?? true },
-        ]}
-        send={async ({ expires_in: days, ...values }) => {
-          const open = { domain: null, cert_profile: null, device: null, device_pattern: null };
-          // What is not a number of days stays as it is, unless another number is typed.
-          const lasts = typeof days !== 'number' || days === initialDays ? {} : { expires_in: days * day };
-          const body = { ...open, ...values, ...lasts };
-          if (of) await write('PATCH', `${path}${of.id}/`, body);
-          else await write('POST', path, body);
-          tell(words('saved'));
-          done();
-        }}
-      />
-    </Dialog>
+    <EditDialog
+      {...editing}
+      title={m(of ? 'change' : 'add')}
+      collection={path}
+      body={({ expires_in: days, ...values }) => {
+        const open = { domain: null, cert_profile: null, device: null, device_pattern: null };
+        // What is not a number of days stays as it is, unless another number is typed.
+        const lasts = typeof days !== 'number' || days === initialDays ? {} : { expires_in: days * day };
+        return { ...open, ...values, ...lasts };
+      }}
+      fields={[
+        { name: 'unique_name', title: m('name'), required: true, maxLength: 255, initial: of?.unique_name },
+        {
+          name: 'decision',
+          title: m('decision'),
+          type: 'choice',
+          required: true,
+          initial: of?.decision ?? 'manual',
+          options: decisions.map((decision) => [decision, m(decision)] as const),
+        },
+        {
+          name: 'approvers',
+          title: m('approvers'),
+          required: true,
+          type: 'number',
+          hint: m('approversHint'),
+          initial: of?.approvers ?? 1,
+          when: isManual,
+        },
+        {
+          name: 'expires_in',
+          title: m('expires'),
+          required: true,
+          type: 'number',
+          hint: m('expiresHint'),
+          initial: initialDays,
+          when: isManual,
+        },
+        {
+          name: 'priority',
+          title: m('order'),
+          type: 'number',
+          required: true,
+          hint: m('orderHint'),
+          initial: of?.priority ?? 100,
+        },
+        {
+          name: 'operations',
+          title: m('operations'),
+          type: 'checks',
+          isInline: true,
+          hint: m('operationsHint'),
+          initial: of?.operations,
+          options: operations.map((one) => [one, a(one)] as const),
+        },
+        {
+          name: 'protocols',
+          title: m('protocols'),
+          type: 'checks',
+          isInline: true,
+          hint: m('protocolsHint'),
+          initial: of?.protocols,
+          options: protocols.map((one) => [one, protocolName(one)] as const),
+        },
+        {
+          name: 'domain',
+          title: a('domain'),
+          type: 'choice',
+          initial: of?.domain,
+          options: [['', words('all')], ...domains],
+        },
+        {
+          name: 'cert_profile',
+          title: a('profile'),
+          type: 'choice',
+          initial: of?.cert_profile,
+          options: [['', words('all')], ...profiles],
+        },
+        {
+          name: 'device_pattern',
+          title: m('pattern'),
+          hint: m('patternHint'),
+          isCode: true,
+          maxLength: 1000,
+          initial: of?.device_pattern,
+        },
+        { name: 'device', title: m('device'), type: 'number', hint: m('deviceHint'), initial: of?.device },
+        { name: 'is_active', title: m('active'), type: 'check', initial: of?.is_active ?? true },
+      ]}
+      done={words('saved')}
+    />
   );
 }

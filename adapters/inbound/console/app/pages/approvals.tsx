@@ -3,11 +3,12 @@ import { useEffect } from 'preact/hooks';
 import { useRead } from '../data.ts';
 import { messages, number } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
+import { momentColumn, textColumn } from '../parts/columns.tsx';
 import { Badge, Heading } from '../parts/facts.tsx';
+import { choiceFilter, periodFilters } from '../parts/filters.ts';
 import { type Column, List } from '../parts/list.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
 import { type Page, path } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
@@ -20,7 +21,6 @@ export const m = messages(
     domain: 'Domain',
     expires: 'Ends',
     expired: 'Expired',
-    from: 'From',
     granted: 'Granted',
     history: 'History',
     inbox: 'Waiting',
@@ -44,7 +44,6 @@ export const m = messages(
     superseded: 'Superseded',
     tabs: 'Requests',
     title: 'Approvals',
-    to: 'To',
     waiting: 'Waiting',
     waitingCount: { one: '{n} request is waiting', other: '{n} requests are waiting' },
   },
@@ -55,7 +54,6 @@ export const m = messages(
     domain: 'Domäne',
     expires: 'Endet',
     expired: 'Abgelaufen',
-    from: 'Ab',
     granted: 'Genehmigt',
     history: 'Verlauf',
     inbox: 'Wartend',
@@ -79,7 +77,6 @@ export const m = messages(
     superseded: 'Abgelöst',
     tabs: 'Anträge',
     title: 'Genehmigungen',
-    to: 'Bis',
     waiting: 'Wartet',
     waitingCount: { one: '{n} Antrag wartet', other: '{n} Anträge warten' },
   },
@@ -117,7 +114,7 @@ export const ApprovalState = ({ of }: { readonly of: Approval['state'] }) => (
 );
 
 const columns = (): readonly Column<Approval>[] => [
-  { name: 'subject', title: m('subject'), orderable: true, cell: ({ subject }) => <Text of={subject} /> },
+  textColumn('subject', m('subject')),
   {
     name: 'state',
     title: words('state'),
@@ -143,12 +140,7 @@ const columns = (): readonly Column<Approval>[] => [
     cell: ({ protocol }) => protocolName(protocol),
   },
   { name: 'requester', title: m('by'), cell: ({ requester_name }) => <Text of={requester_name} /> },
-  {
-    name: 'created_at',
-    title: m('asked'),
-    orderable: true,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  momentColumn('created_at', m('asked')),
 ];
 
 const href = ({ id }: Approval): string => `/approvals/${id}`;
@@ -190,11 +182,7 @@ const Inbox = () => (
     columns={columns()
       .filter(({ name }) => name !== 'state')
       .map((column) => ({ ...column, orderable: false }))}
-    empty={
-      <Empty title={m('nothingWaits')}>
-        <p>{m('nothingWaitsNext')}</p>
-      </Empty>
-    }
+    empty={<Empty title={m('nothingWaits')} next={m('nothingWaitsNext')} />}
   />
 );
 
@@ -205,19 +193,10 @@ const History = () => (
     href={href}
     columns={columns()}
     filters={[
-      { name: 'state', title: words('state'), options: states.map((state) => [state, m(state)] as const) },
-      {
-        name: 'operation',
-        title: m('operation'),
-        options: operations.map((operation) => [operation, m(operation)] as const),
-      },
-      {
-        name: 'protocol',
-        title: m('protocol'),
-        options: protocols.map((protocol) => [protocol, protocolName(protocol)] as const),
-      },
-      { name: 'from', title: m('from'), type: 'date' },
-      { name: 'to', title: m('to'), type: 'date' },
+      choiceFilter('state', words('state'), states, m),
+      choiceFilter('operation', m('operation'), operations, m),
+      choiceFilter('protocol', m('protocol'), protocols, protocolName),
+      ...periodFilters(),
     ]}
     empty={<Empty title={m('nothingYet')} />}
   />

@@ -3,10 +3,11 @@ import { read } from '../api.ts';
 import { messages, number } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Empty } from '../parts/answer.tsx';
-import { Badge, Card, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
+import { badgeColumn, momentColumn } from '../parts/columns.tsx';
+import { Card } from '../parts/facts.tsx';
+import { choiceFilter, periodFilters } from '../parts/filters.ts';
+import { ListPage } from '../parts/list-page.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
 import type { Page } from '../router.ts';
 
 const m = messages(
@@ -23,7 +24,6 @@ const m = messages(
     detail: 'Details',
     event: 'Event',
     failed: 'failed',
-    from: 'From',
     good: 'The audit log is intact',
     goodLead: 'No event was changed, removed, inserted or moved.',
     events: { one: '{n} event has been read', other: '{n} events have been read' },
@@ -33,7 +33,6 @@ const m = messages(
     refused: 'refused',
     success: 'done',
     title: 'Audit log',
-    to: 'To',
     verdict: 'Verification',
     verify: 'Verify the chain',
     when: 'When',
@@ -52,7 +51,6 @@ const m = messages(
     detail: 'Einzelheiten',
     event: 'Ereignis',
     failed: 'gescheitert',
-    from: 'Ab',
     good: 'Das Prüfprotokoll ist unversehrt',
     goodLead: 'Kein Ereignis wurde geändert, entfernt, eingefügt oder verschoben.',
     events: { one: '{n} Ereignis wurde gelesen', other: '{n} Ereignisse wurden gelesen' },
@@ -62,7 +60,6 @@ const m = messages(
     refused: 'abgelehnt',
     success: 'getan',
     title: 'Prüfprotokoll',
-    to: 'Bis',
     verdict: 'Prüfung',
     verify: 'Kette prüfen',
     when: 'Wann',
@@ -111,77 +108,58 @@ export const audit: Page = {
   view: () => {
     const [verdict, setVerdict] = useState<Verdict>();
     return (
-      <>
-        <Heading
-          title={m('title')}
-          actions={
-            <Action
-              run={async () =>
-                setVerdict(await read<Verdict>('/api/audit-events/verification/', undefined, patience))
-              }
-            >
-              {m('verify')}
-            </Action>
-          }
-        />
+      <ListPage<AuditEvent>
+        path="/api/audit-events/"
+        title={m('title')}
+        actions={
+          <Action
+            run={async () =>
+              setVerdict(await read<Verdict>('/api/audit-events/verification/', undefined, patience))
+            }
+          >
+            {m('verify')}
+          </Action>
+        }
+        filters={[
+          { name: 'action', title: m('action') },
+          { name: 'object', title: m('object') },
+          { name: 'actor', title: m('actor') },
+          choiceFilter('outcome', m('outcome'), outcomes, m),
+          ...periodFilters(),
+        ]}
+        columns={[
+          momentColumn('created_at', m('when')),
+          { name: 'actor', title: m('actor'), cell: ({ actor }) => <Actor of={actor} /> },
+          {
+            name: 'action',
+            title: m('action'),
+            orderable: true,
+            cell: ({ action }) => <code class="whole">{plain(action)}</code>,
+          },
+          badgeColumn('outcome', m('outcome'), looks, m),
+          {
+            name: 'object',
+            title: m('object'),
+            orderable: true,
+            cell: ({ object }) => <ObjectOf name={object} />,
+          },
+          {
+            name: 'detail',
+            title: m('detail'),
+            cell: ({ detail }) => (
+              <Text
+                of={Object.entries(detail)
+                  .map(([name, value]) => `${name}: ${value}`)
+                  .join(' · ')}
+              />
+            ),
+          },
+          { name: 'id', title: m('event'), isNumber: true, orderable: true, cell: ({ id }) => id },
+        ]}
+        empty={<Empty title={m('none')} />}
+      >
         <div role="status">{verdict && <Shown of={verdict} />}</div>
-        <List<AuditEvent>
-          path="/api/audit-events/"
-          title={m('title')}
-          filters={[
-            { name: 'action', title: m('action') },
-            { name: 'object', title: m('object') },
-            { name: 'actor', title: m('actor') },
-            {
-              name: 'outcome',
-              title: m('outcome'),
-              options: outcomes.map((outcome) => [outcome, m(outcome)] as const),
-            },
-            { name: 'from', title: m('from'), type: 'date' },
-            { name: 'to', title: m('to'), type: 'date' },
-          ]}
-          columns={[
-            {
-              name: 'created_at',
-              title: m('when'),
-              orderable: true,
-              cell: ({ created_at }) => <When at={created_at} />,
-            },
-            { name: 'actor', title: m('actor'), cell: ({ actor }) => <Actor of={actor} /> },
-            {
-              name: 'action',
-              title: m('action'),
-              orderable: true,
-              cell: ({ action }) => <code class="whole">{plain(action)}</code>,
-            },
-            {
-              name: 'outcome',
-              title: m('outcome'),
-              orderable: true,
-              cell: ({ outcome }) => <Badge look={looks[outcome]}>{m(outcome)}</Badge>,
-            },
-            {
-              name: 'object',
-              title: m('object'),
-              orderable: true,
-              cell: ({ object }) => <ObjectOf name={object} />,
-            },
-            {
-              name: 'detail',
-              title: m('detail'),
-              cell: ({ detail }) => (
-                <Text
-                  of={Object.entries(detail)
-                    .map(([name, value]) => `${name}: ${value}`)
-                    .join(' · ')}
-                />
-              ),
-            },
-            { name: 'id', title: m('event'), isNumber: true, orderable: true, cell: ({ id }) => id },
-          ]}
-          empty={<Empty title={m('none')} />}
-        />
-      </>
+      </ListPage>
     );
   },
 };

@@ -2,11 +2,12 @@ import { write } from '../api.ts';
 import { bytes, messages } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Empty } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { RowButtons, useEditing } from '../parts/editing.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { Form, type Values } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
+import { actionsColumn, codeColumn, RowButtons, textColumn } from '../parts/columns.tsx';
+import { EditDialog, type Editing } from '../parts/edit-dialog.tsx';
+import { useEditing } from '../parts/editing.tsx';
+import { Badge } from '../parts/facts.tsx';
+import type { Values } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
@@ -16,7 +17,6 @@ import { words } from '../words.ts';
 
 const m = messages(
   {
-    actions: 'Actions',
     add: 'Add a destination',
     by: 'Added by',
     change: 'Change the destination',
@@ -46,7 +46,6 @@ const m = messages(
     userHint: 'Signs in with the SSH key of the service; there is no password.',
   },
   {
-    actions: 'Aktionen',
     add: 'Ziel hinzufügen',
     by: 'Hinzugefügt von',
     change: 'Ziel ändern',
@@ -103,8 +102,16 @@ export const backups: Page = {
   needs: 'backups.read',
   navigation: { group: 'system', order: 30 },
   view: () => {
-    const editing = useEditing<'add' | { readonly change: Backup } | { readonly remove: Backup }>();
-    const { now, open, close, done, again } = editing;
+    const { round, again, dialog, edit, remove } = useEditing<Backup>({
+      collection: path,
+      Edit,
+      removal: ({ remote_directory: name }) => ({
+        title: m('removeTitle'),
+        lead: m('removeLead'),
+        name,
+        shown: <Code of={name} />,
+      }),
+    });
     const writes = may('backups.write');
     const run = async ({ id }: Backup): Promise<void> => {
       try {
@@ -118,28 +125,20 @@ export const backups: Page = {
     };
     return (
       <>
-        <Heading
+        <ListPage<Backup>
+          path={path}
           title={m('title')}
+          lead={m('lead')}
           actions={
             writes && (
-              <button type="button" class="main" onClick={() => open('add')}>
+              <button type="button" class="main" onClick={() => edit()}>
                 {m('add')}
               </button>
             )
           }
-        />
-        <p class="lead">{m('lead')}</p>
-        <List<Backup>
-          path={path}
-          title={m('title')}
-          round={editing.round}
+          round={round}
           columns={[
-            {
-              name: 'remote_directory',
-              title: m('to'),
-              orderable: true,
-              cell: ({ remote_directory }) => <Code of={remote_directory} />,
-            },
+            codeColumn('remote_directory', m('to')),
             {
               name: 'last_run_at',
               title: m('last'),
@@ -156,59 +155,30 @@ export const backups: Page = {
               title: m('result'),
               cell: ({ last_result }) => last_result !== null && <Result of={last_result} />,
             },
-            { name: 'user', title: m('by'), orderable: true, cell: ({ user }) => <Text of={user} /> },
-            ...(writes
-              ? [
-                  {
-                    name: 'actions',
-                    title: m('actions'),
-                    cell: (backup: Backup) => (
-                      <span class="buttons">
-                        <Action
-                          look="plain"
-                          label={`${m('run')}: ${plain(backup.remote_directory)}`}
-                          run={() => run(backup)}
-                        >
-                          {m('run')}
-                        </Action>
-                        <RowButtons
-                          name={backup.remote_directory}
-                          buttons={[
-                            [words('edit'), () => open({ change: backup })],
-                            [words('delete'), () => open({ remove: backup })],
-                          ]}
-                        />
-                      </span>
-                    ),
-                  },
-                ]
-              : []),
+            textColumn('user', m('by')),
+            writes &&
+              actionsColumn((of) => (
+                <span class="buttons">
+                  <Action
+                    look="plain"
+                    label={`${m('run')}: ${plain(of.remote_directory)}`}
+                    run={() => run(of)}
+                  >
+                    {m('run')}
+                  </Action>
+                  <RowButtons
+                    name={of.remote_directory}
+                    buttons={[
+                      [words('edit'), () => edit(of)],
+                      [words('delete'), () => remove(of)],
+                    ]}
+                  />
+                </span>
+              )),
           ]}
-          empty={
-            <Empty title={m('none')}>
-              <p>{m('noneNext')}</p>
-            </Empty>
-          }
+          empty={<Empty title={m('none')} next={m('noneNext')} />}
         />
-        {now === 'add' && <Edit close={close} done={done} />}
-        {typeof now === 'object' && 'change' in now && <Edit of={now.change} close={close} done={done} />}
-        {typeof now === 'object' && 'remove' in now && (
-          <Confirm
-            title={m('removeTitle')}
-            action={words('delete')}
-            close={close}
-            run={async () => {
-              await write('DELETE', `${path}${now.remove.id}/`);
-              tell(words('deleted', { name: plain(now.remove.remote_directory) }));
-              done();
-            }}
-          >
-            <p>
-              <Code of={now.remove.remote_directory} />
-            </p>
-            <p>{m('removeLead')}</p>
-          </Confirm>
-        )}
+        {dialog}
       </>
     );
   },
@@ -226,76 +196,65 @@ function Result({ of }: { readonly of: string }) {
 
 const isSftp = ({ kind }: Values): boolean => kind === 'sftp';
 
-function Edit({
-  of,
-  close,
-  done,
-}: {
-  readonly of?: Backup;
-  readonly close: () => void;
-  readonly done: () => void;
-}) {
+/** `sftp://user@host[:port]/path`, or a path of this machine. */
+function placeIn({ kind, user, host, port, remote_directory }: Values): string {
+  const directory = String(remote_directory);
+  if (kind !== 'sftp') return directory;
+  const place = port === undefined ? host : `${host}:${port}`;
+  return `sftp://${user}@${place}${directory.startsWith('/') ? '' : '/'}${directory}`;
+}
+
+function Edit(editing: Editing<Backup>) {
+  const { of } = editing;
   const [, user = '', host = '', port = '', there] =
     /^sftp:\/\/([^@/]*)@([^/]*?)(?::(\d+))?(\/.*)$/.exec(of?.remote_directory ?? '') ?? [];
   const isLocal = of?.remote_directory.startsWith('/') ?? false;
   return (
-    <Dialog title={m(of ? 'change' : 'add')} close={close}>
-      <Form
-        action={words(of ? 'save' : 'add')}
-        cancel={close}
-        fields={[
-          {
-            name: 'kind',
-            title: m('kind'),
-            type: 'choice',
-            required: true,
-            initial: isLocal ? 'local' : 'sftp',
-            options: [
-              ['sftp', m('sftp')],
-              ['local', m('local')],
-            ],
-          },
-          { name: 'host', title: m('host'), required: true, initial: host, isCode: true, when: isSftp },
-          {
-            name: 'port',
-            title: m('port'),
-            type: 'number',
-            initial: port,
-            hint: m('portHint'),
-            when: isSftp,
-          },
-          {
-            name: 'user',
-            title: m('user'),
-            required: true,
-            initial: user,
-            hint: m('userHint'),
-            when: isSftp,
-          },
-          {
-            name: 'remote_directory',
-            title: m('directory'),
-            required: true,
-            hint: m('directoryHint'),
-            isCode: true,
-            maxLength: 512,
-            initial: there ?? of?.remote_directory,
-          },
-        ]}
-        send={async (values) => {
-          const directory = String(values.remote_directory);
-          const place = values.port === undefined ? values.host : `${values.host}:${values.port}`;
-          const body = {
-            remote_directory: isSftp(values)
-              ? `sftp://${values.user}@${place}${directory.startsWith('/') ? '' : '/'}${directory}`
-              : directory,
-          };
-          if (of) await write('PATCH', `${path}${of.id}/`, body);
-          else await write('POST', path, body);
-          tell(words('saved'));
-          done();
-        }}
-      />
-    </Dialog>
+    <EditDialog
+      {...editing}
+      title={m(of ? 'change' : 'add')}
+      collection={path}
+      body={(values) => ({ remote_directory: placeIn(values) })}
+      fields={[
+        {
+          name: 'kind',
+          title: m('kind'),
+          type: 'choice',
+          required: true,
+          initial: isLocal ? 'local' : 'sftp',
+          options: [
+            ['sftp', m('sftp')],
+            ['local', m('local')],
+          ],
+        },
+        { name: 'host', title: m('host'), required: true, initial: host, isCode: true, when: isSftp },
+        {
+          name: 'port',
+          title: m('port'),
+          type: 'number',
+          initial: port,
+          hint: m('portHint'),
+          when: isSftp,
+        },
+        {
+          name: 'user',
+          title: m('user'),
+          required: true,
+          initial: user,
+          hint: m('userHint'),
+          when: isSftp,
+        },
+        {
+          name: 'remote_directory',
+          title: m('directory'),
+          required: true,
+          hint: m('directoryHint'),
+          isCode: true,
+          maxLength: 512,
+          initial: there ?? of?.remote_directory,
+        },
+      ]}
+      done={words('saved')}
+    />
   );
 }

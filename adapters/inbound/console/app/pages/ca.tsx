@@ -1,16 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
 import { write } from '../api.ts';
 import { forget, useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { CertificateContents } from '../parts/certificate-contents.tsx';
-import { Confirm } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { Download } from '../parts/download.tsx';
-import { Badge, Card, Facts, Heading } from '../parts/facts.tsx';
+import { Badge, Card, Facts } from '../parts/facts.tsx';
+import { type Found, RecordHeading } from '../parts/record.tsx';
 import { CaOf } from '../parts/reference.tsx';
-import { plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { useRemoval } from '../parts/removal.tsx';
+import { Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { CaPosition } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -62,17 +62,19 @@ const m = messages(
   },
 );
 
+const collection = '/api/issuing-cas/';
+
 export const ca: Page = {
   path: '/cas/:id',
   title: () => c('title'),
   needs: 'cas.read',
   view: ({ params: { id = '' } }) => {
-    const path = `/api/issuing-cas/${encodeURIComponent(id)}`;
+    const path = `${collection}${encodeURIComponent(id)}`;
     // That there is such a CA is for the record to say; the rest of what is shown stands in the hierarchy.
     const record = useRead<{ readonly id: number }>(`${path}/`);
     const all = useRead<readonly CaPosition[]>('/api/ca-hierarchy/');
     const reload = (): void => {
-      forget('/api/issuing-cas/');
+      forget(collection);
       all.reload();
     };
     return (
@@ -90,23 +92,37 @@ export const ca: Page = {
   },
 };
 
-function Shown({ of, reload }: { readonly of: CaPosition; readonly reload: () => void }) {
-  const [open, setOpen] = useState<'rest' | 'remove'>();
+function Shown({ of, reload }: Found<CaPosition>) {
+  const { dialog, open, remove } = useRemoval({
+    of,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection,
+    after: () => go('/cas'),
+  });
   const { id, unique_name: name, crl } = of;
-  const path = `/api/issuing-cas/${id}`;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
+  const path = `${collection}${id}`;
+  const deactivate = (): void =>
+    open((close) => (
+      <Confirm
+        title={m('deactivate')}
+        lead={m('deactivateLead')}
+        action={m('deactivate')}
+        run={() => write('POST', `${path}/deactivate/`).then(reload)}
+        done={m('deactivated')}
+        close={close}
+      />
+    ));
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/cas', title: c('title') }}
         actions={
           may('cas.write') && (
             <>
               {of.is_active ? (
-                <button type="button" onClick={() => setOpen('rest')}>
+                <button type="button" onClick={deactivate}>
                   {m('deactivate')}
                 </button>
               ) : (
@@ -114,7 +130,7 @@ function Shown({ of, reload }: { readonly of: CaPosition; readonly reload: () =>
                   {m('activate')}
                 </Action>
               )}
-              <button type="button" class="danger" onClick={() => setOpen('remove')}>
+              <button type="button" class="danger" onClick={remove}>
                 {words('delete')}
               </button>
             </>
@@ -179,36 +195,7 @@ function Shown({ of, reload }: { readonly of: CaPosition; readonly reload: () =>
         </Card>
       </div>
       <CertificateContents path={path} name={`ca-${id}`} />
-      {open === 'rest' && (
-        <Confirm
-          title={m('deactivate')}
-          action={m('deactivate')}
-          close={() => setOpen(undefined)}
-          run={async () => {
-            await write('POST', `${path}/deactivate/`);
-            tell(m('deactivated'));
-            reload();
-          }}
-        >
-          <p>{m('deactivateLead')}</p>
-        </Confirm>
-      )}
-      {open === 'remove' && (
-        <Confirm
-          title={m('removeTitle')}
-          action={words('delete')}
-          name={name}
-          close={() => setOpen(undefined)}
-          run={async () => {
-            await write('DELETE', `${path}/`);
-            tell(words('deleted', { name: plain(name) }));
-            forget('/api/issuing-cas/');
-            go('/cas');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

@@ -78,8 +78,7 @@ export const cas: Page = {
         <Answer of={asked}>
           {(found) =>
             found.length === 0 ? (
-              <Empty title={m('noCas')}>
-                <p>{m('noCasNext')}</p>
+              <Empty title={m('noCas')} next={m('noCasNext')}>
                 <AddCa />
               </Empty>
             ) : (

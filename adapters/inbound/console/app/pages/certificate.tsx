@@ -1,18 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
 import { call, write } from '../api.ts';
-import { useRead } from '../data.ts';
 import { messages } from '../language.ts';
-import { Answer } from '../parts/answer.tsx';
 import { CertificateContents } from '../parts/certificate-contents.tsx';
 import { CertificateState } from '../parts/certificate-list.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { useDialog } from '../parts/dialog.tsx';
 import { save } from '../parts/download.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
 import { CaOf, DeviceOf, DomainOf, ProfileOf } from '../parts/reference.tsx';
 import { reasons, reasonTitle } from '../parts/revocation-reasons.ts';
-import { plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Certificate } from '../records.ts';
 import type { Page } from '../router.ts';
@@ -69,43 +66,43 @@ const m = messages(
   },
 );
 
+const path = '/api/certificates/';
+
 export const certificate: Page = {
   path: '/certificates/:id',
   title: () => c('title'),
   needs: 'certificates.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Certificate>(`/api/certificates/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of: found, reload }: { readonly of: Certificate; readonly reload: () => void }) {
-  const [open, setOpen] = useState<'revoke' | 'fetch'>();
+function Shown({ of: found, reload }: Found<Certificate>) {
+  const { dialog, open } = useDialog();
   const { id, common_name, status } = found;
   const name = common_name === '' ? `#${id}` : common_name;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
-  const changed = (told: string): void => {
-    setOpen(undefined);
-    tell(told);
-    reload();
-  };
+  const deed = { id, after: reload };
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/certificates', title: c('title') }}
         actions={
           <>
             {may('certificates.issue') && found.protocol === 'management' && (
-              <button type="button" onClick={() => setOpen('fetch')}>
+              <button type="button" onClick={() => open((close) => <Fetch {...deed} close={close} />)}>
                 {m('fetch')}
               </button>
             )}
-            {may('certificates.revoke') && status === 'hold' && <Release id={id} done={changed} />}
+            {may('certificates.revoke') && status === 'hold' && (
+              <button type="button" onClick={() => open((close) => <Release {...deed} close={close} />)}>
+                {m('release')}
+              </button>
+            )}
             {may('certificates.revoke') && status !== 'revoked' && (
-              <button type="button" class="danger" onClick={() => setOpen('revoke')}>
+              <button
+                type="button"
+                class="danger"
+                onClick={() => open((close) => <Revoke {...deed} close={close} />)}
+              >
                 {words('revoke')}
               </button>
             )}
@@ -128,83 +125,78 @@ function Shown({ of: found, reload }: { readonly of: Certificate; readonly reloa
         />
       </Card>
       <CertificateContents path={`/api/certificates/${id}`} name={`certificate-${id}`} />
-      {open === 'revoke' && (
-        <Dialog title={m('revokeTitle')} close={() => setOpen(undefined)}>
-          <p>{m('revokeLead')}</p>
-          <Form
-            action={words('revoke')}
-            cancel={() => setOpen(undefined)}
-            fields={[
-              {
-                name: 'reason',
-                title: m('reason'),
-                type: 'choice',
-                required: true,
-                initial: 'unspecified',
-                options: reasons.map((one) => [one, reasonTitle(one)]),
-              },
-              {
-                name: 'invalidity_date',
-                title: m('invalidity'),
-                hint: m('invalidityHint'),
-                when: (values) => values.reason === 'keyCompromise',
-              },
-            ]}
-            send={async (values) => {
-              await write('POST', `/api/certificates/${id}/revoke/`, values);
-              changed(m('revokeDone'));
-            }}
-          />
-        </Dialog>
-      )}
-      {open === 'fetch' && (
-        <Dialog title={m('fetch')} close={() => setOpen(undefined)}>
-          <p>{m('fetchLead')}</p>
-          <Form
-            action={words('download')}
-            cancel={() => setOpen(undefined)}
-            fields={[
-              {
-                name: 'password',
-                title: m('password'),
-                type: 'password',
-                required: true,
-                hint: m('passwordHint'),
-                autocomplete: 'new-password',
-              },
-            ]}
-            send={async (values) => {
-              const response = await call('POST', `/api/certificates/${id}/pkcs12/`, { body: values });
-              save(await response.blob(), `certificate-${id}.p12`);
-              changed(m('fetched'));
-            }}
-          />
-        </Dialog>
-      )}
+      {dialog}
     </>
   );
 }
 
-function Release({ id, done }: { readonly id: number; readonly done: (told: string) => void }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {m('release')}
-      </button>
-      {open && (
-        <Dialog title={m('release')} close={() => setOpen(false)}>
-          <Form
-            action={m('release')}
-            cancel={() => setOpen(false)}
-            fields={[]}
-            send={async () => {
-              await write('POST', `/api/certificates/${id}/revoke/`, { reason: 'removeFromCRL' });
-              done(m('releaseDone'));
-            }}
-          />
-        </Dialog>
-      )}
-    </>
-  );
+interface Deed {
+  readonly id: number;
+  readonly after: () => void;
+  readonly close: () => void;
 }
+
+const Revoke = ({ id, after, close }: Deed) => (
+  <FormDialog
+    title={m('revokeTitle')}
+    action={words('revoke')}
+    fields={[
+      {
+        name: 'reason',
+        title: m('reason'),
+        type: 'choice',
+        required: true,
+        initial: 'unspecified',
+        options: reasons.map((one) => [one, reasonTitle(one)]),
+      },
+      {
+        name: 'invalidity_date',
+        title: m('invalidity'),
+        hint: m('invalidityHint'),
+        when: (values) => values.reason === 'keyCompromise',
+      },
+    ]}
+    send={(values) => write('POST', `${path}${id}/revoke/`, values).then(after)}
+    done={m('revokeDone')}
+    close={close}
+  >
+    <p>{m('revokeLead')}</p>
+  </FormDialog>
+);
+
+const Release = ({ id, after, close }: Deed) => (
+  <FormDialog
+    title={m('release')}
+    action={m('release')}
+    fields={[]}
+    send={() => write('POST', `${path}${id}/revoke/`, { reason: 'removeFromCRL' }).then(after)}
+    done={m('releaseDone')}
+    close={close}
+  />
+);
+
+const Fetch = ({ id, after, close }: Deed) => (
+  <FormDialog
+    title={m('fetch')}
+    action={words('download')}
+    fields={[
+      {
+        name: 'password',
+        title: m('password'),
+        type: 'password',
+        required: true,
+        hint: m('passwordHint'),
+        autocomplete: 'new-password',
+      },
+    ]}
+    send={async (body) => {
+      const response = await call('POST', `${path}${id}/pkcs12/`, { body });
+      save(await response.blob(), `certificate-${id}.p12`);
+      after();
+    }}
+    done={m('fetched')}
+    close={close}
+  >
+    <p>{m('fetchLead')}</p>
+  </FormDialog>
+);

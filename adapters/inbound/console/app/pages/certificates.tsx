@@ -1,12 +1,9 @@
-import { useState } from 'preact/hooks';
-import { write } from '../api.ts';
 import { messages } from '../language.ts';
 import { CertificateList } from '../parts/certificate-list.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { useDialog } from '../parts/dialog.tsx';
+import { EditDialog } from '../parts/edit-dialog.tsx';
 import { Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
 import { useChoices } from '../parts/reference.tsx';
-import { tell } from '../parts/toast.tsx';
 import type { Certificate } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -47,21 +44,21 @@ export const certificates: Page = {
   needs: 'certificates.read',
   navigation: { group: 'inventory', order: 10 },
   view: () => {
-    const [open, setOpen] = useState(false);
+    const { dialog, open } = useDialog();
     return (
       <>
         <Heading
           title={m('title')}
           actions={
             may('certificates.issue') && (
-              <button type="button" class="main" onClick={() => setOpen(true)}>
+              <button type="button" class="main" onClick={() => open((close) => <Issue close={close} />)}>
                 {m('issue')}
               </button>
             )
           }
         />
         <CertificateList />
-        {open && <Issue close={() => setOpen(false)} />}
+        {dialog}
       </>
     );
   },
@@ -71,32 +68,29 @@ function Issue({ close }: { readonly close: () => void }) {
   const domains = useChoices('/api/domains/', 'domains.read');
   const profiles = useChoices('/api/cert-profiles/', 'profiles.read');
   return (
-    <Dialog title={m('issue')} close={close}>
-      <Form
-        action={m('issueAction')}
-        cancel={close}
-        fields={[
-          { name: 'common_name', title: m('name'), required: true, maxLength: 256 },
-          {
-            name: 'domain',
-            title: m('domain'),
-            type: 'choice',
-            options: [['', m('usualDomain')], ...domains],
-          },
-          {
-            name: 'cert_profile',
-            title: m('profile'),
-            type: 'choice',
-            options: [['', m('usualProfile')], ...profiles],
-          },
-          { name: 'csr', title: m('csr'), type: 'area', isCode: true, hint: m('csrHint') },
-        ]}
-        send={async (values) => {
-          const { id } = await write<Certificate>('POST', '/api/certificates/', values);
-          tell(m('issued'));
-          go(`/certificates/${id}`);
-        }}
-      />
-    </Dialog>
+    <EditDialog<Certificate>
+      title={m('issue')}
+      action={m('issueAction')}
+      collection="/api/certificates/"
+      fields={[
+        { name: 'common_name', title: m('name'), required: true, maxLength: 256 },
+        {
+          name: 'domain',
+          title: m('domain'),
+          type: 'choice',
+          options: [['', m('usualDomain')], ...domains],
+        },
+        {
+          name: 'cert_profile',
+          title: m('profile'),
+          type: 'choice',
+          options: [['', m('usualProfile')], ...profiles],
+        },
+        { name: 'csr', title: m('csr'), type: 'area', isCode: true, hint: m('csrHint') },
+      ]}
+      saved={({ id }) => go(`/certificates/${id}`)}
+      done={m('issued')}
+      close={close}
+    />
   );
 }

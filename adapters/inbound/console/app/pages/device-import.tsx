@@ -1,14 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { write } from '../api.ts';
 import { type Asked, useList, useRead } from '../data.ts';
 import { messages, number } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Answer } from '../parts/answer.tsx';
-import { Confirm } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { useDialog } from '../parts/dialog.tsx';
 import { Download } from '../parts/download.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
 import type { DeviceImport } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -79,12 +79,23 @@ export const deviceImport: Page = {
 };
 
 function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked: Asked<DeviceImport> }) {
-  const [remove, setRemove] = useState(false);
+  const { dialog, open } = useDialog();
   const { id, file_name: name, state, total, done, created, refused } = found;
   useEffect(() => {
     document.title = `${plain(name)} · Postern`;
   }, [name]);
   const over = isOver(found);
+  const remove = (): void =>
+    open((close) => (
+      <Confirm
+        title={m('removeTitle')}
+        lead={m('removeLead')}
+        action={words('delete')}
+        run={() => write('DELETE', `/api/device-imports/${id}/`).then(() => go('/devices/imports'))}
+        done={words('deleted', { name: plain(name) })}
+        close={close}
+      />
+    ));
   return (
     <>
       <Heading
@@ -115,7 +126,7 @@ function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked
               </Action>
             )}
             {may('devices.write') && over && (
-              <button type="button" class="danger" onClick={() => setRemove(true)}>
+              <button type="button" class="danger" onClick={remove}>
                 {words('delete')}
               </button>
             )}
@@ -140,20 +151,7 @@ function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked
       </Card>
       {/* Anew with each of the first ones: later ones do not come onto the page. */}
       <Refusals key={Math.min(refused, 100)} of={found} />
-      {remove && (
-        <Confirm
-          title={m('removeTitle')}
-          action={words('delete')}
-          close={() => setRemove(false)}
-          run={async () => {
-            await write('DELETE', `/api/device-imports/${id}/`);
-            tell(words('deleted', { name: plain(name) }));
-            go('/devices/imports');
-          }}
-        >
-          <p>{m('removeLead')}</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

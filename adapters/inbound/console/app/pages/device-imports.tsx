@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { write } from '../api.ts';
 import { messages, number } from '../language.ts';
 import { Empty, Problem } from '../parts/answer.tsx';
+import { createdColumn } from '../parts/columns.tsx';
 import { Drop } from '../parts/drop.tsx';
-import { Badge, Card, Facts, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
+import { Badge, Card, Facts } from '../parts/facts.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
 import type { DeviceImport } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -92,36 +92,30 @@ export const deviceImports: Page = {
   title: () => m('title'),
   needs: 'devices.read',
   view: () => (
-    <>
-      <Heading title={m('title')} up={{ href: '/devices', title: d('title') }} />
-      <p class="lead">{m('lead')}</p>
+    <ListPage<DeviceImport>
+      path="/api/device-imports/"
+      title={m('title')}
+      up={{ href: '/devices', title: d('title') }}
+      lead={m('lead')}
+      searchable={false}
+      href={({ id }) => `/devices/imports/${id}`}
+      columns={[
+        { name: 'file_name', title: m('file'), orderable: true, cell: (one) => <ImportName of={one} /> },
+        {
+          name: 'state',
+          title: words('state'),
+          orderable: true,
+          cell: ({ state }) => <ImportState of={state} />,
+        },
+        { name: 'created', title: m('created'), isNumber: true, cell: ({ created }) => number(created) },
+        { name: 'refused', title: m('refused'), isNumber: true, cell: ({ refused }) => number(refused) },
+        { name: 'account', title: m('account'), cell: ({ account }) => <Text of={account} /> },
+        createdColumn(),
+      ]}
+      empty={<Empty title={m('noImports')} />}
+    >
       {may('devices.write') && <Send />}
-      <List<DeviceImport>
-        path="/api/device-imports/"
-        title={m('title')}
-        searchable={false}
-        href={({ id }) => `/devices/imports/${id}`}
-        columns={[
-          { name: 'file_name', title: m('file'), orderable: true, cell: (one) => <ImportName of={one} /> },
-          {
-            name: 'state',
-            title: words('state'),
-            orderable: true,
-            cell: ({ state }) => <ImportState of={state} />,
-          },
-          { name: 'created', title: m('created'), isNumber: true, cell: ({ created }) => number(created) },
-          { name: 'refused', title: m('refused'), isNumber: true, cell: ({ refused }) => number(refused) },
-          { name: 'account', title: m('account'), cell: ({ account }) => <Text of={account} /> },
-          {
-            name: 'created_at',
-            title: words('created'),
-            orderable: true,
-            cell: ({ created_at }) => <When at={created_at} />,
-          },
-        ]}
-        empty={<Empty title={m('noImports')} />}
-      />
-    </>
+    </ListPage>
   ),
 };
 

@@ -1,10 +1,10 @@
 import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
+import { createdColumn, momentColumn, textColumn } from '../parts/columns.tsx';
+import { Badge } from '../parts/facts.tsx';
+import { choiceFilter, recordFilter } from '../parts/filters.ts';
+import { ListPage } from '../parts/list-page.tsx';
 import { DomainOf, useChoices } from '../parts/reference.tsx';
-import { plain, Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
 import type { Device } from '../records.ts';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -74,78 +74,48 @@ export const devices: Page = {
   view: () => {
     const domains = useChoices('/api/domains/', 'domains.read');
     return (
-      <>
-        <Heading
-          title={m('title')}
-          actions={
-            <>
-              <AddDevice />
-              <a class="button" href="/devices/imports">
-                {m('imports')}
-              </a>
-            </>
-          }
-        />
-        <List<Device>
-          path="/api/devices/"
-          title={m('title')}
-          href={({ id }) => `/devices/${id}`}
-          filters={[
-            { name: 'state', title: words('state'), options: states.map((one) => [one, m(one)]) },
-            {
-              name: 'domain',
-              title: m('domain'),
-              options: domains.map(([id, name]) => [String(id), plain(name)]),
-            },
-            { name: 'device_import', title: m('importFile'), type: 'number' },
-          ]}
-          columns={[
-            {
-              name: 'common_name',
-              title: m('commonName'),
-              orderable: true,
-              cell: ({ common_name }) => <Text of={common_name} />,
-            },
-            {
-              name: 'serial_number',
-              title: m('serialNumber'),
-              orderable: true,
-              cell: ({ serial_number }) => <Text of={serial_number} />,
-            },
-            { name: 'state', title: words('state'), cell: ({ state }) => <DeviceState of={state} /> },
-            {
-              name: 'next_expiry',
-              title: m('nextExpiry'),
-              cell: ({ next_expiry }) =>
-                next_expiry === null ? <span class="quiet">–</span> : <When at={next_expiry} />,
-            },
-            {
-              name: 'device_type',
-              title: m('type'),
-              orderable: true,
-              cell: ({ device_type }) => deviceType(device_type),
-            },
-            {
-              name: 'domain',
-              title: m('domain'),
-              orderable: true,
-              cell: ({ domain }) => <DomainOf id={domain} />,
-            },
-            {
-              name: 'created_at',
-              title: words('created'),
-              orderable: true,
-              cell: ({ created_at }) => <When at={created_at} />,
-            },
-          ]}
-          empty={
-            <Empty title={m('noDevices')}>
-              <p>{m('noDevicesNext')}</p>
-              <AddDevice />
-            </Empty>
-          }
-        />
-      </>
+      <ListPage<Device>
+        path="/api/devices/"
+        title={m('title')}
+        actions={
+          <>
+            <AddDevice />
+            <a class="button" href="/devices/imports">
+              {m('imports')}
+            </a>
+          </>
+        }
+        href={({ id }) => `/devices/${id}`}
+        filters={[
+          choiceFilter('state', words('state'), states, m),
+          recordFilter('domain', m('domain'), domains),
+          { name: 'device_import', title: m('importFile'), type: 'number' },
+        ]}
+        columns={[
+          textColumn('common_name', m('commonName')),
+          textColumn('serial_number', m('serialNumber')),
+          { name: 'state', title: words('state'), cell: ({ state }) => <DeviceState of={state} /> },
+          { ...momentColumn('next_expiry', m('nextExpiry')), orderable: false },
+          {
+            name: 'device_type',
+            title: m('type'),
+            orderable: true,
+            cell: ({ device_type }) => deviceType(device_type),
+          },
+          {
+            name: 'domain',
+            title: m('domain'),
+            orderable: true,
+            cell: ({ domain }) => <DomainOf id={domain} />,
+          },
+          createdColumn(),
+        ]}
+        empty={
+          <Empty title={m('noDevices')} next={m('noDevicesNext')}>
+            <AddDevice />
+          </Empty>
+        }
+      />
     );
   },
 };

@@ -1,17 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
-import { write } from '../api.ts';
-import { forget, useRead } from '../data.ts';
 import { messages } from '../language.ts';
-import { Answer } from '../parts/answer.tsx';
 import { CertificateList } from '../parts/certificate-list.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
+import { type Changing, EditDialog } from '../parts/edit-dialog.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
 import { CaOf, ProfileOf, useChoices } from '../parts/reference.tsx';
-import { Removal } from '../parts/removal.tsx';
+import { useRemoval } from '../parts/removal.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { Code, Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Domain } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -42,34 +37,37 @@ const m = messages(
   },
 );
 
+const path = '/api/domains/';
+
 export const domain: Page = {
   path: '/domains/:id',
   title: () => d('title'),
   needs: 'domains.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Domain>(`/api/domains/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of: found, reload }: { readonly of: Domain; readonly reload: () => void }) {
-  const [open, setOpen] = useState<'change' | 'remove'>();
+function Shown({ of: found, reload }: Found<Domain>) {
+  const { dialog, open, remove } = useRemoval({
+    of: found,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: path,
+    after: () => go('/domains'),
+  });
   const { id, unique_name: name } = found;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
+  const change = (): void => open((close) => <Change of={found} saved={reload} close={close} />);
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/domains', title: d('title') }}
         actions={
           may('domains.write') && (
             <>
-              <button type="button" onClick={() => setOpen('change')}>
+              <button type="button" onClick={change}>
                 {words('edit')}
               </button>
-              <button type="button" class="danger" onClick={() => setOpen('remove')}>
+              <button type="button" class="danger" onClick={remove}>
                 {words('delete')}
               </button>
             </>
@@ -91,27 +89,7 @@ function Shown({ of: found, reload }: { readonly of: Domain; readonly reload: ()
             : []),
         ]}
       />
-      {open === 'change' && (
-        <Change
-          of={found}
-          close={() => setOpen(undefined)}
-          done={() => {
-            setOpen(undefined);
-            reload();
-          }}
-        />
-      )}
-      {open === 'remove' && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`/api/domains/${id}/`}
-          name={name}
-          forgets="/api/domains/"
-          close={() => setOpen(undefined)}
-          done={() => go('/domains')}
-        />
-      )}
+      {dialog}
     </>
   );
 }
@@ -157,51 +135,33 @@ function About({ of: { unique_name, issuing_ca, profiles, created_at } }: { read
   );
 }
 
-function Change({
-  of: found,
-  close,
-  done,
-}: {
-  readonly of: Domain;
-  readonly close: () => void;
-  readonly done: () => void;
-}) {
+function Change(editing: Changing<Domain>) {
+  const { unique_name, issuing_ca, profiles: given } = editing.of;
   const cas = useChoices('/api/issuing-cas/', 'cas.read');
   const offered = useChoices('/api/cert-profiles/', 'profiles.read');
+  const alias = new Map(given.map((one) => [one.profile, one.alias]));
   return (
-    <Dialog title={m('change')} close={close}>
-      <Form
-        action={words('save')}
-        cancel={close}
-        fields={[
-          { name: 'unique_name', title: d('name'), required: true, initial: found.unique_name },
-          {
-            name: 'issuing_ca',
-            title: d('ca'),
-            type: 'choice',
-            initial: found.issuing_ca,
-            options: cas,
-          },
-          {
-            name: 'profiles',
-            title: d('profiles'),
-            type: 'checks',
-            initial: found.profiles.map(({ profile }) => String(profile)),
-            options: offered,
-          },
-        ]}
-        send={async ({ profiles, ...values }) => {
-          const chosen = (profiles as readonly string[]).map(Number);
-          const alias = new Map(found.profiles.map((one) => [one.profile, one.alias]));
-          await write('PATCH', `/api/domains/${found.id}/`, {
-            ...values,
-            profiles: chosen.map((profile) => ({ profile, alias: alias.get(profile) ?? null })),
-          });
-          forget('/api/domains/');
-          tell(words('saved'));
-          done();
-        }}
-      />
-    </Dialog>
+    <EditDialog
+      {...editing}
+      title={m('change')}
+      collection={path}
+      body={({ profiles, ...values }) => ({
+        ...values,
+        profiles: (profiles as readonly string[])
+          .map(Number)
+          .map((profile) => ({ profile, alias: alias.get(profile) ?? null })),
+      })}
+      fields={[
+        { name: 'unique_name', title: d('name'), required: true, initial: unique_name },
+        { name: 'issuing_ca', title: d('ca'), type: 'choice', initial: issuing_ca, options: cas },
+        {
+          name: 'profiles',
+          title: d('profiles'),
+          type: 'checks',
+          initial: given.map(({ profile }) => String(profile)),
+          options: offered,
+        },
+      ]}
+    />
   );
 }

@@ -74,9 +74,7 @@ export const log: Page = {
                   {m('lines', { n: found.length })}
                 </p>
                 {found.length === 0 ? (
-                  <Empty title={m('nothing')}>
-                    <p>{m('nothingNext')}</p>
-                  </Empty>
+                  <Empty title={m('nothing')} next={m('nothingNext')} />
                 ) : (
                   <ul class="plain-list card">
                     {found.toReversed().map((line, n) => (

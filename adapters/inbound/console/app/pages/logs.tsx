@@ -3,12 +3,11 @@ import { useRead } from '../data.ts';
 import { bytes, messages } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Answer, Empty } from '../parts/answer.tsx';
-import { Confirm } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { useDialog } from '../parts/dialog.tsx';
 import { save } from '../parts/download.tsx';
-import { useEditing } from '../parts/editing.tsx';
 import { Heading } from '../parts/facts.tsx';
 import { plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
 import { When } from '../parts/when.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -16,7 +15,6 @@ import { words } from '../words.ts';
 
 export const m = messages(
   {
-    actions: 'Actions',
     end: 'Show its end',
     lead: 'The newest file is the one that is being written. How long files are kept is said in the settings.',
     modified: 'Last written',
@@ -28,7 +26,6 @@ export const m = messages(
     title: 'Logs',
   },
   {
-    actions: 'Aktionen',
     end: 'Das Ende zeigen',
     lead: 'In die neueste Datei wird geschrieben. Wie lange Dateien bleiben, steht in den Einstellungen.',
     modified: 'Zuletzt geschrieben',
@@ -70,7 +67,19 @@ export const logs: Page = {
   navigation: { group: 'system', order: 20 },
   view: () => {
     const asked = useRead<readonly LogFile[]>('/api/logging/list_files/');
-    const { now, open, close } = useEditing<LogFile>();
+    const { dialog, open } = useDialog();
+    const remove = ({ name }: LogFile): void =>
+      open((close) => (
+        <Confirm
+          title={m('removeTitle')}
+          about={<Text of={name} />}
+          lead={m('removeLead')}
+          action={words('delete')}
+          run={() => write('DELETE', `/api/logging/delete/${encodeURIComponent(name)}/`).then(asked.reload)}
+          done={words('deleted', { name: plain(name) })}
+          close={close}
+        />
+      ));
     return (
       <>
         <Heading title={m('title')} />
@@ -78,9 +87,7 @@ export const logs: Page = {
         <Answer of={asked}>
           {(files) =>
             files.length === 0 ? (
-              <Empty title={m('none')}>
-                <p>{m('noneNext')}</p>
-              </Empty>
+              <Empty title={m('none')} next={m('noneNext')} />
             ) : (
               <table class="list">
                 <thead>
@@ -90,36 +97,19 @@ export const logs: Page = {
                       {m('size')}
                     </th>
                     <th scope="col">{m('modified')}</th>
-                    <th scope="col">{m('actions')}</th>
+                    <th scope="col">{words('actions')}</th>
                   </tr>
                 </thead>
                 <tbody>
                   {files.toReversed().map((file) => (
-                    <Row key={file.name} of={file} remove={() => open(file)} />
+                    <Row key={file.name} of={file} remove={() => remove(file)} />
                   ))}
                 </tbody>
               </table>
             )
           }
         </Answer>
-        {now && (
-          <Confirm
-            title={m('removeTitle')}
-            action={words('delete')}
-            close={close}
-            run={async () => {
-              await write('DELETE', `/api/logging/delete/${encodeURIComponent(now.name)}/`);
-              tell(words('deleted', { name: plain(now.name) }));
-              close();
-              asked.reload();
-            }}
-          >
-            <p>
-              <Text of={now.name} />
-            </p>
-            <p>{m('removeLead')}</p>
-          </Confirm>
-        )}
+        {dialog}
       </>
     );
   },
@@ -144,7 +134,7 @@ const Row = ({
     <td data-title={m('modified')}>
       <When at={modified} relative />
     </td>
-    <td data-title={m('actions')}>
+    <td data-title={words('actions')}>
       <span class="buttons">
         <Action look="plain" label={`${words('download')}: ${plain(name)}`} run={() => saveLog(name)}>
           {words('download')}

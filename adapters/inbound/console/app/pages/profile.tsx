@@ -1,15 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useRead, useShared } from '../data.ts';
+import { useShared } from '../data.ts';
 import { messages } from '../language.ts';
 import { Copy } from '../parts/action.tsx';
 import { Answer } from '../parts/answer.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
 import { ProfilePreview } from '../parts/profile-preview.tsx';
 import { rulesInWords } from '../parts/profile-words.tsx';
-import { Removal } from '../parts/removal.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
+import { useRemoval } from '../parts/removal.tsx';
 import { textsOf } from '../parts/rules.ts';
 import { Tabs } from '../parts/tabs.tsx';
-import { plain, Text } from '../parts/text.tsx';
+import { Text } from '../parts/text.tsx';
 import type { Domain, Profile } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -41,26 +41,28 @@ const m = messages(
   },
 );
 
+const path = '/api/cert-profiles/';
+
 export const profile: Page = {
   path: '/profiles/:id',
   title: () => p('title'),
   needs: 'profiles.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Profile>(`/api/cert-profiles/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of: found }: { readonly of: Profile }) {
-  const [remove, setRemove] = useState(false);
+function Shown({ of: found }: Found<Profile>) {
+  const { dialog, remove } = useRemoval({
+    of: found,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: path,
+    after: () => go('/profiles'),
+  });
   const { id, unique_name: name, profile: rules } = found;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/profiles', title: p('title') }}
         actions={
           may('profiles.write') && (
@@ -71,7 +73,7 @@ function Shown({ of: found }: { readonly of: Profile }) {
               <a class="button" href={`/profiles/new?from=${id}`}>
                 {m('copy')}
               </a>
-              <button type="button" class="danger" onClick={() => setRemove(true)}>
+              <button type="button" class="danger" onClick={remove}>
                 {words('delete')}
               </button>
             </>
@@ -95,17 +97,7 @@ function Shown({ of: found }: { readonly of: Profile }) {
           { name: 'json', title: 'JSON', view: () => <Source of={found} /> },
         ]}
       />
-      {remove && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`/api/cert-profiles/${id}/`}
-          name={name}
-          forgets="/api/cert-profiles/"
-          close={() => setRemove(false)}
-          done={() => go('/profiles')}
-        />
-      )}
+      {dialog}
     </>
   );
 }

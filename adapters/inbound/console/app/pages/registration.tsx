@@ -1,15 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
-import { write } from '../api.ts';
-import { useRead } from '../data.ts';
 import { messages } from '../language.ts';
-import { Answer } from '../parts/answer.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
+import { type Changing, EditDialog } from '../parts/edit-dialog.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
 import { DomainOf, TruststoreOf } from '../parts/reference.tsx';
-import { Removal } from '../parts/removal.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { useRemoval } from '../parts/removal.tsx';
+import { Code } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Registration } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -30,35 +25,37 @@ const m = messages(
   },
 );
 
+const path = '/api/devid-registrations/';
+
 export const registration: Page = {
   path: '/registrations/:id',
   title: () => r('title'),
   needs: 'registrations.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Registration>(`/api/devid-registrations/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of: found, reload }: { readonly of: Registration; readonly reload: () => void }) {
-  const [open, setOpen] = useState<'change' | 'remove'>();
-  const { id, unique_name: name } = found;
-  const close = (): void => setOpen(undefined);
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
+function Shown({ of: found, reload }: Found<Registration>) {
+  const { dialog, open, remove } = useRemoval({
+    of: found,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: path,
+    after: () => go('/registrations'),
+  });
+  const { unique_name: name } = found;
+  const change = (): void => open((close) => <Change of={found} saved={reload} close={close} />);
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/registrations', title: r('title') }}
         actions={
           may('registrations.write') && (
             <>
-              <button type="button" onClick={() => setOpen('change')}>
+              <button type="button" onClick={change}>
                 {words('edit')}
               </button>
-              <button type="button" class="danger" onClick={() => setOpen('remove')}>
+              <button type="button" class="danger" onClick={remove}>
                 {words('delete')}
               </button>
             </>
@@ -75,52 +72,12 @@ function Shown({ of: found, reload }: { readonly of: Registration; readonly relo
           ]}
         />
       </Card>
-      {open === 'change' && (
-        <Change
-          of={found}
-          close={close}
-          done={() => {
-            close();
-            reload();
-          }}
-        />
-      )}
-      {open === 'remove' && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`/api/devid-registrations/${id}/`}
-          name={name}
-          close={close}
-          done={() => go('/registrations')}
-        />
-      )}
+      {dialog}
     </>
   );
 }
 
-function Change({
-  of: found,
-  close,
-  done,
-}: {
-  readonly of: Registration;
-  readonly close: () => void;
-  readonly done: () => void;
-}) {
-  const fields = useRegistrationFields(found);
-  return (
-    <Dialog title={m('change')} close={close}>
-      <Form
-        action={words('save')}
-        cancel={close}
-        fields={fields}
-        send={async (values) => {
-          await write('PATCH', `/api/devid-registrations/${found.id}/`, values);
-          tell(words('saved'));
-          done();
-        }}
-      />
-    </Dialog>
-  );
+function Change(editing: Changing<Registration>) {
+  const fields = useRegistrationFields(editing.of);
+  return <EditDialog {...editing} title={m('change')} collection={path} fields={fields} />;
 }

@@ -1,18 +1,15 @@
-import { useState } from 'preact/hooks';
-import { write } from '../api.ts';
 import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Heading } from '../parts/facts.tsx';
-import { type Field, Form } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
+import { createdColumn, nameColumn } from '../parts/columns.tsx';
+import { useDialog } from '../parts/dialog.tsx';
+import { EditDialog } from '../parts/edit-dialog.tsx';
+import { type Field, nameField } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { DomainOf, TruststoreOf, useChoices } from '../parts/reference.tsx';
-import { Code, Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
+import { Code } from '../parts/text.tsx';
 import type { Registration } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
-import { words } from '../words.ts';
 
 export const m = messages(
   {
@@ -48,13 +45,7 @@ export function useRegistrationFields(of?: Registration): readonly Field[] {
   const domains = useChoices('/api/domains/', 'domains.read');
   const truststores = useChoices('/api/truststores/', 'truststores.read', 'intended_usage=0');
   return [
-    {
-      name: 'unique_name',
-      title: words('name'),
-      required: true,
-      maxLength: 255,
-      initial: of?.unique_name,
-    },
+    nameField(of),
     {
       name: 'truststore',
       title: m('truststore'),
@@ -91,31 +82,23 @@ export const registrations: Page = {
   needs: 'registrations.read',
   navigation: { group: 'trust', order: 40 },
   view: () => {
-    const [open, setOpen] = useState(false);
+    const { dialog, open } = useDialog();
     return (
       <>
-        <Heading
+        <ListPage<Registration>
+          path="/api/devid-registrations/"
           title={m('title')}
           actions={
             may('registrations.write') && (
-              <button type="button" class="main" onClick={() => setOpen(true)}>
+              <button type="button" class="main" onClick={() => open((close) => <Add close={close} />)}>
                 {m('add')}
               </button>
             )
           }
-        />
-        <p class="lead">{m('lead')}</p>
-        <List<Registration>
-          path="/api/devid-registrations/"
-          title={m('title')}
+          lead={m('lead')}
           href={({ id }) => `/registrations/${id}`}
           columns={[
-            {
-              name: 'unique_name',
-              title: words('name'),
-              orderable: true,
-              cell: ({ unique_name }) => <Text of={unique_name} />,
-            },
+            nameColumn(),
             {
               name: 'serial_number_pattern',
               title: m('pattern'),
@@ -133,20 +116,11 @@ export const registrations: Page = {
               orderable: true,
               cell: ({ domain }) => <DomainOf id={domain} />,
             },
-            {
-              name: 'created_at',
-              title: words('created'),
-              orderable: true,
-              cell: ({ created_at }) => <When at={created_at} />,
-            },
+            createdColumn(),
           ]}
-          empty={
-            <Empty title={m('noRegistrations')}>
-              <p>{m('noRegistrationsNext')}</p>
-            </Empty>
-          }
+          empty={<Empty title={m('noRegistrations')} next={m('noRegistrationsNext')} />}
         />
-        {open && <Add close={() => setOpen(false)} />}
+        {dialog}
       </>
     );
   },
@@ -155,16 +129,12 @@ export const registrations: Page = {
 function Add({ close }: { readonly close: () => void }) {
   const fields = useRegistrationFields();
   return (
-    <Dialog title={m('add')} close={close}>
-      <Form
-        action={words('add')}
-        cancel={close}
-        fields={fields}
-        send={async (values) => {
-          const { id } = await write<Registration>('POST', '/api/devid-registrations/', values);
-          go(`/registrations/${id}`);
-        }}
-      />
-    </Dialog>
+    <EditDialog<Registration>
+      title={m('add')}
+      collection="/api/devid-registrations/"
+      fields={fields}
+      saved={({ id }) => go(`/registrations/${id}`)}
+      close={close}
+    />
   );
 }

@@ -1,13 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
-import { write } from '../api.ts';
-import { forget, useRead } from '../data.ts';
+import { store } from '../api.ts';
+import { forget } from '../data.ts';
 import { messages } from '../language.ts';
-import { Answer } from '../parts/answer.tsx';
 import { Card, Facts, Heading } from '../parts/facts.tsx';
-import { type Field, Form, type Values } from '../parts/form.tsx';
+import { type Field, Form, nameField, type Values } from '../parts/form.tsx';
 import { byArea, deedOf, permissionArea } from '../parts/permission-words.ts';
-import { Removal } from '../parts/removal.tsx';
-import { plain, Text } from '../parts/text.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
+import { useRemoval } from '../parts/removal.tsx';
 import { tell } from '../parts/toast.tsx';
 import { go, type Page } from '../router.ts';
 import { may, session } from '../session.ts';
@@ -39,7 +37,7 @@ function fields(of?: Role): readonly Field[] {
   const given = of?.permissions ?? [];
   const offered = [...own, ...given.filter((one) => !own.includes(one))];
   return [
-    { name: 'unique_name', title: words('name'), required: true, maxLength: 255, initial: of?.unique_name },
+    nameField(of),
     ...[...byArea(offered)].map(
       ([area, permissions]): Field => ({
         name: `${area}.`,
@@ -73,7 +71,7 @@ export const newRole: Page = {
         cancel={() => go('/roles')}
         fields={fields()}
         send={async (values) => {
-          await write('POST', path, toBody(values));
+          await store(path, undefined, toBody(values));
           forget(path);
           tell(words('saved'));
           go('/roles');
@@ -87,27 +85,27 @@ export const role: Page = {
   path: '/roles/:id',
   title: () => r('title'),
   needs: 'accounts.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Role>(`${path}${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of, reload }: { readonly of: Role; readonly reload: () => void }) {
-  const [removes, setRemoves] = useState(false);
-  const { id, unique_name: name, permissions, is_protected: isProtected } = of;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
+function Shown({ of, reload }: Found<Role>) {
+  const { dialog, remove } = useRemoval({
+    of,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: path,
+    after: () => go('/roles'),
+  });
+  const { unique_name: name, permissions, is_protected: isProtected } = of;
   const writes = may('accounts.write') && !isProtected;
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={up()}
         actions={
           writes && (
-            <button type="button" class="danger" onClick={() => setRemoves(true)}>
+            <button type="button" class="danger" onClick={remove}>
               {words('delete')}
             </button>
           )
@@ -121,7 +119,7 @@ function Shown({ of, reload }: { readonly of: Role; readonly reload: () => void 
             action={words('save')}
             fields={fields(of)}
             send={async (values) => {
-              await write('PATCH', `${path}${id}/`, toBody(values));
+              await store(path, of, toBody(values));
               forget(path);
               tell(words('saved'));
               reload();
@@ -141,17 +139,7 @@ function Shown({ of, reload }: { readonly of: Role; readonly reload: () => void 
           )}
         </Card>
       )}
-      {removes && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`${path}${id}/`}
-          name={name}
-          forgets={path}
-          close={() => setRemoves(false)}
-          done={() => go('/roles')}
-        />
-      )}
+      {dialog}
     </>
   );
 }

@@ -1,9 +1,8 @@
 import { messages, number } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
-import { Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
+import { createdColumn, nameColumn } from '../parts/columns.tsx';
+import { Badge } from '../parts/facts.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
@@ -41,49 +40,34 @@ export const roles: Page = {
   needs: 'accounts.read',
   navigation: { group: 'administration', order: 20 },
   view: () => (
-    <>
-      <Heading
-        title={m('title')}
-        actions={
-          may('accounts.write') && (
-            <a class="button main" href="/roles/new">
-              {m('add')}
-            </a>
-          )
-        }
-      />
-      <p class="lead">{m('lead')}</p>
-      <List<Role>
-        path="/api/roles/"
-        title={m('title')}
-        href={({ id }) => `/roles/${id}`}
-        columns={[
-          {
-            name: 'unique_name',
-            title: words('name'),
-            orderable: true,
-            cell: ({ unique_name }) => <Text of={unique_name} />,
-          },
-          {
-            name: 'is_protected',
-            title: words('state'),
-            cell: ({ is_protected }) => is_protected && <Badge look="calm">{m('protected')}</Badge>,
-          },
-          {
-            name: 'permissions',
-            title: m('permissions'),
-            isNumber: true,
-            cell: ({ permissions }) => number(permissions.length),
-          },
-          {
-            name: 'created_at',
-            title: words('created'),
-            orderable: true,
-            cell: ({ created_at }) => <When at={created_at} />,
-          },
-        ]}
-        empty={<Empty title={m('none')} />}
-      />
-    </>
+    <ListPage<Role>
+      path="/api/roles/"
+      title={m('title')}
+      actions={
+        may('accounts.write') && (
+          <a class="button main" href="/roles/new">
+            {m('add')}
+          </a>
+        )
+      }
+      lead={m('lead')}
+      href={({ id }) => `/roles/${id}`}
+      columns={[
+        nameColumn(),
+        {
+          name: 'is_protected',
+          title: words('state'),
+          cell: ({ is_protected }) => is_protected && <Badge look="calm">{m('protected')}</Badge>,
+        },
+        {
+          name: 'permissions',
+          title: m('permissions'),
+          isNumber: true,
+          cell: ({ permissions }) => number(permissions.length),
+        },
+        createdColumn(),
+      ]}
+      empty={<Empty title={m('none')} />}
+    />
   ),
 };

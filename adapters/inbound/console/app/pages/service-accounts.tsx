@@ -1,21 +1,16 @@
-import { write } from '../api.ts';
 import { messages } from '../language.ts';
+import { type Account, accountColumns, useAccountFields } from '../parts/account.tsx';
 import { Empty } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { RowButtons, useEditing } from '../parts/editing.tsx';
-import { Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
-import { RoleOf, useChoices } from '../parts/reference.tsx';
-import { Removal } from '../parts/removal.tsx';
+import { actionsColumn, codeColumn, nameColumn, RowButtons } from '../parts/columns.tsx';
+import { EditDialog, type Editing } from '../parts/edit-dialog.tsx';
+import { nameField } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
+import { useSecretEditing } from '../parts/secret-editing.tsx';
 import { Copied, SecretOnce } from '../parts/secret-once.tsx';
-import { Code, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
-import { When } from '../parts/when.tsx';
+import { Code } from '../parts/text.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
-import { AccountState, m as u } from './users.tsx';
 
 const m = messages(
   {
@@ -28,7 +23,6 @@ const m = messages(
     removeLead: 'What uses this account is locked out at once.',
     removeTitle: 'Delete this service account?',
     rotate: 'New secret',
-    rotateAction: 'Make a new secret',
     rotateLead: 'The old secret and all tokens that were given for it are worth nothing at once.',
     rotateTitle: 'Make a new secret?',
     secret: 'Secret',
@@ -45,7 +39,6 @@ const m = messages(
     removeLead: 'Was dieses Konto benutzt, ist sofort ausgesperrt.',
     removeTitle: 'Dieses Dienstkonto löschen?',
     rotate: 'Neues Geheimnis',
-    rotateAction: 'Neues Geheimnis erzeugen',
     rotateLead: 'Das alte Geheimnis und alle dafür ausgegebenen Token sind sofort wertlos.',
     rotateTitle: 'Neues Geheimnis erzeugen?',
     secret: 'Geheimnis',
@@ -54,20 +47,12 @@ const m = messages(
   },
 );
 
-interface ServiceAccount {
-  readonly id: number;
+interface ServiceAccount extends Account {
   readonly unique_name: string;
-  readonly role: number;
-  readonly is_active: boolean;
   readonly client_id: string;
   /** Only in the answer to what made it. */
   readonly client_secret: string | null;
-  readonly created_at: string;
 }
-
-type Editing =
-  | 'add'
-  | { readonly is: 'change' | 'rotate' | 'remove' | 'secret'; readonly of: ServiceAccount };
 
 const path = '/api/service-accounts/';
 
@@ -77,153 +62,62 @@ export const serviceAccounts: Page = {
   needs: 'accounts.read',
   navigation: { group: 'administration', order: 30 },
   view: () => {
-    const editing = useEditing<Editing>();
-    const { now, open, close, done } = editing;
     const writes = may('accounts.write');
-    const showSecret = (of: ServiceAccount): void => {
-      editing.again();
-      open({ is: 'secret', of });
-    };
+    const { round, dialog, add, edit, rotate, remove } = useSecretEditing<ServiceAccount>({
+      collection: path,
+      Edit,
+      Secret,
+      rotation: { title: m('rotateTitle'), lead: m('rotateLead') },
+      removal: ({ unique_name: name }) => ({ title: m('removeTitle'), lead: m('removeLead'), name }),
+    });
     return (
       <>
-        <Heading
+        <ListPage<ServiceAccount>
+          path={path}
           title={m('title')}
+          lead={m('lead')}
           actions={
             writes && (
-              <button type="button" class="main" onClick={() => open('add')}>
+              <button type="button" class="main" onClick={add}>
                 {m('add')}
               </button>
             )
           }
-        />
-        <p class="lead">{m('lead')}</p>
-        <List<ServiceAccount>
-          path={path}
-          title={m('title')}
-          round={editing.round}
+          round={round}
           columns={[
-            {
-              name: 'unique_name',
-              title: words('name'),
-              orderable: true,
-              cell: ({ unique_name }) => <Text of={unique_name} />,
-            },
-            {
-              name: 'client_id',
-              title: m('clientId'),
-              cell: ({ client_id }) => <Code of={client_id} />,
-            },
-            { name: 'role', title: u('role'), orderable: true, cell: ({ role }) => <RoleOf id={role} /> },
-            {
-              name: 'is_active',
-              title: words('state'),
-              orderable: true,
-              cell: ({ is_active }) => <AccountState isActive={is_active} />,
-            },
-            {
-              name: 'created_at',
-              title: words('created'),
-              orderable: true,
-              cell: ({ created_at }) => <When at={created_at} />,
-            },
-            ...(writes
-              ? [
-                  {
-                    name: 'actions',
-                    title: u('actions'),
-                    cell: (of: ServiceAccount) => (
-                      <RowButtons
-                        name={of.unique_name}
-                        buttons={[
-                          [words('edit'), () => open({ is: 'change', of })],
-                          [m('rotate'), () => open({ is: 'rotate', of })],
-                          [words('delete'), () => open({ is: 'remove', of })],
-                        ]}
-                      />
-                    ),
-                  },
-                ]
-              : []),
+            nameColumn(),
+            { ...codeColumn('client_id', m('clientId')), orderable: false },
+            ...accountColumns(),
+            writes &&
+              actionsColumn((of) => (
+                <RowButtons
+                  name={of.unique_name}
+                  buttons={[
+                    [words('edit'), () => edit(of)],
+                    [m('rotate'), () => rotate(of)],
+                    [words('delete'), () => remove(of)],
+                  ]}
+                />
+              )),
           ]}
-          empty={
-            <Empty title={m('none')}>
-              <p>{m('noneNext')}</p>
-            </Empty>
-          }
+          empty={<Empty title={m('none')} next={m('noneNext')} />}
         />
-        {now === 'add' && <Edit close={close} done={showSecret} />}
-        {typeof now === 'object' && now.is === 'change' && <Edit of={now.of} close={close} done={done} />}
-        {typeof now === 'object' && now.is === 'secret' && <Secret of={now.of} close={close} />}
-        {typeof now === 'object' && now.is === 'rotate' && (
-          <Confirm
-            title={m('rotateTitle')}
-            action={m('rotateAction')}
-            close={close}
-            run={async () => showSecret(await write<ServiceAccount>('POST', `${path}${now.of.id}/rotate/`))}
-          >
-            <p>
-              <Text of={now.of.unique_name} />
-            </p>
-            <p>{m('rotateLead')}</p>
-          </Confirm>
-        )}
-        {typeof now === 'object' && now.is === 'remove' && (
-          <Removal
-            title={m('removeTitle')}
-            lead={m('removeLead')}
-            path={`${path}${now.of.id}/`}
-            name={now.of.unique_name}
-            close={close}
-            done={done}
-          />
-        )}
+        {dialog}
       </>
     );
   },
 };
 
-function Edit({
-  of,
-  close,
-  done,
-}: {
-  readonly of?: ServiceAccount;
-  readonly close: () => void;
-  readonly done: (of: ServiceAccount) => void;
-}) {
-  const roles = useChoices('/api/roles/', 'accounts.read');
+function Edit(editing: Editing<ServiceAccount>) {
+  const { of } = editing;
+  const account = useAccountFields(of);
   return (
-    <Dialog title={m(of ? 'change' : 'add')} close={close}>
-      <Form
-        action={words(of ? 'save' : 'add')}
-        cancel={close}
-        fields={[
-          {
-            name: 'unique_name',
-            title: words('name'),
-            required: true,
-            maxLength: 255,
-            initial: of?.unique_name,
-          },
-          {
-            name: 'role',
-            title: u('role'),
-            type: 'choice',
-            required: true,
-            initial: of?.role,
-            options: roles,
-          },
-          { name: 'is_active', title: u('active'), type: 'check', initial: of?.is_active ?? true },
-        ]}
-        send={async (values) => {
-          const saved = of
-            ? await write<ServiceAccount>('PATCH', `${path}${of.id}/`, values)
-            : await write<ServiceAccount>('POST', path, values);
-          if (of) tell(words('saved'));
-          done(saved);
-        }}
-      />
-    </Dialog>
+    <EditDialog
+      {...editing}
+      title={m(of ? 'change' : 'add')}
+      collection={path}
+      fields={[nameField(of), ...account]}
+    />
   );
 }
 

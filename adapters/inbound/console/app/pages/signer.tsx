@@ -1,17 +1,19 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { read, write } from '../api.ts';
-import { useRead } from '../data.ts';
+import { forget } from '../data.ts';
 import { messages } from '../language.ts';
 import { Action, Copy } from '../parts/action.tsx';
-import { Answer, Empty } from '../parts/answer.tsx';
+import { Empty } from '../parts/answer.tsx';
+import { codeColumn, createdColumn } from '../parts/columns.tsx';
 import { save } from '../parts/download.tsx';
 import { Drop } from '../parts/drop.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
 import { Form } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
-import { Removal } from '../parts/removal.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
+import { useRemoval } from '../parts/removal.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
+import { Code, Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Signer } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -69,28 +71,31 @@ export const signer: Page = {
   path: '/signers/:id',
   title: () => s('title'),
   needs: 'signers.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Signer>(`/api/signers/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} />}</Answer>;
-  },
+  view: recordView('/api/signers/', Shown),
 };
 
-function Shown({ of: found }: { readonly of: Signer }) {
-  const [remove, setRemove] = useState(false);
+function Shown({ of: found }: Found<Signer>) {
+  const { dialog, remove } = useRemoval({
+    of: found,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: '/api/tls/',
+    after: () => {
+      forget('/api/signers/');
+      go('/signers');
+    },
+  });
   const { id, unique_name: name } = found;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/signers', title: s('title') }}
         actions={
           <>
             <Action run={() => saveCertificate(id)}>{m('certificate')}</Action>
             {may('credentials.write') && (
-              <button type="button" class="danger" onClick={() => setRemove(true)}>
+              <button type="button" class="danger" onClick={remove}>
                 {words('delete')}
               </button>
             )}
@@ -104,17 +109,7 @@ function Shown({ of: found }: { readonly of: Signer }) {
           { name: 'messages', title: m('messages'), view: () => <Messages id={id} /> },
         ]}
       />
-      {remove && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`/api/tls/${id}/`}
-          name={name}
-          forgets="/api/signers/"
-          close={() => setRemove(false)}
-          done={() => go('/signers')}
-        />
-      )}
+      {dialog}
     </>
   );
 }
@@ -205,19 +200,9 @@ const Messages = ({ id }: { readonly id: number }) => (
     fixed={{ signer: String(id) }}
     columns={[
       { name: 'id', title: words('id'), orderable: true, cell: (message) => message.id },
-      {
-        name: 'hash_value',
-        title: m('digest'),
-        orderable: true,
-        cell: ({ hash_value }) => <Code of={hash_value} />,
-      },
-      { name: 'signature', title: m('signature'), cell: ({ signature }) => <Code of={signature} /> },
-      {
-        name: 'created_at',
-        title: words('created'),
-        orderable: true,
-        cell: ({ created_at }) => <When at={created_at} />,
-      },
+      codeColumn('hash_value', m('digest')),
+      { ...codeColumn('signature', m('signature')), orderable: false },
+      createdColumn(),
     ]}
     empty={<Empty title={m('noMessages')} />}
   />

@@ -1,18 +1,14 @@
-import { useState } from 'preact/hooks';
-import { write } from '../api.ts';
 import { forget } from '../data.ts';
 import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
-import { Code, Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
+import { codeColumn, momentColumn, nameColumn, textColumn } from '../parts/columns.tsx';
+import { useDialog } from '../parts/dialog.tsx';
+import { EditDialog } from '../parts/edit-dialog.tsx';
+import { nameField, type Values } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import type { Signer } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
-import { words } from '../words.ts';
 
 export const m = messages(
   {
@@ -72,135 +68,107 @@ export const signers: Page = {
   needs: 'signers.read',
   navigation: { group: 'trust', order: 50 },
   view: () => {
-    const [open, setOpen] = useState(false);
+    const { dialog, open } = useDialog();
     return (
       <>
-        <Heading
+        <ListPage<Signer>
+          path="/api/signers/"
           title={m('title')}
           actions={
             may('credentials.write') && (
-              <button type="button" class="main" onClick={() => setOpen(true)}>
+              <button type="button" class="main" onClick={() => open((close) => <Add close={close} />)}>
                 {m('add')}
               </button>
             )
           }
-        />
-        <p class="lead">{m('lead')}</p>
-        <List<Signer>
-          path="/api/signers/"
-          title={m('title')}
+          lead={m('lead')}
           href={({ id }) => `/signers/${id}`}
           columns={[
-            {
-              name: 'unique_name',
-              title: words('name'),
-              orderable: true,
-              cell: ({ unique_name }) => <Text of={unique_name} />,
-            },
-            {
-              name: 'certificate_cn',
-              title: m('commonName'),
-              orderable: true,
-              cell: ({ certificate_cn }) => <Text of={certificate_cn} />,
-            },
-            {
-              name: 'signature_suite',
-              title: m('suite'),
-              orderable: true,
-              cell: ({ signature_suite }) => <Code of={signature_suite} />,
-            },
-            {
-              name: 'certificate_not_valid_after',
-              title: m('until'),
-              orderable: true,
-              cell: ({ certificate_not_valid_after }) => <When at={certificate_not_valid_after} />,
-            },
+            nameColumn(),
+            textColumn('certificate_cn', m('commonName')),
+            codeColumn('signature_suite', m('suite')),
+            momentColumn('certificate_not_valid_after', m('until')),
           ]}
-          empty={
-            <Empty title={m('noSigners')}>
-              <p>{m('noSignersNext')}</p>
-            </Empty>
-          }
+          empty={<Empty title={m('noSigners')} next={m('noSignersNext')} />}
         />
-        {open && <Add close={() => setOpen(false)} />}
+        {dialog}
       </>
     );
   },
 };
 
-function Add({ close }: { readonly close: () => void }) {
-  return (
-    <Dialog title={m('add')} close={close}>
-      <Form
-        action={words('add')}
-        cancel={close}
-        fields={[
-          { name: 'unique_name', title: words('name'), required: true, maxLength: 255 },
-          {
-            name: 'source',
-            title: m('source'),
-            type: 'choice',
-            required: true,
-            initial: 'made',
-            options: [
-              ['made', m('sourceMade')],
-              ['pkcs12', m('sourceFile')],
-              ['parts', m('sourceParts')],
-            ],
-          },
-          {
-            name: 'key_type',
-            title: m('keyType'),
-            type: 'choice',
-            options: [['', m('keyUsual')], ...keyTypes.map((type) => [type, type] as const)],
-            when: ({ source }) => source === 'made',
-          },
-          {
-            name: 'common_name',
-            title: m('commonName'),
-            maxLength: 64,
-            when: ({ source }) => source === 'made',
-          },
-          {
-            name: 'pkcs12',
-            title: m('pkcs12'),
-            type: 'file',
-            accept: '.p12,.pfx',
-            hint: m('pkcs12Hint'),
-            required: true,
-            when: ({ source }) => source === 'pkcs12',
-          },
-          {
-            name: 'private_key',
-            title: m('privateKey'),
-            type: 'file',
-            accept: '.pem,.key,.der',
-            required: true,
-            when: ({ source }) => source === 'parts',
-          },
-          {
-            name: 'certificate',
-            title: m('certificate'),
-            type: 'file',
-            accept: '.pem,.cer,.crt,.der,.p7b,.p7c',
-            hint: m('certificateHint'),
-            required: true,
-            when: ({ source }) => source === 'parts',
-          },
-          {
-            name: 'password',
-            title: m('password'),
-            type: 'password',
-            hint: m('passwordHint'),
-            when: ({ source }) => source !== 'made',
-          },
-        ]}
-        send={async ({ source: _, ...values }) => {
-          const { id } = await write<Signer>('POST', '/api/tls/', { ...values, credential_type: signerType });
-          forget('/api/signers/');
-          go(`/signers/${id}`);
-        }}
-      />
-    </Dialog>
-  );
-}
+const isMade = ({ source }: Values): boolean => source === 'made';
+
+const Add = ({ close }: { readonly close: () => void }) => (
+  <EditDialog<Signer>
+    title={m('add')}
+    collection="/api/tls/"
+    body={({ source: _, ...values }) => ({ ...values, credential_type: signerType })}
+    fields={[
+      nameField(),
+      {
+        name: 'source',
+        title: m('source'),
+        type: 'choice',
+        required: true,
+        initial: 'made',
+        options: [
+          ['made', m('sourceMade')],
+          ['pkcs12', m('sourceFile')],
+          ['parts', m('sourceParts')],
+        ],
+      },
+      {
+        name: 'key_type',
+        title: m('keyType'),
+        type: 'choice',
+        options: [['', m('keyUsual')], ...keyTypes.map((type) => [type, type] as const)],
+        when: isMade,
+      },
+      {
+        name: 'common_name',
+        title: m('commonName'),
+        maxLength: 64,
+        when: isMade,
+      },
+      {
+        name: 'pkcs12',
+        title: m('pkcs12'),
+        type: 'file',
+        accept: '.p12,.pfx',
+        hint: m('pkcs12Hint'),
+        required: true,
+        when: ({ source }) => source === 'pkcs12',
+      },
+      {
+        name: 'private_key',
+        title: m('privateKey'),
+        type: 'file',
+        accept: '.pem,.key,.der',
+        required: true,
+        when: ({ source }) => source === 'parts',
+      },
+      {
+        name: 'certificate',
+        title: m('certificate'),
+        type: 'file',
+        accept: '.pem,.cer,.crt,.der,.p7b,.p7c',
+        hint: m('certificateHint'),
+        required: true,
+        when: ({ source }) => source === 'parts',
+      },
+      {
+        name: 'password',
+        title: m('password'),
+        type: 'password',
+        hint: m('passwordHint'),
+        when: ({ source }) => source !== 'made',
+      },
+    ]}
+    saved={({ id }) => {
+      forget('/api/signers/');
+      go(`/signers/${id}`);
+    }}
+    close={close}
+  />
+);

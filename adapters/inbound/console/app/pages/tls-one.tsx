@@ -1,17 +1,15 @@
-import { useEffect, useState } from 'preact/hooks';
 import { write } from '../api.ts';
-import { useRead } from '../data.ts';
 import { messages } from '../language.ts';
 import { Copy } from '../parts/action.tsx';
-import { Answer } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { save } from '../parts/download.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
+import { EditDialog } from '../parts/edit-dialog.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
+import { nameField } from '../parts/form.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
 import { CaOf } from '../parts/reference.tsx';
-import { Removal } from '../parts/removal.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { useRemoval } from '../parts/removal.tsx';
+import { Code, Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -57,46 +55,66 @@ interface Detailed extends Credential {
   readonly fingerprint: string;
 }
 
+const path = '/api/tls/';
+
 export const tlsOne: Page = {
   path: '/tls/:id',
   title: () => t('title'),
   needs: 'credentials.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Detailed>(`/api/tls/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of, reload }: { readonly of: Detailed; readonly reload: () => void }) {
-  const [open, setOpen] = useState<'activate' | 'rename' | 'remove'>();
+function Shown({ of, reload }: Found<Detailed>) {
+  const { dialog, open, remove } = useRemoval({
+    of,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: path,
+    after: () => go('/tls'),
+  });
   const { id, unique_name: name, pem } = of;
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
-  const close = (): void => setOpen(undefined);
-  const done = (): void => {
-    close();
-    reload();
-  };
+  const activate = (): void =>
+    open((close) => (
+      <Confirm
+        title={m('activateTitle')}
+        about={<Text of={name} />}
+        lead={m('activateLead')}
+        action={m('activate')}
+        run={() => write('POST', `${path}${id}/activate/`).then(reload)}
+        done={m('activateDone')}
+        close={close}
+      />
+    ));
+  const rename = (): void =>
+    open((close) => (
+      <EditDialog<Credential>
+        of={of}
+        title={m('rename')}
+        collection={path}
+        fields={[nameField(of)]}
+        saved={reload}
+        close={close}
+      />
+    ));
   const canServe = of.credential_type === tlsServer && !of.is_active && !hasExpired(of);
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/tls', title: t('title') }}
         actions={
           may('credentials.write') && (
             <>
               {canServe && (
-                <button type="button" class="main" onClick={() => setOpen('activate')}>
+                <button type="button" class="main" onClick={activate}>
                   {m('activate')}
                 </button>
               )}
-              <button type="button" onClick={() => setOpen('rename')}>
+              <button type="button" onClick={rename}>
                 {m('rename')}
               </button>
               {!of.is_active && (
-                <button type="button" class="danger" onClick={() => setOpen('remove')}>
+                <button type="button" class="danger" onClick={remove}>
                   {words('delete')}
                 </button>
               )}
@@ -153,49 +171,7 @@ function Shown({ of, reload }: { readonly of: Detailed; readonly reload: () => v
           />
         </Card>
       </div>
-      {open === 'activate' && (
-        <Confirm
-          title={m('activateTitle')}
-          action={m('activate')}
-          close={close}
-          run={async () => {
-            await write('POST', `/api/tls/${id}/activate/`);
-            tell(m('activateDone'));
-            done();
-          }}
-        >
-          <p>
-            <Text of={name} />
-          </p>
-          <p>{m('activateLead')}</p>
-        </Confirm>
-      )}
-      {open === 'rename' && (
-        <Dialog title={m('rename')} close={close}>
-          <Form
-            action={words('save')}
-            cancel={close}
-            fields={[
-              { name: 'unique_name', title: words('name'), required: true, maxLength: 255, initial: name },
-            ]}
-            send={async (values) => {
-              await write('PATCH', `/api/tls/${id}/`, values);
-              tell(words('saved'));
-              done();
-            }}
-          />
-        </Dialog>
-      )}
-      {open === 'remove' && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`/api/tls/${id}/`}
-          name={name}
-          close={close}
-          done={() => go('/tls')}
-        />
-      )}
+      {dialog}
     </>
   );
 }

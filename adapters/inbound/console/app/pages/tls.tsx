@@ -1,9 +1,8 @@
 import { messages, moment } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
-import { Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
+import { momentColumn, nameColumn, textColumn } from '../parts/columns.tsx';
+import { Badge } from '../parts/facts.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
@@ -86,69 +85,44 @@ export const tls: Page = {
   needs: 'credentials.read',
   navigation: { group: 'system', order: 10 },
   view: () => (
-    <>
-      <Heading
-        title={m('title')}
-        actions={
-          may('credentials.write') && (
-            <a class="button main" href="/tls/new">
-              {m('add')}
-            </a>
-          )
-        }
-      />
-      <p class="lead">{m('lead')}</p>
-      <List<Credential>
-        path="/api/tls/"
-        title={m('title')}
-        href={({ id }) => `/tls/${id}`}
-        filters={[
-          {
-            name: 'credential_type',
-            title: m('kind'),
-            options: types.map((_, type) => [String(type), credentialType(type)] as const),
-          },
-        ]}
-        columns={[
-          {
-            name: 'unique_name',
-            title: words('name'),
-            orderable: true,
-            cell: ({ unique_name }) => <Text of={unique_name} />,
-          },
-          {
-            name: 'credential_type',
-            title: m('kind'),
-            orderable: true,
-            cell: ({ credential_type }) => credentialType(credential_type),
-          },
-          {
-            name: 'is_active',
-            title: words('state'),
-            orderable: true,
-            cell: (credential) => <CredentialState of={credential} />,
-          },
-          {
-            name: 'common_name',
-            title: m('commonName'),
-            orderable: true,
-            cell: ({ common_name }) => <Text of={common_name} />,
-          },
-          {
-            name: 'not_valid_after',
-            title: m('ends'),
-            orderable: true,
-            cell: ({ not_valid_after }) => <When at={not_valid_after} />,
-          },
-          {
-            name: 'signature_suite',
-            title: m('suite'),
-            orderable: true,
-            cell: ({ signature_suite }) => <Text of={signature_suite} />,
-          },
-        ]}
-        empty={<Empty title={m('none')} />}
-      />
-    </>
+    <ListPage<Credential>
+      path="/api/tls/"
+      title={m('title')}
+      actions={
+        may('credentials.write') && (
+          <a class="button main" href="/tls/new">
+            {m('add')}
+          </a>
+        )
+      }
+      lead={m('lead')}
+      href={({ id }) => `/tls/${id}`}
+      filters={[
+        {
+          name: 'credential_type',
+          title: m('kind'),
+          options: types.map((_, type) => [String(type), credentialType(type)] as const),
+        },
+      ]}
+      columns={[
+        nameColumn(),
+        {
+          name: 'credential_type',
+          title: m('kind'),
+          orderable: true,
+          cell: ({ credential_type }) => credentialType(credential_type),
+        },
+        {
+          name: 'is_active',
+          title: words('state'),
+          orderable: true,
+          cell: (credential) => <CredentialState of={credential} />,
+        },
+        textColumn('common_name', m('commonName')),
+        momentColumn('not_valid_after', m('ends')),
+        textColumn('signature_suite', m('suite')),
+      ]}
+      empty={<Empty title={m('none')} />}
+    />
   ),
 };

@@ -1,10 +1,10 @@
 import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
+import { badgeColumn, codeColumn, momentColumn } from '../parts/columns.tsx';
+import { choiceFilter, periodFilters } from '../parts/filters.ts';
+import { ListPage } from '../parts/list-page.tsx';
 import { CertificateOf, DeviceOf, DomainOf } from '../parts/reference.tsx';
 import { Code, Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
 import type { Page } from '../router.ts';
 import { words } from '../words.ts';
 
@@ -16,8 +16,6 @@ const m = messages(
     domain: 'Domain',
     done: 'Done',
     expired: 'Expired',
-    expires: 'Remembered until',
-    from: 'From',
     ir: 'first certificate',
     kur: 'renewal',
     lead: 'What devices have asked for over CMP, message by message until they confirm.',
@@ -31,7 +29,6 @@ const m = messages(
     rejected: 'Rejected',
     rr: 'revocation',
     title: 'CMP transactions',
-    to: 'To',
     waiting: 'Waits to be confirmed',
     when: 'Begun',
   },
@@ -42,8 +39,6 @@ const m = messages(
     domain: 'Domäne',
     done: 'Fertig',
     expired: 'Abgelaufen',
-    expires: 'Gemerkt bis',
-    from: 'Ab',
     ir: 'erstes Zertifikat',
     kur: 'Erneuerung',
     lead: 'Worum Geräte über CMP gebeten haben, Nachricht für Nachricht, bis sie bestätigen.',
@@ -57,7 +52,6 @@ const m = messages(
     rejected: 'Abgelehnt',
     rr: 'Sperrung',
     title: 'CMP-Vorgänge',
-    to: 'Bis',
     waiting: 'Wartet auf Bestätigung',
     when: 'Begonnen',
   },
@@ -86,71 +80,48 @@ export const transactions: Page = {
   needs: 'certificates.read',
   navigation: { group: 'system', order: 60 },
   view: () => (
-    <>
-      <Heading title={m('title')} />
-      <p class="lead">{m('lead')}</p>
-      <List<Transaction>
-        path="/api/transactions/"
-        title={m('title')}
-        filters={[
-          { name: 'state', title: words('state'), options: states.map((one) => [one, m(one)] as const) },
-          {
-            name: 'operation',
-            title: m('operation'),
-            options: operations.map((one) => [one, `${one}: ${m(one)}`] as const),
-          },
-          { name: 'from', title: m('from'), type: 'date' },
-          { name: 'to', title: m('to'), type: 'date' },
-        ]}
-        columns={[
-          {
-            name: 'transaction_id',
-            title: m('name'),
-            orderable: true,
-            cell: ({ transaction_id }) => <Code of={transaction_id} />,
-          },
-          {
-            name: 'operation',
-            title: m('operation'),
-            orderable: true,
-            cell: ({ operation }) => (
-              <span>
-                <Code of={operation} /> {m(operation)}
-              </span>
-            ),
-          },
-          {
-            name: 'state',
-            title: words('state'),
-            orderable: true,
-            cell: ({ state }) => <Badge look={looks[state]}>{m(state)}</Badge>,
-          },
-          { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },
-          { name: 'domain', title: m('domain'), cell: ({ domain }) => <DomainOf id={domain} /> },
-          {
-            name: 'cert_profile',
-            title: m('profile'),
-            cell: ({ cert_profile: name }) =>
-              name === null ? <span class="quiet">–</span> : <Text of={name} />,
-          },
-          {
-            name: 'certificate',
-            title: m('certificate'),
-            cell: ({ certificate }) => <CertificateOf id={certificate} />,
-          },
-          {
-            name: 'created_at',
-            title: m('when'),
-            orderable: true,
-            cell: ({ created_at }) => <When at={created_at} />,
-          },
-        ]}
-        empty={
-          <Empty title={m('none')}>
-            <p>{m('noneNext')}</p>
-          </Empty>
-        }
-      />
-    </>
+    <ListPage<Transaction>
+      path="/api/transactions/"
+      title={m('title')}
+      lead={m('lead')}
+      filters={[
+        choiceFilter('state', words('state'), states, m),
+        {
+          name: 'operation',
+          title: m('operation'),
+          options: operations.map((one) => [one, `${one}: ${m(one)}`] as const),
+        },
+        ...periodFilters(),
+      ]}
+      columns={[
+        codeColumn('transaction_id', m('name')),
+        {
+          name: 'operation',
+          title: m('operation'),
+          orderable: true,
+          cell: ({ operation }) => (
+            <span>
+              <Code of={operation} /> {m(operation)}
+            </span>
+          ),
+        },
+        badgeColumn('state', words('state'), looks, m),
+        { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },
+        { name: 'domain', title: m('domain'), cell: ({ domain }) => <DomainOf id={domain} /> },
+        {
+          name: 'cert_profile',
+          title: m('profile'),
+          cell: ({ cert_profile: name }) =>
+            name === null ? <span class="quiet">–</span> : <Text of={name} />,
+        },
+        {
+          name: 'certificate',
+          title: m('certificate'),
+          cell: ({ certificate }) => <CertificateOf id={certificate} />,
+        },
+        momentColumn('created_at', m('when')),
+      ]}
+      empty={<Empty title={m('none')} next={m('noneNext')} />}
+    />
   ),
 };

@@ -1,16 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
-import { write } from '../api.ts';
-import { forget, useList, useRead } from '../data.ts';
+import { useList } from '../data.ts';
 import { messages } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
-import { Dialog } from '../parts/dialog.tsx';
 import { Download } from '../parts/download.tsx';
 import { Drop } from '../parts/drop.tsx';
-import { Card, Facts, Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
-import { Removal } from '../parts/removal.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { EditDialog } from '../parts/edit-dialog.tsx';
+import { Card, Facts } from '../parts/facts.tsx';
+import { type Found, RecordHeading, recordView } from '../parts/record.tsx';
+import { useRemoval } from '../parts/removal.tsx';
+import { Code, Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import type { Registration, Truststore } from '../records.ts';
 import { go, type Page } from '../router.ts';
@@ -50,27 +47,39 @@ interface Detail extends Truststore {
   }[];
 }
 
+const path = '/api/truststores/';
+
 export const truststore: Page = {
   path: '/truststores/:id',
   title: () => t('title'),
   needs: 'truststores.read',
-  view: ({ params: { id = '' } }) => {
-    const asked = useRead<Detail>(`/api/truststores/${encodeURIComponent(id)}/`);
-    return <Answer of={asked}>{(found) => <Shown of={found} reload={asked.reload} />}</Answer>;
-  },
+  view: recordView(path, Shown),
 };
 
-function Shown({ of: found, reload }: { readonly of: Detail; readonly reload: () => void }) {
-  const [open, setOpen] = useState<{ readonly file?: File } | 'remove'>();
+function Shown({ of: found, reload }: Found<Detail>) {
+  const { dialog, open, remove } = useRemoval({
+    of: found,
+    title: m('removeTitle'),
+    lead: m('removeLead'),
+    collection: path,
+    after: () => go('/truststores'),
+  });
   const { id, unique_name: name, certificates } = found;
-  const close = (): void => setOpen(undefined);
-  useEffect(() => {
-    document.title = `${plain(name)} · Postern`;
-  }, [name]);
+  const change = (file?: File): void =>
+    open((close) => (
+      <EditDialog<Truststore>
+        of={found}
+        title={m('change')}
+        collection={path}
+        fields={truststoreFields(file, found)}
+        saved={reload}
+        close={close}
+      />
+    ));
   return (
     <>
-      <Heading
-        title={<Text of={name} />}
+      <RecordHeading
+        name={name}
         up={{ href: '/truststores', title: t('title') }}
         actions={
           <>
@@ -79,10 +88,10 @@ function Shown({ of: found, reload }: { readonly of: Detail; readonly reload: ()
             </Download>
             {may('truststores.write') && (
               <>
-                <button type="button" onClick={() => setOpen({})}>
+                <button type="button" onClick={() => change()}>
                   {words('edit')}
                 </button>
-                <button type="button" class="danger" onClick={() => setOpen('remove')}>
+                <button type="button" class="danger" onClick={remove}>
                   {words('delete')}
                 </button>
               </>
@@ -119,38 +128,10 @@ function Shown({ of: found, reload }: { readonly of: Detail; readonly reload: ()
               </li>
             ))}
           </ul>
-          {may('truststores.write') && (
-            <Drop title={m('dropNew')} accept={accept} take={(file) => setOpen({ file })} />
-          )}
+          {may('truststores.write') && <Drop title={m('dropNew')} accept={accept} take={change} />}
         </Card>
       </div>
-      {open !== undefined && open !== 'remove' && (
-        <Dialog title={m('change')} close={close}>
-          <Form
-            action={words('save')}
-            cancel={close}
-            fields={truststoreFields(open.file, found)}
-            send={async (values) => {
-              await write('PATCH', `/api/truststores/${id}/`, values);
-              forget('/api/truststores/');
-              tell(words('saved'));
-              close();
-              reload();
-            }}
-          />
-        </Dialog>
-      )}
-      {open === 'remove' && (
-        <Removal
-          title={m('removeTitle')}
-          lead={m('removeLead')}
-          path={`/api/truststores/${id}/`}
-          name={name}
-          forgets="/api/truststores/"
-          close={close}
-          done={() => go('/truststores')}
-        />
-      )}
+      {dialog}
     </>
   );
 }

@@ -1,15 +1,11 @@
-import { useState } from 'preact/hooks';
-import { write } from '../api.ts';
-import { forget } from '../data.ts';
 import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { createdColumn, nameColumn } from '../parts/columns.tsx';
+import { useDialog } from '../parts/dialog.tsx';
 import { Drop } from '../parts/drop.tsx';
-import { Heading } from '../parts/facts.tsx';
-import { type Field, Form } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
-import { Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
+import { EditDialog } from '../parts/edit-dialog.tsx';
+import type { Field } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import type { Truststore } from '../records.ts';
 import { go, type Page } from '../router.ts';
 import { may } from '../session.ts';
@@ -94,25 +90,29 @@ export const truststores: Page = {
   needs: 'truststores.read',
   navigation: { group: 'trust', order: 30 },
   view: () => {
-    const [open, setOpen] = useState<{ readonly file?: File }>();
+    const { dialog, open } = useDialog();
+    const add = (file?: File): void =>
+      open((close) => (
+        <EditDialog<Truststore>
+          title={m('add')}
+          collection="/api/truststores/"
+          fields={truststoreFields(file)}
+          saved={({ id }) => go(`/truststores/${id}`)}
+          close={close}
+        />
+      ));
     return (
       <>
-        <Heading
+        <ListPage<Truststore>
+          path="/api/truststores/"
           title={m('title')}
           actions={
             may('truststores.write') && (
-              <button type="button" class="main" onClick={() => setOpen({})}>
+              <button type="button" class="main" onClick={() => add()}>
                 {m('add')}
               </button>
             )
           }
-        />
-        {may('truststores.write') && (
-          <Drop title={m('drop')} accept={accept} take={(file) => setOpen({ file })} />
-        )}
-        <List<Truststore>
-          path="/api/truststores/"
-          title={m('title')}
           href={({ id }) => `/truststores/${id}`}
           filters={[
             {
@@ -122,45 +122,20 @@ export const truststores: Page = {
             },
           ]}
           columns={[
-            {
-              name: 'unique_name',
-              title: words('name'),
-              orderable: true,
-              cell: ({ unique_name }) => <Text of={unique_name} />,
-            },
+            nameColumn(),
             {
               name: 'intended_usage',
               title: m('usage'),
               orderable: true,
               cell: ({ intended_usage }) => usageTitle(intended_usage),
             },
-            {
-              name: 'created_at',
-              title: words('created'),
-              orderable: true,
-              cell: ({ created_at }) => <When at={created_at} />,
-            },
+            createdColumn(),
           ]}
-          empty={
-            <Empty title={m('noTruststores')}>
-              <p>{m('noTruststoresNext')}</p>
-            </Empty>
-          }
-        />
-        {open && (
-          <Dialog title={m('add')} close={() => setOpen(undefined)}>
-            <Form
-              action={words('add')}
-              cancel={() => setOpen(undefined)}
-              fields={truststoreFields(open.file)}
-              send={async (values) => {
-                const { id } = await write<Truststore>('POST', '/api/truststores/', values);
-                forget('/api/truststores/');
-                go(`/truststores/${id}`);
-              }}
-            />
-          </Dialog>
-        )}
+          empty={<Empty title={m('noTruststores')} next={m('noTruststoresNext')} />}
+        >
+          {may('truststores.write') && <Drop title={m('drop')} accept={accept} take={add} />}
+        </ListPage>
+        {dialog}
       </>
     );
   },

@@ -1,7 +1,8 @@
-import { messages, number } from '../language.ts';
+import { messages } from '../language.ts';
 import { Empty } from '../parts/answer.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
+import { badgeColumn, momentColumn, numberColumn, textColumn } from '../parts/columns.tsx';
+import { choiceFilter, periodFilters } from '../parts/filters.ts';
+import { ListPage } from '../parts/list-page.tsx';
 import { CaOf, CertificateOf, DeviceOf } from '../parts/reference.tsx';
 import { Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
@@ -16,7 +17,6 @@ const m = messages(
     certificate: 'Certificate',
     device: 'Device',
     failed: 'Failed',
-    from: 'From',
     issued: 'Issued',
     issuer: 'Upstream',
     lead: 'Certificates that CAs elsewhere are asked for. What is open is asked for again by itself.',
@@ -28,7 +28,6 @@ const m = messages(
     received: 'To be confirmed',
     subject: 'Subject',
     title: 'Upstream requests',
-    to: 'To',
     when: 'First asked',
   },
   {
@@ -38,7 +37,6 @@ const m = messages(
     certificate: 'Zertifikat',
     device: 'Gerät',
     failed: 'Gescheitert',
-    from: 'Ab',
     issued: 'Ausgestellt',
     issuer: 'Vorgelagerte Stelle',
     lead: 'Zertifikate, um die Stellen anderswo gebeten werden. Nach Offenem wird von selbst wieder gefragt.',
@@ -50,7 +48,6 @@ const m = messages(
     received: 'Zu bestätigen',
     subject: 'Inhaber',
     title: 'Anfragen an andere Stellen',
-    to: 'Bis',
     when: 'Zuerst gefragt',
   },
 );
@@ -80,71 +77,41 @@ export const upstreams: Page = {
   needs: 'certificates.read',
   navigation: { group: 'system', order: 70 },
   view: () => (
-    <>
-      <Heading title={m('title')} />
-      <p class="lead">{m('lead')}</p>
-      <List<UpstreamRequest>
-        path="/api/upstream-requests/"
-        title={m('title')}
-        filters={[
-          { name: 'state', title: words('state'), options: states.map((one) => [one, m(one)] as const) },
-          { name: 'issuer', title: m('issuer') },
-          { name: 'from', title: m('from'), type: 'date' },
-          { name: 'to', title: m('to'), type: 'date' },
-        ]}
-        columns={[
-          {
-            name: 'subject',
-            title: m('subject'),
-            orderable: true,
-            cell: ({ subject }) => <Text of={subject} />,
-          },
-          {
-            name: 'state',
-            title: words('state'),
-            orderable: true,
-            cell: ({ state }) => <Badge look={looks[state]}>{m(state)}</Badge>,
-          },
-          { name: 'issuer', title: m('issuer'), orderable: true, cell: ({ issuer }) => <Text of={issuer} /> },
-          { name: 'issuing_ca', title: m('ca'), cell: ({ issuing_ca }) => <CaOf id={issuing_ca} /> },
-          {
-            name: 'attempts',
-            title: m('attempts'),
-            isNumber: true,
-            orderable: true,
-            cell: ({ attempts }) => number(attempts),
-          },
-          {
-            name: 'next_at',
-            title: m('next'),
-            orderable: true,
-            cell: (request) =>
-              isOpen(request) ? <When at={request.next_at} /> : <span class="quiet">–</span>,
-          },
-          {
-            name: 'reason',
-            title: m('reason'),
-            cell: ({ reason }) => reason !== null && <Text of={reason} />,
-          },
-          { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },
-          {
-            name: 'certificate',
-            title: m('certificate'),
-            cell: ({ certificate }) => <CertificateOf id={certificate} />,
-          },
-          {
-            name: 'created_at',
-            title: m('when'),
-            orderable: true,
-            cell: ({ created_at }) => <When at={created_at} />,
-          },
-        ]}
-        empty={
-          <Empty title={m('none')}>
-            <p>{m('noneNext')}</p>
-          </Empty>
-        }
-      />
-    </>
+    <ListPage<UpstreamRequest>
+      path="/api/upstream-requests/"
+      title={m('title')}
+      lead={m('lead')}
+      filters={[
+        choiceFilter('state', words('state'), states, m),
+        { name: 'issuer', title: m('issuer') },
+        ...periodFilters(),
+      ]}
+      columns={[
+        textColumn('subject', m('subject')),
+        badgeColumn('state', words('state'), looks, m),
+        textColumn('issuer', m('issuer')),
+        { name: 'issuing_ca', title: m('ca'), cell: ({ issuing_ca }) => <CaOf id={issuing_ca} /> },
+        numberColumn('attempts', m('attempts')),
+        {
+          name: 'next_at',
+          title: m('next'),
+          orderable: true,
+          cell: (request) => (isOpen(request) ? <When at={request.next_at} /> : <span class="quiet">–</span>),
+        },
+        {
+          name: 'reason',
+          title: m('reason'),
+          cell: ({ reason }) => reason !== null && <Text of={reason} />,
+        },
+        { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },
+        {
+          name: 'certificate',
+          title: m('certificate'),
+          cell: ({ certificate }) => <CertificateOf id={certificate} />,
+        },
+        momentColumn('created_at', m('when')),
+      ]}
+      empty={<Empty title={m('none')} next={m('noneNext')} />}
+    />
   ),
 };

@@ -1,17 +1,17 @@
 import { write } from '../api.ts';
-import { messages, number } from '../language.ts';
+import { messages } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Empty } from '../parts/answer.tsx';
-import { useEditing } from '../parts/editing.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { List } from '../parts/list.tsx';
+import { actionsColumn, badgeColumn, momentColumn, numberColumn, termColumn } from '../parts/columns.tsx';
+import { choiceFilter, periodFilters, recordFilter } from '../parts/filters.ts';
+import { useRound } from '../parts/list.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { useChoices } from '../parts/reference.tsx';
 import { plain, Text } from '../parts/text.tsx';
-import { When } from '../parts/when.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
-import { events, m as w } from './webhooks.tsx';
+import { eventNames, events, m as w } from './webhooks.tsx';
 
 const m = messages(
   {
@@ -20,7 +20,6 @@ const m = messages(
     dead: 'Given up',
     delivered: 'Delivered',
     event: 'Of',
-    from: 'From',
     last: 'Last answer',
     next: 'Next attempt',
     none: 'Nothing has been sent yet',
@@ -28,7 +27,6 @@ const m = messages(
     pending: 'Waits',
     sent: 'It is sent again.',
     title: 'Messages to webhooks',
-    to: 'To',
     webhook: 'Webhook',
     when: 'When it happened',
   },
@@ -38,7 +36,6 @@ const m = messages(
     dead: 'Aufgegeben',
     delivered: 'Zugestellt',
     event: 'Worüber',
-    from: 'Ab',
     last: 'Letzte Antwort',
     next: 'Nächster Versuch',
     none: 'Noch wurde nichts gesendet',
@@ -46,7 +43,6 @@ const m = messages(
     pending: 'Wartet',
     sent: 'Sie wird noch einmal gesendet.',
     title: 'Nachrichten an Webhooks',
-    to: 'Bis',
     webhook: 'Webhook',
     when: 'Wann es geschah',
   },
@@ -75,108 +71,56 @@ export const webhookMessages: Page = {
   title: () => m('title'),
   needs: 'webhooks.read',
   view: () => {
-    const { round, again } = useEditing();
+    const { round, again } = useRound();
     const webhooks = useChoices('/api/webhooks/', 'webhooks.read');
     return (
-      <>
-        <Heading title={m('title')} up={{ href: '/webhooks', title: w('title') }} />
-        <List<Delivery>
-          path={path}
-          title={m('title')}
-          round={round}
-          searchable={false}
-          filters={[
-            { name: 'state', title: words('state'), options: states.map((one) => [one, m(one)] as const) },
-            {
-              name: 'webhook',
-              title: m('webhook'),
-              options: webhooks.map(([id, name]) => [String(id), plain(name)] as const),
-            },
-            {
-              name: 'event',
-              title: m('event'),
-              options: Object.entries(events).map(([event, said]) => [event, w(said)] as const),
-            },
-            { name: 'from', title: m('from'), type: 'date' },
-            { name: 'to', title: m('to'), type: 'date' },
-          ]}
-          columns={[
-            {
-              name: 'created_at',
-              title: m('when'),
-              orderable: true,
-              cell: ({ created_at }) => <When at={created_at} />,
-            },
-            {
-              name: 'webhook',
-              title: m('webhook'),
-              orderable: true,
-              cell: ({ webhook }) => (
-                <Text of={webhooks.find(([id]) => id === webhook)?.[1] ?? `#${webhook}`} />
-              ),
-            },
-            {
-              name: 'event',
-              title: m('event'),
-              orderable: true,
-              cell: ({ event }) => <code class="whole">{plain(event)}</code>,
-            },
-            {
-              name: 'state',
-              title: words('state'),
-              orderable: true,
-              cell: ({ state }) => <Badge look={looks[state]}>{m(state)}</Badge>,
-            },
-            {
-              name: 'attempts',
-              title: m('attempts'),
-              isNumber: true,
-              orderable: true,
-              cell: ({ attempts }) => number(attempts),
-            },
-            {
-              name: 'last_status',
-              title: m('last'),
-              cell: ({ last_status: status, last_error: error }) => (
-                <Text of={error ?? (status === null ? '–' : String(status))} />
-              ),
-            },
-            {
-              name: 'next_attempt_at',
-              title: m('next'),
-              orderable: true,
-              cell: ({ next_attempt_at: next }) =>
-                next === null ? <span class="quiet">–</span> : <When at={next} />,
-            },
-            ...(may('webhooks.write')
-              ? [
-                  {
-                    name: 'actions',
-                    title: w('actions'),
-                    cell: ({ id, webhook_id }: Delivery) => (
-                      <Action
-                        look="plain"
-                        label={`${m('again')}: ${plain(webhook_id)}`}
-                        run={async () => {
-                          await write('POST', `${path}${id}/redeliver/`);
-                          again();
-                        }}
-                        done={m('sent')}
-                      >
-                        {m('again')}
-                      </Action>
-                    ),
-                  },
-                ]
-              : []),
-          ]}
-          empty={
-            <Empty title={m('none')}>
-              <p>{m('noneNext')}</p>
-            </Empty>
-          }
-        />
-      </>
+      <ListPage<Delivery>
+        path={path}
+        title={m('title')}
+        up={{ href: '/webhooks', title: w('title') }}
+        round={round}
+        searchable={false}
+        filters={[
+          choiceFilter('state', words('state'), states, m),
+          recordFilter('webhook', m('webhook'), webhooks),
+          choiceFilter('event', m('event'), eventNames, (event) => w(events[event])),
+          ...periodFilters(),
+        ]}
+        columns={[
+          momentColumn('created_at', m('when')),
+          {
+            name: 'webhook',
+            title: m('webhook'),
+            orderable: true,
+            cell: ({ webhook }) => (
+              <Text of={webhooks.find(([id]) => id === webhook)?.[1] ?? `#${webhook}`} />
+            ),
+          },
+          termColumn('event', m('event')),
+          badgeColumn('state', words('state'), looks, m),
+          numberColumn('attempts', m('attempts')),
+          {
+            name: 'last_status',
+            title: m('last'),
+            cell: ({ last_status: status, last_error: error }) => (
+              <Text of={error ?? (status === null ? '–' : String(status))} />
+            ),
+          },
+          momentColumn('next_attempt_at', m('next')),
+          may('webhooks.write') &&
+            actionsColumn(({ id, webhook_id }) => (
+              <Action
+                look="plain"
+                label={`${m('again')}: ${plain(webhook_id)}`}
+                run={() => write('POST', `${path}${id}/redeliver/`).then(again)}
+                done={m('sent')}
+              >
+                {m('again')}
+              </Action>
+            )),
+        ]}
+        empty={<Empty title={m('none')} next={m('noneNext')} />}
+      />
     );
   },
 };

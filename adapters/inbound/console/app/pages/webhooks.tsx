@@ -2,23 +2,21 @@ import { write } from '../api.ts';
 import { messages } from '../language.ts';
 import { Action } from '../parts/action.tsx';
 import { Empty } from '../parts/answer.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { RowButtons, useEditing } from '../parts/editing.tsx';
-import { Badge, Heading } from '../parts/facts.tsx';
-import { Form } from '../parts/form.tsx';
-import { List } from '../parts/list.tsx';
+import { actionsColumn, codeColumn, nameColumn, RowButtons } from '../parts/columns.tsx';
+import { EditDialog, type Editing } from '../parts/edit-dialog.tsx';
+import { Badge } from '../parts/facts.tsx';
+import { nameField } from '../parts/form.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { useChoices } from '../parts/reference.tsx';
-import { Removal } from '../parts/removal.tsx';
+import { useSecretEditing } from '../parts/secret-editing.tsx';
 import { Copied, SecretOnce } from '../parts/secret-once.tsx';
-import { Code, plain, Text } from '../parts/text.tsx';
-import { tell } from '../parts/toast.tsx';
+import { plain, Text } from '../parts/text.tsx';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
 
 export const m = messages(
   {
-    actions: 'Actions',
     active: 'Active',
     add: 'Add a webhook',
     all: 'all',
@@ -41,7 +39,6 @@ export const m = messages(
     removeLead: 'It is told nothing more, and its messages are forgotten.',
     removeTitle: 'Delete this webhook?',
     rotate: 'New secret',
-    rotateAction: 'Make a new secret',
     rotateLead: 'Nothing is signed with the old secret any more, messages that wait included.',
     rotateTitle: 'Make a new signing secret?',
     secret: 'Signing secret',
@@ -56,7 +53,6 @@ export const m = messages(
     webhookTest: 'a test',
   },
   {
-    actions: 'Aktionen',
     active: 'Aktiv',
     add: 'Webhook hinzufügen',
     all: 'alles',
@@ -80,7 +76,6 @@ export const m = messages(
     removeLead: 'Er erfährt nichts mehr, und seine Nachrichten werden vergessen.',
     removeTitle: 'Diesen Webhook löschen?',
     rotate: 'Neues Geheimnis',
-    rotateAction: 'Neues Geheimnis erzeugen',
     rotateLead: 'Mit dem alten Geheimnis wird nichts mehr signiert, auch keine Nachrichten, die noch warten.',
     rotateTitle: 'Neues Signiergeheimnis erzeugen?',
     secret: 'Signiergeheimnis',
@@ -107,8 +102,8 @@ export const events = {
   'certificate.expiring': 'certificateExpiring',
   'upstream.failed': 'upstreamFailed',
 } as const;
-export type Event = keyof typeof events;
-const eventNames = Object.keys(events) as readonly Event[];
+type Event = keyof typeof events;
+export const eventNames = Object.keys(events) as readonly Event[];
 
 interface Webhook {
   readonly id: number;
@@ -121,8 +116,6 @@ interface Webhook {
   readonly signing_secret: string | null;
 }
 
-type Editing = 'add' | { readonly is: 'change' | 'rotate' | 'remove' | 'secret'; readonly of: Webhook };
-
 const path = '/api/webhooks/';
 
 export const webhooks: Page = {
@@ -131,43 +124,36 @@ export const webhooks: Page = {
   needs: 'webhooks.read',
   navigation: { group: 'system', order: 50 },
   view: () => {
-    const editing = useEditing<Editing>();
-    const { now, open, close, done } = editing;
     const writes = may('webhooks.write');
-    const showSecret = (of: Webhook): void => {
-      editing.again();
-      open({ is: 'secret', of });
-    };
+    const { round, dialog, add, edit, rotate, remove } = useSecretEditing<Webhook>({
+      collection: path,
+      Edit,
+      Secret,
+      rotation: { title: m('rotateTitle'), lead: m('rotateLead') },
+      removal: ({ unique_name: name }) => ({ title: m('removeTitle'), lead: m('removeLead'), name }),
+    });
     return (
       <>
-        <Heading
+        <ListPage<Webhook>
+          path={path}
           title={m('title')}
+          lead={m('lead')}
           actions={
             <>
               <a class="button" href="/webhooks/messages">
                 {m('deliveries')}
               </a>
               {writes && (
-                <button type="button" class="main" onClick={() => open('add')}>
+                <button type="button" class="main" onClick={add}>
                   {m('add')}
                 </button>
               )}
             </>
           }
-        />
-        <p class="lead">{m('lead')}</p>
-        <List<Webhook>
-          path={path}
-          title={m('title')}
-          round={editing.round}
+          round={round}
           columns={[
-            {
-              name: 'unique_name',
-              title: words('name'),
-              orderable: true,
-              cell: ({ unique_name }) => <Text of={unique_name} />,
-            },
-            { name: 'url', title: m('url'), orderable: true, cell: ({ url }) => <Code of={url} /> },
+            nameColumn(),
+            codeColumn('url', m('url')),
             {
               name: 'events',
               title: m('events'),
@@ -186,135 +172,85 @@ export const webhooks: Page = {
                 <Badge look={is_active ? 'good' : 'calm'}>{m(is_active ? 'active' : 'inactive')}</Badge>
               ),
             },
-            ...(writes
-              ? [
-                  {
-                    name: 'actions',
-                    title: m('actions'),
-                    cell: (of: Webhook) => (
-                      <span class="buttons">
-                        <Action
-                          look="plain"
-                          label={`${m('test')}: ${plain(of.unique_name)}`}
-                          run={() => write('POST', `${path}${of.id}/test/`)}
-                          done={m('tested')}
-                        >
-                          {m('test')}
-                        </Action>
-                        <RowButtons
-                          name={of.unique_name}
-                          buttons={[
-                            [words('edit'), () => open({ is: 'change', of })],
-                            [m('rotate'), () => open({ is: 'rotate', of })],
-                            [words('delete'), () => open({ is: 'remove', of })],
-                          ]}
-                        />
-                      </span>
-                    ),
-                  },
-                ]
-              : []),
+            writes &&
+              actionsColumn((of) => (
+                <span class="buttons">
+                  <Action
+                    look="plain"
+                    label={`${m('test')}: ${plain(of.unique_name)}`}
+                    run={() => write('POST', `${path}${of.id}/test/`)}
+                    done={m('tested')}
+                  >
+                    {m('test')}
+                  </Action>
+                  <RowButtons
+                    name={of.unique_name}
+                    buttons={[
+                      [words('edit'), () => edit(of)],
+                      [m('rotate'), () => rotate(of)],
+                      [words('delete'), () => remove(of)],
+                    ]}
+                  />
+                </span>
+              )),
           ]}
-          empty={
-            <Empty title={m('none')}>
-              <p>{m('noneNext')}</p>
-            </Empty>
-          }
+          empty={<Empty title={m('none')} next={m('noneNext')} />}
         />
-        {now === 'add' && <Edit close={close} done={showSecret} />}
-        {typeof now === 'object' && now.is === 'change' && <Edit of={now.of} close={close} done={done} />}
-        {typeof now === 'object' && now.is === 'secret' && now.of.signing_secret !== null && (
-          <SecretOnce
-            close={close}
-            rows={[[m('secret'), <Copied key="s" name={m('secret')} of={now.of.signing_secret} />]]}
-          />
-        )}
-        {typeof now === 'object' && now.is === 'rotate' && (
-          <Confirm
-            title={m('rotateTitle')}
-            action={m('rotateAction')}
-            close={close}
-            run={async () => showSecret(await write<Webhook>('POST', `${path}${now.of.id}/rotate/`))}
-          >
-            <p>
-              <Text of={now.of.unique_name} />
-            </p>
-            <p>{m('rotateLead')}</p>
-          </Confirm>
-        )}
-        {typeof now === 'object' && now.is === 'remove' && (
-          <Removal
-            title={m('removeTitle')}
-            lead={m('removeLead')}
-            path={`${path}${now.of.id}/`}
-            name={now.of.unique_name}
-            close={close}
-            done={done}
-          />
-        )}
+        {dialog}
       </>
     );
   },
 };
 
-function Edit({
-  of,
-  close,
-  done,
-}: {
-  readonly of?: Webhook;
-  readonly close: () => void;
-  readonly done: (of: Webhook) => void;
-}) {
+function Edit(editing: Editing<Webhook>) {
+  const { of } = editing;
   const truststores = useChoices('/api/truststores/', 'truststores.read', 'intended_usage=1');
   return (
-    <Dialog title={m(of ? 'change' : 'add')} close={close}>
-      <Form
-        action={words(of ? 'save' : 'add')}
-        cancel={close}
-        fields={[
-          {
-            name: 'unique_name',
-            title: words('name'),
-            required: true,
-            maxLength: 255,
-            initial: of?.unique_name,
-          },
-          {
-            name: 'url',
-            title: m('url'),
-            required: true,
-            isCode: true,
-            maxLength: 1000,
-            hint: m('urlHint'),
-            initial: of?.url,
-          },
-          {
-            name: 'events',
-            title: m('events'),
-            type: 'checks',
-            hint: m('eventsHint'),
-            initial: of?.events,
-            options: eventNames.map((event) => [event, m(events[event])] as const),
-          },
-          {
-            name: 'truststore',
-            title: m('truststore'),
-            type: 'choice',
-            initial: of?.truststore,
-            options: [['', m('system')], ...truststores],
-          },
-          { name: 'is_active', title: m('active'), type: 'check', initial: of?.is_active ?? true },
-        ]}
-        send={async (values) => {
-          const body = { truststore: null, ...values };
-          const saved = of
-            ? await write<Webhook>('PATCH', `${path}${of.id}/`, body)
-            : await write<Webhook>('POST', path, body);
-          if (of) tell(words('saved'));
-          done(saved);
-        }}
-      />
-    </Dialog>
+    <EditDialog
+      {...editing}
+      title={m(of ? 'change' : 'add')}
+      collection={path}
+      body={(values) => ({ truststore: null, ...values })}
+      fields={[
+        nameField(of),
+        {
+          name: 'url',
+          title: m('url'),
+          required: true,
+          isCode: true,
+          maxLength: 1000,
+          hint: m('urlHint'),
+          initial: of?.url,
+        },
+        {
+          name: 'events',
+          title: m('events'),
+          type: 'checks',
+          hint: m('eventsHint'),
+          initial: of?.events,
+          options: eventNames.map((event) => [event, m(events[event])] as const),
+        },
+        {
+          name: 'truststore',
+          title: m('truststore'),
+          type: 'choice',
+          initial: of?.truststore,
+          options: [['', m('system')], ...truststores],
+        },
+        { name: 'is_active', title: m('active'), type: 'check', initial: of?.is_active ?? true },
+      ]}
+    />
   );
+}
+
+function Secret({
+  of: { signing_secret: secret },
+  close,
+}: {
+  readonly of: Webhook;
+  readonly close: () => void;
+}) {
+  if (secret === null) return null;
+  const name = m('secret');
+  return <SecretOnce close={close} rows={[[name, <Copied key="s" name={name} of={secret} />]]} />;
 }

@@ -146,15 +146,18 @@ export function Answer<T>({
 /** Nothing here, and what to do about it. */
 export const Empty = ({
   title,
+  next,
   children,
 }: {
   readonly title: string;
+  readonly next?: string;
   readonly children?: ComponentChildren;
 }) => (
   <div class="empty">
     <p>
       <strong>{title}</strong>
     </p>
+    {next !== undefined && <p>{next}</p>}
     {children}
   </div>
 );

@@ -2,11 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { messages, moment } from '../language.ts';
 import type { Certificate } from '../records.ts';
 import { Empty } from './answer.tsx';
+import { codeColumn, momentColumn } from './columns.tsx';
 import { Badge } from './facts.tsx';
-import { type Column, List } from './list.tsx';
+import { choiceFilter } from './filters.ts';
+import { List, type ListProps } from './list.tsx';
 import { DomainOf } from './reference.tsx';
-import { Code, Text } from './text.tsx';
-import { When } from './when.tsx';
+import { Text } from './text.tsx';
 
 const m = messages(
   {
@@ -63,7 +64,7 @@ export function CertificateList({
   readonly fixed?: Readonly<Record<string, string>>;
   readonly empty?: ComponentChildren;
 }) {
-  const columns: Column<Certificate>[] = [
+  const columns: ListProps<Certificate>['columns'] = [
     {
       name: 'common_name',
       title: m('name'),
@@ -71,27 +72,13 @@ export function CertificateList({
       cell: ({ common_name, id }) => <Text of={common_name === '' ? `#${id}` : common_name} />,
     },
     { name: 'status', title: m('state'), cell: (certificate) => <CertificateState of={certificate} /> },
-    {
-      name: 'not_valid_after',
-      title: m('ends'),
-      orderable: true,
-      cell: ({ not_valid_after }) => <When at={not_valid_after} />,
+    momentColumn('not_valid_after', m('ends')),
+    codeColumn('serial_number', m('serialNumber')),
+    !('domain' in fixed) && {
+      name: 'domain',
+      title: m('domain'),
+      cell: ({ domain }) => <DomainOf id={domain} />,
     },
-    {
-      name: 'serial_number',
-      title: m('serialNumber'),
-      orderable: true,
-      cell: ({ serial_number }) => <Code of={serial_number} />,
-    },
-    ...('domain' in fixed
-      ? []
-      : [
-          {
-            name: 'domain',
-            title: m('domain'),
-            cell: ({ domain }: Certificate) => <DomainOf id={domain} />,
-          },
-        ]),
     { name: 'protocol', title: m('protocol'), cell: ({ protocol }) => <Text of={protocol} /> },
   ];
   return (
@@ -102,25 +89,11 @@ export function CertificateList({
       searchable={!('device' in fixed)}
       href={({ id }) => `/certificates/${id}`}
       filters={[
-        {
-          name: 'status',
-          title: m('state'),
-          options: [
-            ['good', m('good')],
-            ['hold', m('hold')],
-            ['revoked', m('revoked')],
-          ],
-        },
+        choiceFilter('status', m('state'), ['good', 'hold', 'revoked'], m),
         ...('device' in fixed ? [] : [{ name: 'serial_number', title: m('serialNumber') }]),
       ]}
       columns={columns}
-      empty={
-        empty ?? (
-          <Empty title={m('noCertificates')}>
-            <p>{m('noCertificatesNext')}</p>
-          </Empty>
-        )
-      }
+      empty={empty ?? <Empty title={m('noCertificates')} next={m('noCertificatesNext')} />}
     />
   );
 }

@@ -1,14 +1,23 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { messages } from '../language.ts';
-import { words } from '../words.ts';
-import { Problem } from './answer.tsx';
-import { plain, Text } from './text.tsx';
 
-const m = messages(
-  { typeName: 'To confirm, type {name}', notTheName: 'This is not the name.' },
-  { typeName: 'Geben Sie zur Bestätigung {name} ein', notTheName: 'Das ist nicht der Name.' },
-);
+/** Draws a dialog. `close` closes this one, and never what has been opened after it. */
+type Draw = (close: () => void) => ComponentChildren;
+
+let opened = 0;
+
+/** The dialogs of a page, of which one is open at a time: `dialog` is drawn, `open` says what. */
+export function useDialog() {
+  const [shown, setShown] = useState<{ readonly draw: Draw; readonly key: number }>();
+  return {
+    dialog: shown && (
+      <Fragment key={shown.key}>
+        {shown.draw(() => setShown((now) => (now === shown ? undefined : now)))}
+      </Fragment>
+    ),
+    open: (draw: Draw): void => setShown({ draw, key: ++opened }),
+  };
+}
 
 /** A modal dialog; the browser keeps the focus inside and gives it back. Drawn for as long as it is open. */
 export function Dialog({
@@ -44,86 +53,5 @@ export function Dialog({
       <h2 id={heading}>{title}</h2>
       {children}
     </dialog>
-  );
-}
-
-/** Asks before what cannot be undone. With `name`, it has to be typed first. */
-export function Confirm({
-  title,
-  action,
-  name,
-  run,
-  close,
-  children,
-}: {
-  readonly title: string;
-  /** On the button: the very deed, not "OK". */
-  readonly action: string;
-  readonly name?: string;
-  readonly run: () => Promise<unknown>;
-  readonly close: () => void;
-  readonly children?: ComponentChildren;
-}) {
-  const [typed, setTyped] = useState('');
-  const [complaint, setComplaint] = useState('');
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const field = useId();
-  const wanted = name === undefined ? undefined : plain(name);
-  const confirm = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    if (busy) return;
-    if (wanted !== undefined && typed.trim() !== wanted.trim()) {
-      setComplaint(m('notTheName'));
-      document.getElementById(field)?.focus();
-      return;
-    }
-    setBusy(true);
-    setError(undefined);
-    try {
-      await run();
-      close();
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog title={title} close={close}>
-      <form onSubmit={confirm} noValidate>
-        {children}
-        {wanted !== undefined && (
-          <div class="field">
-            <label for={field}>
-              <Text of={m('typeName', { name: wanted })} />
-            </label>
-            <input
-              id={field}
-              value={typed}
-              onInput={(event) => {
-                setTyped(event.currentTarget.value);
-                setComplaint('');
-              }}
-              autocomplete="off"
-              spellcheck={false}
-              aria-invalid={complaint !== ''}
-              aria-describedby={`${field}-e`}
-            />
-            <p class="complaint" id={`${field}-e`}>
-              {complaint}
-            </p>
-          </div>
-        )}
-        {error !== undefined && <Problem error={error} />}
-        <div class="buttons">
-          <button type="submit" class="danger" aria-disabled={busy}>
-            {action}
-          </button>
-          <button type="button" onClick={close}>
-            {words('cancel')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -1,39 +1,32 @@
-import { useState } from 'preact/hooks';
-import { plain } from './text.tsx';
+import type { ComponentType } from 'preact';
+import { useDialog } from './dialog.tsx';
+import type { Editing } from './edit-dialog.tsx';
+import { useRound } from './list.tsx';
+import { Removal, type Removed } from './removal.tsx';
 
-/** What a page of a list does with its records in dialogs: one at a time, and the list is asked for again when it is done. */
-export function useEditing<T>() {
-  const [now, setNow] = useState<T>();
-  const [round, setRound] = useState(0);
-  return {
-    /** The dialog that is open. */
-    now,
-    /** For `List`. */
-    round,
-    open: setNow,
-    close: (): void => setNow(undefined),
-    done: (): void => {
-      setNow(undefined);
-      setRound((n) => n + 1);
-    },
-    /** The list is asked for again, whatever is open. */
-    again: (): void => setRound((n) => n + 1),
-  };
+export interface EditingPage<T> {
+  /** `/api/users/` */
+  readonly collection: string;
+  readonly Edit: ComponentType<Editing<T>>;
+  readonly removal: (of: T) => Removed;
 }
 
-/** What can be done with the record of a row. `name`: of the record, for those who do not see the row. */
-export const RowButtons = ({
-  name,
-  buttons,
-}: {
-  readonly name: string;
-  readonly buttons: readonly (readonly [title: string, press: () => void])[];
-}) => (
-  <span class="buttons">
-    {buttons.map(([title, press]) => (
-      <button type="button" class="plain" key={title} aria-label={`${title}: ${plain(name)}`} onClick={press}>
-        {title}
-      </button>
-    ))}
-  </span>
-);
+/** What the page of a list does with its records: each deed in a dialog, after which the list is asked for again. */
+export function useEditing<T extends { readonly id: number }>({ collection, Edit, removal }: EditingPage<T>) {
+  const { round, again } = useRound();
+  const { dialog, open } = useDialog();
+  return {
+    /** For the list. */
+    round,
+    again,
+    /** To be drawn. */
+    dialog,
+    open,
+    /** Without a record: makes one. */
+    edit: (of?: T): void => open((close) => <Edit of={of} saved={again} close={close} />),
+    remove: (of: T): void =>
+      open((close) => (
+        <Removal {...removal(of)} collection={collection} id={of.id} after={again} close={close} />
+      )),
+  };
+}

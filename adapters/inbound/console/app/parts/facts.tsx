@@ -19,14 +19,12 @@ export const Facts = ({ rows }: { readonly rows: readonly Fact[] }) => (
   </dl>
 );
 
+export type Look = 'good' | 'bad' | 'warn' | 'calm';
+
 /** A state in a word. The colour only repeats what the word says. */
-export const Badge = ({
-  look,
-  children,
-}: {
-  readonly look: 'good' | 'bad' | 'warn' | 'calm';
-  readonly children: ComponentChildren;
-}) => <span class={`badge ${look}`}>{children}</span>;
+export const Badge = ({ look, children }: { readonly look: Look; readonly children: ComponentChildren }) => (
+  <span class={`badge ${look}`}>{children}</span>
+);
 
 /** A part of a page with a heading of its own. */
 export const Card = ({
@@ -57,7 +55,7 @@ export const Heading = ({
 }: {
   readonly title: ComponentChildren;
   /** The page above. */
-  readonly up?: { readonly href: string; readonly title: string };
+  readonly up?: { readonly href: string; readonly title: string } | undefined;
   readonly actions?: ComponentChildren;
 }) => (
   <header class="heading">

@@ -56,6 +56,15 @@ export interface Field {
   readonly isInline?: boolean;
 }
 
+/** What a record is called. */
+export const nameField = (of?: { readonly unique_name: string }): Field => ({
+  name: 'unique_name',
+  title: words('name'),
+  required: true,
+  maxLength: 255,
+  initial: of?.unique_name,
+});
+
 /**
  * A form from its description. `send` gets the values; complaints of the API are shown beside the inputs that they name, and the
  * first of these has the focus.

@@ -52,38 +52,53 @@ export interface ListFilter {
   readonly type?: 'text' | 'date' | 'number';
 }
 
-/**
- * A collection of the API: searched, filtered, ordered and paged there. All that is chosen stands in the URL: `search`, `ordering`,
- * `cursor` and the filters by their names.
- */
-export function List<T extends { readonly id: number | string }>({
-  path,
-  title,
-  columns,
-  filters = [],
-  fixed = {},
-  searchable = true,
-  empty,
-  limit = 50,
-  href,
-  round = 0,
-}: {
+interface Listed {
+  readonly id: number | string;
+}
+
+export interface ListProps<T extends Listed> {
   /** `/api/devices/` */
   readonly path: string;
   readonly title: string;
-  readonly columns: readonly Column<T>[];
+  /** What is false, this account does not get to see. */
+  readonly columns: readonly (Column<T> | false)[];
   readonly filters?: readonly ListFilter[];
   /** Parameters that are not for choice: `{ device: '7' }`. */
   readonly fixed?: Readonly<Record<string, string>>;
   readonly searchable?: boolean;
   /** What to say where there is nothing at all. */
   readonly empty: ComponentChildren;
-  readonly limit?: number;
   /** Where a record's first column leads. */
   readonly href?: (record: T) => string;
   /** Another number: ask again. */
   readonly round?: number;
-}) {
+}
+
+/** For a list whose records are changed beside it: `again` has it asked for once more. */
+export function useRound() {
+  const [round, setRound] = useState(0);
+  return { round, again: (): void => setRound((n) => n + 1) };
+}
+
+/** How many records a page has. */
+const limit = 50;
+
+/**
+ * A collection of the API: searched, filtered, ordered and paged there. All that is chosen stands in the URL: `search`, `ordering`,
+ * `cursor` and the filters by their names.
+ */
+export function List<T extends Listed>({
+  path,
+  title,
+  columns: offered,
+  filters = [],
+  fixed = {},
+  searchable = true,
+  empty,
+  href,
+  round = 0,
+}: ListProps<T>) {
+  const columns = offered.filter((column) => column !== false);
   const chosen = new Map(
     ['search', 'ordering', 'cursor', ...filters.map(({ name }) => name)].flatMap((name) => {
       const value = query.value.get(name);
@@ -245,11 +260,7 @@ function Narrowing({
   );
 }
 
-const NothingFound = () => (
-  <Empty title={m('nothingFound')}>
-    <p>{m('nothingFoundNext')}</p>
-  </Empty>
-);
+const NothingFound = () => <Empty title={m('nothingFound')} next={m('nothingFoundNext')} />;
 
 /** Lists are read forwards; back is where one came from. */
 const Paging = ({ next }: { readonly next: string | undefined }) => (
