@@ -20,7 +20,7 @@ export function together(sql: string, sets: readonly (readonly SqlValue[])[]): T
   // The offset keeps the planner from anything but looking up one after the other.
   return {
     sql: `select found.*, one.nth as "${nth}" from jsonb_array_elements($1::text::jsonb) with ordinality as one (set, nth) cross join lateral (${each} offset 0) as found`,
-    parameters: [toJson(sets)],
+    parameters: [toJson(sets.flat(), types.length)],
   };
 }
 

@@ -1,15 +1,21 @@
 import type { SqlValue } from './codec.ts';
 import type { ColumnType } from './schema.ts';
 
-type Row = readonly SqlValue[];
-
 /**
- * Any number of rows as one parameter: JSON, an array of arrays, octets as base64. Both sides take less time for it than for an
- * array of each column, or for many parameters.
+ * Rows of `width` values, which stand one after the other, as one parameter: JSON, an array of arrays, octets as base64. Both sides
+ * take less time for it than for an array of each column, or for many parameters.
  */
-export const toJson = (rows: readonly Row[]): string => JSON.stringify(rows.map((row) => row.map(jsonValue)));
+export function toJson(values: readonly SqlValue[], width: number): string {
+  const rows: JsonValue[][] = [];
+  for (let at = 0; at < values.length; at += width) {
+    rows.push(values.slice(at, at + width).map(jsonValue));
+  }
+  return JSON.stringify(rows);
+}
 
-function jsonValue(value: SqlValue): string | number | boolean | null {
+type JsonValue = string | number | boolean | null;
+
+function jsonValue(value: SqlValue): JsonValue {
   // PostgreSQL's JSON has no lone surrogates, nor has UTF-8.
   if (typeof value === 'string') return value.toWellFormed();
   return typeof value === 'object' && value !== null ? value.toBase64() : value;

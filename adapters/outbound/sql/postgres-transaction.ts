@@ -1,39 +1,17 @@
 import postgres from 'postgres';
 import { toFault } from '#core/fault.ts';
-import type { Kind, Write } from '#core/ports/store.ts';
-import { type Head, link } from './audit-chain.ts';
-import { encode, type SqlValue } from './codec.ts';
+import type { Kind } from '#core/ports/store.ts';
+import type { Head } from './audit-chain.ts';
+import type { SqlValue } from './codec.ts';
 import type { Result, Unit } from './driver.ts';
 import { type Send, settle } from './postgres-client.ts';
 import { toJson } from './postgres-rows.ts';
 import type { Commit } from './postgres-session.ts';
 import { isRefusal, Refusal } from './refusal.ts';
-import { columnName, columnOf, columnsOf, tableOf } from './schema.ts';
-import { type Statements, sought } from './statements.ts';
-import { completeEvent, encodeFields, fieldsToSet, raisesCounter } from './unit.ts';
-
-type Change = Exclude<Write, { readonly op: 'audit' }>;
-type Insert = Extract<Write, { readonly op: 'insert' }>;
-
-/** Rows of one kind that one statement inserts: the id (but for audit events) and the fields of each. */
-interface Rows {
-  readonly kind: Kind;
-  /** None for audit events. */
-  readonly writes: Insert[];
-  readonly rows: SqlValue[][];
-}
-
-/** An update or delete: one statement of its own. */
-interface Single {
-  readonly write: Exclude<Change, Insert>;
-  readonly sql: string;
-  readonly parameters: readonly SqlValue[];
-}
-
-type Step = Rows | Single;
-
-/** For each unit, for each of its writes, the id of the record that it touches. */
-export type Ids = readonly (readonly number[])[];
+import { columnName, columnsOf, tableOf } from './schema.ts';
+import type { Statements } from './statements.ts';
+import { type Change, type Ids, idsOf, type Plan, plan, type Rows, type Step } from './steps.ts';
+import { raisesCounter } from './unit.ts';
 
 /** The head of the audit chain after a group, and what became of its units. */
 export interface Outcome {
@@ -56,11 +34,7 @@ export async function allotIds(units: readonly Unit[], send: Send): Promise<Ids>
       fresh.set(kind, (JSON.parse(String(rows[0]?.ids)) as number[]).values());
     }),
   );
-  const idOf = (write: Write): number => {
-    if (write.op === 'audit') return 0;
-    return write.op === 'insert' ? Number(fresh.get(write.kind)?.next().value) : write.id;
-  };
-  return units.map((unit) => unit.map(idOf));
+  return idsOf(units, (kind) => Number(fresh.get(kind)?.next().value));
 }
 
 /** Whether units do nothing but add records, none of which is configuration: one statement can do that. */
@@ -102,19 +76,20 @@ export class PostgresTransaction {
 
   /** All of units that only add, in the one statement of the transaction; throws when one is refused, without saying which. */
   async atOnce(units: readonly Unit[], ids: Ids): Promise<Outcome> {
-    const before = this.#head;
-    const steps = this.#steps(units, ids).filter((step) => 'rows' in step);
-    const parameters: SqlValue[] = steps.map(({ rows }) => toJson(rows));
-    const { chain, sequence, hash } = this.#head;
-    const isLinked = this.#head !== before;
-    if (isLinked) parameters.push(chain, sequence, hash);
-    const kinds = steps.map(({ kind }) => kind);
-    this.outcome = { results: ids, head: this.#head };
+    const { steps, events, head } = this.#plan(units, ids);
+    const rows = steps.filter((step) => 'values' in step);
+    const kinds = rows.map(({ kind }) => kind);
+    const parameters: SqlValue[] = rows.map(jsonOf);
+    if (events.length > 0) {
+      kinds.push('auditEvent');
+      parameters.push(jsonOfEvents(events), head.chain, head.sequence, head.hash);
+    }
+    this.outcome = { results: ids, head };
     try {
-      await this.#commit(this.#statements.addition(kinds, isLinked), parameters);
+      await this.#commit(this.#statements.addition(kinds), parameters);
     } catch (error) {
       const table = error instanceof postgres.PostgresError ? error.table_name : undefined;
-      const refused = steps.find(({ kind }) => table === undefined || table === tableOf(kind).name);
+      const refused = rows.find(({ kind }) => table === undefined || table === tableOf(kind).name);
       throw refusalOf(error, refused?.writes ?? []);
     }
     return this.outcome;
@@ -154,60 +129,27 @@ export class PostgresTransaction {
   }
 
   async #write(units: readonly Unit[], ids: Ids): Promise<void> {
-    const before = this.#head;
-    const sent: Promise<unknown>[] = this.#steps(units, ids).map((step) => this.#step(step));
+    const { steps, events, head } = this.#plan(units, ids);
+    const sent: Promise<unknown>[] = steps.map((step) => this.#step(step));
     if (units.some(raisesCounter)) sent.push(this.#send(this.#statements.raiseCounter(), []));
-    if (this.#head !== before) {
-      const { chain, sequence, hash } = this.#head;
-      sent.push(this.#send(this.#statements.auditHead(), [chain, sequence, hash]));
+    if (events.length > 0) {
+      sent.push(this.#send(this.#statements.insertRows('auditEvent'), [jsonOfEvents(events)]));
+      sent.push(this.#send(this.#statements.auditHead(), [head.chain, head.sequence, head.hash]));
     }
     await settle(sent);
   }
 
-  /** What units ask for, in order, the events last. They are the chain's from now on. */
-  #steps(units: readonly Unit[], ids: Ids): Step[] {
-    const steps: Step[] = [];
-    const events: SqlValue[][] = [];
-    units.forEach((unit, u) => {
-      unit.forEach((write, w) => {
-        const earlier = ids[u]!.slice(0, w);
-        if (write.op === 'audit') {
-          const event = link(this.#head, completeEvent(write, earlier));
-          this.#head = event;
-          events.push(encodeFields(columnsOf('auditEvent'), event, []));
-        } else if (write.op === 'insert') {
-          const { writes, rows } = stepFor(write.kind, steps);
-          writes.push(write);
-          rows.push([ids[u]![w]!, ...encodeFields(columnsOf(write.kind), write.values, earlier)]);
-        } else {
-          steps.push(this.#single(write, earlier));
-        }
-      });
-    });
-    if (events.length > 0) steps.push({ kind: 'auditEvent', writes: [], rows: events });
-    return steps;
-  }
-
-  #single(write: Exclude<Change, Insert>, ids: readonly number[]): Single {
-    const { kind, id } = write;
-    const where = sought(kind, write.where ?? {});
-    if (!where) throw new Refusal([write], { kind: 'gone' });
-    const key = encode(columnOf(kind, 'id')!, 'id', id);
-    if (write.op === 'delete') {
-      return { write, sql: this.#statements.delete(kind, where), parameters: [key, ...where.parameters] };
-    }
-    const fields = fieldsToSet(kind, write.set);
-    const names = fields.map(([name]) => name);
-    const values = encodeFields(fields, write.set, ids);
-    const sql = this.#statements.update(kind, names, where);
-    return { write, sql, parameters: [...values, key, ...where.parameters] };
+  #plan(units: readonly Unit[], ids: Ids): Plan {
+    const planned = plan(this.#statements, units, ids, this.#head);
+    this.#head = planned.head;
+    return planned;
   }
 
   async #step(step: Step): Promise<void> {
-    const writes = 'rows' in step ? step.writes : [step.write];
+    const writes = 'values' in step ? step.writes : [step.write];
     try {
-      if ('rows' in step) {
-        await this.#send(this.#statements.insertRows(step.kind), [toJson(step.rows)]);
+      if ('values' in step) {
+        await this.#send(this.#statements.insertRows(step.kind), [jsonOf(step)]);
       } else {
         const { count } = await this.#send(step.sql, step.parameters);
         if (count === 0) throw new Refusal([step.write], { kind: 'gone' });
@@ -221,21 +163,9 @@ export class PostgresTransaction {
 const nextIds =
   'select json_agg(nextval($1::text::regclass))::text as ids from generate_series(1, $2::integer)';
 
-/**
- * The rows that the next insert of a kind joins. Inserts of other kinds do not mind that it comes before them, unless it
- * refers to one; nothing is moved before an update or a delete.
- */
-function stepFor(kind: Kind, steps: Step[]): Rows {
-  for (let n = steps.length - 1; n >= 0; n--) {
-    const step = steps[n]!;
-    if (!('rows' in step)) break;
-    if (step.kind === kind) return step;
-    if (columnsOf(kind).some(([, { references }]) => references === step.kind)) break;
-  }
-  const step: Rows = { kind, writes: [], rows: [] };
-  steps.push(step);
-  return step;
-}
+const jsonOf = ({ kind, values }: Rows): string => toJson(values, 1 + columnsOf(kind).length);
+
+const jsonOfEvents = (events: readonly SqlValue[]): string => toJson(events, columnsOf('auditEvent').length);
 
 /** Data that a statement or a constraint refuses concerns one unit; but what is wrong with an audit event concerns all. */
 function refusalOf(error: unknown, writes: readonly Change[]): unknown {

@@ -25,10 +25,11 @@ import {
 import { Hosts } from './postgres-hosts.ts';
 import { apart, together } from './postgres-looks.ts';
 import { Pool, type TransactionError, Writer } from './postgres-session.ts';
-import { allotIds, type Ids, type Outcome, onlyAdd, PostgresTransaction } from './postgres-transaction.ts';
+import { allotIds, type Outcome, onlyAdd, PostgresTransaction } from './postgres-transaction.ts';
 import { isRefusal } from './refusal.ts';
 import type { Ask } from './snapshot.ts';
 import { Statements } from './statements.ts';
+import type { Ids } from './steps.ts';
 import { createStore } from './store.ts';
 
 export interface PostgresOptions {

@@ -86,12 +86,13 @@ export class Statements {
   }
 
   /**
-   * Parameters: for each of `kinds` that of `insertRows`; then, if `withHead`, those of `auditHead`. All of it in one statement.
+   * Parameters: for each of `kinds` that of `insertRows`; if there are audit events, which come last, then those of `auditHead`. All
+   * of it is one statement.
    */
-  addition(kinds: readonly Kind[], withHead: boolean): string {
-    return this.#compiled(`addition ${kinds.join(' ')} ${withHead}`, (builder) => {
+  addition(kinds: readonly Kind[]): string {
+    return this.#compiled(`addition ${kinds.join(' ')}`, (builder) => {
       const inserts = kinds.map((kind) => rowsInto(builder, kind));
-      const parts = withHead ? [...inserts, headInto(builder)] : inserts;
+      const parts = kinds.includes('auditEvent') ? [...inserts, headInto(builder)] : inserts;
       const others = parts.slice(0, -1).map((part, n) => sql`${sql.raw(`part${n}`)} as (${part})`);
       const all = sql`${others.length > 0 ? sql`with ${sql.join(others)} ` : sql``}${parts.at(-1)!}`;
       return { compile: () => all.compile(builder) };
