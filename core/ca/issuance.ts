@@ -73,11 +73,12 @@ export async function issue(context: Context, commission: Commission): Promise<I
   if (ca.issuer.inProcess) {
     const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
     const values = recordOf(context, commission, prepared, signed(certificate));
-    const write: Write = { op: 'insert', kind: 'certificate', values };
+    const alongside = await commission.alongside?.(certificate, ownWrites);
+    const insert: Write = { op: 'insert', kind: 'certificate', values };
     const ids = await context.store.commit(
-      await completion(context, configuration, commission, values, write),
+      completion(context, configuration, commission, values, insert, alongside),
     );
-    return { id: ids[0]!, certificate, chain: ca.chain, alongside: ids.slice(2) };
+    return { id: ids[0]!, certificate, chain: ca.chain, alongside: ids.slice(ownWrites) };
   }
   // 3. Record serial number and intent, durably, before a key outside this process is asked.
   const intent = recordOf(context, commission, prepared, {
@@ -113,16 +114,18 @@ export async function issue(context: Context, commission: Commission): Promise<I
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
   const set = signed(certificate);
-  const [, , ...alongside] = await context.store.commit(
-    await completion(
-      context,
-      configuration,
-      commission,
-      { ...intent, ...set },
-      { op: 'update', kind: 'certificate', id: id!, where: { status: 'intended' }, set },
-    ),
+  const along = await commission.alongside?.(certificate, ownWrites);
+  const update: Write = {
+    op: 'update',
+    kind: 'certificate',
+    id: id!,
+    where: { status: 'intended' },
+    set,
+  };
+  const ids = await context.store.commit(
+    completion(context, configuration, commission, { ...intent, ...set }, update, along),
   );
-  return { id: id!, certificate, chain: ca.chain, alongside };
+  return { id: id!, certificate, chain: ca.chain, alongside: ids.slice(ownWrites) };
 }
 
 /**
@@ -218,14 +221,18 @@ function recordOf(
   };
 }
 
-async function completion(
+/** How many writes `completion` has before those that go along. */
+const ownWrites = 2;
+
+function completion(
   context: Context,
   { webhooks }: Pick<Configuration, 'webhooks'>,
   commission: Commission,
   record: NewCertificate,
   write: Write,
-): Promise<readonly Write[]> {
-  const { subject, serialNumber, der, fingerprint } = record;
+  alongside: readonly Write[] = [],
+): readonly Write[] {
+  const { subject, serialNumber, fingerprint } = record;
   const writes = [
     write,
     audit(
@@ -245,7 +252,7 @@ async function completion(
       { ref: 0 },
     ),
   ];
-  if (commission.alongside) writes.push(...(await commission.alongside(der, writes.length)));
+  writes.push(...alongside);
   if (webhooks.length === 0) return writes;
   const told = notify(context, webhooks, 'certificate.issued', () => ({
     object: { ref: 0 },

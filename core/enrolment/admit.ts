@@ -25,7 +25,13 @@ export const blocked = 'the device is blocked';
 /** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
 export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = await context.configuration.current();
-  const domain = await domainOf(context, configuration, evidence, target);
+  let domain: Domain;
+  try {
+    domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
+  } catch (error) {
+    await refused(context, nobody(evidence.address), target, brief(target.domain ?? ''), 'no such domain');
+    throw error;
+  }
   const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
   if (shortcoming) {
     await refused(context, nobody(evidence.address), target, domain.uniqueName, shortcoming);
@@ -42,20 +48,6 @@ export async function admit(context: Context, evidence: Evidence, target: Target
     case 'certificate':
     case 'signature':
       return admitCertificate(context, configuration, evidence, target, domain);
-  }
-}
-
-async function domainOf(
-  context: Context,
-  configuration: Configuration,
-  { address }: Evidence,
-  target: Target,
-): Promise<Domain> {
-  try {
-    return resolveDomain(configuration, target.domain, context.settings.defaultDomain);
-  } catch (error) {
-    await refused(context, nobody(address), target, brief(target.domain ?? ''), 'no such domain');
-    throw error;
   }
 }
 

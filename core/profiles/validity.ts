@@ -33,7 +33,13 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
   } else if (written.until !== undefined && until === undefined) {
     problems.add('validity.until', 'is not a UTC time such as 9999-12-31T23:59:59Z');
   }
+  let last:
+    | { readonly second: number; readonly issuer: Certificate; readonly validity: Validity }
+    | undefined;
   return (now, issuer, trace) => {
+    // Whole seconds give the same for all that is asked within one of them.
+    const second = wholeSeconds(now);
+    if (last?.second === second && last.issuer === issuer && !trace) return last.validity;
     const start = now - backdating;
     const end = Math.min(duration ? addDuration(now, duration) : (until ?? now), latest);
     const notBefore = wholeSeconds(Math.max(start, issuer.notBefore));
@@ -60,7 +66,9 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
           : `${wanted}`,
       );
     }
-    return { notBefore, notAfter, endless: until === latest };
+    const validity = { notBefore, notAfter, endless: until === latest };
+    last = { second, issuer, validity };
+    return validity;
   };
 }
 

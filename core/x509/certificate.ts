@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { der } from '../der/builder.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
-import { type DerReader, readDer } from '../der/reader.ts';
+import { DerReader, readDer } from '../der/reader.ts';
 import { context, contextConstructed, tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import {
@@ -250,7 +250,23 @@ function encodedValidity(notBefore: number, notAfter: number): Uint8Array {
 export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemplate): TbsCertificate {
   const { signatureAlgorithm, issuer, subject, spki, extensions } = template;
   demandDistinct(extensions);
-  const [serial, timeTags] = readDer(tbs, (reader) => readOutline(reader.sequence(), template));
+  const reader = new DerReader(tbs);
+  const outline = reader.sequence();
+  reader.finish();
+  demandPart(outline, contextConstructed(0), version3.length);
+  const serial = outline.integerBytes();
+  outline.skip(tag.sequence);
+  demandPart(outline, tag.sequence, issuer.der.length);
+  const validity = outline.sequence();
+  const notBeforeTag = validity.peek();
+  validity.skip();
+  const notAfterTag = validity.peek();
+  validity.skip();
+  validity.finish();
+  demandPart(outline, tag.sequence, subject.der.length);
+  demandPart(outline, tag.sequence, spki.length);
+  if (extensions.length > 0) outline.skip(contextConstructed(3));
+  outline.finish();
   return {
     tbs,
     version: 3,
@@ -261,35 +277,15 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
     subject,
     notBefore: wholeSecond(template.notBefore),
     notAfter: wholeSecond(template.notAfter),
-    timeTags,
+    timeTags: [notBeforeTag, notAfterTag],
     spki,
     hasUniqueIdentifiers: false,
     extensions,
   };
 }
 
-function readOutline(
-  tbs: DerReader,
-  { issuer, subject, spki, extensions }: CertificateTemplate,
-): [serial: Uint8Array, timeTags: Certificate['timeTags']] {
-  const part = (which: number, length: number): void => {
-    if (tbs.skip(which) !== length) throw new Fault('malformed', 'certificate out of shape');
-  };
-  part(contextConstructed(0), version3.length);
-  const serial = tbs.integerBytes();
-  tbs.skip(tag.sequence);
-  part(tag.sequence, issuer.der.length);
-  const validity = tbs.sequence();
-  const notBeforeTag = validity.peek();
-  validity.skip();
-  const notAfterTag = validity.peek();
-  validity.skip();
-  validity.finish();
-  part(tag.sequence, subject.der.length);
-  part(tag.sequence, spki.length);
-  if (extensions.length > 0) tbs.skip(contextConstructed(3));
-  tbs.finish();
-  return [serial, [notBeforeTag, notAfterTag]];
+function demandPart(outline: DerReader, which: number, length: number): void {
+  if (outline.skip(which) !== length) throw new Fault('malformed', 'certificate out of shape');
 }
 
 const wholeSecond = (time: number): number => Math.floor(time / 1000) * 1000;
