@@ -47,6 +47,7 @@ export function exchangeWrite(
 ): Write {
   const now = clock.now();
   const { name, operation, certReqId, message, follows, relay } = exchange;
+  const kept = answer.kept ?? answer.message;
   const common = {
     state,
     expiresAt: now + lasts,
@@ -55,7 +56,7 @@ export function exchangeWrite(
     certificate,
   };
   if (follows) {
-    const latest = { latestDigest: digest(message), latestAnswer: answer.message };
+    const latest = { latestDigest: digest(message), latestAnswer: kept };
     const where = { state: follows.state, nonce: follows.nonce };
     return { op: 'update', kind: 'transaction', id: follows.id, where, set: { ...common, ...latest } };
   }
@@ -74,7 +75,7 @@ export function exchangeWrite(
       profile: requester.target.profile ?? null,
       certReqId,
       openingDigest: digest(message),
-      openingAnswer: answer.message,
+      openingAnswer: kept,
       latestDigest: null,
       latestAnswer: null,
     },

@@ -31,7 +31,7 @@ export interface Transaction {
   readonly certReqId: number;
   /** The opening message, while pending. */
   readonly request: Uint8Array | null;
-  /** SHA-256 of the opening message, and the answer to it. */
+  /** SHA-256 of the opening message, and the answer to it, as far as it is kept. */
   readonly openingDigest: Uint8Array;
   readonly openingAnswer: Uint8Array;
   /** The same of the latest message after it. */
@@ -57,6 +57,11 @@ export interface Exchange {
 /** What is sent in answer to a message; it is stored before it leaves. */
 export interface Answer {
   readonly message: Uint8Array;
+  /**
+   * What of it is stored, where the rest is not worth its place as it can be had again: an answer by itself too, which earlier
+   * versions give as it is.
+   */
+  readonly kept?: Uint8Array | undefined;
   /** What the next message has to bring back. */
   readonly nonce: Uint8Array;
 }

@@ -21,7 +21,7 @@ import type { Answer, Answering, Exchange, Transaction } from './transaction.ts'
 /** What is known of the transaction that a message names. */
 export interface Recollection {
   readonly transaction: Transaction | undefined;
-  /** Of this very message, when it has been answered before. */
+  /** To this very message, when it has been answered before: as much of it as was kept. */
   readonly answer: Uint8Array | undefined;
 }
 
@@ -35,6 +35,8 @@ export type TransactionView = Omit<
 export interface Transactions {
   /** Before anything else is done for a message. `name`: upper-case hex. Faults: unavailable. */
   recall(name: string, message: Uint8Array): Promise<Recollection>;
+  /** What stands above the certificate that came of it, its issuer first, up to the root, DER. */
+  chainOf(transaction: Transaction): Promise<readonly Uint8Array[]>;
   /**
    * Stores that a request is pending, with the answer that says so, for `lasts` ms unless the outcome itself says for how long. Faults: replayed when another message
    * has used the transaction.
@@ -78,6 +80,11 @@ export function transactions(context: Context, crls: Crls): Transactions {
     async recall(name, message) {
       const transaction = await store.find('transaction', { name });
       return { transaction, answer: transaction && answerTo(transaction, message) };
+    },
+    async chainOf({ certificate: id }) {
+      const record = id === null ? undefined : await store.get('certificate', id);
+      const configuration = await context.configuration.current();
+      return (record && configuration.ca(record.ca)?.chain) ?? [];
     },
     async defer(requester, outcome, exchange, lasts) {
       const { follows, message } = exchange;

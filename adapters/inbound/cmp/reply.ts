@@ -1,7 +1,13 @@
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import type { EncryptedKey } from '#adapters/wire/cmp/encrypted-key.ts';
 import type { PkiHeader } from '#adapters/wire/cmp/header.ts';
-import { buildPkiMessage, type Protector, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
+import {
+  buildPkiMessage,
+  type Protector,
+  parsePkiMessage,
+  type SealedPkiMessage,
+  withExtraCerts,
+} from '#adapters/wire/cmp/message.ts';
 import { macProtection, type Protection, signatureProtection } from '#adapters/wire/cmp/protection.ts';
 import type { TypedValue } from '#adapters/wire/cmp/typed-value.ts';
 import type { Recipient } from '#adapters/wire/cms/enveloped-data.ts';
@@ -9,7 +15,7 @@ import { envelopePrivateKey } from '#adapters/wire/cms/key-package.ts';
 import type { ProtectionCredential } from '#core/ca/protection-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
-import type { Answer } from '#core/transactions/transaction.ts';
+import type { Answer, Transaction } from '#core/transactions/transaction.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
 import { emptyName, type Name, sameName } from '#core/x509/name.ts';
 
@@ -120,20 +126,40 @@ export async function reply(
 ): Promise<Answer> {
   const { sender, transactionID, senderNonce } = request.header;
   const nonce = entropy.bytes(nonceOctets);
-  const message = await buildPkiMessage(
-    {
-      pvno,
-      sender: { kind: 'directory', value: seal.sender },
-      recipient: sender,
-      messageTime: clock.now(),
-      senderKID: seal.senderKID,
-      transactionID,
-      senderNonce: nonce,
-      recipNonce: senderNonce,
-      generalInfo,
-    },
-    body,
-    { protector: seal.protector, extraCerts: [...new Set([...seal.certificates, ...certificates])] },
-  );
-  return { message, nonce };
+  const header = {
+    pvno,
+    sender: { kind: 'directory', value: seal.sender },
+    recipient: sender,
+    messageTime: clock.now(),
+    senderKID: seal.senderKID,
+    transactionID,
+    senderNonce: nonce,
+    recipNonce: senderNonce,
+    generalInfo,
+  } as const;
+  const { protector } = seal;
+  if (seal.certificates.length > 0) {
+    const extraCerts = [...new Set([...seal.certificates, ...certificates])];
+    return { message: await buildPkiMessage(header, body, { protector, extraCerts }), nonce };
+  }
+  // What goes along with a MAC is known without it: `complete` puts it back.
+  const kept = await buildPkiMessage(header, body, { protector });
+  return { message: withExtraCerts(kept, certificates), kept, nonce };
+}
+
+/** An answer that is given again, as it was: what had been left out of it is the chain of the certificate in it. */
+export async function complete(
+  { transactions }: Pick<Gateway, 'transactions'>,
+  transaction: Transaction,
+  answer: Uint8Array,
+): Promise<Uint8Array> {
+  if (transaction.certificate === null || !bringsCertificate(answer)) return answer;
+  return withExtraCerts(answer, withoutRoots(await transactions.chainOf(transaction)));
+}
+
+/** Whether there is a certificate in it, and none beside it. */
+function bringsCertificate(answer: Uint8Array): boolean {
+  const { extraCerts, body } = parsePkiMessage(answer);
+  if (extraCerts.length > 0 || !('responses' in body) || body.type === 'popdecr') return false;
+  return body.responses.some(({ certifiedKeyPair }) => certifiedKeyPair !== undefined);
 }

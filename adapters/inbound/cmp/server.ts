@@ -16,7 +16,7 @@ import { agrees } from './operations.ts';
 import type { CmpPath } from './path.ts';
 import { poll } from './poll.ts';
 import { isDefect, isUnheard, Refusal, refusalStatus } from './refusal.ts';
-import { noSeal, reply, type Seal, signatureSeal } from './reply.ts';
+import { complete, noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
 import { identify, type Sender } from './sender.ts';
 import { inform } from './support.ts';
@@ -41,7 +41,7 @@ export async function respond(
   try {
     const name = transactionName(message);
     const { transaction, answer } = await surroundings.gateway.transactions.recall(name, message.der);
-    if (answer) return answer;
+    if (transaction && answer) return await complete(surroundings.gateway, transaction, answer);
     const target = targetOf(message, arrival.path, transaction);
     sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
     checkNonces(message, transaction);
@@ -80,8 +80,10 @@ const tellOf = (
 
 const isReplay = (error: unknown): boolean => error instanceof Fault && error.code === 'replayed';
 
-const answerTo = async ({ gateway }: CmpSurroundings, message: SealedPkiMessage) =>
-  (await gateway.transactions.recall(transactionName(message), message.der)).answer;
+async function answerTo({ gateway }: CmpSurroundings, message: SealedPkiMessage) {
+  const { transaction, answer } = await gateway.transactions.recall(transactionName(message), message.der);
+  return transaction && answer && complete(gateway, transaction, answer);
+}
 
 const longestName = 64;
 const leastNonce = 16;

@@ -1,4 +1,4 @@
-import { der } from '#core/der/builder.ts';
+import { type DerBuilder, der } from '#core/der/builder.ts';
 import { DerReader, readDer } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
@@ -78,12 +78,23 @@ export async function buildPkiMessage(
     }),
   );
   const protection = await protector?.protect(protectedPart);
-  const headerAndBody = new DerReader(protectedPart).contents(tag.sequence);
+  const headerAndBody = contentsOf(protectedPart);
   return der((b) =>
     b.sequence((message) => {
       message.raw(headerAndBody);
       if (protection) message.explicit(0, (p) => p.bitString(protection));
-      if (extraCerts.length > 0) message.explicit(1, (list) => addSequenceOf(list, extraCerts, addEncoded));
+      if (extraCerts.length > 0) addExtraCerts(message, extraCerts);
     }),
   );
 }
+
+/** A PKIMessage in DER that has no extraCerts yet, with them: they are not protected. Faults: malformed. */
+export function withExtraCerts(message: Uint8Array, extraCerts: readonly Uint8Array[]): Uint8Array {
+  if (extraCerts.length === 0) return message;
+  return der((b) => b.sequence((s) => addExtraCerts(s.raw(contentsOf(message)), extraCerts)));
+}
+
+const addExtraCerts = (message: DerBuilder, extraCerts: readonly Uint8Array[]): void =>
+  void message.explicit(1, (list) => addSequenceOf(list, extraCerts, addEncoded));
+
+const contentsOf = (sequence: Uint8Array): Uint8Array => new DerReader(sequence).contents(tag.sequence);

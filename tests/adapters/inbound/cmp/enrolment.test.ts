@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
-import type { PkiMessage } from '#adapters/wire/cmp/message.ts';
+import { type PkiMessage, parsePkiMessage } from '#adapters/wire/cmp/message.ts';
 import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import type { Extension } from '#core/x509/extension.ts';
@@ -302,14 +302,36 @@ describe('confirmation', () => {
 });
 
 describe('repeats and replays', () => {
+  const transactionOf = ({ transactionID }: CmpClient) =>
+    site.store.find('transaction', { name: Buffer.from(transactionID).toString('hex').toUpperCase() });
+
   test('the same message again gets the same answer, and no second certificate', async () => {
     const device = client();
-    await device.send(ir(crmf(key)), { implicitConfirm: true });
+    const first = await device.send(ir(crmf(key)), { implicitConfirm: true });
+    expect(first.extraCerts).not.toBeEmpty();
     const count = () => site.store.count('certificate', [], 10_000);
     const before = await count();
-    const first = await device.post(device.sent);
-    expect(await device.post(device.sent)).toEqual(first);
+    expect(await device.post(device.sent)).toEqual(first.der);
+    expect(await device.post(device.sent)).toEqual(first.der);
     expect(await count()).toBe(before);
+  });
+
+  test('of an answer under a MAC all is stored but the chain beside it, and that is an answer by itself', async () => {
+    const device = client();
+    const { headerDer, bodyDer, protection } = await device.send(ir(crmf(key)), { implicitConfirm: true });
+    const { openingAnswer } = (await transactionOf(device))!;
+    const kept = parsePkiMessage(openingAnswer);
+    expect(kept).toMatchObject({ headerDer, bodyDer, protection, extraCerts: [] });
+    await device.check(kept);
+  });
+
+  test('what an earlier version has stored whole is given as it is', async () => {
+    const device = client();
+    const first = await device.send(ir(crmf(key)), { implicitConfirm: true });
+    const { id } = (await transactionOf(device))!;
+    const set = { openingAnswer: first.der };
+    await site.store.commit([{ op: 'update', kind: 'transaction', id, set }]);
+    expect(await device.post(device.sent)).toEqual(first.der);
   });
 
   test('a repeated certConf gets the same pkiConf', async () => {

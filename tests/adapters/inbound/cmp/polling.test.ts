@@ -145,6 +145,17 @@ describe('a request that waits for approval', () => {
     expect(await device.post(device.sent)).toEqual(await device.post(device.sent));
     expect(approval.asked).toBe(2);
   });
+
+  test('is answered as before when it is repeated, and so is the poll that brought the certificate', async () => {
+    const device = client();
+    const waiting = await device.send(ir(crmf(key)));
+    const opening = device.sent;
+    approval.verdict = 'granted';
+    const granted = await device.send(pollReq);
+    expect(granted.extraCerts).not.toBeEmpty();
+    expect(await device.post(device.sent)).toEqual(granted.der);
+    expect(await device.post(opening)).toEqual(waiting.der);
+  });
 });
 
 test('OpenSSL polls by itself until the certificate is there', async () => {
