@@ -95,15 +95,13 @@ export class DerReader {
 
   /** Contents octets of an INTEGER, two's complement, checked to be minimal. */
   integerBytes(expected: number = tag.integer): Uint8Array {
-    const value = this.contents(expected);
-    if (value.length === 0) throw bad('empty INTEGER');
-    if (
-      value.length > 1 &&
-      ((value[0] === 0 && value[1]! < 0x80) || (value[0] === 0xff && value[1]! >= 0x80))
-    ) {
-      throw bad('INTEGER not minimal');
-    }
-    return value;
+    return this.bytes.subarray(this.#integer(expected), this.#at);
+  }
+
+  /** Consumes an INTEGER as `integerBytes` does; how many octets its contents have. */
+  skipInteger(expected: number = tag.integer): number {
+    const start = this.#integer(expected);
+    return this.#at - start;
   }
 
   integer(expected: number = tag.integer): bigint {
@@ -189,6 +187,22 @@ export class DerReader {
     const end = this.#at;
     for (let at = start; at < end; at++) if (bytes[at]! >= 0x80) return undefined;
     return latin1.call(bytes, start, end);
+  }
+
+  /** Consumes an INTEGER, checked to be minimal; where its contents start. */
+  #integer(expected: number): number {
+    const { bytes } = this;
+    const start = this.#header(expected);
+    const length = this.#at - start;
+    if (length === 0) throw bad('empty INTEGER');
+    const first = bytes[start]!;
+    if (
+      length > 1 &&
+      ((first === 0 && bytes[start + 1]! < 0x80) || (first === 0xff && bytes[start + 1]! >= 0x80))
+    ) {
+      throw bad('INTEGER not minimal');
+    }
+    return start;
   }
 
   /** Consumes the header and moves past the contents; where the contents start. */

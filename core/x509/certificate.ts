@@ -254,7 +254,7 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
   const outline = reader.sequence();
   reader.finish();
   demandPart(outline, contextConstructed(0), version3.length);
-  const serial = outline.integerBytes();
+  const serialOctets = outline.skipInteger();
   outline.skip(tag.sequence);
   demandPart(outline, tag.sequence, issuer.der.length);
   const validity = outline.sequence();
@@ -267,6 +267,7 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
   demandPart(outline, tag.sequence, spki.length);
   if (extensions.length > 0) outline.skip(contextConstructed(3));
   outline.finish();
+  const serial = serialOctets === template.serial.length ? template.serial : serialIn(tbs);
   return {
     tbs,
     version: 3,
@@ -282,6 +283,13 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
     hasUniqueIdentifiers: false,
     extensions,
   };
+}
+
+/** As it was encoded where the magnitude needed an octet for its sign, or had too many. */
+function serialIn(tbs: Uint8Array): Uint8Array {
+  const outline = new DerReader(tbs).sequence();
+  outline.skip(contextConstructed(0));
+  return outline.integerBytes();
 }
 
 function demandPart(outline: DerReader, which: number, length: number): void {

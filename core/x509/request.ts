@@ -1,4 +1,4 @@
-import { type DerReader, readDer } from '../der/reader.ts';
+import { DerReader } from '../der/reader.ts';
 import { contextConstructed, tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { readSignatureAlgorithm, type SignatureAlgorithm, signatureAlgorithmFits } from './algorithm.ts';
@@ -35,28 +35,28 @@ const bad = (detail: string): Fault => new Fault('badCsr', detail);
  * for a key or signature algorithm that is not accepted; badProof when the signature is not the key's.
  */
 export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
-  return readDer(der, (reader) => {
-    const request = reader.sequence();
-    const signed = request.element(tag.sequence);
-    const { subject, spki, attributes } = readDer(signed, (r) => readInfo(r.sequence()));
-    const publicKey = decodePublicKey(spki);
-    const algorithm = readSignatureAlgorithm(request);
-    const signature = request.bitStringBytes();
-    request.finish();
-    demandProof(publicKey, algorithm, signed, signature);
-    const { extensions, challengePassword } = attributes;
-    const subjectAltNames = readSubjectAltNames(extensions);
-    return {
-      kind: 'pkcs10',
-      subject,
-      publicKey,
-      extensions,
-      subjectAltNames,
-      challengePassword,
-      der,
-      [proven]: true,
-    };
-  });
+  const reader = new DerReader(der);
+  const request = reader.sequence();
+  reader.finish();
+  const signed = request.element(tag.sequence);
+  const { subject, spki, attributes } = readInfo(new DerReader(signed).sequence());
+  const publicKey = decodePublicKey(spki);
+  const algorithm = readSignatureAlgorithm(request);
+  const signature = request.bitStringBytes();
+  request.finish();
+  demandProof(publicKey, algorithm, signed, signature);
+  const { extensions, challengePassword } = attributes;
+  const subjectAltNames = readSubjectAltNames(extensions);
+  return {
+    kind: 'pkcs10',
+    subject,
+    publicKey,
+    extensions,
+    subjectAltNames,
+    challengePassword,
+    der,
+    [proven]: true,
+  };
 }
 
 function demandProof(
