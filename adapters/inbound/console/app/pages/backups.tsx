@@ -6,7 +6,7 @@ import { actionsColumn, codeColumn, RowButtons, textColumn } from '../parts/colu
 import { EditDialog, type Editing } from '../parts/edit-dialog.tsx';
 import { useEditing } from '../parts/editing.tsx';
 import { Badge } from '../parts/facts.tsx';
-import type { Values } from '../parts/form.tsx';
+import type { Values } from '../parts/input.tsx';
 import { ListPage } from '../parts/list-page.tsx';
 import { Code, plain, Text } from '../parts/text.tsx';
 import { tell } from '../parts/toast.tsx';

@@ -1,7 +1,8 @@
 import { write } from '../api.ts';
 import { messages } from '../language.ts';
 import { Heading } from '../parts/facts.tsx';
-import { Form, type Values } from '../parts/form.tsx';
+import { Form } from '../parts/form.tsx';
+import type { Values } from '../parts/input.tsx';
 import { tell } from '../parts/toast.tsx';
 import { go, type Page } from '../router.ts';
 import { words } from '../words.ts';

@@ -1,57 +1,37 @@
-import type { ComponentChildren } from 'preact';
 import { ApiError, read } from '../api.ts';
-import { type Asked, useAsked, useRead, useShared } from '../data.ts';
-import { messages, moment, number, shortDay } from '../language.ts';
+import { type Asked, useAsked, useRead } from '../data.ts';
+import { messages, moment, number } from '../language.ts';
 import { Answer } from '../parts/answer.tsx';
-import { Chart } from '../parts/chart.tsx';
 import { Badge, Card, Heading } from '../parts/facts.tsx';
-import { DomainOf, ProfileOf } from '../parts/reference.tsx';
 import { Text } from '../parts/text.tsx';
 import type { CaPosition } from '../records.ts';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { CrlState, isPast } from './cas.tsx';
+import { Expiring, Inventory, Issued } from './overview-certificates.tsx';
 
 const m = messages(
   {
     approvals: 'Waiting for a decision',
     approvalsNone: 'Nothing is waiting.',
-    byDomain: 'Issued by domain, 30 days',
-    byProfile: 'Issued by profile, 30 days',
-    certificates: { one: 'certificate', other: 'certificates' },
     crls: 'Revocation lists',
-    devices: { one: 'device', other: 'devices' },
-    expiring: 'Certificates that end in the next 30 days',
     failed: 'Refused and failed, 24 hours',
     failedNone: 'Nothing was refused, and nothing failed.',
     health: 'Health',
-    inventory: 'Inventory',
-    issued: 'Certificates issued in the last 30 days',
-    none: 'None.',
     notReached: 'out of reach',
     reached: 'in reach',
-    revoked: { one: 'revoked', other: 'revoked' },
     tasks: 'All of them',
     title: 'Overview',
   },
   {
     approvals: 'Wartet auf eine Entscheidung',
     approvalsNone: 'Nichts wartet.',
-    byDomain: 'Ausgestellt nach Domäne, 30 Tage',
-    byProfile: 'Ausgestellt nach Profil, 30 Tage',
-    certificates: { one: 'Zertifikat', other: 'Zertifikate' },
     crls: 'Sperrlisten',
-    devices: { one: 'Gerät', other: 'Geräte' },
-    expiring: 'Zertifikate, die in den nächsten 30 Tagen ablaufen',
     failed: 'Abgelehnt und gescheitert, 24 Stunden',
     failedNone: 'Nichts wurde abgelehnt, und nichts ist gescheitert.',
     health: 'Zustand',
-    inventory: 'Bestand',
-    issued: 'In den letzten 30 Tagen ausgestellte Zertifikate',
-    none: 'Keine.',
     notReached: 'nicht erreichbar',
     reached: 'erreichbar',
-    revoked: { one: 'gesperrt', other: 'gesperrt' },
     tasks: 'Alle zeigen',
     title: 'Übersicht',
   },
@@ -60,21 +40,6 @@ const m = messages(
 interface Health {
   readonly status: 'ok' | 'unavailable';
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
-}
-
-interface Expiry {
-  readonly days: readonly { readonly begins: string; readonly count: number }[];
-  readonly total: number;
-  readonly revoked: number;
-}
-
-interface Issuance {
-  readonly days: readonly {
-    readonly begins: string;
-    readonly by_protocol: Readonly<Record<string, number>>;
-  }[];
-  readonly by_domain: readonly { readonly domain: number | null; readonly count: number }[];
-  readonly by_profile: readonly { readonly cert_profile: number | null; readonly count: number }[];
 }
 
 interface Failures {
@@ -157,37 +122,6 @@ function HealthCard() {
   );
 }
 
-function Inventory() {
-  const expiry = useShared<Expiry>('/api/overview/expiry/');
-  const devices = useRead<{ readonly total: number }>(
-    may('devices.read') ? '/api/overview/devices/' : undefined,
-  );
-  return (
-    <Card title={m('inventory')}>
-      <Answer of={expiry}>
-        {({ total, revoked }) => (
-          <div class="figures">
-            {devices.data && (
-              <a href="/devices">
-                <strong>{number(devices.data.total)}</strong>
-                <span class="quiet">{m('devices', { n: devices.data.total })}</span>
-              </a>
-            )}
-            <a href="/certificates">
-              <strong>{number(total)}</strong>
-              <span class="quiet">{m('certificates', { n: total })}</span>
-            </a>
-            <a href="/certificates?status=revoked">
-              <strong>{number(revoked)}</strong>
-              <span class="quiet">{m('revoked', { n: revoked })}</span>
-            </a>
-          </div>
-        )}
-      </Answer>
-    </Card>
-  );
-}
-
 const soon = 2 * 86_400_000;
 
 function Crls() {
@@ -252,93 +186,3 @@ function Failed() {
     </Card>
   );
 }
-
-function Expiring() {
-  const asked = useShared<Expiry>('/api/overview/expiry/');
-  return (
-    <Card title={m('expiring')} wide>
-      <Answer of={asked}>
-        {({ days }) => (
-          <Chart
-            title={m('expiring')}
-            labels={days.map(({ begins }) => shortDay(moment(begins)))}
-            series={[{ name: m('certificates', { n: 2 }), values: days.map(({ count }) => count) }]}
-          />
-        )}
-      </Answer>
-    </Card>
-  );
-}
-
-function Issued() {
-  const asked = useRead<Issuance>('/api/overview/issuance/');
-  return (
-    <>
-      <Card title={m('issued')} wide>
-        <Answer of={asked}>
-          {({ days }) => {
-            const protocols = [...new Set(days.flatMap((day) => Object.keys(day.by_protocol)))].sort();
-            return (
-              <Chart
-                title={m('issued')}
-                labels={days.map(({ begins }) => shortDay(moment(begins)))}
-                series={protocols.map((name) => ({
-                  name,
-                  values: days.map((day) => day.by_protocol[name] ?? 0),
-                }))}
-              />
-            );
-          }}
-        </Answer>
-      </Card>
-      <Card title={m('byDomain')}>
-        <Answer of={asked}>
-          {({ by_domain }) => (
-            <Ranking
-              of={by_domain.map(({ domain, count }) => ({
-                key: String(domain),
-                name: <DomainOf id={domain} />,
-                count,
-              }))}
-            />
-          )}
-        </Answer>
-      </Card>
-      <Card title={m('byProfile')}>
-        <Answer of={asked}>
-          {({ by_profile }) => (
-            <Ranking
-              of={by_profile.map(({ cert_profile, count }) => ({
-                key: String(cert_profile),
-                name: <ProfileOf id={cert_profile} />,
-                count,
-              }))}
-            />
-          )}
-        </Answer>
-      </Card>
-    </>
-  );
-}
-
-const Ranking = ({
-  of,
-}: {
-  readonly of: readonly {
-    readonly key: string;
-    readonly name: ComponentChildren;
-    readonly count: number;
-  }[];
-}) =>
-  of.length === 0 ? (
-    <p class="quiet">{m('none')}</p>
-  ) : (
-    <ul class="plain-list">
-      {of.map(({ key, name, count }) => (
-        <li key={key}>
-          {name}
-          <span>{number(count)}</span>
-        </li>
-      ))}
-    </ul>
-  );

@@ -4,7 +4,7 @@ import { createdColumn, nameColumn } from '../parts/columns.tsx';
 import { useDialog } from '../parts/dialog.tsx';
 import { Drop } from '../parts/drop.tsx';
 import { EditDialog } from '../parts/edit-dialog.tsx';
-import type { Field } from '../parts/form.tsx';
+import type { Field } from '../parts/input.tsx';
 import { ListPage } from '../parts/list-page.tsx';
 import type { Truststore } from '../records.ts';
 import { go, type Page } from '../router.ts';

@@ -8,10 +8,11 @@ import { useRound } from '../parts/list.tsx';
 import { ListPage } from '../parts/list-page.tsx';
 import { useChoices } from '../parts/reference.tsx';
 import { plain, Text } from '../parts/text.tsx';
+import { eventTitle, webhookEvents } from '../parts/webhook-events.ts';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
-import { eventNames, events, m as w } from './webhooks.tsx';
+import { m as w } from './webhooks.tsx';
 
 const m = messages(
   {
@@ -83,7 +84,7 @@ export const webhookMessages: Page = {
         filters={[
           choiceFilter('state', words('state'), states, m),
           recordFilter('webhook', m('webhook'), webhooks),
-          choiceFilter('event', m('event'), eventNames, (event) => w(events[event])),
+          choiceFilter('event', m('event'), webhookEvents, eventTitle),
           ...periodFilters(),
         ]}
         columns={[

@@ -11,6 +11,7 @@ import { useChoices } from '../parts/reference.tsx';
 import { useSecretEditing } from '../parts/secret-editing.tsx';
 import { Copied, SecretOnce } from '../parts/secret-once.tsx';
 import { plain, Text } from '../parts/text.tsx';
+import { eventTitle, type WebhookEvent, webhookEvents } from '../parts/webhook-events.ts';
 import type { Page } from '../router.ts';
 import { may } from '../session.ts';
 import { words } from '../words.ts';
@@ -20,14 +21,6 @@ export const m = messages(
     active: 'Active',
     add: 'Add a webhook',
     all: 'all',
-    approvalExpired: 'a request nobody decided on',
-    approvalGranted: 'a request that was approved',
-    approvalRejected: 'a request that was rejected',
-    approvalWaiting: 'a request that waits for approval',
-    certificateExpiring: 'a certificate that ends soon',
-    certificateIssued: 'a certificate that was issued',
-    certificateReleased: 'a certificate whose hold was lifted',
-    certificateRevoked: 'a certificate that was revoked',
     change: 'Change the webhook',
     deliveries: 'Messages',
     events: 'Told of',
@@ -47,23 +40,13 @@ export const m = messages(
     tested: 'The test message is on its way. What becomes of it is seen under Messages.',
     title: 'Webhooks',
     truststore: 'Who vouches for its TLS certificate',
-    upstreamFailed: 'a CA elsewhere that failed',
     url: 'Address',
     urlHint: 'https://tickets.example/postern',
-    webhookTest: 'a test',
   },
   {
     active: 'Aktiv',
     add: 'Webhook hinzufügen',
     all: 'alles',
-    approvalExpired: 'ein Antrag, über den niemand entschied',
-    approvalGranted: 'ein genehmigter Antrag',
-    approvalRejected: 'ein abgelehnter Antrag',
-    approvalWaiting: 'ein Antrag, der auf Genehmigung wartet',
-    certificateExpiring: 'ein bald ablaufendes Zertifikat',
-    certificateIssued: 'ein ausgestelltes Zertifikat',
-    certificateReleased: 'ein nicht mehr ausgesetztes Zertifikat',
-    certificateRevoked: 'ein gesperrtes Zertifikat',
     change: 'Webhook ändern',
     deliveries: 'Nachrichten',
     events: 'Erfährt von',
@@ -84,32 +67,16 @@ export const m = messages(
     tested: 'Die Probenachricht ist unterwegs. Was aus ihr wird, steht unter Nachrichten.',
     title: 'Webhooks',
     truststore: 'Wer für sein TLS-Zertifikat bürgt',
-    upstreamFailed: 'eine vorgelagerte Stelle, die scheiterte',
     url: 'Adresse',
     urlHint: 'https://tickets.example/postern',
-    webhookTest: 'eine Probe',
   },
 );
-
-export const events = {
-  'approval.waiting': 'approvalWaiting',
-  'approval.granted': 'approvalGranted',
-  'approval.rejected': 'approvalRejected',
-  'approval.expired': 'approvalExpired',
-  'certificate.issued': 'certificateIssued',
-  'certificate.revoked': 'certificateRevoked',
-  'certificate.released': 'certificateReleased',
-  'certificate.expiring': 'certificateExpiring',
-  'upstream.failed': 'upstreamFailed',
-} as const;
-type Event = keyof typeof events;
-export const eventNames = Object.keys(events) as readonly Event[];
 
 interface Webhook {
   readonly id: number;
   readonly unique_name: string;
   readonly url: string;
-  readonly events: readonly Event[];
+  readonly events: readonly WebhookEvent[];
   readonly is_active: boolean;
   readonly truststore: number | null;
   /** Only in the answer to what made it. */
@@ -228,7 +195,7 @@ function Edit(editing: Editing<Webhook>) {
           type: 'checks',
           hint: m('eventsHint'),
           initial: of?.events,
-          options: eventNames.map((event) => [event, m(events[event])] as const),
+          options: webhookEvents.map((event) => [event, eventTitle(event)] as const),
         },
         {
           name: 'truststore',

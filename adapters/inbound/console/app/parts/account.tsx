@@ -2,7 +2,7 @@ import { messages } from '../language.ts';
 import { words } from '../words.ts';
 import { createdColumn } from './columns.tsx';
 import { Badge } from './facts.tsx';
-import type { Field } from './form.tsx';
+import type { Field } from './input.tsx';
 import type { Column } from './list.tsx';
 import { RoleOf, useChoices } from './reference.tsx';
 

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { store } from '../api.ts';
 import { forget } from '../data.ts';
 import { words } from '../words.ts';
-import type { Field, Values } from './form.tsx';
 import { FormDialog } from './form-dialog.tsx';
+import type { Field, Values } from './input.tsx';
 
 /** Of a dialog that changes a record, or makes one. */
 export interface Editing<T> {

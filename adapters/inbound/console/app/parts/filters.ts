@@ -1,5 +1,5 @@
 import { words } from '../words.ts';
-import type { ListFilter } from './list.tsx';
+import type { ListFilter } from './narrowing.tsx';
 import { plain } from './text.tsx';
 
 /** One of a few values. `say`: what it is called. */

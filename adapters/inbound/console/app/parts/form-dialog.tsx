@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
-import { type Field, Form, type Values } from './form.tsx';
+import { Form } from './form.tsx';
+import type { Field, Values } from './input.tsx';
 import { tell } from './toast.tsx';
 
 /** A dialog with a form. Once the form is sent it says so, and closes; until then it stays, with what is wrong. */

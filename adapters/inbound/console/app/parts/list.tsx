@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useList } from '../data.ts';
 import { messages } from '../language.ts';
-import { go, query, withQuery } from '../router.ts';
+import { query, withQuery } from '../router.ts';
 import { words } from '../words.ts';
 import { Empty, Problem, Waiting } from './answer.tsx';
+import { type ListFilter, Narrowing } from './narrowing.tsx';
 
 const m = messages(
   {
@@ -17,7 +18,6 @@ const m = messages(
     records: { one: '{n} entry', other: '{n} entries' },
     recordsMore: 'The first {n} entries; there are more',
     recordsPage: '{n} more entries',
-    searchFor: 'Search for',
   },
   {
     ascending: 'aufsteigend',
@@ -29,7 +29,6 @@ const m = messages(
     records: { one: '{n} Eintrag', other: '{n} Einträge' },
     recordsMore: 'Die ersten {n} Einträge; es gibt mehr',
     recordsPage: '{n} weitere Einträge',
-    searchFor: 'Suchen nach',
   },
 );
 
@@ -41,15 +40,6 @@ export interface Column<T> {
   readonly orderable?: boolean;
   /** A number: stands to the right. */
   readonly isNumber?: boolean;
-}
-
-/** A query parameter of the list, chosen from options or typed. */
-export interface ListFilter {
-  readonly name: string;
-  readonly title: string;
-  readonly options?: readonly (readonly [value: string, title: string])[];
-  /** Of what is typed. Default: text. */
-  readonly type?: 'text' | 'date' | 'number';
 }
 
 interface Listed {
@@ -179,84 +169,6 @@ function Head<T>({ column: { name, title, orderable, isNumber } }: { readonly co
         title
       )}
     </th>
-  );
-}
-
-/** The search word and the filters. What is typed counts when it is sent; a choice at once. */
-function Narrowing({
-  filters,
-  searchable,
-}: {
-  readonly filters: readonly ListFilter[];
-  readonly searchable: boolean;
-}) {
-  const id = useId();
-  const asked = query.value.get('search') ?? '';
-  const [word, setWord] = useState(asked);
-  useEffect(() => setWord(asked), [asked]);
-  const isNarrowed = ['search', ...filters.map(({ name }) => name)].some((name) => query.value.get(name));
-  const cleared = Object.fromEntries(
-    ['search', 'cursor', ...filters.map(({ name }) => name)].map((name) => [name, undefined]),
-  );
-  const typed = (form: HTMLFormElement): Record<string, string> =>
-    Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
-  return (
-    <search>
-      <form
-        class="narrowing"
-        onSubmit={(event) => {
-          event.preventDefault();
-          go(withQuery({ ...typed(event.currentTarget), cursor: undefined }));
-        }}
-      >
-        {searchable && (
-          <div class="field">
-            <label for={`${id}-s`}>{m('searchFor')}</label>
-            <input
-              id={`${id}-s`}
-              type="search"
-              name="search"
-              maxLength={300}
-              value={word}
-              onInput={(event) => setWord(event.currentTarget.value)}
-            />
-          </div>
-        )}
-        {filters.map(({ name, title, options, type = 'text' }) => (
-          <div class="field" key={name}>
-            <label for={`${id}-${name}`}>{title}</label>
-            {options ? (
-              <select
-                id={`${id}-${name}`}
-                name={name}
-                value={query.value.get(name) ?? ''}
-                onChange={(event) => event.currentTarget.form?.requestSubmit()}
-              >
-                <option value="">{words('all')}</option>
-                {options.map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            ) : (
-              <input
-                id={`${id}-${name}`}
-                name={name}
-                {...{ type: type as 'text' }}
-                value={query.value.get(name) ?? ''}
-              />
-            )}
-          </div>
-        ))}
-        <button type="submit">{words('search')}</button>
-        {isNarrowed && (
-          <a class="button" href={withQuery(cleared)}>
-            {words('clear')}
-          </a>
-        )}
-      </form>
-    </search>
   );
 }
 

@@ -21,6 +21,15 @@ export function withMember(of: unknown, [name, ...rest]: readonly string[], valu
     : { ...others, [name!]: after };
 }
 
+/** Changes the member at a path, or takes it away. */
+export type SetMember = (path: readonly string[], value: unknown) => void;
+
+/** Of a part of a form about rules. */
+export interface RulesPart {
+  readonly rules: Rules;
+  readonly set: SetMember;
+}
+
 /** Where a value of a JSON text stands, from the name of its member on. */
 interface Place {
   readonly path: readonly string[];
