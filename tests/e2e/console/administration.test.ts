@@ -174,6 +174,102 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     await page.until(`document.querySelector('dialog') === null && ${settled}`);
   }, 30_000);
 
+  test.each([
+    {
+      path: '/users',
+      add: 'Add a user',
+      made: { username: 'kim', password: 'a long password' },
+      role: 'Default',
+      changed: { username: 'kim-2' },
+    },
+    {
+      path: '/webhooks',
+      add: 'Add a webhook',
+      made: { unique_name: 'chat', url: 'https://chat.example/postern' },
+      isSecret: true,
+      changed: { unique_name: 'chat-2' },
+    },
+    {
+      path: '/approvals/policies',
+      add: 'Add a policy',
+      made: { unique_name: 'night shift', device_pattern: 'night-.*' },
+      isSeen: true,
+      changed: { unique_name: 'night shift 2' },
+    },
+    {
+      path: '/backups',
+      add: 'Add a destination',
+      made: { host: 'vault.example', user: 'backup', remote_directory: '/srv' },
+      name: 'sftp://backup@vault.example/srv',
+      isSeen: true,
+      changed: { remote_directory: '/srv/postern' },
+      after: 'sftp://backup@vault.example/srv/postern',
+    },
+  ])(
+    'has a list on $path that follows what is made, changed and deleted',
+    async (row) => {
+      const fill = async (values: Readonly<Record<string, string | undefined>>): Promise<void> => {
+        for (const [name, value = ''] of Object.entries(values)) {
+          await page.evaluate(`document.querySelector('dialog [name=${name}]').select()`);
+          await page.type(`dialog [name=${name}]`, value);
+        }
+      };
+      const made = row.name ?? Object.values(row.made)[0]!;
+      const changed = row.after ?? Object.values(row.changed)[0]!;
+      await site.show(page, row.path);
+      await press(row.add);
+      await page.until("document.querySelector('dialog')");
+      await fill(row.made);
+      if (row.role !== undefined) await choose('role', row.role);
+      await press('Add');
+      if (row.isSecret) {
+        expect(await fact('Signing secret')).not.toBe('');
+        await press('I have put it away');
+      }
+      await page.click(`[aria-label="Edit: ${made}"]`);
+      await page.until("document.querySelector('dialog')");
+      await fill(row.changed);
+      await press('Save');
+      await page.click(`[aria-label="Delete: ${changed}"]`);
+      expect(await said('dialog')).toContain(changed);
+      if (!row.isSeen) await page.type('dialog input', changed);
+      await press('Delete');
+      await page.until(`document.querySelector('dialog') === null && ${settled}
+      && document.querySelector('[aria-label="Delete: ${changed}"]') === null`);
+      expect(await page.evaluate("document.querySelector('.toasts').innerText")).toContain(
+        `${changed} has been deleted.`,
+      );
+    },
+    30_000,
+  );
+
+  test.each([
+    { list: '/domains', api: '/api/domains/', body: {}, edit: 'Edit' },
+    { list: '/tls', api: '/api/tls/', body: { credential_type: 0 }, edit: 'Rename' },
+  ])(
+    'has pages under $list whose record is called otherwise, and deleted',
+    async ({ list, api, body, edit }) => {
+      const { id } = (await site.api('POST', api, { ...body, unique_name: 'line-4' })) as { id: number };
+      await site.show(page, `${list}/${id}`);
+      expect(await said('main h1')).toBe('line-4');
+      await press(edit);
+      await page.type('dialog [name=unique_name]', '-north');
+      await press('Save');
+      await page.until("document.querySelector('main h1').innerText === 'line-4-north'");
+      expect(await page.evaluate('document.title')).toBe('line-4-north · Postern');
+      await press('Delete');
+      await page.type('dialog input', 'line-4');
+      await press('Delete');
+      expect(await said('dialog .complaint')).toBe('This is not the name.');
+      await page.type('dialog input', '-north');
+      await press('Delete');
+      await page.until(`location.pathname === '${list}' && ${settled}`);
+      expect(await page.evaluate("document.querySelector('dialog')")).toBeNull();
+      expect(await page.evaluate("document.querySelector('table.list').innerText")).not.toContain('line-4');
+    },
+    30_000,
+  );
+
   test('says why the last administrator cannot go, and what to do first', async () => {
     await site.show(page, '/users');
     await page.click('[aria-label="Delete: admin"]');

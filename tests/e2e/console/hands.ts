@@ -15,8 +15,9 @@ export const hands = (page: () => Page) => ({
     page().until(`{ const found = [...(document.querySelector('dialog') ?? document.querySelector('main'))
       .querySelectorAll('button, a')].find((one) => one.innerText.trim() === ${JSON.stringify(label)});
       found?.click(); found !== undefined }`),
+  /** Likewise, of a choice. */
   choose: (name: string, title: string): Promise<unknown> =>
-    page().until(`{ const select = document.querySelector('[name=${name}]');
+    page().until(`{ const select = (document.querySelector('dialog') ?? document).querySelector('[name=${name}]');
       const option = [...(select?.options ?? [])].find(({ text }) => text === ${JSON.stringify(title)});
       if (option) { select.value = option.value; select.dispatchEvent(new Event('change', { bubbles: true })); }
       option !== undefined }`),
