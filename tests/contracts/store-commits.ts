@@ -232,6 +232,52 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect((await store.find('user', { username: 'c' }))?.role).toBe(swaps[3]![0]);
     });
 
+    test('commits that write many kinds at once each have what they ask for', async () => {
+      const store = await (await fresh()).open();
+      const many = 40;
+      const [, ...profiles] = await store.commit([
+        insert('setting', { value: Uint8Array.of(0) }),
+        ...Array.from({ length: many }, (_, i) => insert('profile', { uniqueName: `p${i}` })),
+      ]);
+      const ids = await Promise.all(
+        Array.from({ length: many }, (_, i) =>
+          store.commit([
+            role(`r${i}`),
+            { op: 'audit', event: event({ object: 'role' }), objectRef: { ref: 0 } },
+            {
+              op: 'update',
+              kind: 'setting',
+              id: 1,
+              where: { value: Uint8Array.of(i) },
+              set: { value: Uint8Array.of(i + 1) },
+            },
+            insert('user', { username: `u${i}`, role: { ref: 0 } }),
+            { op: 'delete', kind: 'profile', id: profiles[i]! },
+          ]),
+        ),
+      );
+      for (const [i, [id, , , user]] of ids.entries()) {
+        expect(await store.get('role', id!)).toMatchObject({ uniqueName: `r${i}` });
+        expect(await store.get('user', user!)).toMatchObject({ username: `u${i}`, role: id! });
+      }
+      expect(await store.get('setting', 1)).toMatchObject({ value: Uint8Array.of(many) });
+      expect(await store.count('profile', [], 10)).toBe(0);
+      const events = await verifyChains(store);
+      expect(events.map(({ object }) => object)).toEqual(ids.map(([id]) => `role:${id}`));
+    });
+
+    test('what is inserted after the delete of what it refers to is refused, and not deleted with it', async () => {
+      const store = await (await fresh()).open();
+      await store.commit([role('r'), insert('user', { username: 'a' }), insert('user', { username: 'b' })]);
+      const settled = await Promise.allSettled([
+        store.commit([insert('session', { user: 2 })]),
+        store.commit([{ op: 'delete', kind: 'user', id: 1 }]),
+        store.commit([insert('session', { user: 1 })]),
+      ]);
+      expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+      expect((await store.list('session', { limit: 10 })).records).toMatchObject([{ user: 2 }]);
+    });
+
     test('a large commit is one commit', async () => {
       const store = await (await fresh()).open();
       const writes = Array.from({ length: 1500 }, (_, i) => role(`r${i}`));
