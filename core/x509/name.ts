@@ -34,6 +34,7 @@ export const emptyName: Name = { der: Uint8Array.of(tag.sequence, 0), rdns: [] }
 /** Consumes a Name. Faults: malformed. */
 export function readName(reader: DerReader): Name {
   const encoded = reader.element(tag.sequence);
+  if (encoded.length === emptyName.der.length) return emptyName;
   const sequence = new DerReader(encoded).sequence();
   const rdns: Rdn[] = [];
   let count = 0;

@@ -142,6 +142,8 @@ async function ask(
   return answered.message;
 }
 
+const withoutConfirmation = [typedValue(infoTypes.implicitConfirm, true)];
+
 /** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
 async function grant(
   surroundings: CmpSurroundings,
@@ -160,7 +162,7 @@ async function grant(
     privateKey: privateKey && (await sealPrivateKey(surroundings, domain, privateKey, recipient)),
   };
   const generalInfo = implicitConfirm
-    ? [typedValue(infoTypes.implicitConfirm, true)]
+    ? withoutConfirmation
     : [typedValue(infoTypes.confirmWaitTime, clock.now() + confirmWithin)];
   return reply(
     surroundings,

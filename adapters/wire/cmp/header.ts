@@ -40,21 +40,30 @@ export function readHeader(reader: DerReader): PkiHeader {
   const pvno = header.smallInteger(255);
   const sender = readGeneralName(header);
   const recipient = readGeneralName(header);
-  const at = <T>(n: number, read: (inner: DerReader) => T): T | undefined =>
-    readExplicit(header, contextConstructed(n), read);
-  const fields = {
-    messageTime: at(0, readMessageTime),
-    protectionAlg: at(1, readEncoded),
-    senderKID: at(2, readIdentifier),
-    recipKID: at(3, readIdentifier),
-    transactionID: at(4, readIdentifier),
-    senderNonce: at(5, readIdentifier),
-    recipNonce: at(6, readIdentifier),
-    freeText: at(7, readFreeText),
-    generalInfo: at(8, readGeneralInfo) ?? [],
-  };
+  const messageTime = readExplicit(header, contextConstructed(0), readMessageTime);
+  const protectionAlg = readExplicit(header, contextConstructed(1), readEncoded);
+  const senderKID = readExplicit(header, contextConstructed(2), readIdentifier);
+  const recipKID = readExplicit(header, contextConstructed(3), readIdentifier);
+  const transactionID = readExplicit(header, contextConstructed(4), readIdentifier);
+  const senderNonce = readExplicit(header, contextConstructed(5), readIdentifier);
+  const recipNonce = readExplicit(header, contextConstructed(6), readIdentifier);
+  const freeText = readExplicit(header, contextConstructed(7), readFreeText);
+  const generalInfo = readExplicit(header, contextConstructed(8), readGeneralInfo) ?? [];
   header.finish();
-  return { pvno, sender, recipient, ...fields };
+  return {
+    pvno,
+    sender,
+    recipient,
+    messageTime,
+    protectionAlg,
+    senderKID,
+    recipKID,
+    transactionID,
+    senderNonce,
+    recipNonce,
+    freeText,
+    generalInfo,
+  };
 }
 
 /** Unlike the times of certificates it may have a fraction of a second (X.690 §11.7: without trailing zeros). */
