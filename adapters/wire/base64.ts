@@ -17,9 +17,7 @@ export function decodeBase64(text: string): Uint8Array {
 /** Base64 in lines of 64 characters, the last one ended too. */
 export function encodeBase64Lines(bytes: Uint8Array, lineEnd = '\n'): string {
   const text = bytes.toBase64();
-  const lines: string[] = [];
-  for (let at = 0; at < text.length; at += columns) lines.push(text.substring(at, at + columns));
-  lines.push('');
-  // Not one by one: the engine keeps a sum of strings in its parts, and whoever reads it goes through them all.
-  return lines.join(lineEnd);
+  let lines = '';
+  for (let at = 0; at < text.length; at += columns) lines += text.substring(at, at + columns) + lineEnd;
+  return lines;
 }
