@@ -2,6 +2,7 @@ import { Fault, toFault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
 import { AuditChain } from './audit-chain.ts';
 import { type Driver, type Result, type Unit, unavailable } from './driver.ts';
+import { gathered } from './gather.ts';
 import { Refusal } from './refusal.ts';
 
 interface Waiting {
@@ -12,10 +13,8 @@ interface Waiting {
 
 const mostInGroup = 256;
 const mostWaiting = 10_000;
-/** How many times a group that grows is waited for. */
-const patience = 4;
-
-const turn = (): Promise<unknown> => new Promise(setImmediate);
+/** What has been read from the network is at its commit so many turns of the event loop later. */
+const turns = 2;
 
 /**
  * Commits that wait together become one durable transaction: its price, a flush to the disk, is paid once for all of
@@ -45,7 +44,7 @@ export class GroupCommit {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await this.#gather();
+      await gathered(() => this.#waiting.length, turns);
       const group = this.#waiting.slice(0, mostInGroup);
       this.#waiting = this.#waiting.slice(mostInGroup);
       try {
@@ -58,18 +57,6 @@ export class GroupCommit {
       }
     }
     this.#flushing = undefined;
-  }
-
-  /**
-   * What has been read from the network is at its commit two turns of the event loop later. As long as that brings more, it is
-   * waited for: a transaction has its price, whatever is in it.
-   */
-  async #gather(): Promise<void> {
-    for (let times = 0, before = 0; times < patience && this.#waiting.length > before; times++) {
-      before = this.#waiting.length;
-      await turn();
-      await turn();
-    }
   }
 
   async #settle({ resolve, reject }: Waiting, result: Result): Promise<void> {

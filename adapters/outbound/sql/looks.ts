@@ -1,4 +1,5 @@
 import type { Row, SqlValue } from './codec.ts';
+import { gathered } from './gather.ts';
 
 interface Look {
   readonly parameters: readonly SqlValue[];
@@ -10,12 +11,13 @@ interface Look {
 type Answer = (sql: string, parameters: readonly (readonly SqlValue[])[]) => Promise<readonly Row[][]>;
 
 /**
- * Look-ups by the same statement that are asked for in one turn of the event loop are answered together. The database is
+ * Look-ups by the same statement that are asked for in one turn of the event loop, or a few, are answered together. The database is
  * asked once, and what all these requests do next they do one after the other while the processor has it at hand.
  */
 export class Looks {
   readonly #answer: Answer;
   #waiting = new Map<string, Look[]>();
+  #count = 0;
 
   constructor(answer: Answer) {
     this.#answer = answer;
@@ -24,18 +26,20 @@ export class Looks {
   ask(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       const look = { parameters, resolve, reject };
-      if (this.#waiting.size === 0) setImmediate(this.#flush);
+      if (this.#count++ === 0) void this.#flush();
       const together = this.#waiting.get(sql);
       if (together) together.push(look);
       else this.#waiting.set(sql, [look]);
     });
   }
 
-  readonly #flush = (): void => {
+  async #flush(): Promise<void> {
+    await gathered(() => this.#count, 1);
     const waiting = this.#waiting;
     this.#waiting = new Map();
+    this.#count = 0;
     for (const [sql, looks] of waiting) void this.#settle(sql, looks);
-  };
+  }
 
   async #settle(sql: string, looks: readonly Look[]): Promise<void> {
     try {

@@ -32,6 +32,11 @@ function typeOf(value: SqlValue): ColumnType {
 /** The rows of each of `count` sets. */
 export function apart(rows: readonly Row[], count: number): readonly Row[][] {
   const answers = Array.from({ length: count }, (): Row[] => []);
-  for (const { [nth]: set, ...row } of rows) answers[Number(set) - 1]!.push(row);
+  for (const row of rows) {
+    const set = Number(row[nth]);
+    // It came last, so this leaves the row as it would have been; a copy of it takes much longer.
+    delete row[nth];
+    answers[set - 1]!.push(row);
+  }
   return answers;
 }
