@@ -9,7 +9,7 @@ export interface PageProps {
 
 export type NavigationGroup = 'attention' | 'inventory' | 'trust' | 'administration' | 'system';
 
-/** A page: one file each under `pages/`, named in `pages.ts`. */
+/** A page: one file each under `pages/`, with the files that it is divided into beside it; named in `pages.ts`. */
 export interface Page {
   /** `/devices`, `/devices/:id`. */
   readonly path: '/' | `/${Section}` | `/${Section}/${string}`;

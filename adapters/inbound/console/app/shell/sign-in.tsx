@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { messages } from '../language.ts';
 import { Form } from '../parts/form.tsx';
@@ -29,7 +29,8 @@ const m = messages(
 /** In place of every page while nobody is signed in: the address stays, so that one comes out where one wanted to. */
 export function SignIn() {
   const title = m('title');
-  useEffect(() => {
+  // Before anything is drawn: what is typed at once stays where it is typed.
+  useLayoutEffect(() => {
     document.title = `${title} · Postern`;
     document.querySelector<HTMLInputElement>('.sign-in input')?.focus();
   }, [title]);
