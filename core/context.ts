@@ -57,7 +57,8 @@ export function audit(
 }
 
 /** Shortens what a stranger sent, for audit and log. */
-export const brief = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
+export const brief = (text: string): string =>
+  text.length > 200 ? `${text.slice(0, 199).toWellFormed()}…` : text;
 
 /** Stores the audit record of a refusal. A store that is out of reach does not change the answer; the log tells of it. */
 export async function recordRefusal(context: Pick<Context, 'store' | 'log'>, write: Write): Promise<void> {

@@ -101,7 +101,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   const onboarded = plan.onboards ? await onboardedWrites(context, requester, device) : [];
   const alongside = async (der: Uint8Array): Promise<readonly Write[]> => [
     ...onboarded,
-    ...(exchange ? await answered(context, requester, exchange, issuanceOf(der, ca.chain)) : []),
+    ...(exchange ? await answered(context, requester, exchange, issuanceOf(der, ca.chain), isLocal) : []),
     ...(approval ? usedWrites(context, actor, approval, { ref: 0 }) : []),
   ];
   try {
@@ -155,12 +155,16 @@ async function withMadeKey(context: Context, { outcomeOf }: Plan, wanted: Wanted
   return { request, outcome: outcomeOf(request, context.clock.now()), privateKey };
 }
 
-/** The exchange as it is recorded with the certificate. That is the first write of its commit. */
+/**
+ * The exchange as it is recorded with the certificate. That is the first write of its commit. What `lasts` is the chain: that of a CA
+ * upstream may be another one when the answer is given again, so it is kept with it.
+ */
 async function answered(
   context: Context,
   requester: Requester,
   exchange: IssuanceExchange,
   issuance: Issuance,
+  lasts: boolean,
 ): Promise<readonly Write[]> {
   const { confirmWithin } = exchange;
   const answer = await exchange.answer(issuance);
@@ -169,7 +173,8 @@ async function answered(
     lasts: confirmWithin ?? memory,
     certificate: { ref: 0 },
   } as const;
-  return [exchangeWrite(context, requester, exchange, answer, progress)];
+  const recorded = lasts ? answer : { ...answer, kept: undefined };
+  return [exchangeWrite(context, requester, exchange, recorded, progress)];
 }
 
 /** Whether nothing that was asked for is missing or other. */

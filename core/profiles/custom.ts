@@ -42,7 +42,7 @@ export function compileCustom(oid: string, written: Written, tools: Tools): Cust
     tools,
   );
   const constant = rule.fixed?.[0]?.constant ? decoded(rule.fixed[0]) : undefined;
-  const encoded = constant && shared({ oid, critical, value: constant });
+  const encoded = constant && isOid(oid) ? shared({ oid, critical, value: constant }) : undefined;
   return (requested, from, trace) => {
     if (encoded && !requested && !trace) return encoded;
     const decision = decide(rule, requested ? [hex(requested)] : [], from, trace);

@@ -8,8 +8,9 @@ export function remembering<T>(decode: (value: Uint8Array) => T): (value: Uint8A
   let last: { readonly value: Uint8Array; readonly decoded: T } | undefined;
   return (value) => {
     // A copy: what `slice` gives of a Buffer is the Buffer's own octets.
-    if (!last || !sameBytes(last.value, value))
-      last = { value: new Uint8Array(value), decoded: decode(value) };
+    if (last && sameBytes(last.value, value)) return last.decoded;
+    const own = new Uint8Array(value);
+    last = { value: own, decoded: decode(own) };
     return last.decoded;
   };
 }

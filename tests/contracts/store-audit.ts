@@ -57,6 +57,14 @@ export function auditContract({ fresh, shared }: Databases): void {
       expect(new Set(events.map(({ chain }) => chain)).size).toBe(1);
     });
 
+    test('what is half a character is another one from the start', async () => {
+      const store = await (await fresh()).open();
+      const object = 'domain:pl\ud83dant';
+      await store.commit([{ op: 'audit', event: event({ object, detail: { object } }) }]);
+      const [stored] = await verifyChains(store);
+      expect(stored).toMatchObject({ object: 'domain:pl\ufffdant' });
+    });
+
     test('every opening begins a chain, once it has something to say', async () => {
       const database = await fresh();
       for (let i = 0; i < 3; i++) {

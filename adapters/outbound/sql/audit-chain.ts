@@ -23,9 +23,11 @@ export class AuditChain {
 /** `event` as the successor of `head`; it becomes the new head. */
 export function link(head: Head, event: AuditEvent): Omit<ChainedEvent, 'id'> {
   const { chain } = head;
-  const { at, actor, action, object, outcome, detail } = event;
+  const { at, actor, action, outcome, detail } = event;
+  // Half a surrogate pair would come back from the database as another character than was hashed.
+  const object = event.object.toWellFormed();
   const sequence = head.sequence + 1;
-  const hash = chainHash(head.hash, chain, sequence, event);
+  const hash = chainHash(head.hash, chain, sequence, { at, actor, action, object, outcome, detail });
   // Spelt out, it is made in one step.
   return { at, actor, action, object, outcome, detail, chain, sequence, hash };
 }

@@ -8,7 +8,7 @@ import { type Send, settle } from './postgres-client.ts';
 import { toJson } from './postgres-rows.ts';
 import type { Commit } from './postgres-session.ts';
 import { isRefusal, Refusal } from './refusal.ts';
-import { columnName, columnsOf, tableOf } from './schema.ts';
+import { kinds as allKinds, columnName, columnsOf, tableOf } from './schema.ts';
 import type { Statements } from './statements.ts';
 import { type Change, type Ids, idsOf, type Plan, plan, type Rows, type Step } from './steps.ts';
 import { raisesCounter } from './unit.ts';
@@ -77,7 +77,7 @@ export class PostgresTransaction {
   /** All of units that only add, in the one statement of the transaction; throws when one is refused, without saying which. */
   async atOnce(units: readonly Unit[], ids: Ids): Promise<Outcome> {
     const { steps, events, head } = this.#plan(units, ids);
-    const rows = steps.filter((step) => 'values' in step);
+    const rows = byKind(steps);
     const kinds = rows.map(({ kind }) => kind);
     const parameters: SqlValue[] = rows.map(jsonOf);
     if (events.length > 0) {
@@ -163,6 +163,19 @@ export class PostgresTransaction {
 const nextIds =
   'select json_agg(nextval($1::text::regclass))::text as ids from generate_series(1, $2::integer)';
 
+/**
+ * All rows of a kind together, the kinds in the order of the schema: what refers to what is looked at when all of a statement is done, and
+ * the same kinds in any order are the same statement, of which the server keeps a plan.
+ */
+const byKind = (steps: readonly Step[]): Rows[] =>
+  allKinds.flatMap((kind) => {
+    const parts = steps.filter((step) => 'values' in step).filter((rows) => rows.kind === kind);
+    if (parts.length < 2) return parts;
+    return [
+      { kind, writes: parts.flatMap(({ writes }) => writes), values: parts.flatMap(({ values }) => values) },
+    ];
+  });
+
 const jsonOf = ({ kind, values }: Rows): string => toJson(values, 1 + columnsOf(kind).length);
 
 const jsonOfEvents = (events: readonly SqlValue[]): string => toJson(events, columnsOf('auditEvent').length);
@@ -179,5 +192,5 @@ function refusalOf(error: unknown, writes: readonly Change[]): unknown {
     const unique = table.unique.find((fields) => columns === `${fields.map(columnName).join('_')}_key`);
     return new Refusal(writes, { kind: 'taken', field: unique?.[0] ?? '' });
   }
-  return /^(22|23(?!505)|P0)/.test(error.code) ? toFault(error) : error;
+  return /^(22|23(?!505)|54|P0)/.test(error.code) ? toFault(error) : error;
 }

@@ -86,7 +86,7 @@ const pragmas = [
   'temp_store = memory',
 ];
 
-const mostPrepared = 200;
+const mostPrepared = 400;
 /** For one query, in milliseconds. */
 const mostPatience = 15_000;
 

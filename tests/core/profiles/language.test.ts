@@ -244,6 +244,10 @@ describe('what is not understood is refused, with its place', () => {
       'profile.extensions.custom.1.99.4: is not an OID',
     ],
     [
+      { validity, extensions: { custom: { '1.99.4': { fixed: { hex: '0500' } } } } },
+      'profile.extensions.custom.1.99.4: is not an OID',
+    ],
+    [
       { validity, extensions: { custom: { '1.2.3.4': { fixed: { hex: '0c01' } } } } },
       'profile.extensions.custom.1.2.3.4.fixed: "#0c01" is not one DER element',
     ],

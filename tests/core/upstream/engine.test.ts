@@ -49,6 +49,30 @@ const ready = async (options?: Parameters<typeof plant>[0]): Promise<Plant> => {
 };
 
 describe('a request that is passed on', () => {
+  test('has its answer stored whole: the chain of the upstream may be another one when it is given again', async () => {
+    await using one = await ready();
+    const { gateway, store } = one.service;
+    const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+    const [message, kept, nonce] = [Uint8Array.of(1, 2), Uint8Array.of(1), new Uint8Array(16)];
+    const outcome = await gateway.enrol(await gateway.admit(one.evidence, target), {
+      operation: 'enrol',
+      request: { kind: 'pkcs10', der: wish },
+      exchange: {
+        ...{
+          name: 'AB',
+          operation: 'ir',
+          certReqId: 0,
+          message,
+          follows: undefined,
+          confirmWithin: undefined,
+        },
+        answer: () => ({ message, kept, nonce }),
+      },
+    });
+    expect(outcome.kind).toBe('issued');
+    expect(await store.find('transaction', { name: 'AB' })).toMatchObject({ openingAnswer: message });
+  });
+
   test('gets the certificate of the upstream, which is recorded as if it were our own', async () => {
     await using one = await ready();
     const outcome = await one.ask(wish);
