@@ -77,9 +77,9 @@ const pragmas = [
   'synchronous = full',
   'foreign_keys = on',
   'trusted_schema = off',
-  // 20 MiB, the busiest pages of a million certificates. Not more: after a split in an index SQLite may walk through the whole
+  // 24 MiB, the busiest pages of a million certificates. Not more: after a split in an index SQLite may walk through the whole
   // cache, and the system has the file in memory too.
-  'cache_size = -20480',
+  'cache_size = -24576',
   // The log is copied back every 32 MiB, what was written several times only once, and kept at no more than 64.
   'wal_autocheckpoint = 8192',
   'journal_size_limit = 67108864',
