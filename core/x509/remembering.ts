@@ -7,8 +7,8 @@ import { sameBytes } from '../der/bytes.ts';
 export function remembering<T>(decode: (value: Uint8Array) => T): (value: Uint8Array) => T {
   let last: { readonly value: Uint8Array; readonly decoded: T } | undefined;
   return (value) => {
-    // A copy: what `slice` gives of a Buffer is the Buffer's own octets.
     if (last && sameBytes(last.value, value)) return last.decoded;
+    // A copy, and what is decoded shows views of it: the octets that came may be a network buffer's.
     const own = new Uint8Array(value);
     last = { value: own, decoded: decode(own) };
     return last.decoded;
