@@ -11,6 +11,7 @@ export class Client {
   readonly #socket: Socket;
   #waiting: PromiseWithResolvers<number> | undefined;
   #closed = Promise.withResolvers<void>();
+  isOpen = true;
   #status = 0;
   #head = '';
   /** Octets of the body still to come; undefined before the end of the header. */
@@ -74,6 +75,7 @@ export class Client {
   }
 
   end(): void {
+    this.isOpen = false;
     this.#waiting?.reject(new Error('the server closed the connection'));
     this.#closed.resolve();
   }

@@ -27,9 +27,7 @@ async function perform(job: Job): Promise<Done> {
   const { connections, count } = job;
   const took: number[] = [];
   const failures: Record<string, number> = {};
-  const open = job.credentials
-    ? []
-    : await Promise.all(Array.from({ length: connections }, (_, n) => Client.open(portOf(job, n))));
+  const open = job.credentials ? [] : await keptAlive(job);
   let next = 0;
   const startedAt = performance.now();
   const work = async (client: Client | undefined): Promise<void> => {
@@ -43,7 +41,6 @@ async function perform(job: Job): Promise<Done> {
   };
   await Promise.all(Array.from({ length: connections }, (_, n) => work(open[n])));
   const seconds = (performance.now() - startedAt) / 1000;
-  await Promise.all(open.map((client) => client.close()));
   took.sort((a, b) => a - b);
   return {
     seconds,
@@ -51,6 +48,21 @@ async function perform(job: Job): Promise<Done> {
     slowest: took[Math.floor(took.length * 0.99)]!,
     failures,
   };
+}
+
+/** By server and number: a connection that is kept alive outlives the job, and its handshake is none of the next one's. */
+const kept = new Map<string, readonly Client[]>();
+
+async function keptAlive(job: Job): Promise<readonly Client[]> {
+  const { port, ports, connections } = job;
+  const key = [connections, ...(ports ?? [port])].join(' ');
+  const before = kept.get(key);
+  if (before?.every(({ isOpen }) => isOpen)) return before;
+  const clients = await Promise.all(
+    Array.from({ length: connections }, (_, n) => Client.open(portOf(job, n))),
+  );
+  kept.set(key, clients);
+  return clients;
 }
 
 const portOf = ({ port, ports }: Job, n: number): number => ports?.[n % ports.length] ?? port;
