@@ -10,17 +10,10 @@ export interface Subject {
 }
 
 /** What one round of load cost the server. */
-interface Round extends Done {
+interface Round {
   /** Microseconds of CPU time for each exchange. */
   readonly cpu: number;
   /** Microseconds: the limit meanwhile. */
-  readonly limit: number;
-}
-
-/** The medians of several rounds. */
-export interface Measured {
-  /** Microseconds of CPU time for each exchange. */
-  readonly cpu: number;
   readonly limit: number;
   /** How many times the limit an exchange cost. */
   readonly ratio: number;
@@ -29,6 +22,10 @@ export interface Measured {
   /** Milliseconds to the answer: half, and all but one in a hundred, took no longer. */
   readonly median: number;
   readonly slowest: number;
+}
+
+/** The medians of several rounds. */
+export interface Measured extends Round {
   readonly rounds: readonly Round[];
 }
 
@@ -43,13 +40,18 @@ export async function measure(
   for (let n = 0; n < rounds; n++) {
     for (const [which, subject] of subjects.entries()) done[which]!.push(await round(load, subject, limit));
   }
-  return done.map((of, which) => summarize(of, subjects[which]!.job.count));
+  return done.map(summarize);
 }
 
-async function round(load: Load, { server, job }: Subject, limit: Limit): Promise<Round> {
+/** What was measured in several parts, as one. */
+export const pooled = (parts: readonly Measured[]): Measured =>
+  summarize(parts.flatMap(({ rounds }) => rounds));
+
+async function round(load: Load, { server, job }: Subject, limitOf: Limit): Promise<Round> {
   const before = server.cpuTime();
-  const [done, meanwhile] = await alongside(run(load, job), limit);
-  return { ...done, cpu: (server.cpuTime() - before) / job.count, limit: meanwhile };
+  const [{ seconds, median, slowest }, limit] = await alongside(run(load, job), limitOf);
+  const cpu = (server.cpuTime() - before) / job.count;
+  return { cpu, limit, ratio: cpu / limit, rate: job.count / seconds, median, slowest };
 }
 
 /** Milliseconds from one slice of the limit to the next, and what is in it: a tenth of one processor. */
@@ -82,15 +84,15 @@ export async function run(load: Load, job: Job): Promise<Done> {
   throw new Error(`answers other than 200: ${failures.map(([status, n]) => `${n} × ${status}`).join(', ')}`);
 }
 
-function summarize(rounds: readonly Round[], count: number): Measured {
-  const of = (value: (one: Round) => number): number => median(rounds.map(value));
+function summarize(rounds: readonly Round[]): Measured {
+  const of = (which: keyof Round): number => median(rounds.map((round) => round[which]));
   return {
-    cpu: of(({ cpu }) => cpu),
-    limit: of(({ limit }) => limit),
-    ratio: of(({ cpu, limit }) => cpu / limit),
-    rate: of(({ seconds }) => count / seconds),
-    median: of((one) => one.median),
-    slowest: of((one) => one.slowest),
+    cpu: of('cpu'),
+    limit: of('limit'),
+    ratio: of('ratio'),
+    rate: of('rate'),
+    median: of('median'),
+    slowest: of('slowest'),
     rounds,
   };
 }

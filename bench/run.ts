@@ -34,6 +34,7 @@ const cases: readonly Case[] = [
 ];
 
 const full: Extent = {
+  servers: 3,
   rounds: 9,
   perRound: 5000,
   warmUp: 30_000,
@@ -45,6 +46,7 @@ const full: Extent = {
   imported: 100_000,
 };
 const quick: Extent = {
+  servers: 1,
   rounds: 3,
   perRound: 2000,
   warmUp: 10_000,

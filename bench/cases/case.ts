@@ -3,6 +3,8 @@ import type { Result } from '../report.ts';
 
 /** How much is measured. */
 export interface Extent {
+  /** How many have their turn at what has a reach, one after the other: a server differs from the next by some 5 %, all its life. */
+  readonly servers: number;
   readonly rounds: number;
   /** Exchanges in a round. */
   readonly perRound: number;

@@ -3,7 +3,7 @@ import { CmpClient, type CmpCredential, cr, crmf, ir, issued } from '#tests/fixt
 import { testKey } from '#tests/fixtures/keys.ts';
 import { cryptographicLimit, macLimit } from '../limit.ts';
 import type { Load } from '../load-process.ts';
-import { type Measured, measure, median, run } from '../measure.ts';
+import { type Measured, measure, pooled, run } from '../measure.ts';
 import type { Result } from '../report.ts';
 import { post } from '../requests.ts';
 import { startServer } from '../server.ts';
@@ -62,45 +62,48 @@ export const cmpCases: readonly Case[] = [
 ];
 
 async function exchange(load: Load, extent: Extent, cmp: CmpLoad): Promise<readonly Result[]> {
-  const { warmUp, rounds, perRound } = extent;
+  const { title, reach } = cmp;
+  const parts: Measured[] = [];
+  for (let n = 0; n < extent.servers; n++) parts.push(await exchangeWithOne(load, extent, cmp));
+  const measured = pooled(parts);
+  const { cpu, limit, rate, ratio } = measured;
+  return [
+    {
+      title,
+      measured: times(ratio),
+      remark: `${microseconds(cpu)}, limit ${microseconds(limit)}; ${rate.toFixed(0)}/s`,
+      ...(reach !== undefined && { reach: `≤ ${reach} ×`, met: ratio <= reach }),
+      figures: measured,
+    },
+  ];
+}
+
+async function exchangeWithOne(
+  load: Load,
+  { warmUp, rounds, perRound }: Extent,
+  cmp: CmpLoad,
+): Promise<Measured> {
   using site = await createSite(deviceCount, loopback);
   await using server = await startServer(site);
   const credentials = await cmp.credentials(server.port, site.devices);
-  const job = async (count: number) => ({
+  const job = async () => ({
     port: server.port,
     connections,
-    count,
-    requests: await messages(cmp, site.devices, credentials, count),
+    count: perRound,
+    requests: await messages(cmp, site.devices, credentials, perRound),
   });
-  for (let done = 0; done < warmUp; done += perRound) await run(load, await job(perRound));
+  for (let done = 0; done < warmUp; done += perRound) await run(load, await job());
   const before = await sqlite.certificates(site.directory);
   const limit = (count: number) => cmp.pairs * cryptographicLimit(count) + cmp.macs * macLimit(count);
-  const measured: Exchanged[] = [];
+  const parts: Measured[] = [];
   // A message is good for once: each round has its own.
-  for (let n = 0; n < rounds; n++) {
-    const [round] = await measure(load, [{ server, job: await job(perRound) }], 1, limit);
-    measured.push(round!);
-  }
+  for (let n = 0; n < rounds; n++)
+    parts.push(...(await measure(load, [{ server, job: await job() }], 1, limit)));
   const answered = rounds * perRound;
   const stored = (await sqlite.certificates(site.directory)) - before;
   if (stored !== answered)
     throw new Error(`${answered} certificates were asked for and ${stored} are stored`);
-  return [resultOf(cmp, measured)];
-}
-
-/** `limit`: of what this exchange cannot do without, µs. */
-type Exchanged = Pick<Measured, 'cpu' | 'limit' | 'rate'>;
-
-function resultOf({ title, reach }: CmpLoad, measured: readonly Exchanged[]): Result {
-  const of = (value: (one: Exchanged) => number): number => median(measured.map(value));
-  const ratio = of(({ cpu, limit }) => cpu / limit);
-  return {
-    title,
-    measured: times(ratio),
-    remark: `${microseconds(of(({ cpu }) => cpu))}, limit ${microseconds(of(({ limit }) => limit))}; ${of(({ rate }) => rate).toFixed(0)}/s`,
-    ...(reach !== undefined && { reach: `≤ ${reach} ×`, met: ratio <= reach }),
-    figures: { measured },
-  };
+  return pooled(parts);
 }
 
 const nowhere = { handle: () => Promise.reject(new Error('the benchmark sends messages itself')) };

@@ -1,5 +1,5 @@
 import type { Load } from '../load-process.ts';
-import { type Measured, measure, run } from '../measure.ts';
+import { type Measured, measure, pooled, run } from '../measure.ts';
 import type { Result } from '../report.ts';
 import { estEnrolments, restEnrolments } from '../requests.ts';
 import { startServer } from '../server.ts';
@@ -40,11 +40,25 @@ export const enrolmentCases: readonly Case[] = (
   run: async (load, extent) => [await enrol(enrolment, load, extent)],
 }));
 
-async function enrol(
-  { title, reach, requests, store: open, workers }: Enrolment,
+async function enrol(enrolment: Enrolment, load: Load, extent: Extent): Promise<Result> {
+  const { title, reach } = enrolment;
+  const parts: Measured[] = [];
+  for (let n = 0; n < extent.servers; n++) parts.push(await enrolAtOne(enrolment, load, extent));
+  const measured = pooled(parts);
+  return {
+    title,
+    measured: times(measured.ratio),
+    remark: remarkOn(measured),
+    ...(reach !== undefined && { reach: `≤ ${reach} ×`, met: measured.ratio <= reach }),
+    figures: measured,
+  };
+}
+
+async function enrolAtOne(
+  { requests, store: open, workers }: Enrolment,
   load: Load,
   { warmUp, rounds, perRound }: Extent,
-): Promise<Result> {
+): Promise<Measured> {
   await using store = await open();
   using site = await createSite(deviceCount, `${loopback}workers = ${workers}\n${store.tables}`);
   await using server = await startServer(site);
@@ -55,13 +69,7 @@ async function enrol(
   const stored = (await store.certificates(site.directory)) - before;
   const answered = warmUp + rounds * perRound;
   if (stored !== answered) throw new Error(`${answered} certificates were answered and ${stored} are stored`);
-  return {
-    title,
-    measured: times(measured!.ratio),
-    remark: remarkOn(measured!),
-    ...(reach !== undefined && { reach: `≤ ${reach} ×`, met: measured!.ratio <= reach }),
-    figures: measured!,
-  };
+  return measured!;
 }
 
 const remarkOn = ({ cpu, limit, rate, median, slowest }: Measured): string =>
