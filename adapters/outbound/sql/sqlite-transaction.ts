@@ -12,8 +12,8 @@ import { raisesCounter } from './unit.ts';
 
 export type Prepared = Statement<unknown, SqlValue[]>;
 
-/** As many as one statement inserts, or one. */
-const manyRows = 16;
+/** What one statement inserts at most; fewer are a power of two, so that there are few statements. */
+const mostRows = 16;
 
 /** What a group of units did inside a transaction that is still open. */
 export interface Outcome {
@@ -121,7 +121,7 @@ export class SqliteTransaction {
   #insert(kind: Kind, values: readonly SqlValue[], withId: boolean): void {
     const width = columnsOf(kind).length + (withId ? 1 : 0);
     for (let at = 0; at < values.length; ) {
-      const count = values.length - at >= manyRows * width ? manyRows : 1;
+      const count = Math.min(mostRows, 2 ** Math.floor(Math.log2((values.length - at) / width)));
       const parameters = values.slice(at, at + count * width);
       this.#prepare(this.#statements.insert(kind, count, withId)).run(...parameters);
       at += parameters.length;
