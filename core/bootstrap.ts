@@ -11,6 +11,7 @@ import { Fault } from './fault.ts';
 import { unsettledRestore } from './ports/snapshot.ts';
 import type { Write } from './ports/store.ts';
 import { shippedProfiles } from './profiles/shipped.ts';
+import { settingContent } from './setting-content.ts';
 import { attribute, buildName } from './x509/name.ts';
 
 export interface BootstrapOptions {
@@ -56,17 +57,23 @@ export async function bootstrap(
   return { adminCreated };
 }
 
-/** What is shipped changes with the versions: a role goes along with it until an administrator changes the role. */
+/** The names of the roles that have been made here: one of them that is not there any more has been deleted or renamed. */
+interface RolesMade {
+  readonly names: readonly string[];
+}
+
+const rolesMadeName = 'shipped-roles';
+
+/**
+ * What is shipped changes with the versions: a role goes along with it until an administrator changes the role, and does not come back
+ * once an administrator has deleted it.
+ */
 async function makeRoles(context: Context): Promise<void> {
-  const { store, clock } = context;
+  await makeNewRoles(context);
+  const { store } = context;
   for (const [uniqueName, role] of Object.entries(shippedRoles)) {
     const existing = await store.find('role', { uniqueName });
-    if (!existing) {
-      await store.commit([
-        { op: 'insert', kind: 'role', values: { createdAt: clock.now(), uniqueName, ...role } },
-      ]);
-      continue;
-    }
+    if (!existing) continue;
     const { id, permissions } = existing;
     if (new Set(permissions).symmetricDifference(new Set(role.permissions)).size === 0) continue;
     if (await isChanged(context, id)) continue;
@@ -78,11 +85,32 @@ async function makeRoles(context: Context): Promise<void> {
   }
 }
 
-/** Whether an administrator ever changed a role: the audit trail, which forgets nothing, says so. */
+async function makeNewRoles({ store, clock }: Context): Promise<void> {
+  const setting = await store.find('setting', { name: rolesMadeName });
+  const { names } = setting
+    ? settingContent<RolesMade>(setting, ({ names }) => Array.isArray(names))
+    : { names: [] };
+  const fresh = Object.entries(shippedRoles).filter(([uniqueName]) => !names.includes(uniqueName));
+  if (fresh.length === 0) return;
+  const made: RolesMade = { names: [...names, ...fresh.map(([uniqueName]) => uniqueName)] };
+  const value = Buffer.from(JSON.stringify(made));
+  const writes: Write[] = [
+    setting
+      ? { op: 'update', kind: 'setting', id: setting.id, set: { value } }
+      : { op: 'insert', kind: 'setting', values: { name: rolesMadeName, value } },
+  ];
+  for (const [uniqueName, role] of fresh) {
+    if (await store.find('role', { uniqueName })) continue;
+    writes.push({ op: 'insert', kind: 'role', values: { createdAt: clock.now(), uniqueName, ...role } });
+  }
+  await store.commit(writes);
+}
+
+/** Whether an administrator ever changed a role, or has made it: the audit trail, which forgets nothing, says so. */
 async function isChanged({ store }: Context, role: number): Promise<boolean> {
   const where = [
     { field: 'object', is: 'equal', value: `role:${role}` },
-    { field: 'action', is: 'equal', value: 'role.update' },
+    { field: 'action', is: 'oneOf', value: ['role.update', 'role.create'] },
   ] as const;
   return (await store.list('auditEvent', { where, limit: 1 })).records.length > 0;
 }

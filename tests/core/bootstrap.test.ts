@@ -44,3 +44,32 @@ test('a start that finds the roles as they are shipped writes nothing', async ()
   await restart(site);
   expect(await site.audit('role.ship')).toEqual([]);
 });
+
+test('a role that an administrator has deleted or renamed does not come back', async () => {
+  await using site = await installation();
+  const { roles } = site.gateway;
+  await roles.remove(site.admin, (await roleNamed(site, 'Auditor')).id);
+  await roles.update(site.admin, (await roleNamed(site, 'Operator')).id, { uniqueName: 'Line' });
+  await restart(site);
+  const { records } = await roles.list(site.admin, { limit: 10 });
+  expect(records.map(({ uniqueName }) => uniqueName).sort()).toEqual(['Admin', 'Default', 'Line']);
+});
+
+test('a role that an administrator has made under the name of a deleted one stays theirs', async () => {
+  await using site = await installation();
+  const { roles } = site.gateway;
+  await roles.remove(site.admin, (await roleNamed(site, 'Operator')).id);
+  await roles.create(site.admin, { uniqueName: 'Operator', permissions: ['devices.read'] });
+  await restart(site);
+  expect((await roleNamed(site, 'Operator')).permissions).toEqual(['devices.read']);
+});
+
+test('a role that a newer version brings is made beside the others', async () => {
+  await using site = await installation();
+  const { id } = (await site.store.find('setting', { name: 'shipped-roles' }))!;
+  const value = Buffer.from(JSON.stringify({ names: ['Admin', 'Operator', 'Default'] }));
+  await site.store.commit([{ op: 'update', kind: 'setting', id, set: { value } }]);
+  await site.gateway.roles.remove(site.admin, (await roleNamed(site, 'Auditor')).id);
+  await restart(site);
+  expect((await roleNamed(site, 'Auditor')).permissions).toEqual(shippedRoles.Auditor!.permissions);
+});
