@@ -1,10 +1,11 @@
 import { demand, type Principal } from './accounts/principal.ts';
 import { audit, brief, type Context } from './context.ts';
 import { Fault } from './fault.ts';
-import type { Store, Write } from './ports/store.ts';
+import type { Setting, Store, Write } from './ports/store.ts';
 import { type LevelView, securityLevelViews } from './security/level-views.ts';
 import { isStricter, type SecurityLevel, usualLevel } from './security/levels.ts';
 import { obstacles } from './security/obstacles.ts';
+import { settingContent } from './setting-content.ts';
 import { isHostPattern } from './webhooks/hosts.ts';
 
 /** What an administrator can change while the service runs, for all instances. */
@@ -47,12 +48,12 @@ export interface RuntimeSettingsUse {
 
 /** As they stand now: what has not been changed is at its default. */
 export async function currentSettings(store: Store): Promise<RuntimeSettings> {
-  return decode((await store.find('setting', { name: settingName }))?.value);
+  return decode(await store.find('setting', { name: settingName }));
 }
 
-const decode = (value: Uint8Array | undefined): RuntimeSettings => ({
+const decode = (setting: Setting | undefined): RuntimeSettings => ({
   ...defaults,
-  ...(value && JSON.parse(Buffer.from(value).toString('utf8'))),
+  ...(setting && settingContent<Partial<RuntimeSettings>>(setting)),
 });
 
 export function runtimeSettings(context: Context): RuntimeSettingsUse {
@@ -60,7 +61,7 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
 
   async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {
     const setting = await store.find('setting', { name: settingName });
-    const before = decode(setting?.value);
+    const before = decode(setting);
     const next = { ...before, ...changes };
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
       throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {

@@ -106,10 +106,10 @@ function report(command: Command, error: unknown): number {
     return exit.configuration;
   }
   const fault = toFault(error);
-  const known = fault === error;
-  // What is no Fault has a message for the operator, or is a defect of ours; the stack tells us which.
-  const field = fault.field === undefined ? '' : `${fault.field}: `;
-  console.error(`postern: ${printable(known ? `${field}${fault.detail}` : (error as Error).message)}`);
+  const { code, cause, detail, field } = fault;
+  // The message of what is no Fault, or went wrong in here, is for the operator.
+  const message = code === 'internal' && cause instanceof Error ? cause.message : detail;
+  console.error(`postern: ${printable(field === undefined ? message : `${field}: ${message}`)}`);
   if (fault.hint) console.error(`  ${fault.hint}`);
   return exit.failure;
 }

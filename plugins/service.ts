@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -57,12 +57,22 @@ export function rememberAddresses(dataDirectory: string, addresses: Addresses): 
 }
 
 export function rememberedAddresses({ configuration, dataDirectory }: LoadedConfiguration): Addresses {
-  const { https_port: https, http_port: http } = configuration.server;
+  const path = join(dataDirectory, lastAddresses);
+  if (!existsSync(path)) {
+    const { https_port: https, http_port: http } = configuration.server;
+    return addresses(configuration, { https, http });
+  }
+  const remembered = parseAddresses(readFileSync(path, 'utf8'));
+  if (!remembered) throw new Error(`${path} is damaged: remove it, the next start writes it anew`);
+  return remembered;
+}
+
+function parseAddresses(text: string): Addresses | undefined {
   try {
-    const { baseUrl, publicUrl } = JSON.parse(readFileSync(join(dataDirectory, lastAddresses), 'utf8'));
+    const { baseUrl, publicUrl } = JSON.parse(text);
     if (typeof baseUrl === 'string' && typeof publicUrl === 'string') return { baseUrl, publicUrl };
   } catch {}
-  return addresses(configuration, { https, http });
+  return undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import { audit, type Context, systemActor } from '../context.ts';
 import { secretContext } from '../devices/secrets.ts';
 import type { AuditHead, Store, Write } from '../ports/store.ts';
 import type { Vault } from '../ports/vault.ts';
+import { settingContent } from '../setting-content.ts';
 import type { AuditEvent } from './event.ts';
 
 /** What an anchor says, sealed under the master key. */
@@ -38,7 +39,13 @@ export function openAnchor(vault: Vault, { detail }: Pick<AuditEvent, 'detail'>)
 
 export async function newestAnchor(store: Store): Promise<NewestAnchor | undefined> {
   const setting = await store.find('setting', { name: newestName });
-  return setting && JSON.parse(Buffer.from(setting.value).toString('utf8'));
+  return (
+    setting &&
+    settingContent<NewestAnchor>(
+      setting,
+      ({ number, digest }) => Number.isSafeInteger(number) && typeof digest === 'string',
+    )
+  );
 }
 
 /** The heads of all chains. */

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { Store } from '../ports/store.ts';
+import type { Setting, Store } from '../ports/store.ts';
+import { settingContent } from '../setting-content.ts';
 
 export const day = 24 * 3_600_000;
 const hour = 3_600_000;
@@ -26,11 +27,11 @@ type IssuedByDay = Readonly<Record<string, readonly Issued[]>>;
 
 /** What was issued on days that are over, as far as it has been counted. */
 export async function finishedDays(store: Store): Promise<IssuedByDay> {
-  return decode((await store.find('setting', { name: settingName }))?.value);
+  return decode(await store.find('setting', { name: settingName }));
 }
 
-const decode = (value: Uint8Array | undefined): IssuedByDay =>
-  value ? JSON.parse(Buffer.from(value).toString('utf8')) : {};
+const decode = (setting: Setting | undefined): IssuedByDay =>
+  setting ? settingContent<IssuedByDay>(setting) : {};
 
 /** An issuance that began before midnight may end after it. */
 export const isOver = (begins: number, now: number): boolean => begins + day + hour < now;
@@ -62,7 +63,7 @@ export async function countFinishedDays({ store, clock }: Context): Promise<void
   const now = clock.now();
   const today = Math.floor(now / day) * day;
   const setting = await store.find('setting', { name: settingName });
-  const known = decode(setting?.value);
+  const known = decode(setting);
   const wanted = Array.from({ length: days }, (_, n) => today - n * day).filter((begins) =>
     isOver(begins, now),
   );

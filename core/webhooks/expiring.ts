@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { currentSettings } from '../runtime-settings.ts';
+import { settingContent } from '../setting-content.ts';
 import { certificateData } from './certificate-data.ts';
 import { notify } from './notify.ts';
 
@@ -51,7 +52,7 @@ async function sweep(
   const { store, clock } = context;
   for (let n = 0; n < mostPages; n++) {
     const setting = await store.find('setting', { name: settingName });
-    const marks: Marks = setting ? JSON.parse(Buffer.from(setting.value).toString('utf8')) : {};
+    const marks = setting ? settingContent<Marks>(setting) : {};
     const now = clock.now();
     const mark = nextMark(marks[days], now + days * day, now + nearer * day);
     if (mark.from >= mark.to) return;

@@ -1,6 +1,7 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminPassword, type Server, startServer } from '#tests/fixtures/server.ts';
@@ -175,6 +176,25 @@ describe('beside a running server', () => {
       status: 1,
       stderr: expect.stringMatching(/^postern: there is no such issuing ?CA\n$/i),
     });
+  });
+
+  test('a file or a record that is damaged is named, without what it holds', () => {
+    const file = join(data, 'addresses.json');
+    const addresses = readFileSync(file);
+    writeFileSync(file, '{"baseUrl":"https://a-secret');
+    const says = (stderr: string) => ({ status: 1, stdout: '', stderr: `postern: ${stderr}\n` });
+    expect(run(['ca', 'list'])).toEqual(says(`${file} is damaged: remove it, the next start writes it anew`));
+    writeFileSync(file, addresses);
+
+    using db = new Database(join(data, 'postern.db'));
+    const insert =
+      "insert into roles (created_at, unique_name, permissions, is_protected) values (0, 'Line', '[\"a-secret', 0)";
+    const { lastInsertRowid: role } = db.run(insert);
+    const create = ['user', 'create', 'bob', '--role', 'Line'];
+    expect(run(create, { stdin: 'a password, and a long one\n' })).toEqual(
+      says(`permissions of role ${role} in the store is damaged`),
+    );
+    db.run('delete from roles where id = ?', [role]);
   });
 
   test('domain list shows the CA and the profiles', () => {

@@ -82,9 +82,19 @@ export class PinGuard {
     }
   }
 
+  /** Errors: TokenFailure `pin` where it cannot be told whether the token has refused the PIN. */
   async #read(): Promise<PinRecord | undefined> {
-    const text = await readFile(this.#options.file, 'utf8').catch(() => undefined);
-    return text === undefined ? undefined : (JSON.parse(text) as PinRecord);
+    const { file } = this.#options;
+    const text = await readFile(file, 'utf8').catch((error) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (text === undefined) return undefined;
+    const record = parsed(text);
+    if (!isRecord(record)) {
+      throw new TokenFailure('pin', `${file} is damaged; the PIN is tried again without it`);
+    }
+    return record;
   }
 
   async #write(token: TokenFacts, accepted: boolean): Promise<void> {
@@ -116,4 +126,18 @@ export class PinGuard {
       await unlink(lock).catch(() => undefined);
     }
   }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is PinRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { accepted, sealed } = value as Record<string, unknown>;
+  return typeof accepted === 'boolean' && typeof sealed === 'string';
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '#core/audit/event.ts';
 import { Fault } from '#core/fault.ts';
-import type { Kind, Records } from '#core/ports/store.ts';
+import type { DeviceLogin, Kind, Records } from '#core/ports/store.ts';
 import { type Column, type ColumnType, columnOf, tableOf } from './schema.ts';
 
 /** What both drivers take as a parameter. */
@@ -45,12 +45,16 @@ export function encode(column: Column, field: string, value: unknown): SqlValue 
 const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-const decoders: { readonly [T in ColumnType]?: (stored: unknown) => unknown } = {
+type Decoder = (stored: unknown) => unknown;
+
+const json: Decoder = (stored) => JSON.parse(stored as string);
+
+const decoders: { readonly [T in ColumnType]?: Decoder } = {
   // SQLite has no booleans, only 0 and 1.
   boolean: (stored) => stored === true || stored === 1,
   bytesList: (stored) =>
     (JSON.parse(stored as string) as string[]).map((base64) => Uint8Array.fromBase64(base64)),
-  json: (stored) => JSON.parse(stored as string),
+  json,
   actor: (stored) => {
     const [kind, id, name, address] = JSON.parse(stored as string);
     return { kind, id, name, address } satisfies Actor;
@@ -58,9 +62,9 @@ const decoders: { readonly [T in ColumnType]?: (stored: unknown) => unknown } = 
 };
 
 /** Fields whose stored form is not yet their value. */
-const toDecode = new Map<Kind, readonly (readonly [string, (stored: unknown) => unknown])[]>();
+const toDecode = new Map<Kind, readonly (readonly [string, Decoder])[]>();
 
-function decodersOf(kind: Kind): readonly (readonly [string, (stored: unknown) => unknown])[] {
+function decodersOf(kind: Kind): readonly (readonly [string, Decoder])[] {
   const known = toDecode.get(kind);
   if (known) return known;
   const found = Object.entries(tableOf(kind).fields).flatMap(([field, { type }]) => {
@@ -71,11 +75,25 @@ function decodersOf(kind: Kind): readonly (readonly [string, (stored: unknown) =
   return found;
 }
 
-/** The record in a row that has all fields of its kind by their own names. The row becomes the record. */
+/** Faults: internal where what is stored is damaged. The log has whose it is and not what it says, which a message about JSON would quote. */
+function decoded(decoder: Decoder, stored: unknown, field: string, kind: Kind, id: unknown): unknown {
+  try {
+    return decoder(stored);
+  } catch {
+    const cause = new Error(`${field} of ${kind} ${id} in the store is damaged`);
+    throw new Fault('internal', 'internal error', { cause });
+  }
+}
+
+/** The protocols in the onboarding or no-onboarding configuration of a device. Faults: internal where they are damaged. */
+export const decodeProtocols = (stored: unknown, device: unknown): DeviceLogin['protocols'] =>
+  stored === null ? null : (decoded(json, stored, 'protocols', 'device', device) as DeviceLogin['protocols']);
+
+/** The record in a row that has all fields of its kind by their own names. The row becomes the record. Faults: internal where it is damaged. */
 export function toRecord<K extends Kind>(kind: K, row: Row): Records[K] {
   for (const [field, decoder] of decodersOf(kind)) {
     const stored = row[field];
-    if (stored !== null) row[field] = decoder(stored);
+    if (stored !== null) row[field] = decoded(decoder, stored, field, kind, row.id);
   }
   return row as unknown as Records[K];
 }

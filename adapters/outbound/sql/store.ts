@@ -1,6 +1,6 @@
 import type { Clock } from '#core/ports/platform.ts';
 import type { AuditHead, DeviceLogin, Kind, Records, Store } from '#core/ports/store.ts';
-import { encodeSought, type Row, toRecord } from './codec.ts';
+import { decodeProtocols, encodeSought, type Row, toRecord } from './codec.ts';
 import { GroupCommit } from './commit.ts';
 import type { Driver } from './driver.ts';
 import { count, list, tally } from './query.ts';
@@ -74,7 +74,7 @@ export function createStore(driver: Driver, clock: Clock): Store {
 function toDeviceLogin({ protocols, secret, ...device }: Row): DeviceLogin {
   return {
     device: toRecord('device', device),
-    protocols: protocols === null ? null : JSON.parse(protocols as string),
+    protocols: decodeProtocols(protocols, device.id),
     secret: secret as DeviceLogin['secret'],
   };
 }

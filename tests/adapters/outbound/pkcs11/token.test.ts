@@ -178,6 +178,18 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       expect(await refusalOf(options)).toBe('opened');
     });
 
+    test.each(['', '{"accepted":tru', '[]', '{"accepted":false}'])(
+      'is not asked at all while the record of PINs is damaged: %p',
+      async (record) => {
+        const options = { ...optionsOf(hsm), pin: wrong, pinFile: fresh() };
+        writeFileSync(options.pinFile, record);
+        expect(await refusalOf(options)).toBe(
+          `${options.pinFile} is damaged; the PIN is tried again without it`,
+        );
+        expect(await counts()).toBe(false);
+      },
+    );
+
     test('keeps what is recorded of PINs from being read', async () => {
       const options = { ...optionsOf(hsm), pinFile: fresh() };
       await refusalOf(options);

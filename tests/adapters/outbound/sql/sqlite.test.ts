@@ -119,6 +119,34 @@ describe('SQLite', () => {
     expect(db.query('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
   }, 60_000);
 
+  test('a record that is damaged is a failure that names it, and nothing of what it holds', async () => {
+    const database = fresh();
+    const store = await database.open(clock);
+    const [role] = await store.commit([insert('role', { uniqueName: 'Line' })]);
+    const config = insert('noOnboardingConfig');
+    const [device] = await store
+      .commit([
+        config,
+        insert('device', { ...nullable.device, commonName: 'pump', noOnboardingConfig: { ref: 0 } }),
+      ])
+      .then(([, id]) => [id]);
+    await database.execute(`update roles set permissions = '["a secret'`);
+    await database.execute(`update no_onboarding_configs set protocols = '["a secret'`);
+    const failures = [
+      [() => store.get('role', role!), `permissions of role ${role} in the store is damaged`],
+      [() => store.list('role', { limit: 1 }), `permissions of role ${role} in the store is damaged`],
+      [
+        () => store.deviceLogin('pump', 'estPassword'),
+        `protocols of device ${device} in the store is damaged`,
+      ],
+    ] as const;
+    for (const [ask, message] of failures) {
+      const fault = await failure(ask());
+      expect(fault).toMatchObject({ code: 'internal', detail: 'internal error', cause: { message } });
+      expect(Bun.inspect(fault)).not.toContain('secret');
+    }
+  });
+
   test('while another process writes, a commit waits, and so does nothing else', async () => {
     const database = fresh();
     const store = await database.open();
