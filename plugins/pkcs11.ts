@@ -22,7 +22,7 @@ export const pkcs11 = definePlugin({
     sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
     /** How long it may take for one. */
     timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
-    /** Environment variables of the module. */
+    /** Environment variables of the module, beside those of the gateway's that modules usually need. */
     environment: Type.Optional(
       Type.Array(Type.String({ title: 'text like NAME=value', pattern: '^[A-Za-z_][A-Za-z0-9_]*=' })),
     ),

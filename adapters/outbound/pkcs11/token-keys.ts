@@ -22,7 +22,7 @@ export interface TokenOptions extends Place {
   readonly sessions?: number;
   /** Milliseconds for an answer. Making a key may take longer. */
   readonly patience?: number;
-  /** Environment variables of the module, on top of our own. */
+  /** Environment variables of the module, on top of those of ours that modules need. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 

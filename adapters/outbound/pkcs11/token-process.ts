@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Subprocess } from 'bun';
 import { TokenFailure } from './failure.ts';
 import type { Answer, Operation, Operations, Question } from './messages.ts';
+import { moduleEnvironment } from './module-environment.ts';
 
 interface Waiting {
   resolve(result: unknown): void;
@@ -28,7 +29,7 @@ export class TokenProcess {
   constructor(environment: Readonly<Record<string, string>>, threads: number) {
     const host = fileURLToPath(new URL('./token-host.ts', import.meta.url));
     this.#process = Bun.spawn([process.execPath, ...process.execArgv, host], {
-      env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: String(threads) },
+      env: { ...moduleEnvironment(process.env), ...environment, UV_THREADPOOL_SIZE: String(threads) },
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (answer: Answer) => this.#settle(answer),
     });

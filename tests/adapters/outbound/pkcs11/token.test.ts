@@ -43,6 +43,19 @@ async function refusalOf(options: TokenOptions): Promise<string> {
   return 'opened';
 }
 
+/** What stands in the environment of the process that holds a module, which is known by one of its variables. */
+function environmentOfHost(mark: string): readonly string[] {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      if (variables.includes(`SOFTHSM2_CONF=${mark}`)) return variables;
+    } catch {
+      // It ended meanwhile, or belongs to somebody else.
+    }
+  }
+  throw new Error('no such process');
+}
+
 /** Signs as long as it takes; how many attempts were refused, each with `unavailable`. */
 async function signsAgain(keys: KeyStore, id: string): Promise<number> {
   const deadline = performance.now() + 20_000;
@@ -195,6 +208,29 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       await refusalOf(options);
       expect(readFileSync(options.pinFile, 'latin1')).not.toContain(pin);
     });
+  });
+
+  test('has its module in a process that is told nothing of ours but what modules need', async () => {
+    const ours = { DATABASE_URL: 'postgres://a-secret', POSTERN_ADMIN_PASSWORD: 'a-secret', LC_TIME: 'C' };
+    const before = Object.keys(ours).map((name) => [name, process.env[name]] as const);
+    Object.assign(process.env, ours);
+    try {
+      const keys = await openToken({
+        ...optionsOf(hsm),
+        environment: { ...hsm.environment, PLANT_HSM: 'a setting' },
+      });
+      const variables = environmentOfHost(hsm.environment.SOFTHSM2_CONF!);
+      await keys.close();
+      expect(variables.filter((one) => one.includes('a-secret'))).toEqual([]);
+      expect(variables).toContain(`PATH=${process.env.PATH}`);
+      expect(variables).toContain('LC_TIME=C');
+      expect(variables).toContain('PLANT_HSM=a setting');
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
   });
 
   test('works beside another one of the same module', async () => {
