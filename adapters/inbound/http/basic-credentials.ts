@@ -11,6 +11,7 @@ export const basicChallenge = 'Basic realm="postern", charset="UTF-8"';
 const longestField = 4096;
 const form = /^basic +[A-Za-z0-9+/]+={0,2}$/i;
 const control = /[\u0000-\u001f\u007f-\u009f]/;
+const strictly = { lastChunkHandling: 'strict' } as const;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
@@ -30,7 +31,7 @@ function decode(authorization: string): string | undefined {
   if (!form.test(authorization)) return undefined;
   const token = authorization.slice(authorization.lastIndexOf(' ') + 1);
   try {
-    return utf8.decode(Uint8Array.fromBase64(token, { lastChunkHandling: 'strict' }));
+    return utf8.decode(Uint8Array.fromBase64(token, strictly));
   } catch {
     return undefined;
   }

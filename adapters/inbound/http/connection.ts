@@ -20,7 +20,16 @@ export class Clock {
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-type Refuse = (status: number, detail: string) => void;
+/** What octets are awaited for. */
+interface Awaiting {
+  refuse(status: number, detail: string): void;
+}
+
+/** Something to be done after what came before it. */
+interface Task {
+  /** Must not throw; calls `Connection.next` when it is done, once. */
+  run(): void;
+}
 
 /**
  * One connection: what it is busy with, and how long it may be so. One sweep over all connections looks after the time:
@@ -39,9 +48,9 @@ export class Connection {
   responding = false;
   #deadline: number; // for the peer to send something
   #stalled = Number.POSITIVE_INFINITY; // for the peer to take something
-  #refuse: Refuse | undefined; // while octets of a request are awaited after its header
+  #awaiting: Awaiting | undefined; // while octets of a request are to come after its header
   #running = false;
-  #waiting: (() => Promise<void>)[] = [];
+  readonly #waiting: Task[] = [];
   /** Octets have come since the last request ended. */
   #heard = false;
   #headBegun = false;
@@ -60,18 +69,23 @@ export class Connection {
   }
 
   get busy(): boolean {
-    return this.#running || this.#refuse !== undefined;
+    return this.#running || this.#awaiting !== undefined;
   }
 
-  /** Octets are to come within `ms`. If they do not, or cannot be read, `refuse` is called, once. */
-  expect(ms: number, refuse: Refuse): void {
-    this.#refuse = refuse;
+  /** Octets are to come within `ms`. If they do not, or cannot be read, `awaiting` is to refuse, once. */
+  expect(ms: number, awaiting: Awaiting): void {
+    this.#awaiting = awaiting;
     this.#deadline = this.clock.now + ms;
+  }
+
+  /** The last response is on its way: what the peer is still sending is dropped for a moment, then the connection is cut. */
+  linger(): void {
+    this.expect(this.limits.lingerMs, { refuse: () => this.socket.destroy() });
   }
 
   /** Nothing is expected of the peer. */
   rest(): void {
-    this.#refuse = undefined;
+    this.#awaiting = undefined;
     this.#deadline = Number.POSITIVE_INFINITY;
   }
 
@@ -87,19 +101,19 @@ export class Connection {
 
   /** Refuses the request of which octets are awaited; false when there is none. */
   refuse(status: number, detail: string): boolean {
-    const refuse = this.#refuse;
-    if (!refuse) return false;
+    const awaiting = this.#awaiting;
+    if (!awaiting) return false;
     this.rest();
-    refuse(status, detail);
+    awaiting.refuse(status, detail);
     return true;
   }
 
-  /** Runs `task`, which must not reject, once those before it are done. */
-  run(task: () => Promise<void>): void {
+  /** Runs `task` once those before it are done. */
+  run(task: Task): void {
     this.rest();
     if (!this.#running) {
       this.#running = true;
-      void task().then(this.#next);
+      task.run();
     } else if (this.#waiting.push(task) > this.limits.pipelined) {
       this.socket.destroy();
     }
@@ -128,6 +142,22 @@ export class Connection {
     if (!this.busy && !this.#heard) this.socket.destroySoon();
   }
 
+  /** The task that ran is done. */
+  next(): void {
+    const task = this.closed ? undefined : this.#waiting.shift();
+    if (task) {
+      task.run();
+      return;
+    }
+    this.#running = false;
+    if (this.#awaiting) return;
+    this.#headBegun = false;
+    this.#heard = false;
+    this.#deadline = this.clock.now + this.limits.idleMs;
+    // A response that said so closes the connection itself; this one had begun before it was to be the last.
+    if (this.closing && !this.closed) this.socket.destroySoon();
+  }
+
   sweep(): void {
     const { now } = this.clock;
     if (!this.busy && !this.#headBegun && this.#heard) {
@@ -138,19 +168,4 @@ export class Connection {
     if (now < this.#deadline) return;
     if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
   }
-
-  readonly #next = (): void => {
-    const task = this.closed ? undefined : this.#waiting.shift();
-    if (task) {
-      void task().then(this.#next);
-      return;
-    }
-    this.#running = false;
-    if (this.#refuse) return;
-    this.#headBegun = false;
-    this.#heard = false;
-    this.#deadline = this.clock.now + this.limits.idleMs;
-    // A response that said so closes the connection itself; this one had begun before it was to be the last.
-    if (this.closing && !this.closed) this.socket.destroySoon();
-  };
 }

@@ -97,7 +97,7 @@ export class Engine {
     connection.socket.write(
       `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`,
     );
-    connection.expect(this.#limits.lingerMs, () => connection.socket.destroy());
+    connection.linger();
   }
 
   #tick(): void {

@@ -12,7 +12,8 @@ export function enrolmentEvidence(request: HttpRequest, operation: Ask['operatio
   const { address, certificates } = request.peer;
   const { authorization } = request.headers;
   if (operation === 'enrol' && authorization !== undefined) {
-    return { kind: 'password', ...readBasicCredentials(authorization), address };
+    const { username, password } = readBasicCredentials(authorization);
+    return { kind: 'password', username, password, address };
   }
   return certificates.length > 0 ? { kind: 'certificate', certificates, address } : { kind: 'none', address };
 }

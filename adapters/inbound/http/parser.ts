@@ -64,7 +64,7 @@ export class RequestParser {
         // What follows a request for another protocol is not read: we speak no other.
         persists: persists && !upgrade,
       };
-      early = [];
+      if (early.length > 0) early = [];
       inHeader = false;
       sink.head(head);
       return 0;

@@ -7,15 +7,15 @@ const rawForm = /^[\x21-\x7e]*$/;
  * The percent-decoded segments (RFC 3986 §3.3) of a path as sent, or of what follows a prefix of it: '' or
  * '/a/b', one slash more at the end tolerated. Undefined when one is empty, badly encoded, too long or not a name.
  */
-export function pathSegments(path: string): string[] | undefined {
+export function pathSegments(path: string): readonly string[] | undefined {
   if (path === '' || path === '/') return [];
-  return path === last?.path ? [...last.segments] : readSegments(path);
+  return path === last?.path ? last.segments : readSegments(path);
 }
 
 /** Devices ask for the same few paths, mostly one. */
 let last: { readonly path: string; readonly segments: readonly string[] } | undefined;
 
-function readSegments(path: string): string[] | undefined {
+function readSegments(path: string): readonly string[] | undefined {
   if (!path.startsWith('/') || !rawForm.test(path)) return undefined;
   const segments: string[] = [];
   for (const raw of path.slice(1, path.endsWith('/') ? -1 : undefined).split('/')) {
@@ -30,7 +30,7 @@ function readSegments(path: string): string[] | undefined {
     }
     segments.push(segment);
   }
-  last = { path, segments: [...segments] };
+  last = { path, segments };
   return segments;
 }
 

@@ -1,49 +1,127 @@
-const noOctets = new Uint8Array();
+import type { Connection } from './connection.ts';
+import type { HttpRequest, HttpResponse, Mount } from './exchange.ts';
+import type { RequestHead } from './parser.ts';
+import { plainText, respond, respondAndClose } from './respond.ts';
 
-/** A request that is coming in after its header. */
+/** A request whose body is to come. */
+export interface Announced {
+  readonly mount: Mount;
+  readonly request: HttpRequest & { body: Uint8Array };
+  /** Octets of the body, at most. */
+  readonly limit: number;
+}
+
+export interface Refused {
+  readonly mount: Mount | undefined;
+  readonly status: number;
+  readonly detail: string;
+}
+
+export const tooLong = (limit: number): string => `the body is longer than ${limit} octets`;
+
+/** A request after its header: what comes in of it, and when its turn has come, its answer or refusal. */
 export class Reception {
-  readonly #limit: number;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #connection: Connection;
+  readonly #head: RequestHead;
+  readonly #onError: (error: unknown) => void;
+  #fate: Announced | Refused;
+  #chunks: Uint8Array[] = [];
   #octets = 0;
-  #done: ((body: Uint8Array | undefined) => void) | undefined;
   #ended = false;
-  #onEnd: (() => void) | undefined;
+  #dismissed = false;
 
-  /** `done` is called once, unless `drop` is before it: with the body, or with undefined as soon as it exceeds `limit` octets. */
-  constructor(limit: number, done: (body: Uint8Array | undefined) => void) {
-    this.#limit = limit;
-    this.#done = done;
+  constructor(
+    connection: Connection,
+    head: RequestHead,
+    fate: Announced | Refused,
+    onError: (error: unknown) => void,
+  ) {
+    this.#connection = connection;
+    this.#head = head;
+    this.#fate = fate;
+    this.#onError = onError;
   }
 
+  /** Some of the body; of a request that is refused, nobody wants it. */
   take(octets: Uint8Array): void {
-    if (!this.#done) return;
+    if ('status' in this.#fate) return;
+    const { limit } = this.#fate;
     this.#octets += octets.length;
-    if (this.#octets > this.#limit) this.#finish(undefined);
+    if (this.#octets > limit) this.refuse(413, tooLong(limit));
     else this.#chunks.push(octets);
   }
 
+  /** That was all of it. */
   end(): void {
     this.#ended = true;
-    if (this.#chunks.length === 1) this.#finish(this.#chunks[0]);
-    else this.#finish(this.#octets === 0 ? noOctets : Buffer.concat(this.#chunks, this.#octets));
-    this.#onEnd?.();
+    if ('status' in this.#fate) {
+      if (this.#dismissed) this.#connection.complete();
+      return;
+    }
+    const [first] = this.#chunks;
+    if (first) this.#fate.request.body = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#connection.run(this);
   }
 
-  /** Nobody wants the body any more: what comes is not kept. */
-  drop(): void {
-    this.#done = undefined;
-    this.#chunks.length = 0;
+  refuse(status: number, detail: string): void {
+    this.#fate = { mount: this.#fate.mount, status, detail };
+    this.#chunks = [];
+    this.#connection.run(this);
   }
 
-  /** Calls back when the request has come to its end: at once, if it has. */
-  whenEnded(then: () => void): void {
-    if (this.#ended) then();
-    else this.#onEnd = then;
+  run(): void {
+    if ('status' in this.#fate) this.#dismiss(this.#fate);
+    else void this.#answer(this.#fate);
   }
 
-  #finish(body: Uint8Array | undefined): void {
-    const done = this.#done;
-    this.drop();
-    done?.(body);
+  async #answer({ mount, request }: Announced): Promise<void> {
+    try {
+      const response = await mount.handle(request);
+      const sent = respond(this.#connection, this.#head, response);
+      if (sent) await sent;
+    } catch (error) {
+      this.#onError(error);
+      this.#fail(mount);
+    }
+    this.#connection.next();
+  }
+
+  /** Once a response has begun, nobody is to take it for whole. */
+  #fail(mount: Mount): void {
+    if (this.#connection.responding) {
+      this.#connection.socket.destroy();
+      return;
+    }
+    try {
+      void respond(
+        this.#connection,
+        this.#head,
+        this.#refusal({ mount, status: 500, detail: 'internal error' }),
+      );
+    } catch (error) {
+      this.#onError(error);
+      this.#connection.socket.destroy();
+    }
+  }
+
+  #dismiss(refused: Refused): void {
+    try {
+      respondAndClose(this.#connection, this.#head, this.#refusal(refused));
+      this.#dismissed = true;
+      if (this.#ended) this.#connection.complete();
+    } catch (error) {
+      this.#onError(error);
+      this.#connection.socket.destroy();
+    }
+    this.#connection.next();
+  }
+
+  #refusal({ mount, status, detail }: Refused): HttpResponse {
+    try {
+      if (mount) return mount.refuse(status, detail);
+    } catch (error) {
+      this.#onError(error);
+    }
+    return plainText(status, detail);
   }
 }

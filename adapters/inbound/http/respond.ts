@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { HttpResponse } from './exchange.ts';
 import type { RequestHead } from './parser.ts';
-import type { Reception } from './reception.ts';
 
 export const plainText = (status: number, text: string): HttpResponse => ({
   status,
@@ -20,16 +19,23 @@ const field = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*$/;
 /** How the peer knows where a body ends (RFC 9112 §6.3): by its length in octets, for one. */
 type Framing = number | 'chunked' | 'to the end' | 'none';
 
-/** Status line and header, one octet a character. Throws when they cannot be sent as they are. */
-function headOf(
-  connection: Connection,
-  { old, persists }: RequestHead,
-  { status, headers }: HttpResponse,
-  framing: Framing,
-): string {
+/** Status line and all fields that depend on nothing but a status, what a mount says and whether it is over TLS. */
+interface Opening {
+  readonly status: number;
+  readonly secure: boolean;
+  readonly text: string;
+}
+
+/** The last one with each header that a mount has frozen: most responses have the very same. */
+const openings = new WeakMap<HttpResponse['headers'], Opening>();
+
+/** Throws when they cannot be sent as they are. */
+function openingOf({ status, headers }: HttpResponse, secure: boolean): string {
+  const known = openings.get(headers);
+  if (known?.status === status && known.secure === secure) return known.text;
   const reason = STATUS_CODES[status];
   if (reason === undefined) throw new Error(`there is no status ${status}`);
-  let text = `HTTP/1.1 ${status} ${reason}\r\n`;
+  const lines = [`HTTP/1.1 ${status} ${reason}`];
   const said: string[] = [];
   for (const name of Object.keys(headers)) {
     const line = `${name}: ${headers[name]}`;
@@ -37,11 +43,23 @@ function headOf(
     const lower = name.toLowerCase();
     if (ours.includes(lower)) continue;
     said.push(lower);
-    text += `${line}\r\n`;
+    lines.push(line);
   }
-  const usual: Record<string, string> = connection.peer.secure ? overTls : everywhere;
-  for (const name of Object.keys(usual)) if (!said.includes(name)) text += `${name}: ${usual[name]}\r\n`;
-  text += `date: ${connection.clock.date}\r\n`;
+  const usual: Record<string, string> = secure ? overTls : everywhere;
+  for (const name of Object.keys(usual)) if (!said.includes(name)) lines.push(`${name}: ${usual[name]}`);
+  const text = lines.join('\r\n');
+  if (Object.isFrozen(headers)) openings.set(headers, { status, secure, text });
+  return text;
+}
+
+/** Status line and header, one octet a character. Throws when they cannot be sent as they are. */
+function headOf(
+  connection: Connection,
+  { old, persists }: RequestHead,
+  response: HttpResponse,
+  framing: Framing,
+): string {
+  let text = `${openingOf(response, connection.peer.secure)}\r\ndate: ${connection.clock.date}\r\n`;
   if (typeof framing === 'number') text += `content-length: ${framing}\r\n`;
   else if (framing === 'chunked') text += 'transfer-encoding: chunked\r\n';
   if (connection.closing || !persists || framing === 'to the end') {
@@ -90,7 +108,10 @@ export function respond(
  * goes out in UTF-8 octet for octet: the socket copies it less often than a buffer of ours.
  */
 function joined(head: string, body: string | Uint8Array, length: number): Uint8Array | string {
-  if (typeof body === 'string' && Buffer.byteLength(head) === head.length) return head + body;
+  if (typeof body === 'string') {
+    const whole = head + body;
+    if (Buffer.byteLength(whole) === head.length + length) return whole;
+  }
   const octets = Buffer.allocUnsafe(head.length + length);
   octets.write(head, 'latin1');
   if (typeof body === 'string') octets.write(body, head.length);
@@ -156,12 +177,7 @@ function drained(connection: Connection): Promise<void> {
  * Answers a request whose body is not wanted, and ends the connection. What the peer is still sending is
  * dropped for a moment first: to close with octets unread is to reset, and the peer might never read why.
  */
-export function respondAndClose(
-  connection: Connection,
-  head: RequestHead,
-  reception: Reception,
-  response: HttpResponse,
-): void {
+export function respondAndClose(connection: Connection, head: RequestHead, response: HttpResponse): void {
   const { body, status } = response;
   const octets =
     typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : Buffer.alloc(0);
@@ -170,6 +186,5 @@ export function respondAndClose(
   connection.send(
     joined(text, head.method === 'HEAD' ? '' : octets, head.method === 'HEAD' ? 0 : octets.length),
   );
-  connection.expect(connection.limits.lingerMs, () => connection.socket.destroy());
-  reception.whenEnded(() => connection.complete());
+  connection.linger();
 }

@@ -33,9 +33,11 @@ export function orderMounts(mounts: readonly Mount[]): Mount[] {
 
 /** The first of these mounts, ordered by `orderMounts`, whose prefix ends in `path` at a segment boundary. */
 export function findMount(mounts: readonly Mount[], path: string): Mount | undefined {
-  return mounts.find(
-    ({ prefix }) =>
-      prefix === '/' ||
-      (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')),
-  );
+  for (const mount of mounts) {
+    const { prefix } = mount;
+    if (prefix === '/') return mount;
+    if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/'))
+      return mount;
+  }
+  return undefined;
 }
