@@ -14,10 +14,10 @@ export interface EstPath {
  */
 export function parseEstPath(path: string): EstPath | undefined {
   const segments = pathSegments(path);
-  const operation = segments?.pop();
-  if (!segments || operation === undefined) return undefined;
-  const [first, second, ...more] = segments;
-  if (more.length > 0) return undefined;
+  const operation = segments?.at(-1);
+  if (!segments || operation === undefined || segments.length > 3) return undefined;
+  const first = segments.length > 1 ? segments[0] : undefined;
+  const second = segments.length > 2 ? segments[1] : undefined;
   if (first === undefined) return { operation, domain: undefined, profile: undefined };
   if (!first.startsWith('~')) {
     const profile = second?.startsWith('~') ? second.slice(1) : second;

@@ -43,14 +43,16 @@ export function renderOutcome(outcome: Outcome): HttpResponse {
   });
 }
 
+const certsOnlyHeaders = Object.freeze({
+  'content-type': 'application/pkcs7-mime; smime-type=certs-only',
+  'content-transfer-encoding': 'base64',
+});
+
 /** RFC 7030 §4.1.3. */
 export function certsOnly(certificates: readonly Uint8Array[]): HttpResponse {
   return {
     status: 200,
-    headers: {
-      'content-type': 'application/pkcs7-mime; smime-type=certs-only',
-      'content-transfer-encoding': 'base64',
-    },
+    headers: certsOnlyHeaders,
     body: encodeBase64Lines(buildCertsOnly(certificates)),
   };
 }

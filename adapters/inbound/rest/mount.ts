@@ -2,9 +2,9 @@ import { decodeCertificationRequest } from '#adapters/wire/certification-request
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
-import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
+import type { Mount } from '../http/exchange.ts';
 import { mediaType } from '../http/media-type.ts';
-import { parseRestPath, type RestPath } from './path.ts';
+import { parseRestPath } from './path.ts';
 import { readEnrolmentBody } from './request.ts';
 import { refusal, renderFault, renderOutcome } from './response.ts';
 
@@ -28,27 +28,24 @@ export function createRest(gateway: RestGateway): Mount {
         return refusal(415, 'Content-Type is not application/json');
       }
       if (request.body.length > bodyLimit) return refusal(413, 'request too large');
+      const { operation, domain, profile } = path;
+      let der: Uint8Array | undefined;
       try {
-        return await enrol(gateway, request, path);
+        // Who asks is settled before the body is looked at.
+        const evidence = enrolmentEvidence(request, operation);
+        const requester = await gateway.admit(evidence, { protocol: 'rest', domain, profile });
+        der = decodeCertificationRequest(readEnrolmentBody(request.body));
+        return renderOutcome(await gateway.enrol(requester, { operation, request: { kind: 'pkcs10', der } }));
       } catch (error) {
-        return renderFault(error);
+        return renderFault(der ? inTheRequest(error) : error);
       }
     },
   };
 }
 
-/** Who asks is settled before the body is looked at. */
-async function enrol(gateway: RestGateway, request: HttpRequest, path: RestPath): Promise<HttpResponse> {
-  const { operation, domain, profile } = path;
-  const evidence = enrolmentEvidence(request, operation);
-  const requester = await gateway.admit(evidence, { protocol: 'rest', domain, profile });
-  const der = decodeCertificationRequest(readEnrolmentBody(request.body));
-  try {
-    return renderOutcome(await gateway.enrol(requester, { operation, request: { kind: 'pkcs10', der } }));
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'malformed') throw error;
-    // What the gateway finds malformed is the CSR: the JSON around it has been read.
-    const { detail, hint } = error;
-    throw new Fault('badCsr', detail, hint === undefined ? { cause: error } : { hint, cause: error });
-  }
+/** What the gateway finds malformed is the CSR: the JSON around it has been read. */
+function inTheRequest(error: unknown): unknown {
+  if (!(error instanceof Fault) || error.code !== 'malformed') return error;
+  const { detail, hint } = error;
+  return new Fault('badCsr', detail, hint === undefined ? { cause: error } : { hint, cause: error });
 }

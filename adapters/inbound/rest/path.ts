@@ -15,8 +15,9 @@ const operations = new Map<string | undefined, Ask['operation']>([
 /** What follows `/rest`: `/<domain>[/<profile>]/enroll` or `…/reenroll`. Undefined for anything else. */
 export function parseRestPath(path: string): RestPath | undefined {
   const segments = pathSegments(path);
-  const operation = operations.get(segments?.pop());
-  const [domain, profile, ...more] = segments ?? [];
-  if (operation === undefined || domain === undefined || more.length > 0) return undefined;
-  return { operation, domain, profile };
+  if (!segments || segments.length > 3) return undefined;
+  const operation = operations.get(segments.at(-1));
+  const domain = segments.length > 1 ? segments[0] : undefined;
+  if (operation === undefined || domain === undefined) return undefined;
+  return { operation, domain, profile: segments.length === 3 ? segments[1] : undefined };
 }

@@ -77,6 +77,8 @@ function failure(
   return json(status, JSON.stringify({ error, detail }), headers);
 }
 
-function json(status: number, body: string, headers: Record<string, string> = {}): HttpResponse {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body };
+const jsonHeaders = Object.freeze({ 'content-type': 'application/json' });
+
+function json(status: number, body: string, headers?: Record<string, string>): HttpResponse {
+  return { status, headers: headers ? { ...jsonHeaders, ...headers } : jsonHeaders, body };
 }
