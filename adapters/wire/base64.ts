@@ -1,6 +1,7 @@
 import { Fault } from '#core/fault.ts';
 
 const columns = 64;
+const strictly = { lastChunkHandling: 'strict' } as const;
 
 /**
  * Base64 (RFC 4648 §4), with or without ASCII white space in it, which RFC 8951 §3.1 asks receivers to pass over.
@@ -8,7 +9,7 @@ const columns = 64;
  */
 export function decodeBase64(text: string): Uint8Array {
   try {
-    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' });
+    return Uint8Array.fromBase64(text, strictly);
   } catch {
     throw new Fault('malformed', 'bad base64');
   }
@@ -18,6 +19,8 @@ export function decodeBase64(text: string): Uint8Array {
 export function encodeBase64Lines(bytes: Uint8Array, lineEnd = '\n'): string {
   const text = bytes.toBase64();
   let lines = '';
-  for (let at = 0; at < text.length; at += columns) lines += text.substring(at, at + columns) + lineEnd;
+  for (let at = 0; at < text.length; at += columns) {
+    lines = `${lines}${text.substring(at, at + columns)}${lineEnd}`;
+  }
   return lines;
 }
