@@ -82,12 +82,7 @@ export class ConfigurationCache {
     const now = this.#ports.clock.now();
     if (this.#current && now - this.#checkedAt < revalidateEvery && now >= this.#checkedAt)
       return this.#current;
-    if (this.#loading) return this.#loading;
-    const loading = this.#revalidate().finally(() => {
-      if (this.#loading === loading) this.#loading = undefined;
-    });
-    this.#loading = loading;
-    return loading;
+    return this.#loading ?? this.#revalidated();
   }
 
   /** The next `current` looks again: this process has changed something. */
@@ -95,6 +90,14 @@ export class ConfigurationCache {
     this.#epoch++;
     this.#checkedAt = Number.NEGATIVE_INFINITY;
     this.#loading = undefined;
+  }
+
+  #revalidated(): Promise<Configuration> {
+    const loading = this.#revalidate().finally(() => {
+      if (this.#loading === loading) this.#loading = undefined;
+    });
+    this.#loading = loading;
+    return loading;
   }
 
   async #revalidate(): Promise<Configuration> {

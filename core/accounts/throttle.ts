@@ -41,7 +41,7 @@ export class Throttle {
     const now = this.#clock.now();
     if (now >= this.#nextPoll) {
       this.#nextPoll = now + pollEvery;
-      this.#poll(now).catch((error) => this.#log.error('failed logins elsewhere cannot be read', error));
+      void this.#poll(now);
     }
     if (this.#failures.size === 0) return;
     const wait = Math.max(
@@ -75,6 +75,14 @@ export class Throttle {
   }
 
   async #poll(now: number): Promise<void> {
+    try {
+      await this.#readElsewhere(now);
+    } catch (error) {
+      this.#log.error('failed logins elsewhere cannot be read', error);
+    }
+  }
+
+  async #readElsewhere(now: number): Promise<void> {
     const { records } = await this.#store.list('loginFailure', {
       where: [{ field: 'at', is: 'greaterOrEqual', value: this.#pollFrom }],
       limit: 1000,

@@ -23,24 +23,44 @@ export const domainCredentialProfile = 'domain_credential';
 export const blocked = 'the device is blocked';
 
 /** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
-export async function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
-  const configuration = await context.configuration.current();
+export function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
+  const configuration = context.configuration.current();
+  // Nearly always it is at hand, and nobody has to wait for it.
+  return configuration instanceof Promise
+    ? admitOnceLoaded(context, configuration, evidence, target)
+    : admitUnder(context, configuration, evidence, target);
+}
+
+const admitOnceLoaded = async (
+  context: Context,
+  configuration: Promise<Configuration>,
+  evidence: Evidence,
+  target: Target,
+): Promise<Requester> => admitUnder(context, await configuration, evidence, target);
+
+function admitUnder(
+  context: Context,
+  configuration: Configuration,
+  evidence: Evidence,
+  target: Target,
+): Promise<Requester> {
+  const { address } = evidence;
   let domain: Domain;
   try {
     domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
-  } catch (error) {
-    await refused(context, nobody(evidence.address), target, brief(target.domain ?? ''), 'no such domain');
-    throw error;
+  } catch (fault) {
+    return turnAway(context, address, target, brief(target.domain ?? ''), 'no such domain', fault);
   }
+  const { uniqueName } = domain;
   const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
   if (shortcoming) {
-    await refused(context, nobody(evidence.address), target, domain.uniqueName, shortcoming);
-    throw new Fault('forbidden', shortcoming);
+    return turnAway(context, address, target, uniqueName, shortcoming, new Fault('forbidden', shortcoming));
   }
   switch (evidence.kind) {
-    case 'none':
-      await refused(context, nobody(evidence.address), target, domain.uniqueName, 'no credentials');
-      throw new Fault('unauthenticated', 'credentials or a client certificate are needed');
+    case 'none': {
+      const fault = new Fault('unauthenticated', 'credentials or a client certificate are needed');
+      return turnAway(context, address, target, uniqueName, 'no credentials', fault);
+    }
     case 'password':
       return admitSecret(context, evidence.username, 'estPassword', evidence, target, domain);
     case 'mac':
@@ -49,6 +69,19 @@ export async function admit(context: Context, evidence: Evidence, target: Target
     case 'signature':
       return admitCertificate(context, configuration, evidence, target, domain);
   }
+}
+
+/** Somebody of whom nothing is known but an address. */
+async function turnAway(
+  context: Context,
+  address: string,
+  target: Target,
+  domain: string,
+  reason: string,
+  fault: unknown,
+): Promise<never> {
+  await refused(context, nobody(address), target, domain, reason);
+  throw fault;
 }
 
 /** A device by its name, or id, and a secret of its configuration. */

@@ -27,13 +27,12 @@ export function createStore(driver: Driver, clock: Clock): Store {
     count: (kind, where, atMost) => count(driver, kind, where, atMost),
     tally: (kind, where, by, atMost) => tally(driver, kind, where, by, atMost),
 
-    async deviceLogin(name, secret) {
+    deviceLogin(name, secret) {
       const commonName = encodeSought('device', 'commonName', name);
-      if (typeof commonName !== 'string') return undefined;
+      if (typeof commonName !== 'string') return Promise.resolve(undefined);
       const id = /^[1-9]\d{0,15}$/.test(name) ? encodeSought('device', 'id', Number(name)) : undefined;
       const parameters = id === undefined ? [commonName] : [commonName, id];
-      const [row] = await driver.look(statements.deviceLogin(secret, id !== undefined), parameters);
-      return row && toDeviceLogin(row);
+      return driver.look(statements.deviceLogin(secret, id !== undefined), parameters).then(toDeviceLogin);
     },
 
     revoked: (ca, since) => revoked(driver, statements, ca, since),
@@ -71,7 +70,9 @@ export function createStore(driver: Driver, clock: Clock): Store {
   };
 }
 
-function toDeviceLogin({ protocols, secret, ...device }: Row): DeviceLogin {
+function toDeviceLogin([row]: readonly Row[]): DeviceLogin | undefined {
+  if (!row) return undefined;
+  const { protocols, secret, ...device } = row;
   return {
     device: toRecord('device', device),
     protocols: decodeProtocols(protocols, device.id),

@@ -6,6 +6,7 @@ const version = 1;
 const nonceLength = 12;
 const tagLength = 16;
 const headerLength = 1 + nonceLength;
+const wholeTag = { authTagLength: tagLength };
 
 /**
  * AES-256-GCM under `key` (32 octets). Sealed: version octet, nonce, ciphertext, tag; the context is the additional
@@ -38,9 +39,7 @@ export function createVault(key: Uint8Array): Vault {
           cause: new Error(`not a sealed secret: ${context}`),
         });
       }
-      const decipher = createDecipheriv('aes-256-gcm', secret, sealed.subarray(1, headerLength), {
-        authTagLength: tagLength,
-      });
+      const decipher = createDecipheriv('aes-256-gcm', secret, sealed.subarray(1, headerLength), wholeTag);
       decipher.setAAD(octetsOf(context));
       decipher.setAuthTag(sealed.subarray(-tagLength));
       const plain = decipher.update(sealed.subarray(headerLength, -tagLength));
