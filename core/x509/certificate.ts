@@ -72,6 +72,9 @@ export function parseCertificate(der: Uint8Array): Certificate {
 /** What a certificate says, signed or not. */
 export type TbsCertificate = Omit<Certificate, 'der' | 'signature'>;
 
+/** The same but for the number in digits. */
+export type OutlinedCertificate = Omit<TbsCertificate, 'serialNumber'>;
+
 /** A TBSCertificate in DER, of a certificate that is yet to be signed. Faults: malformed. */
 export function parseTbsCertificate(tbs: Uint8Array): TbsCertificate {
   return { tbs, ...readDer(tbs, (reader) => readTbs(reader.sequence())) };
@@ -190,8 +193,10 @@ export const basicConstraintsOf = (certificate: Extended): BasicConstraints | un
   decoded(certificate, oid.basicConstraints, basicConstraints);
 
 /** Empty when the extension is missing. */
-export const subjectAltNamesOf = (certificate: Extended): GeneralName[] =>
-  decoded(certificate, oid.subjectAltName, decodeSubjectAltName) ?? [];
+export const subjectAltNamesOf = (certificate: Extended): readonly GeneralName[] =>
+  decoded(certificate, oid.subjectAltName, decodeSubjectAltName) ?? noNames;
+
+const noNames: readonly GeneralName[] = [];
 
 export const subjectKeyIdentifierOf = (certificate: Extended): Uint8Array | undefined =>
   decoded(certificate, oid.subjectKeyIdentifier, decodeSubjectKeyIdentifier);
@@ -247,7 +252,7 @@ function encodedValidity(notBefore: number, notAfter: number): Uint8Array {
  * What `parseTbsCertificate` reads from `tbs`, which has been built from `template`, without decoding again what is known. The
  * outline of `tbs` is read nevertheless: each part has to be just one element, in its place. Faults: malformed, as there.
  */
-export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemplate): TbsCertificate {
+export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemplate): OutlinedCertificate {
   const { signatureAlgorithm, issuer, subject, spki, extensions } = template;
   demandDistinct(extensions);
   const reader = new DerReader(tbs);
@@ -267,12 +272,10 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
   demandPart(outline, tag.sequence, spki.length);
   if (extensions.length > 0) outline.skip(contextConstructed(3));
   outline.finish();
-  const serial = serialOctets === template.serial.length ? template.serial : serialIn(tbs);
   return {
     tbs,
     version: 3,
-    serial,
-    serialNumber: formatSerial(serial),
+    serial: serialOctets === template.serial.length ? template.serial : serialIn(tbs),
     signatureAlgorithm,
     issuer,
     subject,

@@ -4,8 +4,8 @@ import {
   decoded,
   extendedKeyUsageOf,
   keyUsageOf,
+  type OutlinedCertificate,
   subjectAltNamesOf,
-  type TbsCertificate,
 } from './certificate.ts';
 import type { Extension } from './extension.ts';
 import { decodeNameConstraints, type NameConstraints } from './extensions/name-constraints.ts';
@@ -57,10 +57,10 @@ const processed: ReadonlySet<string> = new Set([
   oid.crlDistributionPoints,
 ]);
 
-const known = new WeakMap<TbsCertificate, Facts>();
+const known = new WeakMap<OutlinedCertificate, Facts>();
 
 /** `readFacts`, once for each certificate. */
-export function factsOf(certificate: TbsCertificate): Facts {
+export function factsOf(certificate: OutlinedCertificate): Facts {
   let facts = known.get(certificate);
   if (!facts) {
     facts = readFacts(certificate);
@@ -73,7 +73,7 @@ export function factsOf(certificate: TbsCertificate): Facts {
  * `key`: the certificate's, where it has been read already. Faults: malformed when an extension cannot be read; malformed and
  * badAlgorithm of `readPublicKey`.
  */
-export function readFacts(certificate: TbsCertificate, key = readPublicKey(certificate.spki)): Facts {
+export function readFacts(certificate: OutlinedCertificate, key = readPublicKey(certificate.spki)): Facts {
   const altNames = subjectAltNamesOf(certificate);
   return {
     key,

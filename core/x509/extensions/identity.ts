@@ -1,5 +1,5 @@
 import { der } from '../../der/builder.ts';
-import { readDer } from '../../der/reader.ts';
+import { type DerReader, readDer } from '../../der/reader.ts';
 import { context, contextConstructed } from '../../der/tag.ts';
 import type { Extension } from '../extension.ts';
 import { addGeneralNames, type GeneralName, readGeneralNames } from '../general-name.ts';
@@ -22,8 +22,10 @@ export function subjectKeyIdentifierExtension(identifier: Uint8Array): Extension
 
 /** Faults: malformed. */
 export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
-  return readDer(value, (reader) => reader.octetString());
+  return readDer(value, octets);
 }
+
+const octets = (reader: DerReader): Uint8Array => reader.octetString();
 
 /** RFC 5280 §4.2.1.1. */
 export interface AuthorityKeyIdentifier {

@@ -1,11 +1,11 @@
-import type { KeyType } from '../algorithm.ts';
+import type { KeyType, SignatureAlgorithm } from '../algorithm.ts';
 import {
   authorityKeyIdentifierOf,
   type Certificate,
   decoded,
   extension,
+  type OutlinedCertificate,
   subjectKeyIdentifierOf,
-  type TbsCertificate,
 } from '../certificate.ts';
 import type { Extension } from '../extension.ts';
 import type { AuthorityKeyIdentifier } from '../extensions/identity.ts';
@@ -16,19 +16,28 @@ import {
 } from '../extensions/locations.ts';
 import type { BasicConstraints, KeyUsage } from '../extensions/usage.ts';
 import { type Facts, factsOf, readFacts } from '../facts.ts';
+import type { Name } from '../name.ts';
 import { oid } from '../oids.ts';
 import type { PublicKey } from '../public-key.ts';
 import { remembering } from '../remembering.ts';
 
-/** Which extensions a certificate has, whatever they say. */
-export interface Form {
-  readonly ca: boolean;
-  readonly extensions: readonly Pick<Extension, 'oid' | 'critical'>[];
+/** Whose key signs: that of the issuer, or of the certificate itself. */
+interface Signer {
+  readonly subject: Name;
+  readonly key: KeyType;
+  readonly subjectKeyIdentifier: Uint8Array | undefined;
 }
 
-/** What a certificate is for. */
-export interface Use {
+interface Issuer extends Signer {
+  readonly certificate: Certificate;
+  readonly facts: Facts;
+}
+
+/** What certificates of one profile and CA are alike in. */
+export interface Common {
   readonly ca: boolean;
+  /** Which there are, whatever they say. */
+  readonly extensions: readonly Pick<Extension, 'oid' | 'critical'>[];
   readonly selfIssued: boolean;
   readonly key: KeyType;
   readonly basicConstraints: BasicConstraints | undefined;
@@ -36,27 +45,21 @@ export interface Use {
   readonly keyUsage: readonly KeyUsage[] | undefined;
   readonly purposes: readonly string[];
   readonly purposesCritical: boolean;
-  readonly issuer: Issuer | undefined;
-}
-
-/** A certificate to be and its issuer, decoded once for all rules. */
-export interface Draft {
-  readonly tbs: TbsCertificate;
-  readonly facts: Facts;
-  readonly ca: boolean;
-  readonly form: Form;
-  readonly use: Use;
-  readonly subjectKeyIdentifier: Uint8Array | undefined;
   readonly authorityKeyIdentifier: AuthorityKeyIdentifier | undefined;
   /** URIs; undefined when the extension is missing. */
   readonly crlDistributionPoints: readonly string[] | undefined;
   readonly authorityInfoAccess: AuthorityInfoAccess | undefined;
+  /** As the certificate names it. */
+  readonly issuerName: Name;
   /** Undefined for a certificate that is to sign itself. */
   readonly issuer: Issuer | undefined;
+  readonly signer: Signer;
+  readonly signatureAlgorithm: SignatureAlgorithm | undefined;
 }
 
-interface Issuer {
-  readonly certificate: Certificate;
+/** A certificate to be and its issuer, decoded once for all rules. */
+export interface Draft extends Common {
+  readonly tbs: OutlinedCertificate;
   readonly facts: Facts;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
 }
@@ -74,33 +77,32 @@ const infoAccess = remembering(decodeAuthorityInfoAccess);
 
 /** Faults: malformed for an extension that cannot be read; of `readPublicKey`. */
 export function readDraft(
-  tbs: TbsCertificate,
-  issuer: Certificate | undefined,
+  tbs: OutlinedCertificate,
+  certificate: Certificate | undefined,
   key: PublicKey | undefined,
 ): Draft {
   const facts = readFacts(tbs, key);
-  const known = issuer && readIssuer(issuer);
-  const ca = facts.basicConstraints?.ca ?? false;
+  const issuer = certificate && readIssuer(certificate);
+  const subjectKeyIdentifier = subjectKeyIdentifierOf(tbs);
   return {
     tbs,
     facts,
-    ca,
-    form: { ca, extensions: tbs.extensions },
-    use: {
-      ca,
-      selfIssued: facts.selfIssued,
-      key: facts.key.type,
-      basicConstraints: facts.basicConstraints,
-      keyUsage: facts.keyUsage,
-      purposes: facts.purposes ?? noPurposes,
-      purposesCritical: extension(tbs, oid.extendedKeyUsage)?.critical ?? false,
-      issuer: known,
-    },
-    subjectKeyIdentifier: subjectKeyIdentifierOf(tbs),
+    subjectKeyIdentifier,
+    ca: facts.basicConstraints?.ca ?? false,
+    extensions: tbs.extensions,
+    selfIssued: facts.selfIssued,
+    key: facts.key.type,
+    basicConstraints: facts.basicConstraints,
+    keyUsage: facts.keyUsage,
+    purposes: facts.purposes ?? noPurposes,
+    purposesCritical: extension(tbs, oid.extendedKeyUsage)?.critical ?? false,
     authorityKeyIdentifier: authorityKeyIdentifierOf(tbs),
     crlDistributionPoints: decoded(tbs, oid.crlDistributionPoints, distributionPoints),
     authorityInfoAccess: decoded(tbs, oid.authorityInfoAccess, infoAccess),
-    issuer: known,
+    issuerName: tbs.issuer,
+    issuer,
+    signer: issuer ?? { subject: tbs.subject, key: facts.key.type, subjectKeyIdentifier },
+    signatureAlgorithm: tbs.signatureAlgorithm,
   };
 }
 
@@ -109,8 +111,10 @@ const issuers = new WeakMap<Certificate, Issuer>();
 function readIssuer(certificate: Certificate): Issuer {
   let issuer = issuers.get(certificate);
   if (!issuer) {
+    const facts = factsOf(certificate);
+    const { subject } = certificate;
     const subjectKeyIdentifier = subjectKeyIdentifierOf(certificate);
-    issuer = { certificate, facts: factsOf(certificate), subjectKeyIdentifier };
+    issuer = { certificate, facts, subject, key: facts.key.type, subjectKeyIdentifier };
     issuers.set(certificate, issuer);
   }
   return issuer;

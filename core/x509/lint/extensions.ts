@@ -1,22 +1,22 @@
 import { sameBytes } from '../../der/bytes.ts';
 import { oid } from '../oids.ts';
-import type { Form, Rule } from './draft.ts';
+import type { Common, Rule } from './draft.ts';
 
 type Name = keyof typeof oid;
 
-const present = ({ extensions }: Form, name: Name) => extensions.find((one) => one.oid === oid[name]);
+const present = ({ extensions }: Common, name: Name) => extensions.find((one) => one.oid === oid[name]);
 
-const critical = (name: Name, section: string): Rule<Form> => ({
+const critical = (name: Name, section: string): Rule<Common> => ({
   section,
   finding: (form) => present(form, name)?.critical === false && `${name} is not critical`,
 });
 
-const notCritical = (name: Name, section: string): Rule<Form> => ({
+const notCritical = (name: Name, section: string): Rule<Common> => ({
   section,
   finding: (form) => present(form, name)?.critical && `${name} is critical`,
 });
 
-const ofCasOnly = (name: Name, section: string): Rule<Form> => ({
+const ofCasOnly = (name: Name, section: string): Rule<Common> => ({
   section,
   finding: (form) => !form.ca && present(form, name) && `${name} in a certificate that is none of a CA`,
 });
@@ -25,7 +25,7 @@ const ofCasOnly = (name: Name, section: string): Rule<Form> => ({
 const fetchable = /^(?:http|ldap):\/\/[^/]/i;
 
 /** Which extensions are there, and whether critical. */
-export const formRules: readonly Rule<Form>[] = [
+export const formRules: readonly Rule<Common>[] = [
   critical('keyUsage', 'RFC 5280 §4.2.1.3'),
   critical('policyMappings', 'RFC 5280 §4.2.1.5'),
   {
@@ -48,8 +48,8 @@ export const formRules: readonly Rule<Form>[] = [
   ofCasOnly('inhibitAnyPolicy', 'RFC 5280 §4.2.1.14'),
 ];
 
-/** Key identifiers and addresses. */
-export const extensionRules: readonly Rule[] = [
+/** The issuer's key identifier, and addresses. */
+export const extensionRules: readonly Rule<Common>[] = [
   {
     section: 'RFC 5280 §4.2.1.1',
     finding: ({ authorityKeyIdentifier, issuer }) =>
@@ -59,23 +59,13 @@ export const extensionRules: readonly Rule[] = [
   },
   {
     section: 'RFC 5280 §4.2.1.1',
-    finding: ({ authorityKeyIdentifier, subjectKeyIdentifier, issuer }) => {
+    finding: ({ authorityKeyIdentifier, signer }) => {
       const named = authorityKeyIdentifier?.keyIdentifier;
-      const own = issuer ? issuer.subjectKeyIdentifier : subjectKeyIdentifier;
+      const own = signer.subjectKeyIdentifier;
       return (
         named && own && !sameBytes(named, own) && "authorityKeyIdentifier is not the issuer's key identifier"
       );
     },
-  },
-  {
-    section: 'RFC 5280 §4.2.1.2',
-    finding: ({ ca, subjectKeyIdentifier }) =>
-      ca && !subjectKeyIdentifier && 'a CA has no subjectKeyIdentifier',
-  },
-  {
-    section: 'RFC 5280 §4.2.1.2',
-    finding: ({ subjectKeyIdentifier }) =>
-      subjectKeyIdentifier?.length === 0 && 'subjectKeyIdentifier is empty',
   },
   {
     section: 'RFC 5280 §4.2.1.13',
@@ -97,5 +87,19 @@ export const extensionRules: readonly Rule[] = [
       access &&
       !access.ocsp.every((uri) => /^http:\/\/[^/]/i.test(uri)) &&
       'authorityInfoAccess has an OCSP location that is no http URI',
+  },
+];
+
+/** The certificate's own key identifier. */
+export const identifierRules: readonly Rule[] = [
+  {
+    section: 'RFC 5280 §4.2.1.2',
+    finding: ({ ca, subjectKeyIdentifier }) =>
+      ca && !subjectKeyIdentifier && 'a CA has no subjectKeyIdentifier',
+  },
+  {
+    section: 'RFC 5280 §4.2.1.2',
+    finding: ({ subjectKeyIdentifier }) =>
+      subjectKeyIdentifier?.length === 0 && 'subjectKeyIdentifier is empty',
   },
 ];

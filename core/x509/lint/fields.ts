@@ -3,18 +3,21 @@ import { tag } from '../../der/tag.ts';
 import { signatureAlgorithmFits } from '../algorithm.ts';
 import { extension } from '../certificate.ts';
 import { oid } from '../oids.ts';
-import type { Rule } from './draft.ts';
+import type { Common, Rule } from './draft.ts';
 
 const longestSerial = 20;
 /** 64 bits. */
 const shortestSerial = 8;
+
+/** Octets without the one for the sign. */
+const magnitude = (serial: Uint8Array): number => (serial[0] === 0 ? serial.length - 1 : serial.length);
 
 const firstUtcTime = Date.UTC(1950, 0);
 const endOfUtcTime = Date.UTC(2050, 0);
 const timeTag = (time: number): number =>
   time >= firstUtcTime && time < endOfUtcTime ? tag.utcTime : tag.generalizedTime;
 
-/** Version, serial number, signature algorithm, names of issuer and subject, validity. */
+/** Version, serial number, validity, whether there is a subject. */
 export const fieldRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.1.2.1',
@@ -23,7 +26,7 @@ export const fieldRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.1.2.2',
     finding: ({ tbs }) =>
-      (tbs.serial[0]! >= 0x80 || tbs.serialNumber === '00') && 'the serial number is not positive',
+      (tbs.serial[0]! >= 0x80 || magnitude(tbs.serial) === 0) && 'the serial number is not positive',
   },
   {
     section: 'RFC 5280 §4.1.2.2',
@@ -33,33 +36,7 @@ export const fieldRules: readonly Rule[] = [
   {
     // Against collisions of hashes: a serial number cannot be foreseen.
     section: 'CA/Browser Forum BR §7.1',
-    finding: ({ tbs }) =>
-      tbs.serialNumber.length < 2 * shortestSerial && 'the serial number has less than 64 bits',
-  },
-  {
-    section: 'RFC 5280 §4.1.2.3',
-    finding: ({ tbs }) => !tbs.signatureAlgorithm && 'the signature algorithm is weak or unknown',
-  },
-  {
-    section: 'RFC 5280 §4.1.2.3',
-    finding: ({ tbs, facts, issuer }) => {
-      const { type } = (issuer?.facts ?? facts).key;
-      const fits = !tbs.signatureAlgorithm || signatureAlgorithmFits(tbs.signatureAlgorithm, type);
-      return (
-        !fits && `the signature algorithm ${tbs.signatureAlgorithm} does not fit the issuer's key, ${type}`
-      );
-    },
-  },
-  {
-    section: 'RFC 5280 §4.1.2.4',
-    finding: ({ tbs }) => tbs.issuer.rdns.length === 0 && 'the name of the issuer is empty',
-  },
-  {
-    // Octet for octet, though §7.1 compares less strictly: not everybody does.
-    section: 'RFC 5280 §6.1.3 (a)(4)',
-    finding: ({ tbs, issuer }) =>
-      !sameBytes(tbs.issuer.der, (issuer?.certificate ?? tbs).subject.der) &&
-      "the name of the issuer is not that in the issuer's certificate",
+    finding: ({ tbs }) => magnitude(tbs.serial) < shortestSerial && 'the serial number has less than 64 bits',
   },
   {
     section: 'RFC 5280 §4.1.2.5',
@@ -92,5 +69,31 @@ export const fieldRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.1.2.8',
     finding: ({ tbs }) => tbs.hasUniqueIdentifiers && 'a unique identifier of issuer or subject is there',
+  },
+];
+
+/** Who signs, and by which algorithm. */
+export const signerRules: readonly Rule<Common>[] = [
+  {
+    section: 'RFC 5280 §4.1.2.3',
+    finding: ({ signatureAlgorithm }) => !signatureAlgorithm && 'the signature algorithm is weak or unknown',
+  },
+  {
+    section: 'RFC 5280 §4.1.2.3',
+    finding: ({ signatureAlgorithm, signer }) =>
+      signatureAlgorithm &&
+      !signatureAlgorithmFits(signatureAlgorithm, signer.key) &&
+      `the signature algorithm ${signatureAlgorithm} does not fit the issuer's key, ${signer.key}`,
+  },
+  {
+    section: 'RFC 5280 §4.1.2.4',
+    finding: ({ issuerName }) => issuerName.rdns.length === 0 && 'the name of the issuer is empty',
+  },
+  {
+    // Octet for octet, though §7.1 compares less strictly: not everybody does.
+    section: 'RFC 5280 §6.1.3 (a)(4)',
+    finding: ({ issuerName, signer }) =>
+      !sameBytes(issuerName.der, signer.subject.der) &&
+      "the name of the issuer is not that in the issuer's certificate",
   },
 ];

@@ -30,8 +30,8 @@ const ofAttributes = (section: string, text: string, holds: (attribute: NameAttr
 const ofNames = (text: string, holds: (name: GeneralName) => boolean): Rule => ({
   section: 'RFC 5280 §4.2.1.6',
   finding: ({ facts }) => {
-    const wrong = facts.altNames.find((name) => !holds(name));
-    return wrong && `${formatGeneralName(wrong)}: ${text}`;
+    for (const name of facts.altNames) if (!holds(name)) return `${formatGeneralName(name)}: ${text}`;
+    return undefined;
   },
 });
 

@@ -1,7 +1,7 @@
 import type { KeyType } from '../algorithm.ts';
 import type { KeyUsage } from '../extensions/usage.ts';
 import { oid } from '../oids.ts';
-import type { Rule, Use } from './draft.ts';
+import type { Common, Rule } from './draft.ts';
 
 /** What no key of the kind can do. */
 function unusable(key: KeyType): { readonly section: string; readonly usages: readonly KeyUsage[] } {
@@ -27,7 +27,7 @@ const usagesOfPurpose: Readonly<Record<string, readonly KeyUsage[]>> = {
 };
 
 /** What the certificate is for: CA or not, path length, key usage, purposes; and whether its issuer may issue it. */
-export const useRules: readonly Rule<Use>[] = [
+export const useRules: readonly Rule<Common>[] = [
   {
     section: 'RFC 5280 §4.2.1.3',
     finding: ({ keyUsage }) => keyUsage?.length === 0 && 'keyUsage names no usage',
