@@ -1,9 +1,8 @@
 import { Fault } from '../fault.ts';
 import type { Patterns } from '../ports/patterns.ts';
-import { attributeTypeNamed } from '../x509/attribute-type.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
-import { commonName, type Name } from '../x509/name.ts';
+import type { Name } from '../x509/name.ts';
 import { compileExtensions } from './extensions.ts';
 import { compileKeys } from './keys.ts';
 import type { ProfileRules } from './language.ts';
@@ -12,7 +11,7 @@ import { compileNames } from './names.ts';
 import { Problems } from './problems.ts';
 import type { ProfileRequest } from './request.ts';
 import { compileSubject } from './subject.ts';
-import type { Device, Fields } from './template.ts';
+import type { Device } from './template.ts';
 import { compileValidity } from './validity.ts';
 import type { Trace } from './values.ts';
 
@@ -75,10 +74,11 @@ export function compileProfile(rules: ProfileRules, patterns: Patterns): Compile
   const decideValidity = compileValidity(rules.validity, tools);
   problems.settle();
 
-  const run = ({ request, device, domain, now, issuer, urls }: ProfileContext, trace?: Trace) => {
+  const apply = (context: ProfileContext, trace?: Trace): ProfileOutcome => {
+    const { request, device, domain, now, issuer, urls } = context;
     checkKey(request.publicKey.type, trace);
     const subject = decideSubject(request.subject, { device, domain, request: undefined }, trace);
-    const from = { device, domain, request: requestFields(subject) };
+    const from = { device, domain, request: subject };
     const nameless = subject.rdns.length === 0;
     const subjectAltName = decideNames(request, nameless, from, trace);
     // RFC 5280 §4.1.2.6
@@ -89,31 +89,14 @@ export function compileProfile(rules: ProfileRules, patterns: Patterns): Compile
         'subject: the certificate would name nobody: no subject, no alternative name',
       );
     }
-    const extensions = decideExtensions({ request, issuer, urls, from, subjectAltName }, trace);
+    const extensions = decideExtensions(request, issuer, urls, from, subjectAltName, trace);
     const { notBefore, notAfter, endless } = decideValidity(now, issuer, trace);
-    return { subject, extensions, notBefore, notAfter, endless };
+    return { subject, extensions, notBefore, notAfter, endless, explain: () => explain(context) };
   };
-
-  return {
-    apply: (context, trace) => ({
-      ...run(context, trace),
-      explain: () => {
-        const explanations: Explanation[] = [];
-        run(context, (field, value, because) => explanations.push({ field, value, because }));
-        return explanations;
-      },
-    }),
+  const explain = (context: ProfileContext): readonly Explanation[] => {
+    const explanations: Explanation[] = [];
+    apply(context, (field, value, because) => explanations.push({ field, value, because }));
+    return explanations;
   };
-}
-
-const serialNumber = attributeTypeNamed('serialNumber')!.oid;
-
-/**
- * What templates take from the request is what the subject rules have left of it: else a renewal, which asks for the outcome,
- * would have another outcome.
- */
-function requestFields(subject: Name): NonNullable<Fields['request']> {
-  let serial: string | undefined;
-  for (const rdn of subject.rdns) for (const one of rdn) if (one.type === serialNumber) serial = one.value;
-  return { commonName: commonName(subject), serialNumber: serial };
+  return { apply };
 }

@@ -46,8 +46,8 @@ export function compileCustom(oid: string, written: Written, tools: Tools): Cust
   return (requested, from, trace) => {
     if (encoded && !requested && !trace) return encoded;
     const decision = decide(rule, requested ? [hex(requested)] : [], from, trace);
-    if (requested && decision.keep[0]) return { oid, critical, value: requested };
-    const value = decision.add[0];
+    if (requested && !decision?.without.includes(0)) return { oid, critical, value: requested };
+    const value = decision?.add[0];
     return value === undefined ? undefined : { oid, critical, value: fromHex(value)! };
   };
 }

@@ -1,42 +1,47 @@
 import { Fault } from '../fault.ts';
-import type { Fields } from './template.ts';
+import type { Fields, Template } from './template.ts';
 import type { Trace, ValueRule } from './values.ts';
 import { quote } from './visible.ts';
 
 interface Decision {
-  /** For each requested value, whether the certificate has it. */
-  readonly keep: readonly boolean[];
+  /** The requested values that the certificate does not have: their places. */
+  readonly without: readonly number[];
   /** What the certificate has on top. */
   readonly add: readonly string[];
 }
 
-const nothing: Decision = { keep: [], add: [] };
+const none: readonly never[] = [];
 
 /**
- * Applies a rule to the requested values. Deciding about what came out gives the same again: RFC 7030 §4.2.2 renewals depend
- * on it. Faults: badCsr.
+ * Applies a rule to the requested values; undefined: the certificate has just these. Deciding about what came out gives the same
+ * again: RFC 7030 §4.2.2 renewals depend on it. Faults: badCsr.
  */
-export function decide(rule: ValueRule, requested: readonly string[], from: Fields, trace?: Trace): Decision {
-  if (requested.length === 0 && !rule.fixed && rule.default.length === 0 && !rule.required) return nothing;
-  const missing = rule.fixed ? renderFixed(rule, from) : [];
-  let count = 0;
-  const keep: boolean[] = [];
-  for (const value of requested) {
+export function decide(
+  rule: ValueRule,
+  requested: readonly string[],
+  from: Fields,
+  trace?: Trace,
+): Decision | undefined {
+  if (requested.length === 0 && rule.waits) return undefined;
+  const missing = rule.fixed ? renderFixed(rule.fixed, rule, from) : undefined;
+  let without: readonly number[] = none;
+  for (let n = 0; n < requested.length; n++) {
+    const value = requested[n]!;
+    const count = n - without.length;
     const wrong = whatIsUnfit(rule, value, missing, count, from);
-    keep.push(wrong === undefined);
     if (wrong === undefined) {
-      count++;
       trace?.(rule.field, rule.show(value), rule.fixed ? 'requested, as the profile fixes it' : 'requested');
       continue;
     }
     if (!rule.drop) throw new Fault('badCsr', `${rule.field}: ${quote(rule.show(value))} ${wrong}`);
     trace?.(rule.field, '', `${quote(rule.show(value))} is left out: it ${wrong}`);
+    without = [...without, n];
   }
-  if (rule.fixed) {
+  if (missing) {
     if (trace) for (const value of missing) trace(rule.field, rule.show(value), 'fixed by the profile');
-    return { keep, add: missing };
+    return decision(without, missing);
   }
-  if (count > 0) return { keep, add: [] };
+  if (requested.length > without.length) return decision(without, none);
   const { add, wrong } = defaults(rule, from);
   if (rule.required && add.length === 0) {
     throw new Fault('badCsr', `${rule.field}: the request has to name one${wrong && `; ${wrong}`}`);
@@ -45,11 +50,15 @@ export function decide(rule: ValueRule, requested: readonly string[], from: Fiel
     for (const value of add) trace(rule.field, rule.show(value), 'default of the profile');
     if (wrong) trace(rule.field, '', wrong);
   }
-  return { keep, add };
+  return decision(without, add);
 }
 
-function renderFixed(rule: ValueRule, from: Fields): string[] {
-  return rule.fixed!.map((template) => {
+const decision = (without: readonly number[], add: readonly string[]): Decision | undefined =>
+  without.length + add.length === 0 ? undefined : { without, add };
+
+function renderFixed(fixed: readonly Template[], rule: ValueRule, from: Fields): string[] {
+  const values: string[] = [];
+  for (const template of fixed) {
     const value = template.render(from);
     if (value === undefined) {
       throw new Fault(
@@ -59,28 +68,39 @@ function renderFixed(rule: ValueRule, from: Fields): string[] {
     }
     const wrong = template.constant ? undefined : rule.fits(value, from);
     if (wrong) throw new Fault('badCsr', `${rule.field}: the fixed value ${quote(value)} ${wrong}`);
-    return value;
-  });
+    values.push(value);
+  }
+  return values;
 }
 
 /** `missing`: the fixed values not met so far; one that is met goes out of it. */
 function whatIsUnfit(
   rule: ValueRule,
   value: string,
-  missing: string[],
+  missing: string[] | undefined,
   count: number,
   from: Fields,
 ): string | undefined {
   if (rule.forbidden) return 'is forbidden by the profile';
-  if (rule.fixed) {
-    const folded = rule.fold(value);
-    const at = missing.findIndex((one) => rule.fold(one) === folded);
-    if (at >= 0) missing.splice(at, 1);
-    return at >= 0 ? undefined : `does not fit: the profile fixes ${fixedValues(rule, from)}`;
+  if (missing) {
+    return take(missing, value, rule)
+      ? undefined
+      : `does not fit: the profile fixes ${fixedValues(rule, from)}`;
   }
   const wrong = rule.fits(value, from) ?? whatIsNotAllowed(rule, value, from);
   if (wrong) return wrong;
   return count < rule.most ? undefined : `is one too many: the profile allows ${rule.most}`;
+}
+
+/** Whether it was there. */
+function take(values: string[], value: string, { fold }: ValueRule): boolean {
+  const folded = fold(value);
+  for (let at = 0; at < values.length; at++) {
+    if (fold(values[at]!) !== folded) continue;
+    values.copyWithin(at, at + 1).pop();
+    return true;
+  }
+  return false;
 }
 
 const fixedValues = (rule: ValueRule, from: Fields): string =>

@@ -22,16 +22,15 @@ import type { Tools, Trace } from './values.ts';
 
 type Written = NonNullable<ProfileRules['extensions']>;
 
-interface Input {
-  readonly request: ProfileRequest;
-  readonly issuer: Certificate;
-  readonly urls: Urls;
-  readonly from: Fields;
-  readonly subjectAltName: Extension | undefined;
-}
-
 /** All extensions of a certificate, in a fixed order. Faults: badCsr, badAlgorithm, malformed (a requested extension). */
-type ExtensionRules = (input: Input, trace?: Trace) => readonly Extension[];
+type ExtensionRules = (
+  request: ProfileRequest,
+  issuer: Certificate,
+  urls: Urls,
+  from: Fields,
+  subjectAltName: Extension | undefined,
+  trace?: Trace,
+) => readonly Extension[];
 
 /** Always made here, whatever is requested. */
 const always: ReadonlySet<string> = new Set([
@@ -95,12 +94,13 @@ export function compileExtensions(written: Written, others: Others, tools: Tools
   ]);
 
   const customRules = [...custom];
-  return ({ request, issuer, urls, from, subjectAltName }, trace) => {
+  return (request, issuer, urls, from, subjectAltName, trace) => {
     const { type } = request.publicKey;
-    const kept: Extension[] = [];
+    let kept: readonly Extension[] = none;
     for (const one of request.extensions) {
       if (one.oid === oid.basicConstraints) checkBasicConstraints(one, ca);
-      else if (!always.has(one.oid) && !ruled.has(one.oid) && keepOther(one, others, trace)) kept.push(one);
+      else if (!always.has(one.oid) && !ruled.has(one.oid) && keepOther(one, others, trace))
+        kept = [...kept, one];
     }
     if (basicConstraints) {
       trace?.('extensions.basicConstraints', ca ? 'CA' : 'no CA', 'fixed by the profile');
@@ -119,10 +119,11 @@ export function compileExtensions(written: Written, others: Others, tools: Tools
     add(made, crlDistributionPoints?.(urls, trace));
     add(made, authorityInfoAccess?.(urls, trace));
     for (const [which, rule] of customRules) add(made, rule(extension(request, which)?.value, from, trace));
-    for (const one of kept) made.push(one);
-    return made;
+    return kept.length > 0 ? [...made, ...kept] : made;
   };
 }
+
+const none: readonly Extension[] = [];
 
 function add(to: Extension[], one: Extension | undefined): void {
   if (one) to.push(one);

@@ -82,7 +82,9 @@ export function compileNames(
       tools.problems.add('subjectAltName.atLeastOneOf', `has ${kind}, for which there is no rule`);
     }
   }
+  const waits = !atLeastOneOf && rules.values().every((rule) => rule.waits);
   return (request, critical, from, trace) => {
+    if (waits && request.subjectAltNames.length === 0) return undefined;
     const names = applyNames(rules, others, request.subjectAltNames, from, trace);
     if (atLeastOneOf && !names.some(({ kind }) => atLeastOneOf.includes(kind as NameKind))) {
       throw new Fault(
@@ -115,8 +117,11 @@ function applyNames(
     const values: string[] = [];
     for (const name of requested) if (name.kind === kind) values.push(textOf(name));
     const decision = decide(rule, values, from, trace);
+    if (!decision) continue;
     let n = 0;
-    for (const name of requested) if (name.kind === kind && !decision.keep[n++]) dropped.push(name);
+    for (const name of requested) {
+      if (name.kind === kind && decision.without.includes(n++)) dropped.push(name);
+    }
     for (const value of decision.add) added.push(made(kind, value));
   }
   if (dropped.length === 0 && added.length === 0) return requested;

@@ -68,26 +68,35 @@ function applySubject(
   from: Fields,
   trace: Trace | undefined,
 ): Name {
-  const dropped: NameAttribute[] = [];
-  const ruled: NameAttribute[] = [];
+  let dropped: readonly NameAttribute[] = none;
   for (const rdn of requested.rdns) {
     for (const one of rdn) {
       const rule = ruleOf(rules, one.type);
       const kept = rule ? isText(one, rule.field, rule.drop, trace) : keepOther(one, others, trace);
-      if (!kept) dropped.push(one);
-      else if (rule) ruled.push(one);
+      if (!kept) dropped = [...dropped, one];
     }
   }
-  const added: Rdn[] = [];
+  let added: readonly Rdn[] = none;
   for (const { type, rule } of rules) {
-    const values: string[] = [];
-    for (const one of ruled) if (one.type === type) values.push(one.value);
-    const decision = decide(rule, values, from, trace);
-    let n = 0;
-    for (const one of ruled) if (one.type === type && !decision.keep[n++]) dropped.push(one);
-    for (const value of decision.add) added.push([attribute(type, value)]);
+    const ruled = attributesOf(requested, type, dropped);
+    if (ruled.length === 0 && rule.waits) continue;
+    const decision = decide(rule, ruled.map(textOf), from, trace);
+    if (!decision) continue;
+    for (const n of decision.without) dropped = [...dropped, ruled[n]!];
+    for (const value of decision.add) added = [...added, [attribute(type, value)]];
   }
   return rebuild(requested, dropped, added);
+}
+
+const none: readonly never[] = [];
+const textOf = ({ value }: NameAttribute): string => value;
+
+function attributesOf(name: Name, type: string, dropped: readonly NameAttribute[]): readonly NameAttribute[] {
+  let found: readonly NameAttribute[] = none;
+  for (const rdn of name.rdns) {
+    for (const one of rdn) if (one.type === type && !dropped.includes(one)) found = [...found, one];
+  }
+  return found;
 }
 
 function isText(one: NameAttribute, field: string, drop: boolean, trace?: Trace): boolean {
@@ -115,9 +124,7 @@ function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined)
 
 /** In the order of the request, and in its own encoding where that is one that RFC 5280 §4.1.2.4 allows. */
 function rebuild(requested: Name, dropped: readonly NameAttribute[], added: readonly Rdn[]): Name {
-  if (dropped.length === 0 && added.length === 0 && requested.rdns.every((rdn) => rdn.every(wellEncoded))) {
-    return requested;
-  }
+  if (dropped.length === 0 && added.length === 0 && isWellEncoded(requested)) return requested;
   const kept = requested.rdns
     .map((rdn) =>
       rdn
@@ -126,6 +133,11 @@ function rebuild(requested: Name, dropped: readonly NameAttribute[], added: read
     )
     .filter((rdn) => rdn.length > 0);
   return buildName([...kept, ...added]);
+}
+
+function isWellEncoded({ rdns }: Name): boolean {
+  for (const rdn of rdns) for (const one of rdn) if (!wellEncoded(one)) return false;
+  return true;
 }
 
 const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/;

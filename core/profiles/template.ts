@@ -1,3 +1,6 @@
+import { attributeTypeNamed } from '../x509/attribute-type.ts';
+import { commonName, type Name } from '../x509/name.ts';
+
 /** What a certificate is made for. */
 export interface Device {
   readonly id: number;
@@ -10,14 +13,24 @@ export interface Fields {
   /** Undefined where nobody but the service itself stands behind the request. */
   readonly device: Device | undefined;
   readonly domain: { readonly uniqueName: string };
-  /** What the subject rules have made of the request's subject; undefined before they have. */
-  readonly request:
-    | { readonly commonName: string | undefined; readonly serialNumber: string | undefined }
-    | undefined;
+  /**
+   * What the subject rules have made of the request's subject; undefined before they have. A renewal, which asks for the outcome,
+   * would else have another outcome.
+   */
+  readonly request: Name | undefined;
 }
 
 /** Constant templates need none of them. */
 export const noFields: Fields = { device: undefined, domain: { uniqueName: '' }, request: undefined };
+
+const serialNumberType = attributeTypeNamed('serialNumber')!.oid;
+
+/** Of several the last. */
+function serialNumber({ rdns }: Name): string | undefined {
+  let serial: string | undefined;
+  for (const rdn of rdns) for (const { type, value } of rdn) if (type === serialNumberType) serial = value;
+  return serial;
+}
 
 /** Field → its value, and how a refusal calls what is missing. */
 const fields = {
@@ -31,9 +44,12 @@ const fields = {
     'there is no device with a serial number behind the request',
   ],
   'domain.unique_name': [({ domain }: Fields) => domain.uniqueName, 'the domain has no name'],
-  'request.common_name': [({ request }: Fields) => request?.commonName, 'the request has no common name'],
+  'request.common_name': [
+    ({ request }: Fields) => request && commonName(request),
+    'the request has no common name',
+  ],
   'request.serial_number': [
-    ({ request }: Fields) => request?.serialNumber,
+    ({ request }: Fields) => request && serialNumber(request),
     'the request has no serial number',
   ],
 } as const;

@@ -55,6 +55,8 @@ export interface ValueRule {
   readonly forbidden: boolean;
   readonly most: number;
   readonly drop: boolean;
+  /** It has nothing to say where nothing is requested. */
+  readonly waits: boolean;
   readonly fits: Fits;
   readonly show: (value: string) => string;
   readonly fold: (value: string) => string;
@@ -71,7 +73,9 @@ export function compileValues<T>(written: WrittenRule<T>, kind: Kind<T>, tools: 
     const list = Array.isArray(values) ? (values as readonly T[]) : [values as T];
     return list.flatMap((value) => kind.read(value, `${field}.${member}`) ?? []);
   };
+  const fixed = readAll('fixed');
   const defaults = readAll('default') ?? [];
+  const required = written.required ?? false;
   const pattern =
     written.pattern === undefined
       ? undefined
@@ -79,13 +83,14 @@ export function compileValues<T>(written: WrittenRule<T>, kind: Kind<T>, tools: 
   const fits = pattern ? both(kind, pattern.fits) : kind.fits;
   const rule: ValueRule = {
     field,
-    fixed: readAll('fixed'),
+    fixed,
     default: defaults,
     allowed: readAll('allowed'),
-    required: written.required ?? false,
+    required,
     forbidden: written.forbidden ?? false,
     most: written.most ?? Math.max(kind.most, defaults.length),
     drop: written.unfit === 'drop',
+    waits: !fixed && defaults.length === 0 && !required,
     fits,
     show: kind.show ?? itself,
     fold: kind.fold ?? itself,

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Fields, parseTemplate, type Template } from '#core/profiles/template.ts';
+import { parseDistinguishedName } from '#core/x509/name.ts';
 import { runs } from '#tests/property.ts';
 
 const from: Fields = {
   device: { id: 7, commonName: 'pump-1', serialNumber: 'SN-0001' },
   domain: { uniqueName: 'plant' },
-  request: { commonName: 'app', serialNumber: '42' },
+  request: parseDistinguishedName('CN=app,serialNumber=42'),
 };
 
 function template(text: string): Template {
@@ -73,7 +74,7 @@ describe('a field without a value gives nothing, and says so', () => {
     ['{request.common_name}', { ...from, request: undefined }, 'the request has no common name'],
     [
       '{domain.unique_name}{request.serial_number}',
-      { ...from, request: { commonName: 'x', serialNumber: undefined } },
+      { ...from, request: parseDistinguishedName('CN=x') },
       'the request has no serial number',
     ],
   ];
