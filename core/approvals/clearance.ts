@@ -44,25 +44,43 @@ const cleared: Clearance = { kind: 'cleared', approval: undefined };
 const mostWaiting = 32;
 
 /**
- * May it be done? By the policies of the configuration. The same petition joins the approval that it opened, whichever instance
- * it comes to. Faults: forbidden (a policy denies it, or somebody has rejected it), tooManyRequests when too many of one device
- * wait, those of the petition. Where nobody has to be asked, the answer is there at once, and `petition` is not called.
+ * May it be done? By the policies of the configuration. Faults: forbidden (a policy denies it), those of `askFor`. Where nobody has to
+ * be asked, `petition` is not called.
  */
-export function clear(
+export async function clear(
   context: Context,
-  { policies }: Pick<Configuration, 'policies'>,
+  configuration: Pick<Configuration, 'policies'>,
   matter: Matter,
   petition: () => Petition,
-): Clearance | Promise<Clearance> {
+): Promise<Clearance> {
+  const policy = policyOn(configuration, matter);
+  return policy ? askFor(context, policy, matter, petition()) : cleared;
+}
+
+/** The policy by which people have to be asked; undefined: nobody has to. Faults: forbidden (a policy denies it). */
+export function policyOn(
+  { policies }: Pick<Configuration, 'policies'>,
+  matter: Matter,
+): ApprovalPolicy | undefined {
   const policy = ruleFor(policies, matter);
-  if (!policy || policy.decision === 'automatic') return cleared;
-  if (policy.decision === 'deny') {
+  if (policy?.decision === 'deny') {
     throw new Fault('forbidden', `the approval policy ${policy.uniqueName} does not allow this`);
   }
-  const asked = petition();
-  // Another instance may open, decide or use it at the same moment.
-  return retried(() => joinOrOpen(context, policy, matter, asked));
+  return policy?.decision === 'automatic' ? undefined : policy;
 }
+
+/**
+ * Asks for an approval. The same petition joins the one that it opened, whichever instance it comes to. Faults: forbidden (somebody has
+ * rejected it), tooManyRequests when too many of one device wait, those of the petition.
+ */
+export const askFor = (
+  context: Context,
+  policy: ApprovalPolicy,
+  matter: Matter,
+  petition: Petition,
+): Promise<Clearance> =>
+  // Another instance may open, decide or use it at the same moment.
+  retried(() => joinOrOpen(context, policy, matter, petition));
 
 async function joinOrOpen(
   context: Context,

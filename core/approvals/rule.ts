@@ -19,8 +19,10 @@ export interface LoadedPolicy {
 }
 
 /** The policy that decides: the first that matches. `policies` in order, see `inOrder`. Undefined: nobody has to be asked. */
-export const ruleFor = (policies: readonly LoadedPolicy[], matter: Matter): ApprovalPolicy | undefined =>
-  policies.find((policy) => matches(policy, matter))?.record;
+export function ruleFor(policies: readonly LoadedPolicy[], matter: Matter): ApprovalPolicy | undefined {
+  for (const policy of policies) if (matches(policy, matter)) return policy.record;
+  return undefined;
+}
 
 function matches({ record, matchesDevice }: LoadedPolicy, matter: Matter): boolean {
   const { isActive, protocols, operations, domain, profile, device, devicePattern } = record;

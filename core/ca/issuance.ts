@@ -67,13 +67,14 @@ export async function issue(context: Context, commission: Commission): Promise<I
   const { ca } = commission;
   if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
-  const configuration = await context.configuration.current();
+  const current = context.configuration.current();
+  const configuration = current instanceof Promise ? await current : current;
   const prepared = rehearse(context, configuration, commission);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
   if (ca.issuer.inProcess) {
     const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
     const values = recordOf(context, commission, prepared, signed(certificate));
-    const alongside = await commission.alongside?.(certificate, ownWrites);
+    const alongside = commission.alongside && (await commission.alongside(certificate, ownWrites));
     const insert: Write = { op: 'insert', kind: 'certificate', values };
     const ids = await context.store.commit(
       completion(context, configuration, commission, values, insert, alongside),
@@ -221,6 +222,8 @@ function recordOf(
   };
 }
 
+const none: readonly Write[] = [];
+
 /** How many writes `completion` has before those that go along. */
 const ownWrites = 2;
 
@@ -230,10 +233,10 @@ function completion(
   commission: Commission,
   record: NewCertificate,
   write: Write,
-  alongside: readonly Write[] = [],
+  alongside: readonly Write[] = none,
 ): readonly Write[] {
   const { subject, serialNumber, fingerprint } = record;
-  const writes = [
+  const own: readonly Write[] = [
     write,
     audit(
       context,
@@ -252,11 +255,16 @@ function completion(
       { ref: 0 },
     ),
   ];
-  writes.push(...alongside);
-  if (webhooks.length === 0) return writes;
-  const told = notify(context, webhooks, 'certificate.issued', () => ({
+  if (alongside.length === 0 && webhooks.length === 0) return own;
+  return [...own, ...alongside, ...notices(context, webhooks, record)];
+}
+
+const notices = (
+  context: Context,
+  webhooks: Configuration['webhooks'],
+  record: NewCertificate,
+): readonly Write[] =>
+  notify(context, webhooks, 'certificate.issued', () => ({
     object: { ref: 0 },
     data: certificateData(record),
   }));
-  return [...writes, ...told];
-}

@@ -1,22 +1,28 @@
-import { clear, isUsed } from '../approvals/clearance.ts';
+import type { Approval } from '../approvals/approval.ts';
+import { askFor, isUsed, type Petition, policyOn } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
+import type { Actor } from '../audit/event.ts';
 import { rehearse } from '../ca/issuance.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { LoadedCa } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
 import { demandAwaited, onboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { demandOpener, exchangeWrite, isNext, memory, refusedExchange } from '../transactions/record.ts';
 import { order } from '../upstream/order.ts';
-import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import { type Certificate, extension, parseCertificate } from '../x509/certificate.ts';
 import { sameName } from '../x509/name.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
 import { requesterActor } from './admit.ts';
 import { makeKey, type WantedKey } from './central-key.ts';
 import { requestDigest, requesterKey } from './identity.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
 import { petitionFor } from './petition.ts';
-import { type Plan, planFor } from './plan.ts';
+import { outcomeAt, type Plan, planFor, plannedOutcome } from './plan.ts';
 import type { Requester } from './requester.ts';
 
 /** Do it. See `Gateway.enrol`. Refusals are audited, as far as the budget of who asks goes. */
@@ -55,55 +61,25 @@ async function recordFailure(
 /** What is asked → what comes of it, once it is cleared. */
 async function certify(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
   const plan = await planFor(context, requester, ask);
-  const { configuration, profile, ca, device, operation, requested, outcomeOf } = plan;
+  const planned = plannedOutcome(context, requester, plan);
+  const { configuration, profile, ca, device, operation, proven } = plan;
   const { domain, target } = requester;
   const { exchange } = ask;
   const actor = requesterActor(requester);
   const matter = { operation, protocol: target.protocol, domain, profile: profile.record, device };
-  const clearing = clear(context, configuration, matter, () =>
-    petitionFor({
-      identity: identityOf(requester, plan),
-      actor,
-      request: ask.request,
-      requested,
-      ca,
-      outcomeAt: (now) => outcomeOf(requested, now),
-      rehearse(outcome) {
-        const { request } = plan.proven;
-        if (request)
-          rehearse(context, configuration, { ca, outcome, subjectKey: request.publicKey, request });
-      },
-      goesOn: exchange?.follows !== undefined,
-      remembers: exchange !== undefined,
-    }),
-  );
-  const clearance = clearing instanceof Promise ? await clearing : clearing;
-  if (clearance.kind === 'pending') return clearance;
-  if (clearance.kind === 'given') {
-    const { ca: issuer, der: certificate } = clearance.certificate;
-    const { chain } = configuration.ca(issuer) ?? ca;
-    const modified = !isAsRequested(requested, parseCertificate(certificate));
-    return { kind: 'issued', certificate, chain, modified };
+  const policy = policyOn(configuration, matter);
+  let approval: Approval | undefined;
+  if (policy) {
+    const clearance = await askFor(context, policy, matter, petitionOf(context, requester, ask, plan, actor));
+    if (clearance.kind === 'pending') return clearance;
+    if (clearance.kind === 'given') return givenAgain(plan, clearance.certificate);
+    approval = clearance.approval;
   }
-  const { approval } = clearance;
-  const { request, privateKey, outcome } = plan.proven.request
-    ? { request: plan.proven.request, outcome: plan.planned, privateKey: undefined }
-    : await withMadeKey(context, plan, plan.proven.wanted);
-  const isLocal = ca.record.key !== null;
-  const modified = isLocal && !isAsRequested(request, outcome);
-  const issuanceOf = (certificate: Uint8Array, chain: readonly Uint8Array[]): Issuance => ({
-    kind: 'issued',
-    certificate,
-    chain,
-    modified: isLocal ? modified : !isAsRequested(request, parseCertificate(certificate)),
-    privateKey,
-  });
-  const onboarded = plan.onboards ? await onboardedWrites(context, requester, device) : [];
-  const alongside = async (der: Uint8Array): Promise<readonly Write[]> => [
-    ...onboarded,
-    ...(exchange ? await answered(context, requester, exchange, issuanceOf(der, ca.chain), isLocal) : []),
-    ...(approval ? usedWrites(context, actor, approval, { ref: 0 }) : []),
-  ];
+  const made = proven.request
+    ? { request: proven.request, outcome: planned, privateKey: undefined }
+    : await withMadeKey(context, requester, plan, proven.wanted);
+  const { request, outcome } = made;
+  const onboarded = plan.onboards ? await onboardedWrites(context, requester, device) : none;
   try {
     const ordered = await order(context, {
       ca,
@@ -119,10 +95,13 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
       operation: ask.operation,
       renews: plan.renewed?.certificate.der,
       message: ask.message,
-      digest: isLocal ? undefined : requestDigest(identityOf(requester, plan)),
-      alongside: onboarded.length > 0 || exchange || approval ? alongside : undefined,
+      digest: ca.record.key ? undefined : requestDigest(identityOf(requester, plan)),
+      alongside:
+        onboarded.length > 0 || exchange || approval
+          ? companions(context, requester, ca, made, { onboarded, exchange, approval })
+          : undefined,
     });
-    return 'kind' in ordered ? ordered : issuanceOf(ordered.certificate, ordered.chain);
+    return 'kind' in ordered ? ordered : issuanceOf(ca, made, ordered.certificate, ordered.chain);
   } catch (error) {
     // Of two requests of a device that is to be onboarded the other one was first.
     if (toFault(error).code !== 'conflict') throw error;
@@ -133,6 +112,82 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
   // Who asks the same, at another instance, has come for it at this moment: the answer is as if this had come later.
   return certify(context, requester, ask);
 }
+
+const none: readonly Write[] = [];
+
+/** The wish for what is planned. */
+function petitionOf(context: Context, requester: Requester, ask: Ask, plan: Plan, actor: Actor): Petition {
+  const { configuration, ca, requested, proven } = plan;
+  return petitionFor({
+    identity: identityOf(requester, plan),
+    actor,
+    request: ask.request,
+    requested,
+    ca,
+    outcomeAt: (now) => outcomeAt(context, requester, plan, requested, now),
+    rehearse(outcome) {
+      const { request } = proven;
+      if (request) rehearse(context, configuration, { ca, outcome, subjectKey: request.publicKey, request });
+    },
+    goesOn: ask.exchange?.follows !== undefined,
+    remembers: ask.exchange !== undefined,
+  });
+}
+
+function givenAgain({ configuration, ca, requested }: Plan, given: StoredCertificate): Issuance {
+  const { der: certificate } = given;
+  const { chain } = configuration.ca(given.ca) ?? ca;
+  const modified = !isAsRequested(requested, parseCertificate(certificate));
+  return { kind: 'issued', certificate, chain, modified };
+}
+
+/** A request with its key, and what the profile makes of it. */
+interface Made {
+  readonly request: VerifiedRequest;
+  readonly outcome: ProfileOutcome;
+  /** If it was made here. */
+  readonly privateKey: Uint8Array | undefined;
+}
+
+/** An upstream CA has a mind of its own. */
+function issuanceOf(
+  ca: LoadedCa,
+  { request, outcome, privateKey }: Made,
+  certificate: Uint8Array,
+  chain: readonly Uint8Array[],
+): Issuance {
+  const modified = !isAsRequested(request, ca.record.key ? outcome : parseCertificate(certificate));
+  return { kind: 'issued', certificate, chain, modified, privateKey };
+}
+
+interface Company {
+  readonly onboarded: readonly Write[];
+  readonly exchange: IssuanceExchange | undefined;
+  readonly approval: Approval | undefined;
+}
+
+/** What has to be in one commit with the certificate. */
+const companions =
+  (
+    context: Context,
+    requester: Requester,
+    ca: LoadedCa,
+    made: Made,
+    { onboarded, exchange, approval }: Company,
+  ) =>
+  async (der: Uint8Array): Promise<readonly Write[]> => [
+    ...onboarded,
+    ...(exchange
+      ? await answered(
+          context,
+          requester,
+          exchange,
+          issuanceOf(ca, made, der, ca.chain),
+          ca.record.key !== null,
+        )
+      : []),
+    ...(approval ? usedWrites(context, requesterActor(requester), approval, { ref: 0 }) : []),
+  ];
 
 function identityOf(requester: Requester, { operation, profile, renewed, requested }: Plan) {
   const { subject, extensions, publicKey } = requested;
@@ -150,9 +205,15 @@ function identityOf(requester: Requester, { operation, profile, renewed, request
 }
 
 /** The request with its key, which is not made before it is known that there will be a certificate for it. */
-async function withMadeKey(context: Context, { outcomeOf }: Plan, wanted: WantedKey) {
+async function withMadeKey(
+  context: Context,
+  requester: Requester,
+  plan: Plan,
+  wanted: WantedKey,
+): Promise<Made> {
   const { request, privateKey } = await makeKey(context, wanted);
-  return { request, outcome: outcomeOf(request, context.clock.now()), privateKey };
+  const outcome = outcomeAt(context, requester, plan, request, context.clock.now());
+  return { request, outcome, privateKey };
 }
 
 /**
@@ -182,10 +243,10 @@ function isAsRequested(
   request: ProfileRequest,
   outcome: Pick<Certificate, 'subject' | 'extensions'>,
 ): boolean {
-  return (
-    sameName(request.subject, outcome.subject) &&
-    request.extensions.every((wanted) =>
-      outcome.extensions.some(({ oid, value }) => oid === wanted.oid && sameBytes(value, wanted.value)),
-    )
-  );
+  if (!sameName(request.subject, outcome.subject)) return false;
+  for (const { oid, value } of request.extensions) {
+    const given = extension(outcome, oid);
+    if (!given || !sameBytes(given.value, value)) return false;
+  }
+  return true;
 }

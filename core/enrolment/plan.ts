@@ -4,7 +4,7 @@ import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts
 import type { Context } from '../context.ts';
 import type { Device } from '../devices/device.ts';
 import { Fault } from '../fault.ts';
-import { demandAwaited } from '../onboarding/outcome.ts';
+import { demandAwaited, mayOnboard } from '../onboarding/outcome.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
@@ -21,7 +21,7 @@ import type { Requester } from './requester.ts';
 import { demandNotOurs } from './reserved-names.ts';
 import { resolveCa, resolveProfile } from './target.ts';
 
-/** What a requester is entitled to, and what the profile makes of its request: all that is known before anybody decides. */
+/** What a requester is entitled to. */
 export interface Plan {
   readonly configuration: Configuration;
   readonly profile: LoadedProfile;
@@ -31,25 +31,22 @@ export interface Plan {
   readonly operation: 'issuance' | 'renewal';
   /** The certificate that was presented, or that is to be renewed. */
   readonly renewed: Renewed | undefined;
-  /** It is the credential that onboards its device. */
+  /** It is the credential that onboards its device, if that is to be onboarded. */
   readonly onboards: boolean;
   /** The request, or the key that is to be made for it. */
   readonly proven: Proven;
   readonly requested: ProfileRequest;
-  /** What the profile makes of a request at a moment. Faults: see `CompiledProfile`. */
-  outcomeOf(request: ProfileRequest, now: number): ProfileOutcome;
-  /** The same of `requested`, now. */
-  readonly planned: ProfileOutcome;
 }
 
 type Proven =
   | { readonly request: VerifiedRequest }
   | { readonly request?: never; readonly wanted: WantedKey };
 
-/** Faults: those of `Gateway.enrol` that are the request's. */
+/** Faults: those of `Gateway.enrol` that are the request's, but for those of `plannedOutcome`. */
 export async function planFor(context: Context, requester: Requester, ask: Ask): Promise<Plan> {
   const { domain } = requester;
-  const configuration = await context.configuration.current();
+  const current = context.configuration.current();
+  const configuration = current instanceof Promise ? await current : current;
   const renewed = ask.renews
     ? await renewedCertificate(context, configuration, requester, ask.operation, ask.renews)
     : requester.presented;
@@ -61,42 +58,54 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
   if (requester.onboarding) await demandAwaited(context, requester);
   const proven = verified(requester, ask);
   const requested = proven.request ?? unmade(proven.wanted);
-  const device = await holderOf(context, requester, entitlement, requested, renewed);
+  const holder = holderOf(context, requester, entitlement, requested, renewed);
+  const device = holder instanceof Promise ? await holder : holder;
   // Who asks may be a registration authority.
   if (device && device.blockedAt !== null) throw new Fault('forbidden', blocked);
   if (device && device.domain !== domain.id) {
     throw new Fault('forbidden', 'the device of the certificate belongs to another domain by now');
   }
-  const ca = resolveCa(configuration, domain);
-  const { settings, clock } = context;
-  const outcomeOf = (request: ProfileRequest, now: number): ProfileOutcome =>
-    profile.compiled.apply({
-      request: requester.onboarding ? nameless(request, device) : request,
-      device: device ?? (renewed && entitlement === 'renewal' ? namesake(renewed) : undefined),
-      domain,
-      now,
-      issuer: ca.certificate,
-      urls: publicUrlsOf(settings, ca),
-    });
-  const planned = outcomeOf(requested, clock.now());
-  if (entitlement === 'renewal') demandSameNames(renewed, planned);
-  demandNotOurs(settings, planned);
-  if (!proven.request && !ca.record.key) {
-    throw new Fault('unsupported', 'keys are not made here for an upstream CA');
-  }
   return {
     configuration,
     profile,
-    ca,
+    ca: resolveCa(configuration, domain),
     device,
     operation: entitlement === 'renewal' ? 'renewal' : 'issuance',
     renewed,
-    onboards: entitlement !== 'renewal' && isDomainCredential(profile),
+    onboards: entitlement !== 'renewal' && isDomainCredential(profile) && mayOnboard(requester, device),
     proven,
     requested,
-    outcomeOf,
-    planned,
   };
+}
+
+/** What the profile makes of a request at a moment. Faults: see `CompiledProfile`. */
+export function outcomeAt(
+  { settings }: Context,
+  { domain, onboarding }: Requester,
+  { profile, ca, device, operation, renewed }: Plan,
+  request: ProfileRequest,
+  now: number,
+): ProfileOutcome {
+  return profile.compiled.apply({
+    request: onboarding ? nameless(request, device) : request,
+    device: device ?? (renewed && operation === 'renewal' ? namesake(renewed) : undefined),
+    domain,
+    now,
+    issuer: ca.certificate,
+    urls: publicUrlsOf(settings, ca),
+  });
+}
+
+/** What the profile makes of the request that there is, now. Faults: those of `Gateway.enrol` that are the request's. */
+export function plannedOutcome(context: Context, requester: Requester, plan: Plan): ProfileOutcome {
+  const { operation, renewed, proven, requested, ca } = plan;
+  const planned = outcomeAt(context, requester, plan, requested, context.clock.now());
+  if (operation === 'renewal') demandSameNames(renewed, planned);
+  demandNotOurs(context.settings, planned);
+  if (!proven.request && !ca.record.key) {
+    throw new Fault('unsupported', 'keys are not made here for an upstream CA');
+  }
+  return planned;
 }
 
 /**

@@ -16,8 +16,7 @@ export function demandNotOurs(
   outcome: Pick<ProfileOutcome, 'subject' | 'extensions'>,
 ): void {
   const purposes = extendedKeyUsageOf(outcome);
-  const server: readonly string[] = [oid.serverAuth, oid.anyExtendedKeyUsage];
-  if (purposes && !purposes.some((purpose) => server.includes(purpose))) return;
+  if (purposes && !purposes.some(isServers)) return;
   const names = [...subjectAltNamesOf(outcome)];
   // Where there is no DNS name, some clients look here (RFC 6125 §6.4.4).
   const host = commonName(outcome.subject);
@@ -26,6 +25,9 @@ export function demandNotOurs(
   const taken = names.find((name) => ours.some((one) => covers(name, one)));
   if (taken) throw new Fault('forbidden', `${formatGeneralName(taken)} is a name of this service`);
 }
+
+const isServers = (purpose: string): boolean =>
+  purpose === oid.serverAuth || purpose === oid.anyExtendedKeyUsage;
 
 /** On every machine it means that machine: who reaches this service by it is on this machine already. */
 function isLoopback(name: GeneralName): boolean {

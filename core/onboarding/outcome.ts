@@ -18,6 +18,13 @@ export async function demandAwaited({ store }: Context, { onboarding }: Requeste
   });
 }
 
+const configOf = ({ onboarding }: Requester, device: Device | undefined): number | null =>
+  device ? (onboarding?.config ?? device.onboardingConfig) : null;
+
+/** Whether the domain credential of a device may onboard it: else `onboardedWrites` gives none. */
+export const mayOnboard = (requester: Requester, device: Device | undefined): boolean =>
+  configOf(requester, device) !== null;
+
 /**
  * What has to be in one commit with the domain credential of a device: it is onboarded. With an IDevID, guarded: of two requests one
  * gets a certificate, and the commit of the other fails (Fault conflict).
@@ -28,7 +35,7 @@ export async function onboardedWrites(
   device: Device | undefined,
 ): Promise<readonly Write[]> {
   const { onboarding, credential, target } = requester;
-  const id = onboarding?.config ?? device?.onboardingConfig ?? null;
+  const id = configOf(requester, device);
   if (!device || id === null) return [];
   if (!onboarding) {
     const config = await context.store.get('onboardingConfig', id);

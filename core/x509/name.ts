@@ -157,11 +157,17 @@ function sameAttribute(a: NameAttribute, b: NameAttribute): boolean {
 }
 
 /** RFC 4514 §2: least significant RDN first; attributes of unknown type, or that are no strings, as `#` and DER. */
-export function formatDistinguishedName(name: Name): string {
-  return name.rdns
-    .map((rdn) => rdn.map(formatAttribute).join('+'))
-    .reverse()
-    .join(',');
+export function formatDistinguishedName({ rdns }: Name): string {
+  let text = '';
+  for (let n = rdns.length - 1; n >= 0; n--) {
+    const rdn = rdns[n]!;
+    for (let at = 0; at < rdn.length; at++) {
+      if (at > 0) text += '+';
+      else if (text !== '') text += ',';
+      text += formatAttribute(rdn[at]!);
+    }
+  }
+  return text;
 }
 
 function formatAttribute({ type, value, tag: identifier }: NameAttribute): string {
