@@ -60,6 +60,10 @@ export interface Approval {
   readonly certificate: number | null;
 }
 
+/** What makes an approval large: lists do without. */
+export const largeFields = ['request', 'content'] as const satisfies readonly (keyof Approval)[];
+export type ApprovalInBrief = Omit<Approval, (typeof largeFields)[number]>;
+
 /** What one account said. */
 export interface ApprovalDecision {
   readonly id: number;

@@ -4,11 +4,17 @@ import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';
 import { retried } from '../retry.ts';
-import type { Approval, ApprovalDecision } from './approval.ts';
+import { type Approval, type ApprovalDecision, type ApprovalInBrief, largeFields } from './approval.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
 
-/** An approval as administrators see it; what was decided, oldest first, only where one is read by itself. */
-export type ApprovalView = Omit<Approval, 'answersFor'> & { readonly decisions: readonly ApprovalDecision[] };
+/** An approval as administrators see it. */
+export type ApprovalView = Omit<ApprovalInBrief, 'answersFor'> & {
+  /** Only where one is read by itself. */
+  readonly details?: Pick<Approval, 'request' | 'content'> & {
+    /** Oldest first. */
+    readonly decisions: readonly ApprovalDecision[];
+  };
+};
 
 export interface ApprovalVerdict {
   readonly comment: string;
@@ -46,7 +52,10 @@ export function approvals(context: Context): Approvals {
     const order = { field: 'id', descending: false } as const;
     return (await store.list('approvalDecision', { where, order, limit: 1000 })).records;
   };
-  const read = async (id: number): Promise<ApprovalView> => shown(await find(id), await decisions(id));
+  const read = async (id: number): Promise<ApprovalView> => {
+    const { request, content, ...approval } = await find(id);
+    return { ...shown(approval), details: { request, content, decisions: await decisions(id) } };
+  };
 
   async function decide(
     principal: Principal,
@@ -84,7 +93,7 @@ export function approvals(context: Context): Approvals {
       try {
         await store.commit([
           { op: 'insert', kind: 'approvalDecision', values },
-          ...(await writes(context, actor, approval)),
+          ...(await writes(context, actor, approval, comment)),
         ]);
       } catch (error) {
         if (error instanceof Fault && error.field !== undefined) {
@@ -99,8 +108,8 @@ export function approvals(context: Context): Approvals {
   return {
     async list(principal, query) {
       demand(principal, 'approvals.read');
-      const page = await store.list('approval', query);
-      return { ...page, records: page.records.map((approval) => shown(approval, [])) };
+      const page = await store.listWithout('approval', largeFields, query);
+      return { ...page, records: page.records.map(shown) };
     },
     async read(principal, id) {
       demand(principal, 'approvals.read');
@@ -111,6 +120,4 @@ export function approvals(context: Context): Approvals {
   };
 }
 
-function shown({ answersFor, ...approval }: Approval, decisions: readonly ApprovalDecision[]): ApprovalView {
-  return { ...approval, decisions };
-}
+const shown = ({ answersFor, ...approval }: ApprovalInBrief): ApprovalView => approval;

@@ -4,7 +4,7 @@ import type { Ref, Values, Write } from '../ports/store.ts';
 import { memory } from '../transactions/record.ts';
 import { type Notice, notify } from '../webhooks/notify.ts';
 import type { WebhookData, WebhookEvent } from '../webhooks/webhook.ts';
-import type { Approval, ApprovalState } from './approval.ts';
+import type { ApprovalInBrief, ApprovalState } from './approval.ts';
 
 /**
  * Every change of state of an approval is made here: the guarded write, so that of two that come at once one wins, and what is
@@ -27,6 +27,9 @@ type NewApproval = Omit<
   Values<'approval'>,
   'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'
 > & { readonly requestDigest: string; readonly lasts: number; readonly policyName: string };
+
+/** What tells of it to others. */
+type About = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
 
 /** An approval begins to wait. `at`: the index of the insert in its commit. */
 export async function openedWrites(
@@ -59,14 +62,21 @@ export async function openedWrites(
 export async function approvedWrites(
   context: Telling,
   actor: Actor,
-  approval: Approval,
+  approval: ApprovalInBrief,
+  comment: string,
 ): Promise<readonly Write[]> {
   const approvals = approval.approvals + 1;
   const granted = approvals >= approval.approvers;
   const { lasts } = approval;
   if (granted) {
     return [
-      ...stepWrites(context, approval, { to: 'granted', actor, lasts, set: { approvals } }),
+      ...stepWrites(context, approval, {
+        to: 'granted',
+        actor,
+        lasts,
+        set: { approvals },
+        detail: { comment },
+      }),
       ...(await notices(context, 'approval.granted', approval.id, approval)),
     ];
   }
@@ -79,7 +89,11 @@ export async function approvedWrites(
       where: { state, approvals: approval.approvals },
       set: { approvals },
     },
-    told(context, actor, `approval:${id}`, 'approve', approval, { approvals, of: approval.approvers }),
+    told(context, actor, `approval:${id}`, 'approve', approval, {
+      approvals,
+      of: approval.approvers,
+      comment,
+    }),
   ];
 }
 
@@ -87,9 +101,10 @@ export async function approvedWrites(
 export const rejectedWrites = async (
   context: Telling,
   actor: Actor,
-  approval: Approval,
+  approval: ApprovalInBrief,
+  comment: string,
 ): Promise<readonly Write[]> => [
-  ...stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts }),
+  ...stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts, detail: { comment } }),
   ...(await notices(context, 'approval.rejected', approval.id, approval)),
 ];
 
@@ -97,7 +112,7 @@ export const rejectedWrites = async (
 export const usedWrites = (
   context: Clocked,
   actor: Actor,
-  approval: Approval,
+  approval: ApprovalInBrief,
   certificate: number | Ref,
 ): readonly Write[] =>
   stepWrites(context, approval, {
@@ -107,17 +122,20 @@ export const usedWrites = (
     set: { certificate },
   });
 
-export const expiredWrites = async (context: Telling, approval: Approval): Promise<readonly Write[]> => [
+export const expiredWrites = async (
+  context: Telling,
+  approval: ApprovalInBrief,
+): Promise<readonly Write[]> => [
   ...stepWrites(context, approval, { to: 'expired', actor: systemActor, lasts: approval.lasts }),
   ...(await notices(context, 'approval.expired', approval.id, approval)),
 ];
 
 /** What would come of the request is no longer what was shown, or more approvers are needed than it was waiting for. */
-export const supersededWrites = (context: Clocked, approval: Approval): readonly Write[] =>
+export const supersededWrites = (context: Clocked, approval: ApprovalInBrief): readonly Write[] =>
   stepWrites(context, approval, { to: 'superseded', actor: systemActor, lasts: 0, gone: true });
 
 /** A request comes again after its approval came to an end: that one no longer answers for it. */
-export const forgottenWrites = (approval: Approval): readonly Write[] => [
+export const forgottenWrites = (approval: ApprovalInBrief): readonly Write[] => [
   {
     op: 'update',
     kind: 'approval',
@@ -127,9 +145,9 @@ export const forgottenWrites = (approval: Approval): readonly Write[] => [
   },
 ];
 
-function stepWrites(context: Clocked, approval: Approval, step: Step): readonly Write[] {
+function stepWrites(context: Clocked, approval: ApprovalInBrief, step: Step): readonly Write[] {
   const { id, state, approvals } = approval;
-  const { to, actor, lasts, set = {}, gone } = step;
+  const { to, actor, lasts, set = {}, gone, detail = {} } = step;
   return [
     {
       op: 'update',
@@ -138,7 +156,7 @@ function stepWrites(context: Clocked, approval: Approval, step: Step): readonly 
       where: { state, approvals },
       set: { ...set, state: to, expiresAt: context.clock.now() + lasts, ...(gone && { answersFor: null }) },
     },
-    told(context, actor, `approval:${id}`, to, approval, {}),
+    told(context, actor, `approval:${id}`, to, approval, detail),
   ];
 }
 
@@ -178,13 +196,13 @@ async function notices(
   context: Telling,
   event: WebhookEvent,
   object: Notice['object'],
-  approval: Omit<NewApproval, 'lasts'>,
+  approval: About,
 ): Promise<readonly Write[]> {
   const { webhooks } = await context.configuration.current();
   return notify(context, webhooks, event, () => ({ object, data: dataOf(approval) }));
 }
 
-const dataOf = (approval: Omit<NewApproval, 'lasts'>): WebhookData => ({
+const dataOf = (approval: About): WebhookData => ({
   operation: approval.operation,
   protocol: approval.protocol,
   subject: approval.subject,

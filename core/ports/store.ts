@@ -216,6 +216,12 @@ export interface Store {
   /** The record with these values, the lowest id where several have. Meant for unique or indexed fields. */
   find<K extends Kind>(kind: K, where: Partial<Records[K]>): Promise<Records[K] | undefined>;
   list<K extends Kind>(kind: K, query: Query<K>): Promise<Page<Records[K]>>;
+  /** The same for records that are large: these fields are neither read nor there. Faults: malformed where one of them is the order. */
+  listWithout<K extends Kind, F extends keyof Records[K] & string>(
+    kind: K,
+    fields: readonly F[],
+    query: Query<K>,
+  ): Promise<Page<Omit<Records[K], F>>>;
   /** How many records match, counted no further than `atMost`. */
   count<K extends Kind>(kind: K, where: readonly Condition<K>[], atMost: number): Promise<number>;
   /**

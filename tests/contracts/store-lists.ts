@@ -160,6 +160,22 @@ export function listContract({ fresh, shared }: Databases): void {
       }
     });
 
+    test('has everything but what it is to do without, and can go by that neither', async () => {
+      const store = await (await fresh()).open();
+      const records = (await certificates(store)).map(({ der: _, subject: __, ...rest }) => rest);
+      const query = { where: [{ field: 'subject', is: 'contains', value: 'CN=' }], limit: 200 } as const;
+      const first = await store.listWithout('certificate', ['der', 'subject'], query);
+      const rest = await store.listWithout('certificate', ['der', 'subject'], {
+        ...query,
+        cursor: first.next!,
+      });
+      expect([...first.records, ...rest.records]).toEqual(records.toReversed());
+      expect(rest.next).toBeUndefined();
+      const order = { field: 'subject', descending: true } as const;
+      const refused = await failure(store.listWithout('certificate', ['subject'], { order, limit: 1 }));
+      expect(refused).toMatchObject({ code: 'malformed', field: 'order' });
+    });
+
     test('is newest first unless an order is asked for', async () => {
       const store = await (await fresh()).open();
       const records = await certificates(store);

@@ -89,11 +89,11 @@ function decoded(decoder: Decoder, stored: unknown, field: string, kind: Kind, i
 export const decodeProtocols = (stored: unknown, device: unknown): DeviceLogin['protocols'] =>
   stored === null ? null : (decoded(json, stored, 'protocols', 'device', device) as DeviceLogin['protocols']);
 
-/** The record in a row that has all fields of its kind by their own names. The row becomes the record. Faults: internal where it is damaged. */
+/** The record in a row that has the fields of its kind by their own names. The row becomes the record. Faults: internal where it is damaged. */
 export function toRecord<K extends Kind>(kind: K, row: Row): Records[K] {
   for (const [field, decoder] of decodersOf(kind)) {
     const stored = row[field];
-    if (stored !== null) row[field] = decoded(decoder, stored, field, kind, row.id);
+    if (stored !== null && stored !== undefined) row[field] = decoded(decoder, stored, field, kind, row.id);
   }
   return row as unknown as Records[K];
 }

@@ -22,17 +22,18 @@ const longestWord = 256;
 
 type Test = RawBuilder<SqlBool>;
 
-/** Faults: malformed, with `field`. */
+/** The records lack the fields of `without`. Faults: malformed, with `field`. */
 export async function list<K extends Kind>(
   driver: Driver,
   kind: K,
   query: Query<K>,
+  without: readonly string[] = [],
 ): Promise<Page<Records[K]>> {
   const { limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
     throw new Fault('malformed', `a page has 1 to ${mostRecords} records`, { field: 'limit' });
   }
-  const order = orderOf(kind, query);
+  const order = orderOf(kind, query, without);
   const ordered = sql`${sql.join(ordering(order))}`;
   // Sorting the ids before fetching the rest: a sort carries all that it selects.
   let found = driver.builder.selectFrom(tableOf(kind).name).select('id');
@@ -40,7 +41,7 @@ export async function list<K extends Kind>(
   // One more than asked for tells whether there is a next page.
   const { sql: text, parameters } = driver.builder
     .selectFrom(tableOf(kind).name)
-    .select(selection(kind))
+    .select(selection(kind, tableOf(kind).name, without))
     .where('id', 'in', found.orderBy(ordered).limit(sql.lit(limit + 1)))
     .orderBy(ordered)
     .compile();
@@ -118,9 +119,9 @@ export async function tally<K extends Kind>(
   }));
 }
 
-function orderOf<K extends Kind>(kind: K, { order }: Query<K>): Order {
+function orderOf<K extends Kind>(kind: K, { order }: Query<K>, without: readonly string[]): Order {
   const { field, descending } = order ?? { field: 'id', descending: true };
-  const column = columnOf(kind, field);
+  const column = without.includes(field) ? undefined : columnOf(kind, field);
   if (column?.type !== 'integer' && column?.type !== 'text' && column?.type !== 'boolean') {
     throw new Fault('malformed', 'there is no order by this field', { field: 'order' });
   }

@@ -30,11 +30,15 @@ export function sought(kind: Kind, where: object): Sought | undefined {
   return { shape, fields, parameters };
 }
 
-/** `id` and all fields of a kind under their own names, from the table or its alias `of`. */
-export const selection = (kind: Kind, of = tableOf(kind).name): AliasedRawBuilder<unknown, string>[] =>
-  ['id', ...Object.keys(tableOf(kind).fields)].map((field) =>
-    sql`${sql.ref(`${of}.${columnName(field)}`)}`.as(field),
-  );
+/** `id` and all fields of a kind, or all but some, under their own names, from the table or its alias `of`. */
+export const selection = (
+  kind: Kind,
+  of = tableOf(kind).name,
+  without: readonly string[] = [],
+): AliasedRawBuilder<unknown, string>[] =>
+  ['id', ...Object.keys(tableOf(kind).fields)]
+    .filter((field) => !without.includes(field))
+    .map((field) => sql`${sql.ref(`${of}.${columnName(field)}`)}`.as(field));
 
 // Stands where a parameter will.
 const parameter = 0;

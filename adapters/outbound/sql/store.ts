@@ -24,6 +24,7 @@ export function createStore(driver: Driver, clock: Clock): Store {
     get: (kind, id) => find(kind, { id }),
     find,
     list: (kind, query) => list(driver, kind, query),
+    listWithout: (kind, fields, query) => list(driver, kind, query, fields),
     count: (kind, where, atMost) => count(driver, kind, where, atMost),
     tally: (kind, where, by, atMost) => tally(driver, kind, where, by, atMost),
 

@@ -19,6 +19,7 @@ function watched(store: Store, log: Log, slow: number): Store {
     get: (kind, id) => store.get(kind, id),
     find: (kind, where) => store.find(kind, where),
     list: (kind, query) => store.list(kind, query),
+    listWithout: (kind, fields, query) => store.listWithout(kind, fields, query),
     count: (kind, where, atMost) => store.count(kind, where, atMost),
     tally: (kind, where, by, atMost) => store.tally(kind, where, by, atMost),
     deviceLogin: (name, secret) => store.deviceLogin(name, secret),

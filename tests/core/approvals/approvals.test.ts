@@ -99,7 +99,9 @@ describe('a request that has to be approved', () => {
     expect(await site.gateway.approvals.read(kim, id)).toMatchObject({
       state: 'issued',
       certificate: (await site.store.list('certificate', { limit: 1 })).records[0]!.id,
-      decisions: [{ approver: `serviceAccount:${jo.actor.id}`, verdict: 'approved', comment: 'as agreed' }],
+      details: {
+        decisions: [{ approver: `serviceAccount:${jo.actor.id}`, verdict: 'approved', comment: 'as agreed' }],
+      },
     });
     site.clock.advance(day);
     expect(await verdict(asked())).toBe('pending');
@@ -227,8 +229,8 @@ test('no key is made for what is not approved', async () => {
   const made = await create();
   if (!('kind' in made)) throw new Error('issued');
   expect(keys).toBe(before);
-  const { content } = await other.gateway.approvals.read(two, made.id);
-  expect(content).toMatchObject({
+  const { details } = await other.gateway.approvals.read(two, made.id);
+  expect(details?.content).toMatchObject({
     certificate: { requested: { subject: 'CN=app-1', keyType: 'p-384', keyFingerprint: null } },
   });
   await other.gateway.approvals.approve(two, made.id, comment);
@@ -291,6 +293,57 @@ describe('time', () => {
   });
 });
 
+describe('an approval that has come to an end', () => {
+  const quarter = 90 * day;
+
+  test('is deleted 90 days after it answered for its request for the last time; the audit trail keeps it', async () => {
+    await policy(site, { decision: 'manual', expiresIn: 3600 });
+    const [used, rejected, expired] = ['a', 'b', 'c'].map((name) =>
+      request(key, 'CN=pump-1', [`DNS:${name}.plant.example`]),
+    ) as [Uint8Array, Uint8Array, Uint8Array];
+    const ids: number[] = [];
+    for (const der of [used, rejected, expired]) ids.push(await waiting(ask(site, pump, der, server)));
+    await approve(ids[0]!, jo);
+    await site.gateway.approvals.reject(jo, ids[1]!, { comment: 'who is that?' });
+    expect(await verdict(ask(site, pump, used, server))).toBe('issued');
+    const left = async (later: number): Promise<readonly string[]> => {
+      site.clock.advance(later);
+      await site.gateway.maintain('test');
+      return states();
+    };
+    // What was issued is given again for a day, a rejection holds for an hour, and so long it is known that nobody decided.
+    expect(await left(3_600_001)).toEqual(['issued', 'rejected', 'expired']);
+    expect(await left(quarter - 1000)).toEqual(['issued', 'rejected', 'expired']);
+    expect(await left(1000)).toEqual(['issued', 'expired']);
+    expect(await left(3_600_001)).toEqual(['issued']);
+    expect(await left(day)).toEqual([]);
+    expect((await site.store.list('approvalDecision', { limit: 10 })).records).toEqual([]);
+    expect(
+      (await site.audit('approval.reject')).map(({ object, detail }) => [object, detail.comment]),
+    ).toEqual([[`approval:${ids[1]}`, 'who is that?']]);
+    expect(await verdict(ask(site, pump, rejected, server))).toBe('pending');
+  });
+
+  test('is never deleted while it waits, or can be come for', async () => {
+    await policy(site, { decision: 'manual', expiresIn: 365 * 24 * 3600 });
+    const id = await waiting(asked());
+    await approve(id, jo);
+    await waiting(ask(site, pump, request(key, 'CN=pump-1'), server));
+    site.clock.advance(2 * quarter);
+    await site.gateway.maintain('test');
+    expect(await states()).toEqual(['granted', 'waiting']);
+  });
+});
+
+test('a list has no more of an approval than it shows', async () => {
+  await policy(site, { decision: 'manual' });
+  const id = await waiting(asked());
+  const { records } = await site.gateway.approvals.list(jo, { limit: 10 });
+  const { details, ...brief } = await site.gateway.approvals.read(jo, id);
+  expect(records).toEqual([brief]);
+  expect(Object.keys(details!).sort()).toEqual(['content', 'decisions', 'request']);
+});
+
 test('what was granted before a backup is asked for anew after its restore', async () => {
   await policy(site, { decision: 'manual' });
   await approve(await waiting(asked()), jo);
@@ -312,7 +365,8 @@ describe('what is approved is what was seen', () => {
   test('the request, what would come of it, and how they differ', async () => {
     await policy(site, { decision: 'manual' });
     const id = await waiting(asked());
-    const { content, request: der, requestKind, ...rest } = await site.gateway.approvals.read(jo, id);
+    const { details, requestKind, ...rest } = await site.gateway.approvals.read(jo, id);
+    const { content, request: der } = details!;
     expect(rest).toMatchObject({
       operation: 'issuance',
       protocol: 'est',

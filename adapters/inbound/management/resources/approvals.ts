@@ -160,7 +160,7 @@ export const approvals: Description<'approval', never, ApprovalView> = {
     from: from('createdAt'),
     to: until('createdAt'),
   },
-  toJson: (approval, detail) => ({
+  toJson: (approval) => ({
     id: approval.id,
     created_at: timestamp(approval.createdAt),
     state: approval.state,
@@ -184,7 +184,7 @@ export const approvals: Description<'approval', never, ApprovalView> = {
     approvers: approval.approvers,
     approvals: approval.approvals,
     certificate: approval.certificate,
-    ...(detail && details(approval)),
+    ...(approval.details && details(approval.details, approval.requestKind)),
   }),
   example: {
     id: 12,
@@ -252,7 +252,10 @@ export const approvals: Description<'approval', never, ApprovalView> = {
   }),
 };
 
-function details({ content, request, requestKind, decisions }: ApprovalView) {
+function details(
+  { content, request, decisions }: NonNullable<ApprovalView['details']>,
+  requestKind: ApprovalView['requestKind'],
+) {
   return {
     content: content.kind === 'certificate' ? certificateJson(content.certificate) : null,
     revocations: content.kind === 'revocation' ? content.entries.map(revocationJson) : null,

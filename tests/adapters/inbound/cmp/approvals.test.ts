@@ -152,8 +152,8 @@ describe('a revocation', () => {
     expect(failureOf(await poll(client, 0))).toBe('badRequest');
     client.nonce = (await transactionOf(client))!.nonce;
     expect(await revoked(own)).toBe('good');
-    const { content, requestKind, operation } = await site.gateway.approvals.read(jo, 1);
-    expect([content, requestKind, operation]).toMatchObject([
+    const { details, requestKind, operation } = await site.gateway.approvals.read(jo, 1);
+    expect([details?.content, requestKind, operation]).toMatchObject([
       { kind: 'revocation', entries: [{ subject: 'CN=pump-1', reason: 'keyCompromise' }] },
       'revocation',
       'revocation',
