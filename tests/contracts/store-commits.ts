@@ -319,6 +319,47 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(await failure(store.commit([role('late')]))).toMatchObject({ code: 'unavailable' });
     });
 
+    test('a store that closes answers what was asked before, and nothing after', async () => {
+      const store = await (await fresh()).open();
+      await store.commit([role('a')]);
+      const asked = [
+        store.get('role', 1),
+        store.find('role', { uniqueName: 'a' }),
+        store.deviceLogin('pump-1', 'estPassword').then((found) => ({ found })),
+        store.changeCounter().then((counter) => ({ counter })),
+      ];
+      await store.close();
+      const a = { uniqueName: 'a' };
+      expect(await Promise.all(asked)).toMatchObject([a, a, { found: undefined }, { counter: 1 }]);
+      const late = [
+        store.get('role', 1),
+        store.list('role', { limit: 1 }),
+        store.list('device', { limit: 1 }),
+        store.count('certificate', [], 1),
+        store.deviceLogin('pump-1', 'estPassword'),
+        store.changeCounter(),
+        store.lease('work', 'me', 1),
+        store.auditHeads(''),
+      ];
+      const refused = await Promise.all(late.map(failure));
+      expect(refused).toEqual(refused.map(() => expect.objectContaining({ code: 'unavailable' })));
+    });
+
+    test('a store that closes says why it refused a commit', async () => {
+      const store = await withCa(await (await fresh()).open());
+      const refused = [
+        failure(store.commit([insert('user', { role: 9 })])),
+        failure(store.commit([{ op: 'delete', kind: 'issuingCa', id: 7 }])),
+        failure(store.commit([insert('session', { user: 5 })])),
+      ];
+      await store.close();
+      expect(await Promise.all(refused)).toMatchObject([
+        { code: 'conflict', detail: 'there is no such role' },
+        { code: 'conflict' },
+        { code: 'conflict', detail: 'there is no such user' },
+      ]);
+    });
+
     test('instances that write at once get each what is theirs', async () => {
       const database = await fresh();
       const stores = [await database.open(), await database.open(), await database.open()];

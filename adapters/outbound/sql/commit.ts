@@ -25,6 +25,8 @@ export class GroupCommit {
   readonly #chain = new AuditChain();
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
+  /** Done when all that were refused until now know why. */
+  #explained: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(driver: Driver) {
@@ -50,7 +52,7 @@ export class GroupCommit {
       try {
         const units = group.map(({ unit }) => unit);
         const results = await this.#driver.transact(units, this.#chain);
-        group.forEach((waiting, i) => void this.#settle(waiting, results[i]!));
+        for (const [i, waiting] of group.entries()) this.#settle(waiting, results[i]!);
       } catch (error) {
         const fault = toFault(error);
         for (const { reject } of group) reject(fault);
@@ -59,19 +61,18 @@ export class GroupCommit {
     this.#flushing = undefined;
   }
 
-  async #settle({ resolve, reject }: Waiting, result: Result): Promise<void> {
-    if (result instanceof Fault) return reject(result);
-    if (!(result instanceof Refusal)) return resolve(result);
-    try {
-      reject(await result.explain(this.#driver));
-    } catch (error) {
-      reject(toFault(error));
-    }
+  #settle({ resolve, reject }: Waiting, result: Result): void {
+    if (result instanceof Refusal) {
+      const explained = result.explain(this.#driver).catch(toFault).then(reject);
+      this.#explained = Promise.all([this.#explained, explained]);
+    } else if (result instanceof Fault) reject(result);
+    else resolve(result);
   }
 
   /** Takes no more, and waits for those that were taken. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#flushing;
+    await this.#explained;
   }
 }

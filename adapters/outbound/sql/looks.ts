@@ -1,5 +1,7 @@
 import type { Row, SqlValue } from './codec.ts';
+import { unavailable } from './driver.ts';
 import { gathered } from './gather.ts';
+import { UnderWay } from './under-way.ts';
 
 interface Look {
   readonly parameters: readonly SqlValue[];
@@ -16,6 +18,7 @@ type Answer = (sql: string, parameters: readonly (readonly SqlValue[])[]) => Pro
  */
 export class Looks {
   readonly #answer: Answer;
+  readonly #underWay = new UnderWay();
   #waiting = new Map<string, Look[]>();
   #count = 0;
 
@@ -23,7 +26,10 @@ export class Looks {
     this.#answer = answer;
   }
 
+  /** Faults: unavailable once it is closed. */
   ask(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    if (this.#underWay.isClosed) return Promise.reject(unavailable());
+    this.#underWay.begin();
     return new Promise((resolve, reject) => {
       const look = { parameters, resolve, reject };
       if (this.#count++ === 0) void this.#flush();
@@ -51,5 +57,11 @@ export class Looks {
     } catch (error) {
       for (const { reject } of looks) reject(error);
     }
+    this.#underWay.done(looks.length);
+  }
+
+  /** Takes no more, and waits for those that were taken. */
+  close(): Promise<void> {
+    return this.#underWay.close();
   }
 }

@@ -32,6 +32,7 @@ export class Pool {
   #client: Client;
   /** The client has got an answer. */
   #answered = false;
+  #closed = false;
 
   constructor(hosts: Hosts, timeouts: Timeouts, max: number) {
     this.#hosts = hosts;
@@ -56,7 +57,7 @@ export class Pool {
   }
 
   async #once(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
-    if (this.#hosts.isResting) throw unavailable();
+    if (this.#closed || this.#hosts.isResting) throw unavailable();
     // Whoever found out that the server takes no writes any more has found out for all.
     if (this.#url !== this.#hosts.url) this.#renew();
     const client = this.#client;
@@ -76,7 +77,7 @@ export class Pool {
     } catch (error) {
       if (client === this.#client) {
         if (isReadOnly(error)) this.#hosts.demoted(url);
-        if (isLost(error)) {
+        if (isLost(error) && !this.#closed) {
           if (!this.#answered) this.#hosts.failed(url);
           this.#renew();
         }
@@ -97,6 +98,7 @@ export class Pool {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#client.end({ timeout: 1 });
   }
 }

@@ -31,6 +31,7 @@ import type { Ask } from './snapshot.ts';
 import { Statements } from './statements.ts';
 import type { Ids } from './steps.ts';
 import { createStore } from './store.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full` */
@@ -84,6 +85,7 @@ class PostgresDriver implements Driver {
   /** Apart, so that no login waits behind them. */
   readonly #searches: Pool;
   readonly #writer: Writer;
+  readonly #queries = new UnderWay();
 
   readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
@@ -99,6 +101,10 @@ class PostgresDriver implements Driver {
   }
 
   query(text: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
+    return this.#queries.run(() => this.#answer(text, parameters, reuse));
+  }
+
+  #answer(text: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
     return answered(this.#pool.query(text, parameters, reuse));
   }
 
@@ -107,9 +113,9 @@ class PostgresDriver implements Driver {
   }
 
   readonly #looks = new Looks(async (text, sets) => {
-    if (sets.length === 1) return [await this.query(text, sets[0]!, true)];
+    if (sets.length === 1) return [await this.#answer(text, sets[0]!, true)];
     const all = together(text, sets);
-    return apart(await this.query(all.sql, all.parameters, true), sets.length);
+    return apart(await this.#answer(all.sql, all.parameters, true), sets.length);
   });
 
   search(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
@@ -211,6 +217,7 @@ class PostgresDriver implements Driver {
   }
 
   async close(): Promise<void> {
+    await Promise.all([this.#looks.close(), this.#queries.close()]);
     await Promise.all([this.#pool.close(), this.#searches.close(), this.#writer.close()]);
   }
 }

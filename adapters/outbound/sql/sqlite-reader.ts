@@ -33,6 +33,7 @@ export class SqliteReader {
   readonly #waiting = new Map<number, Waiting>();
   #thread: Worker | undefined;
   #asked = 0;
+  #closed = false;
 
   /** `patience`: how long a query may take, in milliseconds. */
   constructor(path: string, patience: number) {
@@ -42,6 +43,7 @@ export class SqliteReader {
 
   /** Faults: unavailable (too long, too many), internal. */
   query(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    if (this.#closed) return Promise.reject(unavailable());
     if (this.#waiting.size >= mostWaiting) {
       return Promise.reject(new Fault('unavailable', 'too many queries are waiting', { retryAfter: 1 }));
     }
@@ -95,6 +97,7 @@ export class SqliteReader {
 
   /** Returns when the thread has closed the file, so that whoever opens it next has it alone. */
   async close(): Promise<void> {
+    this.#closed = true;
     const thread = this.#thread;
     this.#refuse(unavailable());
     if (!thread) return;

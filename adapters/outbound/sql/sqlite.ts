@@ -17,6 +17,7 @@ import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
 import { createStore } from './store.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface SqliteOptions {
   /** The database file, made when it is not there; or `:memory:`. Its directory belongs to the service alone (0700). */
@@ -100,6 +101,7 @@ class SqliteDriver implements Driver {
   readonly #reader: SqliteReader | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
+  readonly #queries = new UnderWay();
 
   constructor(db: Database, busyTimeout: number) {
     this.#db = db;
@@ -140,6 +142,10 @@ class SqliteDriver implements Driver {
   );
 
   query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
+    return this.#queries.run(() => this.#answer(sql, parameters, reuse));
+  }
+
+  #answer(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
     return this.#whenFree(() => {
       if (reuse) return this.#prepare(sql).all(...parameters) as Row[];
       using statement = this.#db.prepare<Row, SqlValue[]>(sql);
@@ -248,6 +254,7 @@ class SqliteDriver implements Driver {
   }
 
   async close(): Promise<void> {
+    await Promise.all([this.#looks.close(), this.#queries.close()]);
     await this.#reader?.close();
     this.#prepared.clear();
     this.#db.close(true);
