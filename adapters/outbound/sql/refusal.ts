@@ -38,11 +38,9 @@ export class Refusal extends Error {
       return new Fault('conflict', `another ${noun} has it already`, { field: this.#reason.field });
     }
     if (write.op === 'delete') return stillUsed(driver, write.kind, write.id);
-    for (const refused of this.#writes) {
-      const fault = refused.op !== 'delete' && (await dangling(driver, refused));
-      if (fault) return fault;
-    }
-    return new Fault('conflict', `the ${noun} refers to what is gone`);
+    return (
+      (await dangling(driver, this.#writes)) ?? new Fault('conflict', `the ${noun} refers to what is gone`)
+    );
   }
 }
 
@@ -76,18 +74,38 @@ async function stillUsed(driver: Driver, kind: Kind, id: number): Promise<Fault>
   return new Fault('conflict', `still used by ${list}`);
 }
 
-async function dangling(
-  driver: Driver,
-  write: Extract<Refused, { readonly op: 'insert' | 'update' }>,
-): Promise<Fault | undefined> {
-  const values: object = write.op === 'insert' ? write.values : write.set;
-  for (const [field, value] of Object.entries(values)) {
-    const target = tableOf(write.kind).fields[field]?.references;
-    if (target === undefined || typeof value !== 'number') continue;
+interface Reference {
+  readonly field: string;
+  readonly target: Kind;
+  readonly id: number;
+}
+
+/** What a write refers to, but for records that its own commit makes. */
+function* referencesOf(write: Refused): Iterable<Reference> {
+  if (write.op === 'delete') return;
+  const { fields } = tableOf(write.kind);
+  for (const [field, id] of Object.entries(write.op === 'insert' ? write.values : write.set)) {
+    const target = fields[field]?.references;
+    if (target !== undefined && typeof id === 'number') yield { field, target, id };
+  }
+}
+
+const soughtAtOnce = 1000;
+
+/** About a write that refers to what is not there; the database is asked once for each kind that they refer to. */
+async function dangling(driver: Driver, writes: readonly Refused[]): Promise<Fault | undefined> {
+  const references = writes.flatMap((write) => [...referencesOf(write)]);
+  for (const [target, of] of Map.groupBy(references, (reference) => reference.target)) {
     const { name, nouns } = tableOf(target);
-    const query = driver.builder.selectFrom(name).select('id').where('id', '=', value).compile();
-    const found = await driver.query(query.sql, [value], false);
-    if (found.length === 0) return new Fault('conflict', `there is no such ${nouns[0]}`, { field });
+    const ids = [...new Set(of.map(({ id }) => id))];
+    const found = new Set<number>();
+    for (let n = 0; n < ids.length; n += soughtAtOnce) {
+      const sought = ids.slice(n, n + soughtAtOnce);
+      const query = driver.builder.selectFrom(name).select('id').where('id', 'in', sought).compile();
+      for (const row of await driver.query(query.sql, sought, false)) found.add(Number(row.id));
+    }
+    const lost = of.find(({ id }) => !found.has(id));
+    if (lost) return new Fault('conflict', `there is no such ${nouns[0]}`, { field: lost.field });
   }
   return undefined;
 }

@@ -51,26 +51,31 @@ export function plan(statements: Statements, units: readonly Unit[], ids: Ids, b
   const events: SqlValue[] = [];
   let head = before;
   units.forEach((unit, u) => {
+    const own = ids[u]!;
     unit.forEach((write, w) => {
-      const earlier = ids[u]!.slice(0, w);
       if (write.op === 'audit') {
-        const event = link(head, completeEvent(write, earlier));
-        encodeFields(columnsOf('auditEvent'), event, [], events);
+        const event = link(head, completeEvent(write, own, w));
+        encodeFields(columnsOf('auditEvent'), event, own, 0, events);
         head = event;
       } else if (write.op === 'insert') {
         const { writes, values } = rowsFor(write.kind, steps);
         writes.push(write);
-        values.push(ids[u]![w]!);
-        encodeFields(columnsOf(write.kind), write.values, earlier, values);
+        values.push(own[w]!);
+        encodeFields(columnsOf(write.kind), write.values, own, w, values);
       } else {
-        steps.push(single(statements, write, earlier));
+        steps.push(single(statements, write, own, w));
       }
     });
   });
   return { steps, events, head };
 }
 
-function single(statements: Statements, write: Exclude<Change, Insert>, ids: readonly number[]): Single {
+function single(
+  statements: Statements,
+  write: Exclude<Change, Insert>,
+  ids: readonly number[],
+  at: number,
+): Single {
   const { kind, id } = write;
   const where = sought(kind, write.where ?? {});
   if (!where) throw new Refusal([write], { kind: 'gone' });
@@ -79,7 +84,7 @@ function single(statements: Statements, write: Exclude<Change, Insert>, ids: rea
     return { write, sql: statements.delete(kind, where), parameters: [key, ...where.parameters] };
   }
   const fields = fieldsToSet(kind, write.set);
-  const parameters = encodeFields(fields, write.set, ids, []);
+  const parameters = encodeFields(fields, write.set, ids, at, []);
   parameters.push(key, ...where.parameters);
   const names = fields.map(([name]) => name);
   return { write, sql: statements.update(kind, names, where), parameters };

@@ -16,34 +16,39 @@ export const raisesCounter = (unit: Unit): boolean =>
       !(write.op === 'update' && write.quiet === true),
   );
 
-/** The event with the object that its `objectRef` names. `ids`: of the unit's writes before this one. */
+/** The event with the object that its `objectRef` names. `ids`: of all writes of the unit, this one being the one at `at`. */
 export function completeEvent(
   { event, objectRef }: Extract<Write, { readonly op: 'audit' }>,
   ids: readonly number[],
+  at: number,
 ): AuditEvent {
-  return objectRef === undefined ? event : { ...event, object: `${event.object}:${resolve(objectRef, ids)}` };
+  return objectRef === undefined
+    ? event
+    : { ...event, object: `${event.object}:${resolve(objectRef, ids, at)}` };
 }
 
-/** Appends the parameters for fields of a kind to `parameters`. Faults: malformed with `field`. */
+/** Appends the parameters for fields of a kind to `parameters`. `ids`, `at`: as above. Faults: malformed with `field`. */
 export function encodeFields(
   fields: readonly (readonly [string, Column])[],
   values: object,
   ids: readonly number[],
-  parameters: SqlValue[] = [],
+  at: number,
+  parameters: SqlValue[],
 ): SqlValue[] {
   const given = values as Readonly<Record<string, unknown>>;
   for (const [field, column] of fields) {
     const value = given[field];
     const isReference = column.type === 'integer' && isRef(value);
-    parameters.push(isReference ? resolve(value, ids) : encode(column, field, value));
+    parameters.push(isReference ? resolve(value, ids, at) : encode(column, field, value));
   }
   return parameters;
 }
 
 const isRef = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'ref' in value;
 
-function resolve({ ref }: Ref, ids: readonly number[]): number {
-  const id = ids[ref];
+/** Only what an earlier write makes is there to refer to. */
+function resolve({ ref }: Ref, ids: readonly number[], at: number): number {
+  const id = ref < at ? ids[ref] : undefined;
   if (!id) throw new Fault('internal', `write ${ref} of the commit makes no record`);
   return id;
 }

@@ -1,0 +1,62 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { Kysely, SqliteDialect } from 'kysely';
+import type { Row, SqlValue } from '#adapters/outbound/sql/codec.ts';
+import type { Driver, Tables } from '#adapters/outbound/sql/driver.ts';
+import { Refusal } from '#adapters/outbound/sql/refusal.ts';
+import { insert, nullable } from '#tests/contracts/store-samples.ts';
+
+/** Where all domains up to the one with the id 1200 are, and nothing else. */
+function database(): { driver: Driver; asked: number[] } {
+  const asked: number[] = [];
+  const answer = async (sql: string, parameters: readonly SqlValue[]): Promise<Row[]> => {
+    asked.push(parameters.length);
+    return parameters.filter((id) => sql.includes('"domains"') && Number(id) <= 1200).map((id) => ({ id }));
+  };
+  const never = () => Promise.reject(new Error('not asked for'));
+  const dialect = new SqliteDialect({ database: new Database(':memory:') as never });
+  const driver: Driver = {
+    dialect: 'sqlite',
+    builder: new Kysely<Tables>({ dialect }),
+    look: never,
+    query: answer,
+    search: answer,
+    transact: never,
+    health: never,
+    close: never,
+  };
+  return { driver, asked };
+}
+
+const devices = (count: number, more: (n: number) => object) =>
+  Array.from({ length: count }, (_, n) =>
+    insert('device', { ...nullable.device, commonName: `pump-${n}`, ...more(n) }),
+  );
+
+test('which of many writes refers to what is not there is found by few questions', async () => {
+  const { driver, asked } = database();
+  const writes = devices(1500, (n) => ({ domain: n + 1 }));
+  const fault = await new Refusal(writes, { kind: 'reference' }).explain(driver);
+  expect(fault).toMatchObject({ code: 'conflict', detail: 'there is no such domain', field: 'domain' });
+  expect(asked).toEqual([1000, 500]);
+});
+
+test('what many refer to is asked for once, and what the commit itself makes is not asked for', async () => {
+  const { driver, asked } = database();
+  const writes = devices(1500, (n) => ({
+    domain: 1 + (n % 3),
+    onboardingConfig: n === 700 ? 4 : { ref: 0 },
+  }));
+  const fault = await new Refusal(writes, { kind: 'reference' }).explain(driver);
+  expect(fault).toMatchObject({ code: 'conflict', field: 'onboardingConfig' });
+  expect(asked).toEqual([3, 1]);
+});
+
+test('where all is there again by the time of asking, it was gone', async () => {
+  const { driver } = database();
+  const fault = await new Refusal(
+    devices(2, () => ({ domain: 1 })),
+    { kind: 'reference' },
+  ).explain(driver);
+  expect(fault).toMatchObject({ code: 'conflict', detail: 'the device refers to what is gone' });
+});
