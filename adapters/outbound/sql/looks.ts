@@ -3,10 +3,10 @@ import { unavailable } from './driver.ts';
 import { gathered } from './gather.ts';
 import { UnderWay } from './under-way.ts';
 
-interface Look {
-  readonly parameters: readonly SqlValue[];
-  resolve(rows: Row[]): void;
-  reject(error: unknown): void;
+/** What is asked for by one statement: a promise for all of it costs less than one for each. */
+interface Together {
+  readonly sets: (readonly SqlValue[])[];
+  readonly answers: PromiseWithResolvers<readonly Row[][]>;
 }
 
 /** The rows for each set of parameters, in order. */
@@ -19,7 +19,7 @@ type Answer = (sql: string, parameters: readonly (readonly SqlValue[])[]) => Pro
 export class Looks {
   readonly #answer: Answer;
   readonly #underWay = new UnderWay();
-  #waiting = new Map<string, Look[]>();
+  #waiting = new Map<string, Together>();
   #count = 0;
 
   constructor(answer: Answer) {
@@ -30,13 +30,14 @@ export class Looks {
   ask(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
     if (this.#underWay.isClosed) return Promise.reject(unavailable());
     this.#underWay.begin();
-    return new Promise((resolve, reject) => {
-      const look = { parameters, resolve, reject };
-      if (this.#count++ === 0) void this.#flush();
-      const together = this.#waiting.get(sql);
-      if (together) together.push(look);
-      else this.#waiting.set(sql, [look]);
-    });
+    if (this.#count++ === 0) void this.#flush();
+    let together = this.#waiting.get(sql);
+    if (!together) {
+      together = { sets: [], answers: Promise.withResolvers() };
+      this.#waiting.set(sql, together);
+    }
+    const n = together.sets.push(parameters) - 1;
+    return together.answers.promise.then((rows) => rows[n]!);
   }
 
   async #flush(): Promise<void> {
@@ -44,20 +45,16 @@ export class Looks {
     const waiting = this.#waiting;
     this.#waiting = new Map();
     this.#count = 0;
-    for (const [sql, looks] of waiting) void this.#settle(sql, looks);
+    for (const [sql, together] of waiting) void this.#settle(sql, together);
   }
 
-  async #settle(sql: string, looks: readonly Look[]): Promise<void> {
+  async #settle(sql: string, { sets, answers }: Together): Promise<void> {
     try {
-      const answers = await this.#answer(
-        sql,
-        looks.map(({ parameters }) => parameters),
-      );
-      looks.forEach(({ resolve }, n) => void resolve(answers[n]!));
+      answers.resolve(await this.#answer(sql, sets));
     } catch (error) {
-      for (const { reject } of looks) reject(error);
+      answers.reject(error);
     }
-    this.#underWay.done(looks.length);
+    this.#underWay.done(sets.length);
   }
 
   /** Takes no more, and waits for those that were taken. */
