@@ -256,7 +256,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       await page.type('dialog [name=unique_name]', '-north');
       await press('Save');
       await page.until("document.querySelector('main h1').innerText === 'line-4-north'");
-      expect(await page.evaluate('document.title')).toBe('line-4-north · Postern');
+      await page.until("document.title === 'line-4-north · Postern'");
       await press('Delete');
       await page.type('dialog input', 'line-4');
       await press('Delete');
