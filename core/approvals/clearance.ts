@@ -135,6 +135,7 @@ async function open(
   const { operation, protocol, domain, profile, device } = matter;
   await demandFew(context, matter, requester);
   const approval = {
+    createdAt: now,
     requestDigest: digest,
     outcomeDigest: petition.outcomeDigest(now),
     policy: policy.id,

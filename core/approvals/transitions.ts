@@ -26,7 +26,13 @@ type Telling = Pick<Context, 'clock' | 'entropy' | 'configuration'>;
 type NewApproval = Omit<
   Values<'approval'>,
   'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'
-> & { readonly requestDigest: string; readonly lasts: number; readonly policyName: string };
+> & {
+  /** The moment that its outcome was worked out for: it is worked out for the same one again, to compare. */
+  readonly createdAt: number;
+  readonly requestDigest: string;
+  readonly lasts: number;
+  readonly policyName: string;
+};
 
 /** What tells of it to others. */
 type About = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
@@ -38,18 +44,16 @@ export async function openedWrites(
   approval: NewApproval,
   at: number,
 ): Promise<readonly Write[]> {
-  const now = context.clock.now();
   return [
     {
       op: 'insert',
       kind: 'approval',
       values: {
         ...approval,
-        createdAt: now,
         state: 'waiting',
         answersFor: approval.requestDigest,
         approvals: 0,
-        expiresAt: now + approval.lasts,
+        expiresAt: approval.createdAt + approval.lasts,
         certificate: null,
       },
     },

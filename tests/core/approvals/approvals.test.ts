@@ -1,11 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import type { Principal } from '#core/accounts/principal.ts';
 import type { Approval, CertificateContent } from '#core/approvals/approval.ts';
 import type { Evidence } from '#core/enrolment/evidence.ts';
 import { Fault } from '#core/fault.ts';
 import { unsettledRestore } from '#core/ports/snapshot.ts';
+import type { Store } from '#core/ports/store.ts';
 import { ask, given, person, policy, verdict, waiting } from '#tests/fixtures/approvals.ts';
-import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import {
+  type Installation,
+  installation,
+  password,
+  request,
+  testClock,
+} from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
 const day = 24 * 3_600_000;
@@ -72,6 +80,25 @@ describe('a request that has to be approved', () => {
     );
     expect(await states()).toEqual(['waiting']);
     expect(await actions()).toEqual(['approval.open']);
+  });
+
+  test('is the same one also when it took some time to be recorded', async () => {
+    const clock = testClock();
+    const store = await openSqliteStore({ path: ':memory:', clock });
+    const slow: Store = {
+      ...store,
+      count(kind, where, atMost) {
+        clock.advance(1000);
+        return store.count(kind, where, atMost);
+      },
+    };
+    await using other = await installation({ store: slow, clock });
+    const valve = password('valve-1', (await other.device('valve-1')).password);
+    await policy(other, { decision: 'manual' });
+    const der = request(key, 'CN=valve-1');
+    const first = await waiting(ask(other, valve, der, server));
+    expect(await waiting(ask(other, valve, der, server))).toBe(first);
+    expect(await other.audit('approval.supersede')).toEqual([]);
   });
 
   test('is another one for another key, name, profile, device or protocol', async () => {
