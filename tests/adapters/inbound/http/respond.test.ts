@@ -30,6 +30,9 @@ async function* blocks(count: number): AsyncGenerator<Uint8Array> {
   }
 }
 
+const frozen = Object.freeze({ 'x-kind': 'frozen' });
+const thawed: Record<string, string> = { 'x-kind': 'first' };
+
 const responses: Readonly<Record<string, () => HttpResponse>> = {
   '/text': () => text('grüße'),
   '/named': () => ({ status: 200, headers: { 'x-name': 'M\u00fcnchen' }, body: 'grüße' }),
@@ -43,6 +46,9 @@ const responses: Readonly<Record<string, () => HttpResponse>> = {
   }),
   '/large': () => ({ status: 200, headers: {}, body: large }),
   '/cacheable': () => ({ status: 200, headers: { 'Cache-Control': 'max-age=60' }, body: '' }),
+  '/frozen': () => ({ status: 200, headers: frozen, body: 'a' }),
+  '/frozen/created': () => ({ status: 201, headers: frozen, body: 'grüße' }),
+  '/thawed': () => ({ status: 200, headers: thawed, body: '' }),
   '/none': () => ({ status: 204, headers: {}, body: '' }),
   '/unmodified': () => ({ status: 304, headers: { etag: '"1"' }, body: '' }),
   '/stream': () => ({ status: 200, headers: {}, body: blocks(3) }),
@@ -96,6 +102,26 @@ test('Strict-Transport-Security is for HTTPS alone (RFC 6797 §7.2)', async () =
 test('a mount that says what may be cached is not overruled', async () => {
   const response = await get('/cacheable');
   expect(response.match(/^cache-control: .*$/gim)).toEqual([expect.stringMatching(/: max-age=60$/)]);
+});
+
+test('a header that a mount has frozen goes out the same each time, with what else the response needs', async () => {
+  for (let times = 0; times < 2; times += 1) {
+    const secure = headOf(await get('/frozen'));
+    expect(secure).toMatchObject({ 'x-kind': 'frozen', 'content-length': '1', 'cache-control': 'no-store' });
+    expect(secure).toContainKey('strict-transport-security');
+    const plain = await talk(connectPlain(listener.httpPort!), request('GET /frozen'));
+    expect(headOf(plain)).toMatchObject({ 'x-kind': 'frozen', 'content-length': '1' });
+    expect(headOf(plain)).not.toContainKey('strict-transport-security');
+    const created = await get('/frozen/created');
+    expect(statusOf(created)).toBe(201);
+    expect(headOf(created)['content-length']).toBe('7');
+  }
+});
+
+test('a header that is not frozen may be another one the next time', async () => {
+  expect(headOf(await get('/thawed'))['x-kind']).toBe('first');
+  thawed['x-kind'] = 'second';
+  expect(headOf(await get('/thawed'))['x-kind']).toBe('second');
 });
 
 describe('a body goes out', () => {
