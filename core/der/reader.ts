@@ -79,6 +79,12 @@ export class DerReader {
     return this.bytes.subarray(this.#header(expected), this.#at);
   }
 
+  /** Consumes an element; how many octets its contents have. */
+  skipContents(expected: number): number {
+    const start = this.#header(expected);
+    return this.#at - start;
+  }
+
   sequence(): DerReader {
     return this.read(tag.sequence);
   }

@@ -1,6 +1,6 @@
 import { der } from '../../der/builder.ts';
-import { type DerReader, readDer } from '../../der/reader.ts';
-import { context, contextConstructed } from '../../der/tag.ts';
+import { DerReader, readDer } from '../../der/reader.ts';
+import { context, contextConstructed, tag } from '../../der/tag.ts';
 import type { Extension } from '../extension.ts';
 import { addGeneralNames, type GeneralName, readGeneralNames } from '../general-name.ts';
 import { oid } from '../oids.ts';
@@ -22,10 +22,16 @@ export function subjectKeyIdentifierExtension(identifier: Uint8Array): Extension
 
 /** Faults: malformed. */
 export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
-  return readDer(value, octets);
+  return readDer(value, (reader) => reader.octetString());
 }
 
-const octets = (reader: DerReader): Uint8Array => reader.octetString();
+/** Octets of a subject key identifier. Faults: malformed. */
+export function subjectKeyIdentifierLength(value: Uint8Array): number {
+  const reader = new DerReader(value);
+  const length = reader.skipContents(tag.octetString);
+  reader.finish();
+  return length;
+}
 
 /** RFC 5280 §4.2.1.1. */
 export interface AuthorityKeyIdentifier {

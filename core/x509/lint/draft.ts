@@ -8,7 +8,7 @@ import {
   subjectKeyIdentifierOf,
 } from '../certificate.ts';
 import type { Extension } from '../extension.ts';
-import type { AuthorityKeyIdentifier } from '../extensions/identity.ts';
+import { type AuthorityKeyIdentifier, subjectKeyIdentifierLength } from '../extensions/identity.ts';
 import {
   type AuthorityInfoAccess,
   decodeAuthorityInfoAccess,
@@ -61,7 +61,8 @@ export interface Common {
 export interface Draft extends Common {
   readonly tbs: OutlinedCertificate;
   readonly facts: Facts;
-  readonly subjectKeyIdentifier: Uint8Array | undefined;
+  /** Octets that it has; undefined when the extension is missing. */
+  readonly subjectKeyIdentifier: number | undefined;
 }
 
 /** A rule, and the section that states it. It looks at nothing but what it is given. */
@@ -83,11 +84,10 @@ export function readDraft(
 ): Draft {
   const facts = readFacts(tbs, key);
   const issuer = certificate && readIssuer(certificate);
-  const subjectKeyIdentifier = subjectKeyIdentifierOf(tbs);
   return {
     tbs,
     facts,
-    subjectKeyIdentifier,
+    subjectKeyIdentifier: decoded(tbs, oid.subjectKeyIdentifier, subjectKeyIdentifierLength),
     ca: facts.basicConstraints?.ca ?? false,
     extensions: tbs.extensions,
     selfIssued: facts.selfIssued,
@@ -101,10 +101,16 @@ export function readDraft(
     authorityInfoAccess: decoded(tbs, oid.authorityInfoAccess, infoAccess),
     issuerName: tbs.issuer,
     issuer,
-    signer: issuer ?? { subject: tbs.subject, key: facts.key.type, subjectKeyIdentifier },
+    signer: issuer ?? signerOf(tbs, facts),
     signatureAlgorithm: tbs.signatureAlgorithm,
   };
 }
+
+const signerOf = (certificate: OutlinedCertificate, { key }: Facts): Signer => ({
+  subject: certificate.subject,
+  key: key.type,
+  subjectKeyIdentifier: subjectKeyIdentifierOf(certificate),
+});
 
 const issuers = new WeakMap<Certificate, Issuer>();
 
@@ -112,9 +118,7 @@ function readIssuer(certificate: Certificate): Issuer {
   let issuer = issuers.get(certificate);
   if (!issuer) {
     const facts = factsOf(certificate);
-    const { subject } = certificate;
-    const subjectKeyIdentifier = subjectKeyIdentifierOf(certificate);
-    issuer = { certificate, facts, subject, key: facts.key.type, subjectKeyIdentifier };
+    issuer = { ...signerOf(certificate, facts), certificate, facts };
     issuers.set(certificate, issuer);
   }
   return issuer;

@@ -95,11 +95,10 @@ export const identifierRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.2.1.2',
     finding: ({ ca, subjectKeyIdentifier }) =>
-      ca && !subjectKeyIdentifier && 'a CA has no subjectKeyIdentifier',
+      ca && subjectKeyIdentifier === undefined && 'a CA has no subjectKeyIdentifier',
   },
   {
     section: 'RFC 5280 §4.2.1.2',
-    finding: ({ subjectKeyIdentifier }) =>
-      subjectKeyIdentifier?.length === 0 && 'subjectKeyIdentifier is empty',
+    finding: ({ subjectKeyIdentifier }) => subjectKeyIdentifier === 0 && 'subjectKeyIdentifier is empty',
   },
 ];
