@@ -31,12 +31,32 @@ export class DerBuilder {
       this.#header(identifier, body.length);
       return this.raw(body);
     }
+    const start = this.begin(identifier);
+    body(this);
+    return this.end(start);
+  }
+
+  /** Begins an element, for `end` to complete: what `add` does with a closure, without one. */
+  begin(identifier: number): number {
     this.#reserve(2);
     this.#buffer[this.#length] = identifier;
     this.#length += 2;
-    const start = this.#length;
-    body(this);
-    this.#closeAt(start);
+    return this.#length;
+  }
+
+  /** Ends the element whose contents begin at `start`: fills in their length, moving them when one octet does not hold it. */
+  end(start: number): this {
+    const length = this.#length - start;
+    if (length < 0x80) {
+      this.#buffer[start - 1] = length;
+      return this;
+    }
+    const octets = lengthOctets(length);
+    this.#reserve(octets);
+    this.#buffer.copyWithin(start + octets, start, this.#length);
+    this.#buffer[start - 1] = 0x80 | octets;
+    for (let i = 0; i < octets; i++) this.#buffer[start + i] = (length >>> (8 * (octets - 1 - i))) & 0xff;
+    this.#length += octets;
     return this;
   }
 
@@ -181,21 +201,6 @@ export class DerBuilder {
     const octets = lengthOctets(length);
     this.#buffer[this.#length++] = 0x80 | octets;
     for (let i = octets - 1; i >= 0; i--) this.#buffer[this.#length++] = (length >>> (8 * i)) & 0xff;
-  }
-
-  /** Fills in the length before `start`, moving the contents when one octet does not hold it. */
-  #closeAt(start: number): void {
-    const length = this.#length - start;
-    if (length < 0x80) {
-      this.#buffer[start - 1] = length;
-      return;
-    }
-    const octets = lengthOctets(length);
-    this.#reserve(octets);
-    this.#buffer.copyWithin(start + octets, start, this.#length);
-    this.#buffer[start - 1] = 0x80 | octets;
-    for (let i = 0; i < octets; i++) this.#buffer[start + i] = (length >>> (8 * (octets - 1 - i))) & 0xff;
-    this.#length += octets;
   }
 
   #reserve(more: number): void {

@@ -55,6 +55,14 @@ export class DerReader {
     return new DerReader(this.bytes, start, this.#at);
   }
 
+  /** As `read`, of an element that nothing follows: this reader itself goes on with its contents. */
+  enter(expected: number): this {
+    const start = this.#header(expected);
+    this.finish();
+    this.#at = start;
+    return this;
+  }
+
   /** As `read`, or undefined, consuming nothing, when something else or nothing comes next. */
   optional(expected: number): DerReader | undefined {
     return this.peek() === expected ? this.read(expected) : undefined;
@@ -65,6 +73,16 @@ export class DerReader {
     const from = this.#at;
     this.#header(expected);
     return this.bytes.subarray(from, this.#at);
+  }
+
+  /** Whether `encoded`, a whole element, comes next, octet for octet; it is consumed then. */
+  takes(encoded: Uint8Array): boolean {
+    const { bytes } = this;
+    const at = this.#at;
+    if (encoded.length > this.#end - at) return false;
+    for (let i = 0; i < encoded.length; i++) if (bytes[at + i] !== encoded[i]) return false;
+    this.#at = at + encoded.length;
+    return true;
   }
 
   /** Consumes an element as `element` does; how many octets it has. */
@@ -137,20 +155,15 @@ export class DerReader {
   }
 
   bitString(expected: number = tag.bitString): BitString {
-    const start = this.#header(expected);
-    const end = this.#at;
-    const unused = start < end ? this.bytes[start]! : 8;
-    if (unused > 7 || (unused > 0 && end - start === 1)) throw bad('bad BIT STRING');
-    if (unused > 0 && (this.bytes[end - 1]! & ((1 << unused) - 1)) !== 0)
-      throw bad('BIT STRING padding not zero');
-    return { unused, bytes: this.bytes.subarray(start + 1, end) };
+    const start = this.#bitString(expected);
+    return { unused: this.bytes[start]!, bytes: this.bytes.subarray(start + 1, this.#at) };
   }
 
   /** A BIT STRING of whole octets, as keys and signatures are. */
   bitStringBytes(expected: number = tag.bitString): Uint8Array {
-    const { unused, bytes } = this.bitString(expected);
-    if (unused !== 0) throw bad('BIT STRING is not whole octets');
-    return bytes;
+    const start = this.#bitString(expected);
+    if (this.bytes[start] !== 0) throw bad('BIT STRING is not whole octets');
+    return this.bytes.subarray(start + 1, this.#at);
   }
 
   null(): void {
@@ -193,6 +206,17 @@ export class DerReader {
     const end = this.#at;
     for (let at = start; at < end; at++) if (bytes[at]! >= 0x80) return undefined;
     return latin1.call(bytes, start, end);
+  }
+
+  /** Consumes a BIT STRING; where its contents start, with the count of unused bits. */
+  #bitString(expected: number): number {
+    const { bytes } = this;
+    const start = this.#header(expected);
+    const end = this.#at;
+    const unused = start < end ? bytes[start]! : 8;
+    if (unused > 7 || (unused > 0 && end - start === 1)) throw bad('bad BIT STRING');
+    if (unused > 0 && (bytes[end - 1]! & ((1 << unused) - 1)) !== 0) throw bad('BIT STRING padding not zero');
+    return start;
   }
 
   /** Consumes an INTEGER, checked to be minimal; where its contents start. */

@@ -1,7 +1,6 @@
 import { der } from '../der/builder.ts';
-import { sameBytes } from '../der/bytes.ts';
 import { type DerReader, readDer } from '../der/reader.ts';
-import { contextConstructed, tag } from '../der/tag.ts';
+import { contextConstructed } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { oid } from './oids.ts';
 
@@ -88,11 +87,10 @@ const weak: Readonly<Record<string, string>> = {
 
 /** Consumes the AlgorithmIdentifier of a signature. Faults: malformed; badAlgorithm when unknown or weak. */
 export function readSignatureAlgorithm(reader: DerReader): SignatureAlgorithm {
-  const identifier = reader.element(tag.sequence);
   for (const algorithm of signatureAlgorithms) {
-    if (sameBytes(identifier, schemes[algorithm].identifier)) return algorithm;
+    if (reader.takes(schemes[algorithm].identifier)) return algorithm;
   }
-  return readDer(identifier, (r) => readOtherForm(r.sequence()));
+  return readOtherForm(reader.sequence());
 }
 
 /** RFC 4055: NULL may be left out with PKCS #1 signatures (§5) and with the hashes inside PSS parameters (§2.1). */

@@ -223,18 +223,22 @@ const version3 = Uint8Array.of(0xa0, 3, tag.integer, 1, 2);
 /** TBSCertificate of version 3 in DER, to be signed. Faults: malformed for a serial number out of range. */
 export function buildTbsCertificate(template: CertificateTemplate): Uint8Array {
   checkSerial(template.serial);
-  return der((b) =>
-    b.sequence((s) => {
-      s.raw(version3);
-      s.unsigned(template.serial);
-      s.raw(signatureAlgorithmIdentifier(template.signatureAlgorithm));
-      s.raw(template.issuer.der);
-      s.raw(encodedValidity(template.notBefore, template.notAfter));
-      s.raw(template.subject.der);
-      s.raw(template.spki);
-      if (template.extensions.length > 0) s.explicit(3, (e) => addExtensions(e, template.extensions));
-    }),
-  );
+  return der((b) => {
+    const tbs = b.begin(tag.sequence);
+    b.raw(version3);
+    b.unsigned(template.serial);
+    b.raw(signatureAlgorithmIdentifier(template.signatureAlgorithm));
+    b.raw(template.issuer.der);
+    b.raw(encodedValidity(template.notBefore, template.notAfter));
+    b.raw(template.subject.der);
+    b.raw(template.spki);
+    if (template.extensions.length > 0) {
+      const explicit = b.begin(contextConstructed(3));
+      addExtensions(b, template.extensions);
+      b.end(explicit);
+    }
+    b.end(tbs);
+  });
 }
 
 let lastValidity = { notBefore: Number.NaN, notAfter: Number.NaN, encoded: version3 as Uint8Array };
@@ -255,9 +259,7 @@ function encodedValidity(notBefore: number, notAfter: number): Uint8Array {
 export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemplate): OutlinedCertificate {
   const { signatureAlgorithm, issuer, subject, spki, extensions } = template;
   demandDistinct(extensions);
-  const reader = new DerReader(tbs);
-  const outline = reader.sequence();
-  reader.finish();
+  const outline = new DerReader(tbs).enter(tag.sequence);
   demandPart(outline, contextConstructed(0), version3.length);
   const serialOctets = outline.skipInteger();
   outline.skip(tag.sequence);
@@ -290,7 +292,7 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
 
 /** As it was encoded where the magnitude needed an octet for its sign, or had too many. */
 function serialIn(tbs: Uint8Array): Uint8Array {
-  const outline = new DerReader(tbs).sequence();
+  const outline = new DerReader(tbs).enter(tag.sequence);
   outline.skip(contextConstructed(0));
   return outline.integerBytes();
 }
@@ -317,9 +319,11 @@ export function assembleCertificate(
   algorithm: SignatureAlgorithm,
   signature: Uint8Array,
 ): Uint8Array {
-  return der((b) =>
-    b.sequence((s) => s.raw(tbs).raw(signatureAlgorithmIdentifier(algorithm)).bitString(signature)),
-  );
+  return der((b) => {
+    const certificate = b.begin(tag.sequence);
+    b.raw(tbs).raw(signatureAlgorithmIdentifier(algorithm)).bitString(signature);
+    b.end(certificate);
+  });
 }
 
 /** SHA-256 of the DER in upper-case hexadecimal. */

@@ -65,16 +65,16 @@ export function addExtension(builder: DerBuilder, extension: Extension): void {
     builder.raw(known);
     return;
   }
-  builder.sequence((s) => {
-    s.oid(extension.oid);
-    if (extension.critical) s.boolean(true);
-    s.octetString(extension.value);
-  });
+  const sequence = builder.begin(tag.sequence);
+  builder.oid(extension.oid);
+  if (extension.critical) builder.boolean(true);
+  builder.octetString(extension.value);
+  builder.end(sequence);
 }
 
 /** The sequence of Extensions, which may not be empty. */
 export function addExtensions(builder: DerBuilder, extensions: readonly Extension[]): void {
-  builder.sequence((s) => {
-    for (const extension of extensions) addExtension(s, extension);
-  });
+  const sequence = builder.begin(tag.sequence);
+  for (const extension of extensions) addExtension(builder, extension);
+  builder.end(sequence);
 }

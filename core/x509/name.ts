@@ -35,7 +35,7 @@ export const emptyName: Name = { der: Uint8Array.of(tag.sequence, 0), rdns: [] }
 export function readName(reader: DerReader): Name {
   const encoded = reader.element(tag.sequence);
   if (encoded.length === emptyName.der.length) return emptyName;
-  const sequence = new DerReader(encoded).sequence();
+  const sequence = new DerReader(encoded).enter(tag.sequence);
   const rdns: Rdn[] = [];
   let count = 0;
   while (!sequence.empty) {

@@ -52,9 +52,7 @@ const malformed = (detail: string): Fault => new Fault('malformed', detail);
  * not accepted.
  */
 export function decodePublicKey(spki: Uint8Array): PublicKey {
-  const reader = new DerReader(spki);
-  const info = reader.sequence();
-  reader.finish();
+  const info = new DerReader(spki).enter(tag.sequence);
   const algorithm = info.sequence();
   const bytes = info.bitStringBytes();
   info.finish();

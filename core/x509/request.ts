@@ -35,11 +35,9 @@ const bad = (detail: string): Fault => new Fault('badCsr', detail);
  * for a key or signature algorithm that is not accepted; badProof when the signature is not the key's.
  */
 export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
-  const reader = new DerReader(der);
-  const request = reader.sequence();
-  reader.finish();
+  const request = new DerReader(der).enter(tag.sequence);
   const signed = request.element(tag.sequence);
-  const { subject, spki, attributes } = readInfo(new DerReader(signed).sequence());
+  const { subject, spki, attributes } = readInfo(new DerReader(signed).enter(tag.sequence));
   const publicKey = decodePublicKey(spki);
   const algorithm = readSignatureAlgorithm(request);
   const signature = request.bitStringBytes();
