@@ -4,7 +4,7 @@ import { audit, brief, type Context, systemActor } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { IssuerAnswer } from '../ports/issuer.ts';
-import type { Write } from '../ports/store.ts';
+import type { Ref, Write } from '../ports/store.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
@@ -79,7 +79,7 @@ export async function issue(context: Context, commission: Commission): Promise<I
     const ids = await context.store.commit(
       completion(context, configuration, commission, values, insert, alongside),
     );
-    return { id: ids[0]!, certificate, chain: ca.chain, alongside: ids.slice(ownWrites) };
+    return { id: ids[0]!, certificate, chain: ca.chain, alongside: alongside ? ids.slice(ownWrites) : noIds };
   }
   // 3. Record serial number and intent, durably, before a key outside this process is asked.
   const intent = recordOf(context, commission, prepared, {
@@ -223,6 +223,9 @@ function recordOf(
 }
 
 const none: readonly Write[] = [];
+const noIds: readonly number[] = [];
+/** That of the certificate. */
+const firstWrite: Ref = { ref: 0 };
 
 /** How many writes `completion` has before those that go along. */
 const ownWrites = 2;
@@ -252,7 +255,7 @@ function completion(
           fingerprint,
         },
       },
-      { ref: 0 },
+      firstWrite,
     ),
   ];
   if (alongside.length === 0 && webhooks.length === 0) return own;
@@ -265,6 +268,6 @@ const notices = (
   record: NewCertificate,
 ): readonly Write[] =>
   notify(context, webhooks, 'certificate.issued', () => ({
-    object: { ref: 0 },
+    object: firstWrite,
     data: certificateData(record),
   }));

@@ -113,9 +113,10 @@ export class DerBuilder {
     while (skip < magnitude.length - 1 && magnitude[skip] === 0) skip++;
     const value = skip === 0 ? magnitude : magnitude.subarray(skip);
     if (value.length > 0 && value[0]! < 0x80) return this.add(identifier, value);
-    return this.add(identifier, (b) => {
-      b.raw(Uint8Array.of(0)).raw(value);
-    });
+    this.#header(identifier, value.length + 1);
+    this.#reserve(1);
+    this.#buffer[this.#length++] = 0;
+    return this.raw(value);
   }
 
   oid(oid: string, identifier: number = tag.oid): this {

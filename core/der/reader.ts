@@ -112,9 +112,10 @@ export class DerReader {
   }
 
   boolean(expected: number = tag.boolean): boolean {
-    const value = this.contents(expected);
-    if (value.length !== 1 || (value[0] !== 0 && value[0] !== 0xff)) throw bad('bad BOOLEAN');
-    return value[0] === 0xff;
+    const start = this.#header(expected);
+    const octet = this.bytes[start];
+    if (this.#at - start !== 1 || (octet !== 0 && octet !== 0xff)) throw bad('bad BOOLEAN');
+    return octet === 0xff;
   }
 
   /** Contents octets of an INTEGER, two's complement, checked to be minimal. */
@@ -137,10 +138,12 @@ export class DerReader {
 
   /** An INTEGER between 0 and `max` (at most 2^48). */
   smallInteger(max: number, expected: number = tag.integer): number {
-    const value = this.integerBytes(expected);
-    if (value[0]! >= 0x80 || value.length > 7) throw bad('INTEGER out of range');
+    const { bytes } = this;
+    const start = this.#integer(expected);
+    const end = this.#at;
+    if (bytes[start]! >= 0x80 || end - start > 7) throw bad('INTEGER out of range');
     let n = 0;
-    for (let i = 0; i < value.length; i++) n = n * 256 + value[i]!;
+    for (let at = start; at < end; at++) n = n * 256 + bytes[at]!;
     if (n > max) throw bad('INTEGER out of range');
     return n;
   }
@@ -167,7 +170,7 @@ export class DerReader {
   }
 
   null(): void {
-    if (this.contents(tag.null).length !== 0) throw bad('bad NULL');
+    if (this.skipContents(tag.null) !== 0) throw bad('bad NULL');
   }
 
   utf8String(expected: number = tag.utf8String): string {

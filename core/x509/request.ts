@@ -128,12 +128,16 @@ function readInfo(info: DerReader): { subject: Name; spki: Uint8Array; attribute
 
 const mostAttributes = 64;
 
+const noExtensions: readonly Extension[] = [];
+const noAttributes: Attributes = { extensions: noExtensions, challengePassword: undefined };
+
 /** RFC 2985 §5.4; attributes of other types are ignored. */
 function readAttributes(reader: DerReader | undefined): Attributes {
+  if (!reader || reader.empty) return noAttributes;
   let extensions: readonly Extension[] | undefined;
   let challengePassword: string | undefined;
   const seen: string[] = [];
-  while (reader && !reader.empty) {
+  while (!reader.empty) {
     const attribute = reader.sequence();
     const type = attribute.oid();
     const values = attribute.set();
@@ -147,7 +151,7 @@ function readAttributes(reader: DerReader | undefined): Attributes {
       challengePassword = single(values, readChallengePassword);
     }
   }
-  return { extensions: extensions ?? [], challengePassword };
+  return { extensions: extensions ?? noExtensions, challengePassword };
 }
 
 function single<T>(values: DerReader, read: (value: DerReader) => T): T {
@@ -162,9 +166,11 @@ function readChallengePassword(value: DerReader): string {
   return readString(value, identifier);
 }
 
+const noNames: readonly GeneralName[] = [];
+
 function readSubjectAltNames(extensions: readonly Extension[]): readonly GeneralName[] {
   for (const { oid: type, value } of extensions) {
     if (type === oid.subjectAltName) return decodeSubjectAltName(value);
   }
-  return [];
+  return noNames;
 }
