@@ -52,7 +52,7 @@ export class GroupCommit {
       try {
         const units = group.map(({ unit }) => unit);
         const results = await this.#driver.transact(units, this.#chain);
-        for (const [i, waiting] of group.entries()) this.#settle(waiting, results[i]!);
+        for (let i = 0; i < group.length; i++) this.#settle(group[i]!, results[i]!);
       } catch (error) {
         const fault = toFault(error);
         for (const { reject } of group) reject(fault);

@@ -40,19 +40,22 @@ export interface Plan {
 }
 
 /** `fresh` makes the id of the next record of a kind. */
-export const idsOf = (units: readonly Unit[], fresh: (kind: Kind) => number): Ids =>
-  units.map((unit) =>
-    unit.map((write) => (write.op === 'audit' ? 0 : write.op === 'insert' ? fresh(write.kind) : write.id)),
-  );
+export function idsOf(units: readonly Unit[], fresh: (kind: Kind) => number): Ids {
+  const idOf = (write: Write): number =>
+    write.op === 'audit' ? 0 : write.op === 'insert' ? fresh(write.kind) : write.id;
+  return units.map((unit) => unit.map(idOf));
+}
 
 /** Faults: malformed, with `field`. Throws the Refusal of a guard that nothing can meet. */
 export function plan(statements: Statements, units: readonly Unit[], ids: Ids, before: Head): Plan {
   const steps: Step[] = [];
   const events: SqlValue[] = [];
   let head = before;
-  units.forEach((unit, u) => {
+  for (let u = 0; u < units.length; u++) {
+    const unit = units[u]!;
     const own = ids[u]!;
-    unit.forEach((write, w) => {
+    for (let w = 0; w < unit.length; w++) {
+      const write = unit[w]!;
       if (write.op === 'audit') {
         const event = link(head, completeEvent(write, own, w));
         encodeFields(columnsOf('auditEvent'), event, own, 0, events);
@@ -65,8 +68,8 @@ export function plan(statements: Statements, units: readonly Unit[], ids: Ids, b
       } else {
         steps.push(single(statements, write, own, w));
       }
-    });
-  });
+    }
+  }
   return { steps, events, head };
 }
 

@@ -8,13 +8,10 @@ import { type Column, tableOf } from './schema.ts';
 const configuration: ReadonlySet<Kind> = new Set(configurationKinds);
 
 /** Whether a unit raises the change counter. */
-export const raisesCounter = (unit: Unit): boolean =>
-  unit.some(
-    (write) =>
-      write.op !== 'audit' &&
-      configuration.has(write.kind) &&
-      !(write.op === 'update' && write.quiet === true),
-  );
+export const raisesCounter = (unit: Unit): boolean => unit.some(changesConfiguration);
+
+const changesConfiguration = (write: Write): boolean =>
+  write.op !== 'audit' && configuration.has(write.kind) && !(write.op === 'update' && write.quiet === true);
 
 /** The event with the object that its `objectRef` names. `ids`: of all writes of the unit, this one being the one at `at`. */
 export function completeEvent(
