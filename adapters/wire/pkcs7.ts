@@ -22,19 +22,16 @@ const noSignerInfos = der((b) => b.set(() => {}));
  * paths expect: only signed parts of CMS have to be DER, so the SET OF is not sorted.
  */
 export function buildCertsOnly(certificates: readonly Uint8Array[]): Uint8Array {
-  return der((b) =>
-    b.sequence((contentInfo) => {
-      contentInfo.oid(signedData).explicit(0, (content) => {
-        content.sequence((body) => {
-          body.raw(preamble);
-          body.add(contextConstructed(0), (set) => {
-            for (const certificate of certificates) set.raw(certificate);
-          });
-          body.raw(noSignerInfos);
-        });
-      });
-    }),
-  );
+  return der((b) => {
+    const contentInfo = b.begin(tag.sequence);
+    b.oid(signedData);
+    const content = b.begin(contextConstructed(0));
+    const body = b.begin(tag.sequence);
+    b.raw(preamble);
+    const set = b.begin(contextConstructed(0));
+    for (const certificate of certificates) b.raw(certificate);
+    b.end(set).raw(noSignerInfos).end(body).end(content).end(contentInfo);
+  });
 }
 
 /**
