@@ -20,12 +20,20 @@ export interface MetricFamily {
 const mostSeries = 1000;
 const overflow = 'other';
 
+interface Series {
+  /** Of the labels. */
+  readonly values: readonly string[];
+  count: number;
+}
+
 /** Counts by labels. Labels are few and known: never what a stranger sent. */
 export class Counter {
   readonly #name: string;
   readonly #help: string;
   readonly #labels: readonly string[];
-  readonly #counts = new Map<string, number>();
+  readonly #series = new Map<string, Series>();
+  /** Mostly the next one too. */
+  #latest: Series | undefined;
 
   constructor(name: string, help: string, labels: readonly string[]) {
     this.#name = name;
@@ -34,14 +42,26 @@ export class Counter {
   }
 
   add(...values: readonly string[]): void {
-    let key = values.join('\n');
-    if (!this.#counts.has(key) && this.#counts.size >= mostSeries)
-      key = values.map(() => overflow).join('\n');
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    if (!this.#latest || !sameList(this.#latest.values, values)) this.#latest = this.#seriesOf(values);
+    this.#latest.count++;
+  }
+
+  #seriesOf(values: readonly string[]): Series {
+    const key = values.join('\n');
+    const known = this.#series.get(key);
+    if (known) return known;
+    const others = values.map(() => overflow);
+    if (this.#series.size >= mostSeries && !sameList(values, others)) return this.#seriesOf(others);
+    const series = { values, count: 0 };
+    this.#series.set(key, series);
+    return series;
   }
 
   family(): MetricFamily {
-    const samples = [...this.#counts].map(([key, value]) => ({ labels: labelled(this.#labels, key), value }));
+    const samples = [...this.#series.values()].map(({ values, count }) => ({
+      labels: labelled(this.#labels, values),
+      value: count,
+    }));
     return { name: this.#name, help: this.#help, type: 'counter', perProcess: true, samples };
   }
 }
@@ -87,7 +107,11 @@ export class Histogram {
   }
 }
 
-function labelled(names: readonly string[], key: string): Record<string, string> {
-  const values = key.split('\n');
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  for (let n = 0; n < a.length; n++) if (a[n] !== b[n]) return false;
+  return a.length === b.length;
+}
+
+function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name, n) => [name, values[n] ?? '']));
 }
