@@ -2,8 +2,8 @@ import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { attributeTypeNamed, attributeTypeOf } from '../x509/attribute-type.ts';
 import { stringTags } from '../x509/directory-string.ts';
-import { attribute, buildName, type Name, type NameAttribute, type Rdn } from '../x509/name.ts';
-import { attempt, isOid } from './attempt.ts';
+import { attribute, buildName, type Name, type NameAttribute, type Rdn, whatIsUnfit } from '../x509/name.ts';
+import { isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import type { Fields } from './template.ts';
@@ -52,8 +52,8 @@ const fitsAttribute =
   (value: string): string | undefined => {
     if (hasHidden(value)) return 'has control characters';
     if (countries.has(type) && !/^[a-z]{2}$/i.test(value)) return 'is no country of two letters';
-    const made = attempt(() => attribute(type, value));
-    return made instanceof Fault ? `does not fit: ${made.detail}` : undefined;
+    const misfit = whatIsUnfit(type, value);
+    return misfit && `does not fit: ${misfit.detail}`;
   };
 
 function ruleOf(rules: readonly SubjectRule[], type: string): ValueRule | undefined {

@@ -112,17 +112,25 @@ export function attribute(typeNameOrOid: string, value: string): NameAttribute {
   }
   if (!known) encodeOid(typeNameOrOid);
   const type = known?.oid ?? typeNameOrOid;
-  const identifier = known?.tag ?? tag.utf8String;
-  const { shortest, longest } = known ?? { shortest: 1, longest: 32768 };
+  const misfit = whatIsUnfit(type, value);
+  if (misfit) throw misfit;
+  return { type, value, tag: known?.tag ?? tag.utf8String };
+}
+
+const usualLimits = { tag: tag.utf8String, shortest: 1, longest: 32768 };
+
+/** Why no attribute of this type, an OID, has this value (Fault malformed, see `attribute`); undefined when one can. */
+export function whatIsUnfit(type: string, value: string): Fault | undefined {
+  const { tag: identifier, shortest, longest } = attributeTypeOf(type) ?? usualLimits;
   // Characters, not UTF-16 units; only long texts are worth counting.
   const length = value.length <= longest ? value.length : [...value].length;
   if (length < shortest || length > longest) {
     const range = shortest === longest ? `${longest}` : `${shortest} to ${longest}`;
-    throw unfit(type, `needs ${range} characters, it has ${length}`);
+    return unfit(type, `needs ${range} characters, it has ${length}`);
   }
-  if (/\p{Cc}/u.test(value)) throw unfit(type, 'has control characters');
-  if (!holdsString(value, identifier)) throw unfit(type, 'has characters that its string type cannot hold');
-  return { type, value, tag: identifier };
+  if (/\p{Cc}/u.test(value)) return unfit(type, 'has control characters');
+  if (holdsString(value, identifier)) return undefined;
+  return unfit(type, 'has characters that its string type cannot hold');
 }
 
 /** Of several common names the most specific. */
