@@ -7,7 +7,7 @@ import { pruneSessions } from './accounts/sessions.ts';
 import { Throttle } from './accounts/throttle.ts';
 import { type UserInput, type UserView, users } from './accounts/users.ts';
 import { type Approvals, approvals } from './approvals/approvals.ts';
-import { expireApprovals, pruneApprovals } from './approvals/expiry.ts';
+import { expireApprovals } from './approvals/expiry.ts';
 import { type ApprovalPolicyInput, approvalPolicies } from './approvals/policies.ts';
 import type { ApprovalPolicy } from './approvals/policy.ts';
 import { Anchors } from './audit/anchor.ts';
@@ -230,7 +230,6 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     await renewTlsCredential(context);
     await context.throttle.prune();
     await pruneSessions(context);
-    await pruneApprovals(context);
     await pruneLogs(context, await currentSettings(store));
     await anchors.anchorDue();
     await tellOfExpiring(context);

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { Condition, Write } from '../ports/store.ts';
+import type { Condition } from '../ports/store.ts';
 import { type ApprovalState, largeFields } from './approval.ts';
 import { expiredWrites } from './transitions.ts';
 
@@ -36,30 +36,6 @@ async function expire(
         if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
       }
     }
-    if (records.length < page) return;
-  }
-}
-
-/** Milliseconds for which an approval that has come to an end can still be looked up; what happened stays in the audit trail. */
-const remembered = 90 * 24 * 3_600_000;
-
-const ended = [
-  'issued',
-  'revoked',
-  'rejected',
-  'expired',
-  'superseded',
-] as const satisfies readonly ApprovalState[];
-
-/** Deletes the approvals that answered for their request for the last time long ago. To be called by one instance at a time. */
-export async function pruneApprovals({ store, clock }: Context): Promise<void> {
-  const long: Condition<'approval'> = { field: 'expiresAt', is: 'less', value: clock.now() - remembered };
-  const order = { field: 'expiresAt', descending: false } as const;
-  for (let n = 0; n < mostPages; n++) {
-    const where: Condition<'approval'>[] = [{ field: 'state', is: 'oneOf', value: ended }, long];
-    const { records } = await store.listWithout('approval', largeFields, { where, order, limit: page });
-    if (records.length === 0) return;
-    await store.commit(records.map(({ id }): Write => ({ op: 'delete', kind: 'approval', id })));
     if (records.length < page) return;
   }
 }
