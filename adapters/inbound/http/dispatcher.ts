@@ -9,7 +9,7 @@ import { findMount, parseTarget } from './target.ts';
 
 const noOctets = new Uint8Array();
 
-/** From a request whose header is there to the mount that answers it, and back. */
+/** From a request whose header is there to the mount that answers it. */
 export class Dispatcher {
   readonly #mounts: readonly Mount[];
   readonly #proxies: TrustedProxies;

@@ -28,7 +28,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   readonly status: number;
-  /** Content-Length, Connection and Date are the listener's. Frozen ones are written down once, not for each response. */
+  /** Content-Length, Connection and Date are the listener's. Frozen ones are written down once, not for each response: they are plain values. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string | AsyncIterable<Uint8Array>;
 }

@@ -60,6 +60,7 @@ export class Reception {
     }
     const [first] = this.#chunks;
     if (first) this.#fate.request.body = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks.length = 0;
     this.#connection.run(this);
   }
 

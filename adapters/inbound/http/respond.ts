@@ -187,8 +187,9 @@ function drained(connection: Connection): Promise<void> {
 }
 
 /**
- * Answers a request whose body is not wanted, and ends the connection. What the peer is still sending is
- * dropped for a moment first: to close with octets unread is to reset, and the peer might never read why.
+ * Answers a request whose body is not wanted; the last one of its connection, which the caller completes when the request has come
+ * to its end. What the peer is still sending is dropped for a moment first: to close with octets unread is to reset, and the peer
+ * might never read why.
  */
 export function respondAndClose(connection: Connection, head: RequestHead, response: HttpResponse): void {
   const { body, status } = response;
