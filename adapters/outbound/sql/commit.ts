@@ -4,6 +4,7 @@ import { AuditChain } from './audit-chain.ts';
 import { type Driver, type Result, type Unit, unavailable } from './driver.ts';
 import { gathered } from './gather.ts';
 import { Refusal } from './refusal.ts';
+import { UnderWay } from './under-way.ts';
 
 interface Waiting {
   readonly unit: Unit;
@@ -25,8 +26,8 @@ export class GroupCommit {
   readonly #chain = new AuditChain();
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
-  /** Done when all that were refused until now know why. */
-  #explained: Promise<unknown> = Promise.resolve();
+  /** Of those that were refused, the ones that do not know why yet. */
+  readonly #explaining = new UnderWay();
   #closed = false;
 
   constructor(driver: Driver) {
@@ -63,8 +64,7 @@ export class GroupCommit {
 
   #settle({ resolve, reject }: Waiting, result: Result): void {
     if (result instanceof Refusal) {
-      const explained = result.explain(this.#driver).catch(toFault).then(reject);
-      this.#explained = Promise.all([this.#explained, explained]);
+      void this.#explaining.run(() => result.explain(this.#driver).catch(toFault).then(reject));
     } else if (result instanceof Fault) reject(result);
     else resolve(result);
   }
@@ -73,6 +73,6 @@ export class GroupCommit {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#flushing;
-    await this.#explained;
+    await this.#explaining.close();
   }
 }

@@ -1,7 +1,11 @@
-import { expect, test } from 'bun:test';
+import { heapStats } from 'bun:jsc';
+import { describe, expect, test } from 'bun:test';
 import { GroupCommit } from '#adapters/outbound/sql/commit.ts';
 import type { Driver } from '#adapters/outbound/sql/driver.ts';
+import { Refusal } from '#adapters/outbound/sql/refusal.ts';
+import { Fault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
+import { failure } from '#tests/contracts/store.ts';
 
 const write: Write = { op: 'delete', kind: 'session', id: 1 };
 const turn = (): Promise<unknown> => new Promise(setImmediate);
@@ -44,4 +48,45 @@ test('a commit that comes alone waits for nobody', async () => {
   for (let n = 0; n < 4; n++) await turn();
   expect(sizes).toEqual([1]);
   await done;
+});
+
+describe('a commit that is refused', () => {
+  /** As a driver whose database refuses everything. */
+  const refusing = (explain: Refusal['explain']): GroupCommit => {
+    const driver: Pick<Driver, 'transact'> = {
+      transact: async (units) =>
+        units.map(() => Object.assign(new Refusal([write], { kind: 'gone' }), { explain })),
+    };
+    return new GroupCommit(driver as Driver);
+  };
+
+  test('leaves nothing behind, however many there are', async () => {
+    const group = refusing(Refusal.prototype.explain);
+    const arraysAfter = async (refusals: number): Promise<number> => {
+      const commits = Array.from({ length: refusals }, () => failure(group.commit([write])));
+      expect(await Promise.all(commits)).toHaveLength(refusals);
+      Bun.gc(true);
+      return heapStats().objectTypeCounts.Array ?? 0;
+    };
+    const before = await arraysAfter(1000);
+    for (let n = 0; n < 5; n++) await arraysAfter(1000);
+    expect((await arraysAfter(1000)) - before).toBeLessThan(1000);
+  });
+
+  test('is told why before the store is closed', async () => {
+    const asked = Promise.withResolvers<void>();
+    const group = refusing(async () => {
+      await asked.promise;
+      return new Fault('conflict', 'because');
+    });
+    const order: string[] = [];
+    const refused = group.commit([write]).catch(({ detail }) => order.push(detail));
+    for (let n = 0; n < 6; n++) await turn();
+    const closed = group.close().then(() => order.push('closed'));
+    await turn();
+    expect(order).toEqual([]);
+    asked.resolve();
+    await Promise.all([refused, closed]);
+    expect(order).toEqual(['because', 'closed']);
+  });
 });
