@@ -9,14 +9,25 @@ const names: ReadonlySet<string> = new Set([
   'XDG_CONFIG_HOME',
   'XDG_DATA_HOME',
   'XDG_RUNTIME_DIR',
+  // Modules that reach their HSM over the network.
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
   // Thales Luna.
   'ChrystokiConfigurationPath',
 ]);
 
-/** Beginnings of names: of the dynamic linker, locales, and modules. */
+/** Beginnings of names: of the dynamic linker, locales, the engine that the process itself runs on, and modules. */
 const families = [
   'LD_',
   'LC_',
+  'BUN_JSC_',
+  'MIMALLOC_',
   'SOFTHSM2_',
   'P11_KIT_',
   'PKCS11_', // pkcs11-proxy and others
