@@ -75,6 +75,8 @@ const doubtPatience = 4000;
 const doubtPause = 100;
 /** Load balancers do not wait long. */
 const healthPatience = 2000;
+/** How long look-ups and queries under way may hold up the end, in milliseconds. */
+const closePatience = 2000;
 const healthQuery = `select value, current_setting('transaction_read_only') as "readOnly" from change_counter`;
 
 class PostgresDriver implements Driver {
@@ -217,7 +219,9 @@ class PostgresDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#looks.close(), this.#queries.close()]);
+    const asked = Promise.all([this.#looks.close(), this.#queries.close()]);
+    // Those that have no answer by then are refused when their connections end.
+    await within(closePatience, asked, () => {}).catch(() => {});
     await Promise.all([this.#pool.close(), this.#searches.close(), this.#writer.close()]);
   }
 }

@@ -126,6 +126,22 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     await store.close();
   });
 
+  test('a store that closes does not wait long for a server that does not answer', async () => {
+    const database = await fresh();
+    const store = await openPostgresStore({ url: database.url, clock });
+    await store.changeCounter();
+    const sql = postgres(database.url, { max: 1 });
+    await sql.begin(async (open) => {
+      await open`lock table roles, change_counter in access exclusive mode`;
+      const asked = [failure(store.get('role', 1)), failure(store.changeCounter())];
+      const start = performance.now();
+      await store.close();
+      expect(performance.now() - start).toBeWithin(1500, 5000);
+      expect(await Promise.all(asked)).toMatchObject([{ code: 'unavailable' }, { code: 'unavailable' }]);
+    });
+    await sql.end();
+  });
+
   test('commits of two gateways that lock each other both get through', async () => {
     const database = await fresh();
     const [a, b] = [await database.open(), await database.open()];
