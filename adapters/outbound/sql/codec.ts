@@ -75,25 +75,29 @@ function decodersOf(kind: Kind): readonly (readonly [string, Decoder])[] {
   return found;
 }
 
-/** Faults: internal where what is stored is damaged. The log has whose it is and not what it says, which a message about JSON would quote. */
+/** Faults: internal where what is stored is damaged, or the statement did not ask for it. The log has whose it is and not what it says, which a message about JSON would quote. */
 function decoded(decoder: Decoder, stored: unknown, field: string, kind: Kind, id: unknown): unknown {
   try {
-    return decoder(stored);
-  } catch {
-    const cause = new Error(`${field} of ${kind} ${id} in the store is damaged`);
-    throw new Fault('internal', 'internal error', { cause });
-  }
+    if (stored !== undefined) return decoder(stored);
+  } catch {}
+  const what = stored === undefined ? 'was not read' : 'in the store is damaged';
+  const cause = new Error(`${field} of ${kind} ${id} ${what}`);
+  throw new Fault('internal', 'internal error', { cause });
 }
 
 /** The protocols in the onboarding or no-onboarding configuration of a device. Faults: internal where they are damaged. */
 export const decodeProtocols = (stored: unknown, device: unknown): DeviceLogin['protocols'] =>
   stored === null ? null : (decoded(json, stored, 'protocols', 'device', device) as DeviceLogin['protocols']);
 
-/** The record in a row that has the fields of its kind by their own names. The row becomes the record. Faults: internal where it is damaged. */
-export function toRecord<K extends Kind>(kind: K, row: Row): Records[K] {
+/**
+ * The record in a row that has all fields of its kind, or all but those of `without`, by their own names. The row becomes the record.
+ * Faults: internal where it is damaged, and where a field is missing that has to be decoded.
+ */
+export function toRecord<K extends Kind>(kind: K, row: Row, without?: readonly string[]): Records[K] {
   for (const [field, decoder] of decodersOf(kind)) {
     const stored = row[field];
-    if (stored !== null && stored !== undefined) row[field] = decoded(decoder, stored, field, kind, row.id);
+    if (stored === null || without?.includes(field)) continue;
+    row[field] = decoded(decoder, stored, field, kind, row.id);
   }
   return row as unknown as Records[K];
 }

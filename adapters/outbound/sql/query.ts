@@ -46,7 +46,7 @@ export async function list<K extends Kind>(
     .orderBy(ordered)
     .compile();
   const rows = await read(driver, kind, text, parameters as SqlValue[]);
-  const records = rows.slice(0, limit).map((row) => toRecord(kind, row));
+  const records = rows.slice(0, limit).map((row) => toRecord(kind, row, without));
   const last = records.at(-1);
   if (rows.length <= limit || !last) return { records };
   return { records, next: encodeCursor(order, positionOf(order, last)) };
