@@ -11,7 +11,7 @@ import { Fault } from './fault.ts';
 import { unsettledRestore } from './ports/snapshot.ts';
 import type { Write } from './ports/store.ts';
 import { shippedProfiles } from './profiles/shipped.ts';
-import { settingContent } from './setting-content.ts';
+import { settingContent, settingWrite } from './setting-content.ts';
 import { attribute, buildName } from './x509/name.ts';
 
 export interface BootstrapOptions {
@@ -94,11 +94,7 @@ async function makeNewRoles({ store, clock }: Context): Promise<void> {
   if (fresh.length === 0) return;
   const made: RolesMade = { names: [...names, ...fresh.map(([uniqueName]) => uniqueName)] };
   const value = Buffer.from(JSON.stringify(made));
-  const writes: Write[] = [
-    setting
-      ? { op: 'update', kind: 'setting', id: setting.id, set: { value } }
-      : { op: 'insert', kind: 'setting', values: { name: rolesMadeName, value } },
-  ];
+  const writes = [settingWrite(rolesMadeName, setting, value, false)];
   for (const [uniqueName, role] of fresh) {
     if (await store.find('role', { uniqueName })) continue;
     writes.push({ op: 'insert', kind: 'role', values: { createdAt: clock.now(), uniqueName, ...role } });

@@ -1,11 +1,11 @@
 import { demand, type Principal } from './accounts/principal.ts';
 import { audit, brief, type Context } from './context.ts';
 import { Fault } from './fault.ts';
-import type { Setting, Store, Write } from './ports/store.ts';
+import type { Setting, Store } from './ports/store.ts';
 import { type LevelView, securityLevelViews } from './security/level-views.ts';
 import { isStricter, type SecurityLevel, usualLevel } from './security/levels.ts';
 import { obstacles } from './security/obstacles.ts';
-import { settingContent } from './setting-content.ts';
+import { settingContent, settingWrite } from './setting-content.ts';
 import { isHostPattern } from './webhooks/hosts.ts';
 
 /** What an administrator can change while the service runs, for all instances. */
@@ -76,10 +76,7 @@ export function runtimeSettings(context: Context): RuntimeSettingsUse {
     }
     if (isStricter(next.securityLevel, before.securityLevel)) await demandNoObstacles(next.securityLevel);
     const value = Buffer.from(JSON.stringify(next));
-    // Guarded: of two that change it at once, the later one starts from what the earlier one left.
-    const write: Write = setting
-      ? { op: 'update', kind: 'setting', id: setting.id, where: { value: setting.value }, set: { value } }
-      : { op: 'insert', kind: 'setting', values: { name: settingName, value } };
+    const write = settingWrite(settingName, setting, value, false);
     const detail = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [
         name,

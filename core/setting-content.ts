@@ -1,5 +1,5 @@
 import { Fault } from './fault.ts';
-import type { Setting } from './ports/store.ts';
+import type { Setting, Write } from './ports/store.ts';
 
 /**
  * The JSON object that is the value of a setting. Faults: internal where it is damaged, or not what `isRight` expects; the log has its
@@ -16,6 +16,20 @@ export function settingContent<T extends object>(
     cause: new Error(`the setting ${name} in the store is damaged`),
   });
 }
+
+/**
+ * Gives a setting its value. `before`: as it was read; of two that change it at once the later one is refused (conflict). `quiet`: no
+ * other process has to look again.
+ */
+export const settingWrite = (
+  name: string,
+  before: Setting | undefined,
+  value: Uint8Array,
+  quiet: boolean,
+): Write =>
+  before
+    ? { op: 'update', kind: 'setting', id: before.id, where: { value: before.value }, set: { value }, quiet }
+    : { op: 'insert', kind: 'setting', values: { name, value } };
 
 function parsed(value: Uint8Array): unknown {
   try {

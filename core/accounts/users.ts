@@ -3,6 +3,7 @@ import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
 import { retried } from '../retry.ts';
+import { settingWrite } from '../setting-content.ts';
 import type { User } from './account.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';
@@ -47,10 +48,8 @@ export function users(context: Context): Resource<'user', UserInput, UserView> {
         hint: `make another active user with the role ${role.uniqueName} first`,
       });
     }
-    if (!guard) return [{ op: 'insert', kind: 'setting', values: { name: guardName, value: count(1) } }];
-    const { id, value } = guard;
-    const next = count(new DataView(value.buffer, value.byteOffset).getUint32(0) + 1);
-    return [{ op: 'update', kind: 'setting', id, where: { value }, set: { value: next } }];
+    const changes = guard ? new DataView(guard.value.buffer, guard.value.byteOffset).getUint32(0) : 0;
+    return [settingWrite(guardName, guard, count(changes + 1), false)];
   }
 
   const collection = resource<'user', UserInput, UserView>(context, {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { audit, type Context, systemActor } from '../context.ts';
 import { secretContext } from '../devices/secrets.ts';
-import type { AuditHead, Store, Write } from '../ports/store.ts';
+import type { AuditHead, Store } from '../ports/store.ts';
 import type { Vault } from '../ports/vault.ts';
-import { settingContent } from '../setting-content.ts';
+import { settingContent, settingWrite } from '../setting-content.ts';
 import type { AuditEvent } from './event.ts';
 
 /** What an anchor says, sealed under the master key. */
@@ -113,16 +113,7 @@ export class Anchors {
     const newest: NewestAnchor = { number, digest: digestOf(seal) };
     const value = Buffer.from(JSON.stringify(newest));
     // Guarded: two instances that believe to be the one cannot both be next.
-    const keep: Write = setting
-      ? {
-          op: 'update',
-          kind: 'setting',
-          id: setting.id,
-          where: { value: setting.value },
-          set: { value },
-          quiet: true,
-        }
-      : { op: 'insert', kind: 'setting', values: { name: newestName, value } };
+    const keep = settingWrite(newestName, setting, value, true);
     const event = { action: anchorAction, object: '', detail: { number, seal } };
     await store.commit([keep, audit(this.#context, systemActor, event)]);
     log.info('audit trail anchored', { number, digest: newest.digest });

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Setting, Store } from '../ports/store.ts';
-import { settingContent } from '../setting-content.ts';
+import { settingContent, settingWrite } from '../setting-content.ts';
 
 export const day = 24 * 3_600_000;
 const hour = 3_600_000;
@@ -76,18 +76,7 @@ export async function countFinishedDays({ store, clock }: Context): Promise<void
   const value = Buffer.from(JSON.stringify(next));
   if (setting && Buffer.compare(value, setting.value) === 0) return;
   try {
-    await store.commit([
-      setting
-        ? {
-            op: 'update',
-            kind: 'setting',
-            id: setting.id,
-            where: { value: setting.value },
-            set: { value },
-            quiet: true,
-          }
-        : { op: 'insert', kind: 'setting', values: { name: settingName, value } },
-    ]);
+    await store.commit([settingWrite(settingName, setting, value, true)]);
   } catch (error) {
     // Another instance has been at it meanwhile.
     if (!(error instanceof Fault) || error.code !== 'conflict') throw error;

@@ -97,7 +97,7 @@ function take(values: string[], value: string, { fold }: ValueRule): boolean {
   const folded = fold(value);
   for (let at = 0; at < values.length; at++) {
     if (fold(values[at]!) !== folded) continue;
-    values.copyWithin(at, at + 1).pop();
+    values.splice(at, 1);
     return true;
   }
   return false;

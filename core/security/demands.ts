@@ -68,17 +68,16 @@ export function signatureShortcoming(
 
 /** Everything in which a certificate falls short. */
 export function shortcomings(rules: LevelRules, judged: Judged): readonly Shortcoming[] {
-  const key = keyShortcoming(rules, judged.holder, judged.key);
-  const validity = validityShortcoming(rules, judged);
-  const signature = signatureShortcoming(rules, judged.signatureAlgorithm);
-  if (key === undefined && validity === undefined && signature === undefined) return none;
-  return [...named('key', key), ...named('validity', validity), ...named('signature', signature)];
+  const found: Shortcoming[] = [];
+  add(found, 'key', keyShortcoming(rules, judged.holder, judged.key));
+  add(found, 'validity', validityShortcoming(rules, judged));
+  add(found, 'signature', signatureShortcoming(rules, judged.signatureAlgorithm));
+  return found;
 }
 
-const none: readonly Shortcoming[] = [];
-
-const named = (about: Shortcoming['about'], detail: string | undefined): readonly Shortcoming[] =>
-  detail === undefined ? none : [{ about, detail }];
+function add(to: Shortcoming[], about: Shortcoming['about'], detail: string | undefined): void {
+  if (detail !== undefined) to.push({ about, detail });
+}
 
 /** The key is the requester's fault, the rest that of the profile or the CA. */
 export const faultOf = ({ about, detail }: Shortcoming): Fault =>

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { currentSettings } from '../runtime-settings.ts';
-import { settingContent } from '../setting-content.ts';
+import { settingContent, settingWrite } from '../setting-content.ts';
 import { certificateData } from './certificate-data.ts';
 import { notify } from './notify.ts';
 
@@ -72,19 +72,7 @@ async function sweep(
     const value = Buffer.from(
       JSON.stringify(Object.fromEntries(kept.filter(([name]) => thresholds.includes(Number(name))))),
     );
-    await store.commit([
-      setting
-        ? {
-            op: 'update',
-            kind: 'setting',
-            id: setting.id,
-            where: { value: setting.value },
-            set: { value },
-            quiet: true,
-          }
-        : { op: 'insert', kind: 'setting', values: { name: settingName, value } },
-      ...notices,
-    ]);
+    await store.commit([settingWrite(settingName, setting, value, true), ...notices]);
     if (found.next === undefined) return;
   }
 }
