@@ -57,34 +57,40 @@ install_packages() {
   fi
 }
 
-# One start installs, the others wait for it. A lock whose holder is gone is broken.
+# Of several that find the lock of process $1 dead, one removes it, and only if it is still that one.
+break_lock() {
+  mkdir "$lock.dead" 2>/dev/null || return 0
+  [ "$(readlink "$lock")" != "$1" ] || rm -f "$lock"
+  rmdir "$lock.dead"
+}
+
+# One start installs, the others wait for it. The lock is a link to the number of the process that holds it: made at once with
+# what it says, by one only.
 packages() {
   in_step "$1" && return
+  if [ ! -w "$root" ]; then
+    echo "postern: the packages in $root/node_modules are not those of package-lock.json, and cannot be installed: no write access" >&2
+    return 1
+  fi
   lock=$root/.installing
   waited=0
-  until mkdir "$lock" 2>/dev/null; do
-    if [ ! -d "$lock" ]; then
-      echo "postern: the packages in $root/node_modules are not those of package-lock.json, and cannot be installed: no write access" >&2
-      return 1
-    fi
-    holder=$(cat "$lock/pid" 2>/dev/null || echo $$)
-    kill -0 "$holder" 2>/dev/null || rm -rf "$lock"
+  until ln -s $$ "$lock" 2>/dev/null; do
+    if holder=$(readlink "$lock"); then kill -0 "$holder" 2>/dev/null || break_lock "$holder"; fi
     waited=$((waited + 1))
     if [ "$waited" -gt 900 ]; then
-      echo "postern: another start has been installing packages for 15 minutes; if there is none, remove $lock" >&2
+      echo "postern: another start has been installing packages for 15 minutes; if there is none, remove $lock and $lock.dead" >&2
       return 1
     fi
     sleep 1
   done
   # In this shell, not in a subshell: a signal waits until npm has ended, and only then frees the lock.
-  trap 'rm -rf "$lock"' EXIT
+  trap 'rm -f "$lock"' EXIT
   trap 'exit 130' HUP INT TERM
-  echo $$ >"$lock/pid"
   if ! in_step "$1"; then
     echo 'postern: installing packages' >&2
     (install_packages "$1" >&2 </dev/null) || return
   fi
-  rm -rf "$lock"
+  rm -f "$lock"
   trap - EXIT HUP INT TERM
   find_bun
 }

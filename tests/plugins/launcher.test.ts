@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -166,10 +167,29 @@ describe('a clone whose packages are not', () => {
   });
 
   test('the lock of a start that died is broken', async () => {
-    mkdirSync(join(clone, '.installing'));
     const gone = Bun.spawnSync(['true']).pid;
-    writeFileSync(join(clone, '.installing/pid'), `${gone}\n`);
+    symlinkSync(`${gone}`, join(clone, '.installing'));
+    const results = await Promise.all([start(), start(), start()].map(output));
+    expect(results.map(({ status, stdout }) => [status, stdout])).toEqual(Array(3).fill([0, called()]));
+    expect(npmCalls()).toHaveLength(1);
+    expect(readdirSync(clone).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  test('a lock that is let go while another looks at it is taken the next time', async () => {
+    script('bin/ln', `rm ${join(bin, 'ln')}; exit 1`);
     expect(await output(start())).toMatchObject({ status: 0, stdout: called() });
+  });
+
+  test('where they may not be written, it says so', async () => {
+    chmodSync(clone, 0o555);
+    // Root may write anywhere.
+    const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+    const [launcher, ...args] = [...(process.getuid!() === 0 ? asNobody : []), join(clone, 'postern')];
+    const { status, stderr } = await output(start(launcher, args));
+    chmodSync(clone, 0o755);
+    expect(status).toBe(1);
+    expect(stderr).toContain('no write access');
+    expect(npmCalls()).toEqual([]);
   });
 
   test('a failure of npm ends it, and frees the lock', async () => {
@@ -192,7 +212,7 @@ describe('a clone whose packages are not', () => {
 
   test('without npm, a Bun on the machine installs', async () => {
     rmSync(join(bin, 'npm'));
-    for (const tool of ['awk', 'cat', 'cp', 'dirname', 'grep', 'mkdir', 'readlink', 'rm', 'sh', 'sleep']) {
+    for (const tool of ['awk', 'cp', 'dirname', 'grep', 'ln', 'mkdir', 'readlink', 'rm', 'sh', 'sleep']) {
       symlinkSync(Bun.which(tool)!, join(bin, tool));
     }
     script(
