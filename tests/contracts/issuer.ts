@@ -182,17 +182,22 @@ export function issuerContract(
       place.behave!('hang');
       const began = performance.now();
       expect(await faultOf(issuer.issue(order('hanging')))).toBe('unavailable');
-      expect(performance.now() - began).toBeLessThan(issuer.timeout! + 1000);
+      expect(performance.now() - began).toBeLessThan(issuer.timeout! + 5000);
     });
 
     test('a call that is aborted ends at once', async () => {
-      place.behave!('hang');
-      const began = performance.now();
-      const abort = new AbortController();
-      const call = faultOf(issuer.issue(order('aborted'), abort.signal));
+      place.behave!('hang', 'hang');
+      const [left, abort] = [new AbortController(), new AbortController()];
+      const ended: string[] = [];
+      const call = (which: string, { signal }: AbortController) =>
+        faultOf(issuer.issue(order(which), signal)).then((code) => ended.push(`${which}: ${code}`));
+      // What is left alone began sooner, and would be given up sooner.
+      const calls = [call('left alone', left), call('aborted', abort)];
       setTimeout(() => abort.abort(), 50);
-      expect(await call).toBe('unavailable');
-      expect(performance.now() - began).toBeLessThan(1000);
+      await Promise.race(calls);
+      left.abort();
+      await Promise.all(calls);
+      expect(ended).toEqual(['aborted: unavailable', 'left alone: unavailable']);
       expect(await faultOf(issuer.chain(AbortSignal.abort()))).toBe('unavailable');
     });
   });

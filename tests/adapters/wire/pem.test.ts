@@ -4,6 +4,7 @@ import { decodeBase64, encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { decodePem, encodePem } from '#adapters/wire/pem.ts';
 import { Fault } from '#core/fault.ts';
 import { openssl } from '#tests/fixtures/openssl.ts';
+import { processorTime } from '#tests/processor-time.ts';
 import { runs } from '#tests/property.ts';
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 400 });
@@ -92,15 +93,13 @@ describe('PEM', () => {
     expect(faultOf(() => decodePem('A'.repeat(16 * 1024 * 1024 + 1)))).toBe('malformed: PEM: too long');
   });
 
-  test('many beginnings cost no more than their length', () => {
-    const started = performance.now();
+  test('many beginnings cost no more than their length', async () => {
     for (const text of [
       '-----BEGIN A-----'.repeat(200_000),
       `${'-----BEGIN '.repeat(300_000)}-----END `,
       '-'.repeat(3_000_000),
     ])
-      faultOf(() => decodePem(text));
-    expect(performance.now() - started).toBeLessThan(2_000);
+      expect(await processorTime(() => faultOf(() => decodePem(text)))).toBeLessThan(2_000);
   });
 
   test('any text gives blocks or a Fault', () => {

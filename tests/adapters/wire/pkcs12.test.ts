@@ -6,6 +6,7 @@ import { der } from '#core/der/builder.ts';
 import { Fault } from '#core/fault.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { openssl, pem } from '#tests/fixtures/openssl.ts';
+import { processorTime } from '#tests/processor-time.ts';
 import { runs } from '#tests/property.ts';
 
 const password = 'pässwörd 1';
@@ -92,7 +93,6 @@ describe('a file that OpenSSL wrote', () => {
   }
 
   test('is refused before its password is hashed ten million times', async () => {
-    const started = performance.now();
     const info = der((b) =>
       b.sequence((s) =>
         s.oid('1.2.840.113549.1.7.1').explicit(0, (c) => c.octetString(der((d) => d.sequence(() => {})))),
@@ -109,8 +109,10 @@ describe('a file that OpenSSL wrote', () => {
         });
       }),
     );
-    expect(await faultOf(() => readPkcs12(file, password))).toMatchObject({ code: 'unsupported' });
-    expect(performance.now() - started).toBeLessThan(1000);
+    const cost = await processorTime(async () =>
+      expect(await faultOf(() => readPkcs12(file, password))).toMatchObject({ code: 'unsupported' }),
+    );
+    expect(cost).toBeLessThan(1000);
   });
 });
 

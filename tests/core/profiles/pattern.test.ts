@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { attribute, buildName } from '#core/x509/name.ts';
+import { processorTime } from '#tests/processor-time.ts';
 import { apply, parse, refusal } from './rehearsal.ts';
 
 const validity = { duration: 'P1Y' };
@@ -82,7 +83,7 @@ test('a value that makes the pattern too long matches nothing', () => {
   expect(fits(pattern, 'x', '.'.repeat(64))).toBe(false);
 });
 
-test('profiles full of hostile patterns and texts are judged in no time', () => {
+test('profiles full of hostile patterns and texts are judged in no time', async () => {
   const rows: readonly [type: string, length: number, pattern: string][] = [
     ['CN', 60, '(a+)+'],
     ['O', 60, '(a|a)*'],
@@ -93,8 +94,9 @@ test('profiles full of hostile patterns and texts are judged in no time', () => 
   ];
   const subject = Object.fromEntries(rows.map(([type, , pattern]) => [type, { pattern, unfit: 'drop' }]));
   const wish = buildName(rows.map(([type, length]) => [attribute(type, `${'a'.repeat(length)}!`)]));
-  const start = performance.now();
-  const text = refusal(() => apply({ validity, subject }, { subject: wish }));
-  expect(text).toBe('badCsr: subject: the certificate would name nobody: no subject, no alternative name');
-  expect(performance.now() - start).toBeLessThan(2000);
+  const cost = await processorTime(() => {
+    const text = refusal(() => apply({ validity, subject }, { subject: wish }));
+    expect(text).toBe('badCsr: subject: the certificate would name nobody: no subject, no alternative name');
+  });
+  expect(cost).toBeLessThan(2000);
 });

@@ -19,6 +19,7 @@ import {
 } from '#tests/fixtures/cmp-client.ts';
 import { httpRequest } from '#tests/fixtures/enrolment.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
+import { processorTime } from '#tests/processor-time.ts';
 import { runs } from '#tests/property.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
@@ -163,17 +164,15 @@ describe('who is not known, or not here', () => {
 });
 
 describe('what would cost too much is refused before it does', () => {
-  const within = async (milliseconds: number, run: () => Promise<string>): Promise<string> => {
-    const before = performance.now();
-    const result = await run();
-    expect(performance.now() - before).toBeLessThan(milliseconds);
-    return result;
-  };
+  const soon = async (run: () => Promise<unknown>): Promise<void> =>
+    expect(await processorTime(run)).toBeLessThan(500);
 
   test.each([
     ['PasswordBasedMac with 100,001 iterations', { ...passwordBasedMac, iterations: 100_001 }],
     ['PasswordBasedMac with 99 iterations', { ...passwordBasedMac, iterations: 99 }],
     ['PBMAC1 with 1,000,001 iterations', { ...pbmac1, iterations: 1_000_001 }],
+    ['PasswordBasedMac with 2^31 - 1 iterations', { ...passwordBasedMac, iterations: 2 ** 31 - 1 }],
+    ['PBMAC1 with 2^31 - 1 iterations', { ...pbmac1, iterations: 2 ** 31 - 1 }],
   ])('%s', async (_, parameters) => {
     // The message is made without the work that it claims.
     const light = await site.client(pump).build(ir(crmf(key)));
@@ -181,14 +180,14 @@ describe('what would cost too much is refused before it does', () => {
     const protector = { algorithm: macAlgorithm(parameters), protect: () => new Uint8Array(32) };
     const message = await buildPkiMessage(header, body, { protector });
     const answer = async () => failureOf(parsePkiMessage(await site.client(pump).post(message)));
-    expect(await within(100, answer)).toBe('badAlg');
+    await soon(async () => expect(await answer()).toBe('badAlg'));
   });
 
   test('hundreds of certificate requests, as many as fit', async () => {
     const requests = Array.from({ length: 400 }, () => crmf(key));
     const message = await site.client(pump).build(ir(...requests));
     const answer = async () => failureOf(parsePkiMessage(await site.client(pump).post(message)));
-    expect(await within(200, answer)).toBe('badDataFormat');
+    await soon(async () => expect(await answer()).toBe('badDataFormat'));
   });
 
   test('two requests where there may be one', async () => {
@@ -198,9 +197,7 @@ describe('what would cost too much is refused before it does', () => {
   test('100 KiB of general info', async () => {
     const generalInfo = [{ type: '1.2.3', value: der((b) => b.octetString(new Uint8Array(100 * 1024))) }];
     const body = await site.client(pump).build(ir(crmf(key)), { header: { generalInfo } });
-    const before = performance.now();
-    expect((await http({ body })).status).toBe(400);
-    expect(performance.now() - before).toBeLessThan(100);
+    await soon(async () => expect((await http({ body })).status).toBe(400));
   });
 
   test('messages nested a hundred deep', async () => {
@@ -209,7 +206,7 @@ describe('what would cost too much is refused before it does', () => {
       message = await site.client(pump).build({ type: 'nested', messages: [message] });
     }
     const answer = async () => failureOf(parsePkiMessage(await site.client(pump).post(message)));
-    expect(await within(200, answer)).toBe('badDataFormat');
+    await soon(async () => expect(await answer()).toBe('badDataFormat'));
   });
 });
 

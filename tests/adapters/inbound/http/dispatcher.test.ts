@@ -374,7 +374,7 @@ describe('requests sent ahead on one connection', () => {
     const response = await ask(first('GET /slow?400') + refused);
     expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`]);
     expect(response).toMatch(/^slow 400$/m);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(9_000);
   });
 
   test('are refused when they are too many', async () => {

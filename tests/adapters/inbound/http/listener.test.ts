@@ -24,6 +24,8 @@ const slow = mount('/', async ({ path, query }) => {
   await Bun.sleep(Number(query));
   return text('done');
 });
+/** Milliseconds that no test waits: what closes before has waited for nothing but its connections. */
+const forever = 600_000;
 const keepAlive = (query: number): string => `GET /?${query} HTTP/1.1\r\nHost: pki\r\n\r\n`;
 
 async function* drip(ms: number): AsyncGenerator<Uint8Array> {
@@ -207,17 +209,12 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     socket.write(keepAlive(0));
     await until(socket, 'done');
   };
-  const timed = async (promise: Promise<unknown>): Promise<number> => {
-    const started = performance.now();
-    await promise;
-    return performance.now() - started;
-  };
 
   test('lets a request under way end and then ends its connection', async () => {
     const { listener, connect } = await start();
     const answer = talk(connect(), keepAlive(200));
     await Bun.sleep(100);
-    expect(await timed(listener.close(5_000))).toBeLessThan(500);
+    await listener.close(forever);
     expect(await answer).toMatch(/^connection: close\r$/im);
     expect(await answer).toEndWith('done');
   });
@@ -226,7 +223,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     const { listener, connect } = await start();
     const answer = talk(connect(), 'GET /stream?200 HTTP/1.1\r\nHost: pki\r\n\r\n');
     await Bun.sleep(100);
-    expect(await timed(listener.close(5_000))).toBeLessThan(500);
+    await listener.close(forever);
     expect(await answer).toEndWith('ended\r\n0\r\n\r\n');
   });
 
@@ -236,12 +233,12 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     await settled(socket);
     socket.write('POST /?0 HTTP/1.1\r\nHost: pki\r\nContent-Length: 2\r\n\r\na');
     await Bun.sleep(50);
-    const closed = listener.close(5_000);
+    const closed = listener.close(forever);
     const answer = talk(socket);
     await Bun.sleep(50);
     socket.write('b');
     expect(await answer).toEndWith('done');
-    expect(await timed(closed)).toBeLessThan(500);
+    await closed;
   });
 
   test('lets a request whose header is still coming in end', async () => {
@@ -250,11 +247,11 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     await settled(socket);
     socket.write('GET /?0 HTTP/1.1\r\n');
     await Bun.sleep(50);
-    const closed = listener.close(5_000);
+    const closed = listener.close(forever);
     const answer = talk(socket);
     socket.write('Host: pki\r\n\r\n');
     expect(await answer).toEndWith('done');
-    expect(await timed(closed)).toBeLessThan(500);
+    await closed;
   });
 
   test('ends idle connections at once and accepts no more', async () => {
@@ -262,18 +259,18 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     const idle = connect();
     await settled(idle);
     const ended = talk(idle);
-    expect(await timed(listener.close(5_000))).toBeLessThan(500);
+    await listener.close(forever);
     expect(await ended).toBe('');
     expect(await talk(connect(), request('GET /?0'))).toBe('');
   });
 
   test('cuts a request that does not end in time', async () => {
     const { listener, connect } = await start();
-    const answer = talk(connect(), keepAlive(3_000));
+    const answer = talk(connect(), keepAlive(forever));
     await Bun.sleep(100);
-    const ms = await timed(listener.close(200));
-    expect(ms).toBeGreaterThan(190);
-    expect(ms).toBeLessThan(1_000);
+    const started = performance.now();
+    await listener.close(200);
+    expect(performance.now() - started).toBeGreaterThan(190);
     expect(await answer).toBe('');
   });
 });
@@ -282,13 +279,13 @@ test('closing ends handshakes that have not ended', async () => {
   const listener = await open([hello]);
   const ended = talk(connectPlain(listener.httpsPort));
   await Bun.sleep(50);
-  await listener.close(5_000);
+  await listener.close(forever);
   expect(await ended).toBe('');
 });
 
 test('a listener that nobody is connected to closes', async () => {
   const listener = await open([hello]);
-  await listener.close(5_000);
+  await listener.close(forever);
   const socket = connectSecure(listener.httpsPort);
   expect(socket).toBeInstanceOf(TLSSocket);
   expect(await talk(socket)).toBe('');

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { Fault } from '#core/fault.ts';
+import { processorTime } from '#tests/processor-time.ts';
 import { runs } from '#tests/property.ts';
 
 function compile(pattern: string): ((text: string) => boolean) | Fault {
@@ -95,7 +96,7 @@ describe('patterns', () => {
     expect(matches('a'.repeat(2000))).toBe(false);
   });
 
-  test('take linear time where backtracking takes for ever', () => {
+  test('take linear time where backtracking takes for ever', async () => {
     for (const pattern of [
       '(a+)+',
       '(a|a)*',
@@ -108,9 +109,8 @@ describe('patterns', () => {
     ]) {
       const matches = patterns.compile(pattern);
       for (const length of [50, 500, 9_999]) {
-        const start = performance.now();
-        expect(matches(`${'a'.repeat(length)}!`)).toBe(false);
-        expect(performance.now() - start).toBeLessThan(2000);
+        const cost = await processorTime(() => expect(matches(`${'a'.repeat(length)}!`)).toBe(false));
+        expect(cost).toBeLessThan(2000);
       }
     }
   });

