@@ -1,12 +1,14 @@
 import type { Actor } from '../audit/event.ts';
 import { audit, type Context, systemActor } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
 import { retried } from '../retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
-import type { StoredCrl } from './issuing-ca.ts';
+import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
+import { sameIssuer } from './same-issuer.ts';
 
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
@@ -102,14 +104,19 @@ export class Crls {
     const { store, clock, configuration } = this.#context;
     const record = await store.get('issuingCa', id);
     if (!record) throw new Fault('notFound', 'there is no such issuing CA');
-    const ca = (await configuration.current()).ca(id);
+    const current = await configuration.current();
+    const ca = current.ca(id);
     if (!ca || !record.key)
       throw new Fault('unsupported', 'the key of this CA is not here: its CRL comes from elsewhere');
     const keys = this.#context.keyStores.get(record.key.store);
     if (!keys) throw new Fault('unavailable', 'the key store of this CA is not configured');
+    // RFC 5280 §5: a CRL is for all that its issuer has issued, and CRLs know issuers by name and key.
+    const others = sameIssuer(current, ca).filter((other) => other.record.id !== id);
+    const found = await Promise.all(others.map((other) => store.get('issuingCa', other.record.id)));
+    const records = [record, ...found.filter((other) => other !== undefined)];
     const issuerKey = readPublicKey(ca.certificate.spki);
     const signatureAlgorithm = defaultSignatureAlgorithm(issuerKey.type);
-    const number = record.crlNumber + 1;
+    const number = Math.max(...records.map(({ crlNumber }) => crlNumber)) + 1;
     const thisUpdate = clock.now();
     const nextUpdate = thisUpdate + lifetime;
     const unsigned = await buildCrl({
@@ -119,43 +126,49 @@ export class Crls {
       nextUpdate,
       number: BigInt(number),
       authorityKeyIdentifier: subjectKeyIdentifierOf(ca.certificate) ?? keyIdentifier(issuerKey),
-      revoked: this.#revoked(id, record.lastCrlIssuedAt ?? 0),
+      revoked: this.#revoked(records),
     });
     const signature = await keys.sign(record.key.id, signatureAlgorithm, unsigned.tbs);
     if (!verifySignature(issuerKey, signatureAlgorithm, unsigned.tbs, signature)) {
       throw new Fault('internal', 'the signature of the CRL does not hold');
     }
-    const crl = unsigned.signed(signature);
-    const values = { ca: id, number, thisUpdate, nextUpdate, crl };
-    const before = await store.find('crl', { ca: id });
-    const [at] = await store.commit([
-      before
-        ? { op: 'update', kind: 'crl', id: before.id, set: values }
-        : { op: 'insert', kind: 'crl', values },
-      {
-        op: 'update',
-        kind: 'issuingCa',
-        id,
-        where: { crlNumber: record.crlNumber },
-        set: { crlNumber: number, lastCrlIssuedAt: thisUpdate },
-        quiet: true,
-      },
+    const values = { number, thisUpdate, nextUpdate, crl: unsigned.signed(signature) };
+    const before = await Promise.all(records.map((one) => store.find('crl', { ca: one.id })));
+    const ids = await store.commit([
+      ...before.map(
+        (crl, n): Write =>
+          crl
+            ? { op: 'update', kind: 'crl', id: crl.id, set: values }
+            : { op: 'insert', kind: 'crl', values: { ca: records[n]!.id, ...values } },
+      ),
+      ...records.map(
+        (one): Write => ({
+          op: 'update',
+          kind: 'issuingCa',
+          id: one.id,
+          where: { crlNumber: one.crlNumber },
+          set: { crlNumber: number, lastCrlIssuedAt: thisUpdate },
+          quiet: true,
+        }),
+      ),
       audit(this.#context, actor, { action: 'crl.generate', object: `issuingCa:${id}`, detail: { number } }),
     ]);
-    const made = { id: at!, ...values };
-    this.#newest.set(id, { crl: made, readAt: thisUpdate });
-    return made;
+    const made = records.map((one, n) => ({ id: ids[n]!, ca: one.id, ...values }));
+    for (const crl of made) this.#newest.set(crl.ca, { crl, readAt: thisUpdate });
+    return made[0]!;
   }
 
   /** What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
-  async *#revoked(ca: number, lastCrl: number): AsyncGenerator<RevokedEntry> {
-    for await (const one of this.#context.store.revoked(ca, lastCrl)) {
-      yield {
-        serial: Buffer.from(one.serialNumber, 'hex'),
-        revokedAt: one.revokedAt,
-        ...(one.revocationReason && { reason: one.revocationReason }),
-        ...(one.invalidityDate !== null && { invalidityDate: one.invalidityDate }),
-      };
+  async *#revoked(cas: readonly IssuingCa[]): AsyncGenerator<RevokedEntry> {
+    for (const { id, lastCrlIssuedAt } of cas) {
+      for await (const one of this.#context.store.revoked(id, lastCrlIssuedAt ?? 0)) {
+        yield {
+          serial: Buffer.from(one.serialNumber, 'hex'),
+          revokedAt: one.revokedAt,
+          ...(one.revocationReason && { reason: one.revocationReason }),
+          ...(one.invalidityDate !== null && { invalidityDate: one.invalidityDate }),
+        };
+      }
     }
   }
 }

@@ -14,6 +14,8 @@ import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import type { Credential } from './credential.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
+import { sameIssuer } from './same-issuer.ts';
+import type { StoredCertificate } from './stored-certificate.ts';
 
 /** A CA that revokes here, as OCSP names it. */
 export interface Authority {
@@ -47,7 +49,7 @@ export interface Responder {
 
 /** What a responder beside the CRLs needs, whatever protocol it speaks. For everybody: nothing here says who asks. */
 export interface RevocationStatuses {
-  /** The CAs whose key is here, active or not. Cheap to ask again: the same array while nothing changed. */
+  /** The CAs whose key is here, active or not, one of each name and key. Cheap to ask again: the same array while nothing changed. */
   authorities(): Promise<readonly Authority[]>;
   /** As it is at this moment. `serial`: contents octets of the INTEGER. Faults: unavailable. */
   of(ca: number, serial: Uint8Array): Promise<RevocationStatus>;
@@ -107,9 +109,11 @@ export function revocationStatuses(context: Context): RevocationStatuses {
 
   return {
     async authorities() {
-      const { counter, cas } = await configuration.current();
+      const current = await configuration.current();
+      const { counter } = current;
       if (named?.counter !== counter) {
-        const own = cas.filter(({ record }) => record.key !== null);
+        // OCSP names an issuer by name and key: of several CAs that share both, the newest speaks.
+        const own = current.cas.filter((ca) => sameIssuer(current, ca)[0] === ca);
         named = {
           counter,
           authorities: own.map(({ record, certificate }) => ({
@@ -124,7 +128,13 @@ export function revocationStatuses(context: Context): RevocationStatuses {
 
     async of(ca, serial) {
       if (serial.length === 0 || serial.length > longestSerial + 1) return { kind: 'unknown' };
-      const found = await store.find('certificate', { ca, serialNumber: formatSerial(serial) });
+      const current = await configuration.current();
+      const loaded = current.ca(ca);
+      const serialNumber = formatSerial(serial);
+      let found: StoredCertificate | undefined;
+      for (const { record } of loaded ? sameIssuer(current, loaded) : []) {
+        found ??= await store.find('certificate', { ca: record.id, serialNumber });
+      }
       switch (found?.status) {
         case 'good':
           return { kind: 'good' };

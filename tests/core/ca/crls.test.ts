@@ -94,6 +94,28 @@ test('a number that another instance has taken is not used again', async () => {
   expect(number).toBe(42);
 });
 
+test('of CAs that share name and key is one: an issuer has no other list than all that it revoked', async () => {
+  await using site = await installation();
+  const before = await revoke(site, await issued(site, 'pump'));
+  const { id: _, ...ca } = (await site.store.get('issuingCa', before.ca))!;
+  const [renewed = 0] = await site.store.commit([
+    { op: 'insert', kind: 'issuingCa', values: { ...ca, uniqueName: 'renewed', crlNumber: 0 } },
+  ]);
+  await site.store.commit([{ op: 'update', kind: 'domain', id: 1, set: { issuingCa: renewed } }]);
+  site.clock.advance(2000);
+  const after = await revoke(site, await issued(site, 'valve'));
+  expect([before.ca, after.ca]).toEqual([2, renewed]);
+  const crl = await site.gateway.crl(renewed);
+  expect(crl).toEqual(await site.gateway.crl(2));
+  expect(parseCrl(crl).number).toBe(2n);
+  expect(serialsOn(crl)).toEqual([after.serialNumber, before.serialNumber]);
+  const statuses = site.gateway.revocationStatuses;
+  expect((await statuses.authorities()).map(({ id }) => id)).toEqual([renewed, 1]);
+  for (const { serialNumber } of [before, after]) {
+    expect(await statuses.of(renewed, Buffer.from(serialNumber, 'hex'))).toMatchObject({ kind: 'revoked' });
+  }
+});
+
 describe('maintenance', () => {
   test('makes the first CRLs, and renews them before they run out', async () => {
     await using site = await installation();
