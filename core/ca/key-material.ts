@@ -1,9 +1,9 @@
 import { Fault } from '../fault.ts';
+import { isSelfSigned } from '../x509/ca-chain.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { factsOf } from '../x509/facts.ts';
 import { sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
-import { readPublicKey, verifySignature } from '../x509/public-key.ts';
 
 /** A certificate from outside, with its private key unless that is in a key store already. DER. */
 export interface KeyMaterial {
@@ -83,12 +83,6 @@ function demandSpace(chain: readonly Certificate[]): void {
       field: 'certificateChain',
     });
   }
-}
-
-function isSelfSigned(certificate: Certificate): boolean {
-  const { subject, issuer, signatureAlgorithm, tbs, signature, spki } = certificate;
-  if (!signatureAlgorithm || !sameName(subject, issuer)) return false;
-  return verifySignature(readPublicKey(spki), signatureAlgorithm, tbs, signature);
 }
 
 const isAbove = (one: Certificate, other: Certificate): boolean =>

@@ -1,4 +1,5 @@
-import type { Certificate } from './certificate.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } from './certificate.ts';
 import { factsOf } from './facts.ts';
 import { sameName } from './name.ts';
 import { validatePath } from './path.ts';
@@ -34,8 +35,17 @@ function isCa(certificate: Certificate): boolean {
   }
 }
 
-const isSelfSigned = (certificate: Certificate): boolean =>
-  sameName(certificate.subject, certificate.issuer) && hasSigned(certificate, certificate);
+/**
+ * Whether it is a root's own certificate. Where old roots have signed themselves by an algorithm that is not accepted, what they say
+ * is enough, as nobody goes by a root's signature (RFC 5280 §6.1). Faults: malformed; those of `readPublicKey`.
+ */
+export function isSelfSigned(certificate: Certificate): boolean {
+  if (!sameName(certificate.subject, certificate.issuer)) return false;
+  if (certificate.signatureAlgorithm) return hasSigned(certificate, certificate);
+  const issuers = authorityKeyIdentifierOf(certificate)?.keyIdentifier;
+  const own = subjectKeyIdentifierOf(certificate);
+  return !issuers || !own || sameBytes(issuers, own);
+}
 
 /** Links between two certificates of one CA (RFC 4210 §4.4) do not put it above itself. */
 const isAbove = (one: Certificate, other: Certificate): boolean =>

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test';
+import { der } from '#core/der/builder.ts';
+import { isSelfSigned, orderCaChain } from '#core/x509/ca-chain.ts';
+import { oid } from '#core/x509/oids.ts';
+import { certificate, noon, type Order, party } from './path/certify.ts';
+
+const root = party('CN=Root');
+const next = party('CN=Root');
+const issuing = party('CN=Issuing');
+const ecdsaWithSha1 = {
+  algorithm: der((b) => b.sequence((s) => s.oid('1.2.840.10045.4.1'))),
+  hash: 'sha1',
+} satisfies Order['raw'];
+
+for (const [what, made, selfSigned] of [
+  ['signed by its own key', certificate(root, root, { ca: true }), true],
+  ['of an old key of the same name', certificate(next, root, { ca: true }), false],
+  ['with SHA-1 and its own key identifier', certificate(root, root, { ca: true, raw: ecdsaWithSha1 }), true],
+  [
+    'with SHA-1 and no key identifiers',
+    certificate(root, root, {
+      ca: true,
+      raw: ecdsaWithSha1,
+      without: [oid.authorityKeyIdentifier, oid.subjectKeyIdentifier],
+    }),
+    true,
+  ],
+  ['with SHA-1, of an old key', certificate(next, root, { ca: true, raw: ecdsaWithSha1 }), false],
+  ['of another name', certificate(issuing, root, { ca: true, raw: ecdsaWithSha1 }), false],
+] as const) {
+  test(`a certificate ${what} is ${selfSigned ? '' : 'not '}that of a root`, () => {
+    expect(isSelfSigned(made)).toBe(selfSigned);
+  });
+}
+
+test('a chain ends at a root that signed itself with SHA-1, whatever the order', () => {
+  const top = certificate(root, root, { ca: true, raw: ecdsaWithSha1 });
+  const below = certificate(issuing, root, { ca: true });
+  expect(orderCaChain([top, below], noon)).toEqual([below, top]);
+});
