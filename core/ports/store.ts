@@ -251,7 +251,8 @@ export interface Store {
   changeCounter(): Promise<number>;
   /**
    * True for one holder at a time; held for `seconds` from now, renewed by calling again, free when it runs out. With
-   * 0 seconds the holder gives it back.
+   * 0 seconds the holder gives it back. One that runs out later than two of that length from now was taken while the clock was wrong,
+   * and is free.
    */
   lease(name: string, holder: string, seconds: number): Promise<boolean>;
   /** The heads of up to 1000 chains whose names come after `after` (`''`: from the first), by name. */

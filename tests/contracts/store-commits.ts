@@ -431,6 +431,13 @@ export function commitContract({ fresh, shared }: Databases): void {
         [0, b, 'crl', 'b', 0, true],
         [0, a, 'crl', 'a', 10, true],
         [0, b, 'crl', 'b', 10, false],
+        // Clocks that are apart, or are put right.
+        [-10_000, b, 'crl', 'b', 10, false],
+        [-7_200_000, b, 'crl', 'b', 0, false],
+        [0, b, 'crl', 'b', 10, true],
+        [0, a, 'crl', 'a', 10, false],
+        [0, b, 'crl', 'b', 0, true],
+        [-7_200_000, a, 'crl', 'a', 10, true],
       ];
       for (const [wait, store, name, holder, seconds, got] of steps) {
         now += wait;

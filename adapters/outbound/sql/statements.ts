@@ -196,7 +196,10 @@ export class Statements {
     return this.#compiled('changeCounter', (builder) => builder.selectFrom('change_counter').select('value'));
   }
 
-  /** Parameters: name, holder, when it runs out, now. A row when the lease is the holder's. */
+  /**
+   * Parameters: name, holder, when it runs out, now, and the latest that one of another holder can run out: what does so later is left
+   * from before a clock was put right. A row when the lease is the holder's.
+   */
   lease(): string {
     return this.#compiled('lease', (builder) =>
       builder
@@ -213,6 +216,7 @@ export class Statements {
               is.or([
                 is(sql.ref('leases.holder'), '=', sql.ref('excluded.holder')),
                 is(sql.ref('leases.expires_at'), '<=', parameter),
+                is(sql.ref('leases.expires_at'), '>', parameter),
               ]),
             ),
         )

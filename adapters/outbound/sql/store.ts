@@ -47,8 +47,12 @@ export function createStore(driver: Driver, clock: Clock): Store {
 
     async lease(name, holder, seconds) {
       const now = clock.now();
-      const until = now + Math.ceil(seconds * 1000);
-      const rows = await driver.query(statements.lease(), [name, holder, until, now], true);
+      const length = Math.ceil(seconds * 1000);
+      // What is given back is free by everybody's clock.
+      const until = length > 0 ? now + length : 0;
+      // As far as two clocks may be apart without two holders at once, one that others hold may end later than one taken now.
+      const latest = length > 0 ? until + length : Number.MAX_SAFE_INTEGER;
+      const rows = await driver.query(statements.lease(), [name, holder, until, now, latest], true);
       return rows.length > 0;
     },
 
