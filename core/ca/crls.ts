@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/event.ts';
 import { audit, type Context, systemActor } from '../context.ts';
-import { Fault } from '../fault.ts';
+import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import { retried } from '../retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
@@ -14,6 +14,8 @@ import { sameIssuer } from './same-issuer.ts';
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
 const remembered = 1000;
+/** By which the clocks of instances may be apart. Milliseconds. */
+const clockSkew = 60_000;
 
 /** Makes, signs and publishes the CRLs of local CAs. */
 export class Crls {
@@ -82,13 +84,16 @@ export class Crls {
     const { store, clock, log } = this.#context;
     const { records } = await store.list('issuingCa', { limit: 1000 });
     for (const { id, uniqueName, key, certificate, lastCrlIssuedAt, lastRevocationAt } of records) {
+      const now = clock.now();
       const due =
         lastCrlIssuedAt === null ||
-        lastCrlIssuedAt + lifetime - renewBefore <= clock.now() ||
+        lastCrlIssuedAt + lifetime - renewBefore <= now ||
+        // The clock has been put right since, or another instance's is ahead: who reads it now does not take it yet.
+        lastCrlIssuedAt > now + clockSkew ||
         // The CRL that should have followed it could not be made.
-        (lastRevocationAt !== null && lastRevocationAt > lastCrlIssuedAt);
+        lastRevocationAt !== null;
       // What a CA that is not active has issued is still in use; what one that has expired has issued is not.
-      if (!key || !due || parseCertificate(certificate).notAfter < clock.now()) continue;
+      if (!key || !due || parseCertificate(certificate).notAfter < now) continue;
       await this.generate(id, systemActor).catch((error) =>
         log.error('a CRL could not be made', error, { ca: uniqueName }),
       );
@@ -126,7 +131,7 @@ export class Crls {
       nextUpdate,
       number: BigInt(number),
       authorityKeyIdentifier: subjectKeyIdentifierOf(ca.certificate) ?? keyIdentifier(issuerKey),
-      revoked: this.#revoked(records),
+      revoked: this.#revoked(records, thisUpdate),
     });
     const signature = await keys.sign(record.key.id, signatureAlgorithm, unsigned.tbs);
     if (!verifySignature(issuerKey, signatureAlgorithm, unsigned.tbs, signature)) {
@@ -155,13 +160,33 @@ export class Crls {
     ]);
     const made = records.map((one, n) => ({ id: ids[n]!, ca: one.id, ...values }));
     for (const crl of made) this.#newest.set(crl.ca, { crl, readAt: thisUpdate });
+    await Promise.all(records.map((one) => this.#settleRevocation(one)));
     return made[0]!;
   }
 
+  /** Up to the revocation that `ca` tells of a CRL has everything; one that came while it was made is for the next. */
+  async #settleRevocation({ id, lastRevocationAt }: IssuingCa): Promise<void> {
+    if (lastRevocationAt === null) return;
+    const { store, log } = this.#context;
+    const where = { lastRevocationAt };
+    try {
+      await store.commit([
+        { op: 'update', kind: 'issuingCa', id, where, set: { lastRevocationAt: null }, quiet: true },
+      ]);
+    } catch (error) {
+      const { code } = toFault(error);
+      // At worst, maintenance makes a CRL too many.
+      if (code !== 'conflict')
+        log.error('that a CRL tells of a revocation could not be recorded', error, { ca: id });
+    }
+  }
+
   /** What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
-  async *#revoked(cas: readonly IssuingCa[]): AsyncGenerator<RevokedEntry> {
+  async *#revoked(cas: readonly IssuingCa[], now: number): AsyncGenerator<RevokedEntry> {
     for (const { id, lastCrlIssuedAt } of cas) {
-      for await (const one of this.#context.store.revoked(id, lastCrlIssuedAt ?? 0)) {
+      // A clock that was ahead for a while must not have them forgotten before their time.
+      const since = Math.min(lastCrlIssuedAt ?? 0, now);
+      for await (const one of this.#context.store.revoked(id, since)) {
         yield {
           serial: Buffer.from(one.serialNumber, 'hex'),
           revokedAt: one.revokedAt,

@@ -27,7 +27,7 @@ export interface IssuingCa {
   readonly issuer: string | null;
   readonly crlNumber: number;
   readonly lastCrlIssuedAt: number | null;
-  /** When one of its certificates was last revoked or released: a CRL from before does not know of it. */
+  /** When one of its certificates was last revoked or released, until a CRL tells of it. */
   readonly lastRevocationAt: number | null;
 }
 

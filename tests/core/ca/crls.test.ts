@@ -154,25 +154,46 @@ describe('maintenance', () => {
     expect((await crl()).number).toBe(1);
   });
 
-  test('makes up for a CRL that could not be made when something was revoked', async () => {
-    let broken = false;
-    const wrapKeys = (keys: KeyStore): KeyStore => ({
-      ...keys,
-      sign: (...args) => {
-        if (broken) throw new Fault('unavailable', 'the token is gone');
-        return keys.sign(...args);
-      },
-    });
-    await using site = await installation({ wrapKeys });
+  // Another instance's clock, or one that was put right.
+  test.each([1000, 0, -60_000])(
+    'makes up for a CRL that could not be made when something was revoked, %d ms after the last one',
+    async (after) => {
+      let broken = false;
+      const wrapKeys = (keys: KeyStore): KeyStore => ({
+        ...keys,
+        sign: (...args) => {
+          if (broken) throw new Fault('unavailable', 'the token is gone');
+          return keys.sign(...args);
+        },
+      });
+      await using site = await installation({ wrapKeys });
+      const id = await issued(site, 'pump');
+      await site.gateway.maintain('one');
+      site.clock.advance(after);
+      broken = true;
+      const { status, serialNumber } = await revoke(site, id);
+      expect(status).toBe('revoked');
+      expect(site.log.entries.map(({ event }) => event)).toContain('no CRL after a revocation');
+      broken = false;
+      for (let n = 0; n < 2; n++) {
+        await site.gateway.maintain('one');
+        const crl = await site.gateway.crl(2);
+        expect(serialsOn(crl).some((serial) => serial.endsWith(serialNumber))).toBe(true);
+        expect(parseCrl(crl).number).toBe(2n);
+      }
+    },
+  );
+
+  test('replaces CRLs of a clock that was ahead, and forgets nothing by them', async () => {
+    await using site = await installation();
     const id = await issued(site, 'pump');
+    const { serialNumber } = await revoke(site, id);
+    site.clock.advance(3650 * day);
+    await site.gateway.issuingCas.generateCrl(site.admin, 2);
+    site.clock.advance(-3650 * day);
     await site.gateway.maintain('one');
-    site.clock.advance(1000);
-    broken = true;
-    const { status, serialNumber } = await revoke(site, id);
-    expect(status).toBe('revoked');
-    expect(site.log.entries.map(({ event }) => event)).toContain('no CRL after a revocation');
-    broken = false;
-    await site.gateway.maintain('one');
-    expect(serialsOn(await site.gateway.crl(2)).some((serial) => serial.endsWith(serialNumber))).toBe(true);
+    const crl = await site.gateway.crl(2);
+    expect(parseCrl(crl)).toMatchObject({ number: 3n, thisUpdate: site.clock.now() });
+    expect(serialsOn(crl).some((serial) => serial.endsWith(serialNumber))).toBe(true);
   });
 });
