@@ -25,7 +25,7 @@ export class Throttle {
   readonly #failures = new Map<string, number[]>();
   /** Ids of stored failures that are counted, with their times. */
   readonly #counted = new Map<number, number>();
-  #nextPoll = Number.NEGATIVE_INFINITY;
+  #polledAt = Number.NEGATIVE_INFINITY;
   #pollFrom = 0;
 
   constructor(ports: { store: Store; clock: Clock; log: Log }, limits: LoginLimits) {
@@ -39,8 +39,8 @@ export class Throttle {
   /** Faults: tooManyRequests with the seconds to wait, which double with each failure beyond the limit. */
   check(name: string, address: string): void {
     const now = this.#clock.now();
-    if (now >= this.#nextPoll) {
-      this.#nextPoll = now + pollEvery;
+    if (Math.abs(now - this.#polledAt) >= pollEvery) {
+      this.#polledAt = now;
       void this.#poll(now);
     }
     if (this.#failures.size === 0) return;
@@ -110,7 +110,9 @@ export class Throttle {
 
   /** Milliseconds to wait still. */
   #wait(subject: string, limit: number, now: number): number {
-    const recent = this.#failures.get(subject)?.filter((at) => at > now - this.#limits.window) ?? [];
+    // Those that are yet to come are of a clock that has been put back.
+    const isRecent = (at: number): boolean => at > now - this.#limits.window && at <= now + overlap;
+    const recent = this.#failures.get(subject)?.filter(isRecent) ?? [];
     const beyond = recent.length - limit;
     if (beyond < 0) return 0;
     const penalty = Math.min(this.#limits.window, firstPenalty * 2 ** Math.min(beyond, 10));

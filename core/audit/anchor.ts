@@ -69,7 +69,7 @@ export class Anchors {
   readonly #context: Context;
   /** Chain → the sequence that this process has anchored. */
   readonly #anchored = new Map<string, number>();
-  #next = Number.NEGATIVE_INFINITY;
+  #anchoredAt = Number.NEGATIVE_INFINITY;
   /** How many events the last anchoring itself has added to this process's chain. */
   #own = 0;
 
@@ -80,8 +80,10 @@ export class Anchors {
   /** To be called by one instance at a time. */
   async anchorDue(): Promise<void> {
     const { clock, store } = this.#context;
-    if (clock.now() < this.#next) return;
-    this.#next = clock.now() + interval;
+    const now = clock.now();
+    // Before that, too: the clock may have been put back.
+    if (Math.abs(now - this.#anchoredAt) < interval) return;
+    this.#anchoredAt = now;
     const grown = (await allHeads(store)).filter(({ chain, sequence }) => sequence > this.#known(chain));
     const onlyItself =
       grown.length === 1 && grown[0]!.sequence - this.#known(grown[0]!.chain) === this.#own && this.#own > 0;

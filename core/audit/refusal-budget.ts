@@ -27,7 +27,8 @@ export class RefusalBudget {
   take(who: string): number | undefined {
     const now = this.#clock.now();
     const spent = this.#spent.get(who);
-    if (!spent || now - spent.since >= window) {
+    // Before that, too: the clock may have been put back.
+    if (!spent || Math.abs(now - spent.since) >= window) {
       this.#spent.delete(who);
       this.#spent.set(who, { since: now, recorded: 1, dropped: 0 });
       if (this.#spent.size > mostKnown) this.#spent.delete(this.#spent.keys().next().value!);

@@ -31,8 +31,9 @@ export class Circuits {
   }
 
   isOpen(issuer: string): boolean {
-    const circuit = this.#circuits.get(issuer);
-    return circuit !== undefined && this.#clock.now() < circuit.openUntil;
+    const left = (this.#circuits.get(issuer)?.openUntil ?? 0) - this.#clock.now();
+    // Longer than ever is since the clock was put back.
+    return left > 0 && left <= longest;
   }
 
   /** What is found out by a call. Whoever answers, be it with a refusal, is in reach. */

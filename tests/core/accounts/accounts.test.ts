@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { adminPassword, installation } from '#tests/fixtures/installation.ts';
+import { adminPassword, type Installation, installation } from '#tests/fixtures/installation.ts';
 
 const address = '192.0.2.1';
 const minute = 60_000;
@@ -105,6 +105,23 @@ test('a failure at one instance counts at the others within a second', async () 
     await one.gateway.accounts.signIn('admin', 'wrong password', address).catch(() => {});
   one.clock.advance(1001);
   await two.gateway.accounts.signIn('somebody', 'wrong password', address).catch(() => {});
+  expect(two.gateway.accounts.signIn('admin', adminPassword, address)).rejects.toMatchObject({
+    code: 'tooManyRequests',
+  });
+});
+
+test('a clock that is put back locks nobody out, and failures elsewhere go on counting', async () => {
+  await using one = await installation();
+  await using two = await installation({ store: one.store, clock: one.clock });
+  const fail = (site: Installation, name: string) =>
+    site.gateway.accounts.signIn(name, 'wrong password', address).catch(() => {});
+  for (let n = 0; n < 6; n++) await fail(one, 'admin');
+  await fail(two, 'somebody');
+  one.clock.advance(-7_200_000);
+  for (const site of [one, two]) await site.gateway.accounts.signIn('admin', adminPassword, address);
+  for (let n = 0; n < 5; n++) await fail(one, 'admin');
+  one.clock.advance(1001);
+  await fail(two, 'somebody');
   expect(two.gateway.accounts.signIn('admin', adminPassword, address)).rejects.toMatchObject({
     code: 'tooManyRequests',
   });

@@ -12,6 +12,9 @@ test('sixty refusals a minute of one address are recorded, then their number', (
   clock.advance(60_000);
   expect(budget.take('192.0.2.1')).toBe(40);
   expect(budget.take('192.0.2.1')).toBe(0);
+  for (let n = 0; n < 60; n++) budget.take('192.0.2.1');
+  clock.advance(-7_200_000);
+  expect(budget.take('192.0.2.1')).toBe(2);
 });
 
 test('strangers with certificates of their own cannot fill the store', async () => {

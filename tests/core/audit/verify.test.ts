@@ -212,4 +212,9 @@ test('what anchors themselves add is not anchored again and again', async () => 
   await site.device('pump');
   await site.gateway.maintain('test');
   expect(await site.audit('audit.anchor')).toHaveLength(2);
+  // A clock that is put back keeps nothing from being anchored.
+  site.clock.advance(-7_200_000);
+  await site.device('valve');
+  await site.gateway.maintain('test');
+  expect(await site.audit('audit.anchor')).toHaveLength(3);
 });
