@@ -28,6 +28,8 @@ export interface LoadedProfile {
 export interface LoadedCa {
   readonly record: IssuingCa;
   readonly certificate: Certificate;
+  /** Its issuer first, up to the root. */
+  readonly above: readonly Certificate[];
   /** The CA certificate and those above it, DER. The same array for as long as the CA does not change. */
   readonly chain: readonly Uint8Array[];
   readonly issuer: Issuer;
@@ -173,7 +175,7 @@ export class ConfigurationCache {
     const issuer = record.key
       ? localIssuer(this.#keyStore(record.key.store), record.key.id, chain)
       : (this.#ports.issuers.get(record.issuer ?? '') ?? absentIssuer(record.issuer ?? ''));
-    return { record, certificate, chain, issuer };
+    return { record, certificate, above: record.chain.map(parseCertificate), chain, issuer };
   }
 
   #keyStore(name: string) {

@@ -59,6 +59,7 @@ export const rehearse = (
     issuerName: ca.certificate.subject,
     issuerKey: readIssuerKey(ca).type,
     issuer: ca.certificate,
+    above: ca.above,
     security,
   });
 

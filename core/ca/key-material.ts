@@ -1,5 +1,5 @@
 import { Fault } from '../fault.ts';
-import { isSelfSigned } from '../x509/ca-chain.ts';
+import { hasRoom, isSelfSigned } from '../x509/ca-chain.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { factsOf } from '../x509/facts.ts';
 import { sameName } from '../x509/name.ts';
@@ -49,7 +49,11 @@ export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'e
     const own = path.reason === 'expired' || path.reason === 'notYetValid' || given.length === 0;
     throw new Fault('malformed', path.detail, { field: own ? 'certificate' : 'certificateChain' });
   }
-  if (of === 'ca') demandSpace(path.chain);
+  if (of === 'ca' && !hasRoom(path.chain)) {
+    throw new Fault('malformed', 'a CA in the chain allows no further CA below it', {
+      field: 'certificateChain',
+    });
+  }
   return { certificate, chain: path.chain.slice(1).map(({ der }) => der) };
 }
 
@@ -73,16 +77,6 @@ function demandCa(certificate: Certificate): void {
   if (usages && !usages.includes('keyCertSign')) throw refuse('its key may not sign certificates');
   // Every certificate that is issued points to a CRL.
   if (usages && !usages.includes('cRLSign')) throw refuse('its key may not sign CRLs');
-}
-
-/** RFC 5280 §6.1.4 (l), as it will be for what the CA at the head of the chain issues. */
-function demandSpace(chain: readonly Certificate[]): void {
-  for (const [below, ca] of chain.entries()) {
-    if (below <= (factsOf(ca).basicConstraints?.pathLength ?? below)) continue;
-    throw new Fault('malformed', 'a CA in the chain allows no further CA below it', {
-      field: 'certificateChain',
-    });
-  }
 }
 
 const isAbove = (one: Certificate, other: Certificate): boolean =>

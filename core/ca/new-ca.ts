@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import { addDuration, parseDuration } from '../profiles/duration.ts';
 import type { KeyType } from '../x509/algorithm.ts';
-import { basicConstraintsOf } from '../x509/certificate.ts';
+import { hasRoom } from '../x509/ca-chain.ts';
 import { attribute, buildName, type Name, parseDistinguishedName } from '../x509/name.ts';
 
 const year = 365.25 * 24 * 3_600_000;
@@ -81,10 +81,10 @@ export async function parentCa(context: Context, id: number | undefined, field: 
 }
 
 /** Why a CA cannot sign another one. */
-function unfit({ record, certificate }: LoadedCa, now: number): string | undefined {
+function unfit({ record, certificate, above }: LoadedCa, now: number): string | undefined {
   if (!record.key) return 'the key of this CA is not here';
   if (!record.isActive) return 'this CA is not active';
   if (certificate.notAfter <= now) return 'this CA has expired';
-  if (basicConstraintsOf(certificate)?.pathLength === 0) return 'this CA may have no CA below it';
+  if (!hasRoom([certificate, ...above], 1)) return 'this CA may have no CA below it';
   return undefined;
 }

@@ -40,6 +40,8 @@ export interface Preparation {
   readonly issuerKey: KeyType;
   /** The issuer's certificate; undefined for a root, which signs itself. */
   readonly issuer: Certificate | undefined;
+  /** Those above the issuer, its own first, as far as they are known. */
+  readonly above?: readonly Certificate[];
   /** What the security level of the service demands. */
   readonly security: LevelRules;
 }
@@ -65,7 +67,7 @@ interface Draft {
 
 /** Builds the TBSCertificate, lints it and holds it against the security level. */
 export function draft(preparation: Omit<Preparation, 'request'>): Draft {
-  const { outcome, subjectKey, serial, issuerName, issuerKey, issuer, security } = preparation;
+  const { outcome, subjectKey, serial, issuerName, issuerKey, issuer, above, security } = preparation;
   const template: CertificateTemplate = {
     serial,
     signatureAlgorithm: defaultSignatureAlgorithm(issuerKey),
@@ -88,7 +90,7 @@ export function draft(preparation: Omit<Preparation, 'request'>): Draft {
   return {
     template,
     tbs,
-    findings: lintBuilt(tbs, template, subjectKey, issuer),
+    findings: lintBuilt(tbs, template, subjectKey, issuer, above),
     shortcomings: shortcomings(security, judged),
   };
 }

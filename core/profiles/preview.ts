@@ -188,6 +188,7 @@ function drafted(
     issuerName: ca.certificate.subject,
     issuerKey: readPublicKey(ca.certificate.spki).type,
     issuer: ca.certificate,
+    above: ca.above,
     security,
   });
   for (const finding of findings) object('lint', new Fault('badCsr', finding));

@@ -101,6 +101,7 @@ function wantedOf(
     issuerName: ca.certificate.subject,
     issuerKey: readPublicKey(ca.certificate.spki).type,
     issuer: ca.certificate,
+    above: ca.above,
     security,
   });
   issuer.check?.({ prepared, operation, renews, message });

@@ -27,6 +27,20 @@ export function orderCaChain(
   return undefined;
 }
 
+/**
+ * Whether the path lengths in a chain let its lowest CA, which stands first, issue anything (RFC 5280 §6.1.4 (l)); with `more`: a CA
+ * that many below it. Faults: those of `factsOf`.
+ */
+export function hasRoom(chain: readonly Certificate[], more = 0): boolean {
+  let below = more;
+  for (const ca of chain) {
+    const { basicConstraints, selfIssued } = factsOf(ca);
+    if (below > (basicConstraints?.pathLength ?? below)) return false;
+    if (!selfIssued) below++;
+  }
+  return true;
+}
+
 function isCa(certificate: Certificate): boolean {
   try {
     return factsOf(certificate).basicConstraints?.ca === true;

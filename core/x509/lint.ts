@@ -62,12 +62,16 @@ function haveSameForm(a: Common['extensions'], b: Common['extensions']): boolean
 
 /**
  * What is wrong with a certificate before it is signed: RFC 5280, and what careful CAs ask for beyond it. `tbs`: the TBSCertificate
- * in DER. `issuer`: the CA that is to sign it, undefined when it signs itself. Empty when nothing is wrong; what cannot
- * be read, and a key that is not accepted, are a finding too.
+ * in DER. `issuer`: the CA that is to sign it, undefined when it signs itself; `above`: those above that one, in their order. Empty
+ * when nothing is wrong; what cannot be read, and a key that is not accepted, are a finding too.
  */
-export function lint(tbs: Uint8Array, issuer: Certificate | undefined): readonly string[] {
+export function lint(
+  tbs: Uint8Array,
+  issuer: Certificate | undefined,
+  above: readonly Certificate[] = [],
+): readonly string[] {
   try {
-    return findings(readDraft(parseTbsCertificate(tbs), issuer, undefined));
+    return findings(readDraft(parseTbsCertificate(tbs), issuer, above, undefined));
   } catch (error) {
     return [unreadable(error)];
   }
@@ -82,10 +86,11 @@ export function lintBuilt(
   template: CertificateTemplate,
   key: PublicKey,
   issuer: Certificate | undefined,
+  above: readonly Certificate[] = [],
 ): readonly string[] {
   const known = key.spki === template.spki ? key : undefined;
   try {
-    return findings(readDraft(outlineTbsCertificate(tbs, template), issuer, known));
+    return findings(readDraft(outlineTbsCertificate(tbs, template), issuer, above, known));
   } catch (error) {
     return [unreadable(error)];
   }

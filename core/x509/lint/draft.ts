@@ -1,4 +1,5 @@
 import type { KeyType, SignatureAlgorithm } from '../algorithm.ts';
+import { hasRoom } from '../ca-chain.ts';
 import {
   authorityKeyIdentifierOf,
   type Certificate,
@@ -14,6 +15,7 @@ import {
   decodeAuthorityInfoAccess,
   decodeCrlDistributionPoints,
 } from '../extensions/locations.ts';
+import type { NameConstraints } from '../extensions/name-constraints.ts';
 import type { BasicConstraints, KeyUsage } from '../extensions/usage.ts';
 import { type Facts, factsOf, readFacts } from '../facts.ts';
 import type { Name } from '../name.ts';
@@ -31,6 +33,12 @@ interface Signer {
 interface Issuer extends Signer {
   readonly certificate: Certificate;
   readonly facts: Facts;
+  // Its own, and those of the CAs above it:
+  readonly nameConstraints: readonly NameConstraints[];
+  /** Of each that is limited to some. */
+  readonly purposes: readonly (readonly string[])[];
+  /** Whether it, and those above it, allow one more CA that is to issue something. */
+  readonly hasRoomForCa: boolean;
 }
 
 /** What certificates of one profile and CA are alike in. */
@@ -80,10 +88,11 @@ const infoAccess = remembering(decodeAuthorityInfoAccess);
 export function readDraft(
   tbs: OutlinedCertificate,
   certificate: Certificate | undefined,
+  above: readonly Certificate[],
   key: PublicKey | undefined,
 ): Draft {
   const facts = readFacts(tbs, key);
-  const issuer = certificate && readIssuer(certificate);
+  const issuer = certificate && readIssuer(certificate, above);
   return {
     tbs,
     facts,
@@ -114,11 +123,22 @@ const signerOf = (certificate: OutlinedCertificate, { key }: Facts): Signer => (
 
 const issuers = new WeakMap<Certificate, Issuer>();
 
-function readIssuer(certificate: Certificate): Issuer {
+function readIssuer(certificate: Certificate, above: readonly Certificate[]): Issuer {
   let issuer = issuers.get(certificate);
   if (!issuer) {
     const facts = factsOf(certificate);
-    issuer = { ...signerOf(certificate, facts), certificate, facts };
+    const chain = [certificate, ...above];
+    issuer = {
+      ...signerOf(certificate, facts),
+      certificate,
+      facts,
+      nameConstraints: chain.flatMap((one) => factsOf(one).nameConstraints ?? []),
+      purposes: chain.flatMap((one) => {
+        const { purposes } = factsOf(one);
+        return purposes && !purposes.includes(oid.anyExtendedKeyUsage) ? [purposes] : [];
+      }),
+      hasRoomForCa: hasRoom(chain, 1),
+    };
     issuers.set(certificate, issuer);
   }
   return issuer;

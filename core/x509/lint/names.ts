@@ -108,10 +108,10 @@ export const nameRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.2.1.10',
     finding: ({ facts, issuer }) => {
-      const constraints = issuer?.facts.nameConstraints;
-      if (!constraints || (facts.selfIssued && facts.basicConstraints?.ca)) return undefined;
+      if (!issuer?.nameConstraints.length || (facts.selfIssued && facts.basicConstraints?.ca))
+        return undefined;
       try {
-        checkNames(facts.names, [constraints], new Budget());
+        checkNames(facts.names, issuer.nameConstraints, new Budget());
         return undefined;
       } catch (error) {
         if (error instanceof Refusal) return error.message;

@@ -93,16 +93,15 @@ export const useRules: readonly Rule<Common>[] = [
     finding: ({ ca, selfIssued, issuer }) =>
       ca &&
       !selfIssued &&
-      issuer?.facts.basicConstraints?.pathLength === 0 &&
-      'the path length of the issuer allows no CA below it',
+      issuer?.hasRoomForCa === false &&
+      'the path length of the issuer, or of a CA above it, allows no CA below it',
   },
   {
     // As path validation here and elsewhere has it.
     section: 'RFC 5280 §4.2.1.12',
     finding: ({ purposes, issuer }) => {
-      const allowed = issuer?.facts.purposes;
-      if (!allowed || allowed.includes(oid.anyExtendedKeyUsage)) return undefined;
-      const beyond = purposes.find((one) => !allowed.includes(one));
+      if (!issuer) return undefined;
+      const beyond = purposes.find((one) => !issuer.purposes.every((allowed) => allowed.includes(one)));
       return beyond && `the issuer may not issue for the purpose ${beyond}`;
     },
   },

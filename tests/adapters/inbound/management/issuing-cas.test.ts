@@ -81,6 +81,15 @@ describe('a CA that is made here', () => {
     expect(notAfter).toBeLessThanOrEqual(parseCertificate(await certificateOf(root.body.id)).notAfter);
   });
 
+  test('does not stand below one that a CA further up leaves no room for', async () => {
+    const root = await api.post(path, { unique_name: name(), issuing_ca_type: 0, path_length: 1 });
+    const below = { issuing_ca_type: 1, parent: root.body.id };
+    const { status, body } = await api.post(path, { unique_name: name(), ...below });
+    expect(status).toBe(201);
+    const refused = await api.post(path, { unique_name: name(), ...below, parent: body.id });
+    expect([refused.status, refused.body]).toEqual([400, { parent: ['this CA may have no CA below it'] }]);
+  });
+
   test('without a parent stands below the newest root', async () => {
     const root = await api.post(path, { unique_name: name(), issuing_ca_type: 0, common_name: 'The newest' });
     const { body } = await api.post(path, { unique_name: name(), issuing_ca_type: 1 });

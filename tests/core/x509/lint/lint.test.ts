@@ -54,6 +54,13 @@ const leafFindings = (
 ): readonly string[] => lint(tbsOf(certify(subject, middle, order)), below);
 const caFindings = (order: Order, below: Certificate = rootCertificate): readonly string[] =>
   lint(tbsOf(certify(middle, root, { ca: true, ...order })), below);
+const rootWith = (order: Order): readonly Certificate[] => [
+  parseCertificate(certify(root, root, { ca: true, ...order })),
+];
+const leafBelow = (order: Order, above: Order): readonly string[] =>
+  lint(tbsOf(certify(device, middle, order)), issued(), rootWith(above));
+const caBelow = (above: Order): readonly string[] =>
+  lint(tbsOf(certify(party('CN=Line CA'), middle, { ca: true })), issued(), rootWith(above));
 const rootFindings = (order: Order): readonly string[] =>
   lint(tbsOf(certify(root, root, { ca: true, ...order })), undefined);
 
@@ -396,6 +403,11 @@ describe('lint finds what is wrong with', () => {
       leafFindings(altNames('DNS:a.other.example'), issued({ with: [constraints] })),
       'DNS:a.other.example is not among the permitted names (RFC 5280 §4.2.1.10)',
     ],
+    [
+      'a name that the root may not have certified',
+      leafBelow(altNames('DNS:a.other.example'), { with: [constraints] }),
+      'DNS:a.other.example is not among the permitted names (RFC 5280 §4.2.1.10)',
+    ],
     // Extensions
     [
       'an extension that stands twice',
@@ -570,9 +582,16 @@ describe('lint finds what is wrong with', () => {
       lint(tbsOf(certify(party('CN=Line CA'), middle, { ca: true })), issued({ pathLength: 0 })),
       'allows no CA below it',
     ],
+    ['a CA below two of which the upper one allows one', caBelow({ pathLength: 1 }), 'allows no CA below it'],
+    ['a CA below two of which the upper one allows both: nothing', caBelow({ pathLength: 2 })],
     [
       'a purpose beyond those of the issuer',
       leafFindings({ with: [purposes(oid.serverAuth)] }, issued({ with: [purposes(oid.clientAuth)] })),
+      `may not issue for the purpose ${oid.serverAuth}`,
+    ],
+    [
+      'a purpose beyond those of the root',
+      leafBelow({ with: [purposes(oid.serverAuth)] }, { with: [purposes(oid.clientAuth)] }),
       `may not issue for the purpose ${oid.serverAuth}`,
     ],
     ['a key that is not accepted', leafFindings({ spki: weakKey }), 'RSA keys need at least 2048 bits'],
