@@ -12,6 +12,7 @@ import {
 } from './algorithm.ts';
 import { oid } from './oids.ts';
 import { remembering } from './remembering.ts';
+import { isOfSmallOrder, isRocaModulus } from './weak-keys.ts';
 
 /** A key that Postern accepts: only this file makes one. */
 export interface PublicKey {
@@ -78,6 +79,9 @@ function keyType(algorithm: DerReader, bytes: Uint8Array): KeyType {
   const [type, length] = known;
   if (bytes.length !== length)
     throw malformed(`public key of ${type} has ${bytes.length} octets, not ${length}`);
+  if (type === 'ed25519' && isOfSmallOrder(bytes)) {
+    throw refused('with this Ed25519 key everybody can make signatures');
+  }
   return type;
 }
 
@@ -110,6 +114,7 @@ function rsaKeyType(bytes: Uint8Array): KeyType {
   const exponentBits = bitLength(exponent);
   if (even || exponentBits < 17) throw refused('RSA public exponents need to be odd and at least 65537');
   if (exponentBits > 256) throw refused('RSA public exponents may have 256 bits at most');
+  if (isRocaModulus(modulus)) throw refused('RSA key of a flawed generator (CVE-2017-15361, ROCA)');
   return `rsa-${bits}`;
 }
 

@@ -51,6 +51,8 @@ function modulus(bits: number): Uint8Array {
 }
 
 const f4 = Uint8Array.of(1, 0, 1);
+/** 65537 to the power of 128. */
+const roca = Uint8Array.fromHex((65537n ** 128n).toString(16).padStart(514, '0'));
 const simple = (algorithm: Uint8Array, bytes: Uint8Array): Uint8Array =>
   der((b) => b.sequence((s) => s.sequence(algorithm).bitString(bytes)));
 const algorithm = (which: string, ...more: Uint8Array[]): Uint8Array =>
@@ -89,6 +91,7 @@ describe('public keys', () => {
       'not usable',
     ],
     ['RSA with an even modulus', rsa(modulus(2048).with(-1, 2), f4), 'malformed', 'even'],
+    ['RSA whose modulus is a power of 65537 modulo all small primes', rsa(roca, f4), 'badAlgorithm', 'ROCA'],
     ['RSA with nothing', rsa(new Uint8Array(1), f4), 'badAlgorithm', 'this one has 0'],
     [
       'RSA with a negative modulus',
@@ -163,6 +166,24 @@ describe('public keys', () => {
     const fault = refusal(spki);
     expect(fault.code).toBe(code);
     expect(fault.detail).toContain(text);
+  });
+
+  // The last two are other encodings of 0 and 1.
+  test.each([
+    ['0000000000000000000000000000000000000000000000000000000000000000', 4],
+    ['0100000000000000000000000000000000000000000000000000000000000000', 1],
+    ['26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 8],
+    ['c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 8],
+    ['ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 2],
+    ['edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 4],
+    ['eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 1],
+  ])('Ed25519 at %s, a point of order %d, is refused with either sign', (y) => {
+    const bytes = Uint8Array.fromHex(y);
+    for (const signed of [bytes, bytes.with(31, bytes[31]! | 0x80)]) {
+      const fault = refusal(simple(algorithm(oid.ed25519), signed));
+      expect(fault.code).toBe('badAlgorithm');
+      expect(fault.detail).toContain('everybody');
+    }
   });
 
   test('trailing bytes are refused, outside and inside', () => {
