@@ -5,7 +5,7 @@ import type { Mount, Peer } from './exchange.ts';
 import { type Header, headerOf } from './header.ts';
 import type { RequestHead } from './parser.ts';
 import { type Announced, Reception, type Refused, tooLong } from './reception.ts';
-import { findMount, parseTarget } from './target.ts';
+import { findMount, isHost, parseTarget } from './target.ts';
 
 const noOctets = new Uint8Array();
 
@@ -36,7 +36,8 @@ export class Dispatcher {
 
   #fateOf(connection: Connection, head: RequestHead): Announced | Refused {
     const target = parseTarget(head.target);
-    const found = target && findMount(this.#mounts, target.path);
+    // Of a target that is none, the beginning still says in whose words it is refused.
+    const found = findMount(this.#mounts, target?.path ?? head.target);
     const mount = connection.peer.secure || found?.plainHttp ? found : undefined;
 
     if (head.fields.length > 2 * connection.limits.headerFields) {
@@ -75,5 +76,6 @@ function framingProblem({ old }: RequestHead, header: Header): string | undefine
   if (encoding !== undefined && (old || encoding.toLowerCase() !== 'chunked')) {
     return 'Transfer-Encoding other than chunked';
   }
-  return header.host === undefined && !old ? 'there has to be one Host field' : undefined;
+  if (header.host === undefined) return old ? undefined : 'there has to be one Host field';
+  return isHost(header.host) ? undefined : 'Host is not the name of a host';
 }

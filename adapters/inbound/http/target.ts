@@ -7,18 +7,32 @@ export interface Target {
 
 const originForm = /^\/[!"$->@-[\]-~]*(?:\?[!"$-~]*)?$/;
 const encodedControl = /%(?:[01][0-9a-f]|7f)/i;
+const host = "[A-Za-z0-9\\-._~!$&'()*+,;=%:[\\]]";
+const absolute = new RegExp(`^https?://${host}+(?=[/?]|$)`, 'i');
+const hostForm = new RegExp(`^${host}*$`);
+
+/** What a Host field may be: host and port of a URI, as far as their characters go; who is meant plays no part here. */
+export const isHost = (value: string): boolean => hostForm.test(value);
 
 /**
- * The target of a request: origin-form (RFC 9112 §3.2.1) and no other, nothing decoded, no segment resolved.
- * Undefined for control characters, plain or encoded, in the path, for spaces, non-ASCII octets, fragments and backslashes,
+ * The target of a request: origin-form, or absolute-form (RFC 9112 §3.2.2), of which path and query are left; nothing decoded, no
+ * segment resolved. Undefined for control characters, plain or encoded, in the path, for spaces, non-ASCII octets, fragments and backslashes,
  * which others on the way may read as '/'.
  */
 export function parseTarget(target: string): Target | undefined {
-  if (!originForm.test(target)) return undefined;
-  const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
+  const local = target.startsWith('/') ? target : withoutAuthority(target);
+  if (!originForm.test(local)) return undefined;
+  const mark = local.indexOf('?');
+  const path = mark < 0 ? local : local.slice(0, mark);
   if (path.includes('%') && encodedControl.test(path)) return undefined;
-  return { path, query: mark < 0 ? '' : target.slice(mark + 1) };
+  return { path, query: mark < 0 ? '' : local.slice(mark + 1) };
+}
+
+function withoutAuthority(target: string): string {
+  const authority = absolute.exec(target)?.[0];
+  if (authority === undefined) return target;
+  const rest = target.slice(authority.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Longest prefix first. Throws when a prefix is not one, or taken twice: that is a defect of the caller's. */

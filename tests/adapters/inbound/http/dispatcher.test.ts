@@ -119,6 +119,11 @@ describe('a request', () => {
     expect(/^content-length: .*$/im.exec(head)?.[0]).toBe(/^content-length: .*$/im.exec(get)![0]);
   });
 
+  test('for an absolute target reaches the mount of its path, whatever Host says', async () => {
+    const response = await ask(request('GET https://elsewhere.example:8443/tls-only?a'));
+    expect(bodyOf(response)).toBe('here');
+  });
+
   test('of HTTP/1.0 needs no Host', async () => {
     expect(statusOf(await ask('GET / HTTP/1.0\r\n\r\n'))).toBe(200);
   });
@@ -203,7 +208,8 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['two Hosts', request('GET /', ['host: other'])],
     ['two Authorizations', request('GET /', ['Authorization: Basic YTpi', 'authorization: Basic Yzpk'])],
-    ['an absolute target', request('GET https://pki/')],
+    ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a/b@c\r\n\r\n'],
+    ['an absolute target with a user', request('GET https://user@pki/')],
     ['an asterisk', request('OPTIONS *')],
     ['a fragment', request('GET /a#b')],
     ['a backslash', request('GET /a\\b')],
@@ -223,11 +229,12 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     expect(response.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
   });
 
-  test('in the form of the mount, once it is known which', async () => {
-    const response = await talk(
-      connectSecure(proxied.httpsPort),
-      request('GET /sized', ['Client-Cert: rubbish']),
-    );
+  test.each([
+    request('GET /sized', ['Client-Cert: rubbish']),
+    request('GET /sized/%00'),
+    request('GET /sized/a#b'),
+  ])('in the form of the mount, once it is known which: %p', async (octets) => {
+    const response = await talk(connectSecure(proxied.httpsPort), octets);
     expect(statusOf(response)).toBe(400);
     expect(response).toMatch(/^x-form: \/sized/im);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { findMount, orderMounts, parseTarget } from '#adapters/inbound/http/target.ts';
+import { findMount, isHost, orderMounts, parseTarget } from '#adapters/inbound/http/target.ts';
 import { runs } from '#tests/property.ts';
 import { mount, text } from './fixture.ts';
 
@@ -20,13 +20,46 @@ describe('a request target is handed on as it was sent', () => {
   });
 });
 
+describe('of a request target in absolute-form path and query are left (RFC 9112 §3.2.2)', () => {
+  test.each([
+    ['http://pki/a', '/a', ''],
+    ['HTTPS://pki.example:8443/a/../b?c', '/a/../b', 'c'],
+    ['https://[::1]:8443/a', '/a', ''],
+    ['http://pki', '/', ''],
+    ['http://pki?a', '/', 'a'],
+    ['http://pki//a', '//a', ''],
+  ])('%s', (target, path, query) => {
+    expect(parseTarget(target)).toEqual({ path, query });
+  });
+});
+
+describe('a Host field', () => {
+  test.each(['', 'pki', 'pki.example:8443', '[::1]:8443', '10.0.0.5', 'p_k-i'])('may be %p', (value) => {
+    expect(isHost(value)).toBe(true);
+  });
+
+  test.each(['a b', 'a/b', 'user@pki', 'a?b', 'a#b', 'a\\b', 'a"b', 'ä', 'a\tb', 'http://pki'])(
+    'cannot be %p',
+    (value) => {
+      expect(isHost(value)).toBe(false);
+    },
+  );
+});
+
 describe('a request target is refused', () => {
   test.each([
     '',
     '*',
     'a',
     '?a',
-    'http://pki/a',
+    'http://',
+    'http:///a',
+    'http://user@pki/a',
+    'http://pki\\a',
+    'http://pki/a#b',
+    'http://pki#a',
+    'ftp://pki/a',
+    'http:/a',
     'pki:443',
     '/a#b',
     '/a?b#c',
