@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { shell, startServer } from '#tests/fixtures/server.ts';
+import { nightly } from '#tests/property.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const elsewhere = mkdtempSync(join(tmpdir(), 'postern-kit-'));
@@ -84,7 +85,6 @@ describe('postern plugin new', () => {
   }, 60_000);
 
   // The compiler reads all of Postern each time.
-  const nightly = process.env.POSTERN_NIGHTLY === '1';
   test.if(nightly)(
     'what it wrote compiles by itself',
     () => {

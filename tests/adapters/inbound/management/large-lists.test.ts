@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { type Api, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
+import { nightly } from '#tests/property.ts';
 
 /** A million takes half a minute and 400 MB: that is for the nightly run. */
-const many = process.env.POSTERN_NIGHTLY ? 1_000_000 : 50_000;
+const many = nightly ? 1_000_000 : 50_000;
 const few = 1000;
 
 interface Place extends AsyncDisposable {
