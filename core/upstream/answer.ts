@@ -57,6 +57,7 @@ const wrong = (what: string): Fault =>
 /** Names and key are to be those that were asked for; what the certificate may be used for no more than that. */
 function demandWanted(wanted: CertificateTemplate, certificate: Certificate): void {
   const facts = factsOf(certificate);
+  if (!isProperSerial(certificate)) throw wrong('has a serial number that is not positive, or is too long');
   if (!samePublicKey(facts.key, readPublicKey(wanted.spki))) throw wrong('is for another key');
   if (!sameName(wanted.subject, certificate.subject)) throw wrong('is for another subject');
   if (!sameGeneralNames(subjectAltNamesOf(wanted), subjectAltNamesOf(certificate)))
@@ -75,6 +76,12 @@ function demandWanted(wanted: CertificateTemplate, certificate: Certificate): vo
   if (!facts.purposes?.every((purpose) => purposes.includes(purpose)))
     throw wrong('is for more purposes (extendedKeyUsage)');
 }
+
+const longestSerial = 20;
+
+/** RFC 5280 §4.1.2.2: the inventory knows certificates by it. */
+const isProperSerial = ({ serial, serialNumber }: Certificate): boolean =>
+  serial.length <= longestSerial && serial[0]! < 0x80 && serialNumber !== '00';
 
 /** As long as the profile says, from whenever the upstream decided. */
 function demandValidity(

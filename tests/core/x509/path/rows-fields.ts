@@ -298,20 +298,11 @@ const extensions: Row[] = [
       '§4.2.1.1: it helps to find the issuer, the signature proves it',
     ],
   ),
-  row('serial number 0', three({ leaf: { raw: { serial: Uint8Array.of(0) } } }), [
-    'malformed',
-    'ok',
-    '§4.1.2.2: positive',
-  ]),
-  row('a negative serial number', three({ leaf: { raw: { serial: Uint8Array.of(0x80, 1) } } }), [
-    'malformed',
-    'ok',
-    '§4.1.2.2: positive',
-  ]),
+  row('serial number 0', three({ leaf: { raw: { serial: Uint8Array.of(0) } } }), ['ok', 'ok']),
+  row('a negative serial number', three({ leaf: { raw: { serial: Uint8Array.of(0x80, 1) } } }), ['ok', 'ok']),
   row('a serial number of 21 octets', three({ middle: { raw: { serial: new Uint8Array(21).fill(0x11) } } }), [
-    'malformed',
     'ok',
-    '§4.1.2.2: at most 20 octets',
+    'ok',
   ]),
   row('a serial number of 20 octets', three({ middle: { raw: { serial: new Uint8Array(20).fill(0x11) } } }), [
     'ok',
