@@ -7,7 +7,7 @@ import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 import { seal } from './container.ts';
 import { type Entry, encodeEntries } from './content.ts';
-import type { Destination } from './destination.ts';
+import { type Destination, temporaryName } from './destination.ts';
 import { openDirectory, writeNewFile } from './directory.ts';
 import { openSftp, type SftpIdentity } from './sftp.ts';
 
@@ -29,6 +29,9 @@ const fewestPassphraseCharacters = 12;
 
 /** `postern-20261121T121028.123Z.backup`: in order of time when sorted by name. */
 const backupName = /^postern-\d{8}T\d{6}\.\d{3}Z\.backup$/;
+const unfinishedName = /^\.postern-\d{8}T\d{6}\.\d{3}Z\.backup\.part$/;
+const nameAt = (time: number): string =>
+  `postern-${new Date(time).toISOString().replace(/[-:]/g, '')}.backup`;
 
 export function createBackups(options: BackupOptions): Backups {
   const { clock } = options;
@@ -51,13 +54,14 @@ export function createBackups(options: BackupOptions): Backups {
         );
         return { name: location.path, size, finishedAt: clock.now() };
       }
-      const name = `postern-${new Date(clock.now()).toISOString().replace(/[-:]/g, '')}.backup`;
+      const name = nameAt(clock.now());
       const destination = await openDestination(location, options.sftp);
       try {
+        await sweep(destination, clock.now());
         const size = await write(options.store, (snapshot) =>
           destination.put(name, beating(sealed(snapshot), alive)),
         );
-        await prune(destination, options.keep);
+        await prune(destination, name, options.keep);
         return { name, size, finishedAt: clock.now() };
       } finally {
         await destination.close();
@@ -127,9 +131,22 @@ async function* counted(all: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   yield { end };
 }
 
-/** The oldest go. */
-async function prune(destination: Destination, keep: number | undefined): Promise<void> {
+/** Milliseconds that a backup may take. */
+const longest = 24 * 3_600_000;
+
+/** What those who died have left behind. Where that cannot be seen, backups can still be made. */
+async function sweep(destination: Destination, now: number): Promise<void> {
+  const oldest = temporaryName(nameAt(now - longest));
+  const names = await destination.names().catch(() => []);
+  const abandoned = names.filter((name) => unfinishedName.test(name) && name < oldest);
+  for (const name of abandoned) await destination.remove(name).catch(() => undefined);
+}
+
+/** The oldest go: all but `keep`, of which `made` is the newest. */
+async function prune(destination: Destination, made: string, keep: number | undefined): Promise<void> {
   if (keep === undefined) return;
   const names = (await destination.names()).filter((name) => backupName.test(name)).sort();
-  for (const name of names.slice(0, -keep)) await destination.remove(name);
+  // What seems to be later was made while the clock was ahead.
+  const { later = [], earlier = [] } = Object.groupBy(names, (name) => (name > made ? 'later' : 'earlier'));
+  for (const name of [...later, ...earlier].slice(0, -keep)) await destination.remove(name);
 }

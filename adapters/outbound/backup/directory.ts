@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Fault } from '#core/fault.ts';
-import type { Destination } from './destination.ts';
+import { type Destination, temporaryName } from './destination.ts';
 
 /** A directory of this machine, which may be mounted from elsewhere. Faults: conflict where it cannot be used. */
 export async function openDirectory(path: string): Promise<Destination> {
@@ -12,7 +12,9 @@ export async function openDirectory(path: string): Promise<Destination> {
   if (!found.isDirectory()) throw new Fault('conflict', 'the directory for backups is no directory');
   return {
     async put(name, chunks) {
-      const temporary = join(path, `.${name}.part`);
+      const temporary = join(path, temporaryName(name));
+      // One backup at a time is made: whoever wrote this has died.
+      await unlink(temporary).catch(() => undefined);
       const size = await writeFile(temporary, chunks);
       try {
         await rename(temporary, join(path, name));

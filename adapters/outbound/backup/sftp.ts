@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { SFTPWrapper } from 'ssh2';
 import { Fault } from '#core/fault.ts';
 import type { BackupLocation } from '#core/ports/backups.ts';
-import type { Destination } from './destination.ts';
+import { type Destination, temporaryName } from './destination.ts';
 
 export interface SftpIdentity {
   /** The private key to sign in with: PEM or OpenSSH. */
@@ -90,7 +90,7 @@ function directory(sftp: SFTPWrapper, path: string, call: Call, end: () => void)
   const remove = (name: string): Promise<void> => call<void>((done) => sftp.unlink(at(name), (e) => done(e)));
   return {
     async put(name, chunks) {
-      const temporary = `.${name}.part`;
+      const temporary = temporaryName(name);
       const handle = await call<Buffer>((done) => sftp.open(at(temporary), 'wx', { mode: 0o600 }, done));
       let size = 0;
       try {

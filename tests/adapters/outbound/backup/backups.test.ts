@@ -98,6 +98,35 @@ test('the oldest go; what is no backup stays', async () => {
   expect(readdirSync(path).sort()).toEqual([...names.slice(2), 'postern-notes.txt', 'sub']);
 });
 
+test('backups of a clock that was ahead are the first to go, and the one just made is not', async () => {
+  const path = newDirectory();
+  const run = async () => (await backupsWith({ keep: 2 }).run({ kind: 'directory', path }, alive)).name;
+  clock.advance(7_200_000);
+  const ahead: string[] = [];
+  for (let n = 0; n < 2; n++) {
+    ahead.push(await run());
+    clock.advance(1);
+  }
+  clock.advance(-7_200_000);
+  const first = await run();
+  expect(readdirSync(path).sort()).toEqual([first, ahead[1]!]);
+  clock.advance(1);
+  const second = await run();
+  expect(readdirSync(path).sort()).toEqual([first, second]);
+});
+
+test('what a run that was killed has left behind goes: of a file at once, in a directory after a day', async () => {
+  const path = newDirectory();
+  const part = (age: number) =>
+    `.postern-${new Date(clock.now() - age).toISOString().replace(/[-:]/g, '')}.backup.part`;
+  const [old, young] = [part(25 * 3_600_000), part(3_600_000)];
+  for (const name of [old, young, '.a.backup.part', '.mine.part']) writeFileSync(join(path, name), 'half');
+  await backupsWith().run({ kind: 'file', path: join(path, 'a.backup') }, alive);
+  expect((await verifyBackup(join(path, 'a.backup'), passphrase)).createdAt).toBe(clock.now());
+  const { name } = await backupsWith().run({ kind: 'directory', path }, alive);
+  expect(readdirSync(path).sort()).toEqual([young, '.mine.part', 'a.backup', name].sort());
+});
+
 test('a file that is there already is not written over', async () => {
   const path = join(newDirectory(), 'b');
   writeFileSync(path, 'mine');
