@@ -218,23 +218,28 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     await Promise.all(listeners.map((serve) => serve()));
   };
   const keepHouse = async (holder: string): Promise<void> => {
+    const tasks: Task[] = [];
     // A lease of its own, and a short one: who waits for a confirmation was promised a time.
-    if (await store.lease('transactions', holder, 20)) {
-      await expireApprovals(context);
-      await expireTransactions(context, crls);
-    }
-    if (!(await store.lease('maintenance', holder, 60))) return;
-    await settleIntents(context, clock.now() - intentGrace);
-    await crls.renewDue();
-    await linkRoots(context);
-    await renewTlsCredential(context);
-    await context.throttle.prune();
-    await pruneSessions(context);
-    await pruneLogs(context, await currentSettings(store));
-    await anchors.anchorDue();
-    await tellOfExpiring(context);
-    await pruneDeliveries(context);
-    await countFinishedDays(context);
+    if (await store.lease('transactions', holder, 20))
+      tasks.push(
+        () => expireApprovals(context),
+        () => expireTransactions(context, crls),
+      );
+    if (await store.lease('maintenance', holder, 60))
+      tasks.push(
+        () => settleIntents(context, clock.now() - intentGrace),
+        () => crls.renewDue(),
+        () => linkRoots(context),
+        () => renewTlsCredential(context),
+        () => context.throttle.prune(),
+        () => pruneSessions(context),
+        async () => pruneLogs(context, await currentSettings(store)),
+        () => anchors.anchorDue(),
+        () => tellOfExpiring(context),
+        () => pruneDeliveries(context),
+        () => countFinishedDays(context),
+      );
+    await inTurn(tasks);
   };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
@@ -321,6 +326,15 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       await Promise.all([tended, keepHouse(holder)]);
     },
   };
+}
+
+type Task = () => Promise<unknown>;
+
+/** What cannot be done keeps nothing else from being done: the first failure is thrown in the end. */
+async function inTurn(tasks: readonly Task[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const task of tasks) await task().catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });
