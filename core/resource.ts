@@ -107,7 +107,14 @@ export function resource<K extends Kind, Input, View>(
   };
 }
 
-/** The writes of an update that changes plain fields only. */
-export function updateWrites<K extends Kind>(kind: K, id: number, set: object): readonly Write[] {
-  return Object.keys(set).length === 0 ? [] : [{ op: 'update', kind, id, set } as Write];
+/** The writes of an update that changes plain fields only; with `where`, as long as the record has these values still. */
+export function updateWrites<K extends Kind>(
+  kind: K,
+  id: number,
+  set: object,
+  where?: Partial<Records[K]>,
+): readonly Write[] {
+  return Object.keys(set).length === 0
+    ? []
+    : [{ op: 'update', kind, id, ...(where && { where }), set } as Write];
 }

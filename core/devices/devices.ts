@@ -7,6 +7,7 @@ import { Fault } from '../fault.ts';
 import { resetOnboarding } from '../onboarding/reset.ts';
 import type { Page, Ref, Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
+import { retried } from '../retry.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { type Blocking, blockDevice, deviceWith, unblockDevice } from './block.ts';
 import { type DeviceCommands, deviceCommands } from './commands.ts';
@@ -91,7 +92,11 @@ export function devices(context: Context, crls: Crls): Devices {
         onboardingConfig: replaced(device.onboardingConfig, onboardingConfig),
         noOnboardingConfig: replaced(device.noOnboardingConfig, noOnboardingConfig),
       };
-      return [...updateWrites('device', device.id, changes), ...(await ownConfiguration(context, dropped))];
+      const writes = updateWrites('device', device.id, changes, {
+        onboardingConfig: device.onboardingConfig,
+        noOnboardingConfig: device.noOnboardingConfig,
+      });
+      return [...writes, ...(await ownConfiguration(context, dropped))];
     },
   });
   const view = async (device: Device): Promise<DeviceView> => (await deviceViews(context, [device]))[0]!;
@@ -105,7 +110,14 @@ export function devices(context: Context, crls: Crls): Devices {
     read: async (principal, id) => view(await collection.read(principal, id)),
     // One that has just been made has no certificates yet: nothing to search for.
     create: async (principal, input) => newDeviceView(await collection.create(principal, input)),
-    update: async (principal, id, changes) => view(await collection.update(principal, id, changes)),
+    // Of two changes that each give it another kind of configuration, the later one has to see the first.
+    update: async (principal, id, changes) =>
+      view(
+        await retried(
+          () => collection.update(principal, id, changes),
+          ({ field }) => field === undefined,
+        ),
+      ),
     async remove(principal, id) {
       demand(principal, 'devices.write');
       const cas = await removeDevice(context, id, principal.actor);

@@ -109,6 +109,28 @@ function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): 
     });
   }
 
+  test('a device that is given two kinds of configuration at once has one of them', async () => {
+    const [a, b] = apis;
+    for (let n = 0; n < rounds; n++) {
+      const { body: onboarding } = await a.post('/api/onboarding-configs/', {});
+      const { body: plain } = await a.post('/api/no-onboarding-configs/', {});
+      const { body: device } = await a.post('/api/devices/', {
+        common_name: name(),
+        no_onboarding_config: null,
+      });
+      const url = `/api/devices/${device.id}/`;
+      const answers = await Promise.all([
+        a.patch(url, { onboarding_config: onboarding.id }),
+        b.patch(url, { no_onboarding_config: plain.id }),
+      ]);
+      const refusal = answers.find(({ status }) => status !== 200);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      expect(Object.keys(refusal!.body)).toEqual(['no_onboarding_config']);
+      const { body: left } = await b.get(url);
+      expect([left.onboarding_config, left.no_onboarding_config]).toContain(null);
+    }
+  });
+
   test('of several who take a name at once, one has it', async () => {
     const [a, b] = apis;
     for (const [path, body] of collections.filter(([, make]) => 'unique_name' in make())) {
