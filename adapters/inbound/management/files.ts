@@ -41,15 +41,20 @@ export const attachment = (body: string | Uint8Array, contentType: string, fileN
 /** RFC 6266 §4.3: what no client stumbles over. */
 const safeName = (name: string): string => name.replace(/[^\w.-]+/g, '-').slice(0, 100);
 
-/** Whether a client asks for JSON: names it in `Accept`, and prefers nothing else (RFC 9110 §12.5.1). */
-export function prefersJson(accept: string | undefined): boolean {
-  let json = 0;
-  let best = 0;
+/** Whether a client asks for JSON, as `namedIn` says. */
+export const prefersJson = (accept: string | undefined): boolean =>
+  namedIn(accept, ['application/json']) !== undefined;
+
+/**
+ * Which of the media types a client asks for: the one that it names in `Accept` and prefers, the first of several. Undefined when
+ * it names none, or prefers something else (RFC 9110 §12.5.1).
+ */
+export function namedIn<T extends string>(accept: string | undefined, types: readonly T[]): T | undefined {
+  const qualities = new Map<string, number>();
   for (const range of (accept ?? '').split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const quality = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1) || 0;
-    if (type === 'application/json') json = quality;
-    best = Math.max(best, quality);
+    qualities.set(type, Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1) || 0);
   }
-  return json > 0 && json === best;
+  const best = Math.max(...qualities.values());
+  return types.find((type) => best > 0 && qualities.get(type) === best);
 }

@@ -4,6 +4,7 @@ import type { LogFile } from '#core/ports/log-files.ts';
 import { timestamp } from '../description.ts';
 import { json } from '../errors.ts';
 import { dateTime } from '../fields.ts';
+import { namedIn } from '../files.ts';
 import { jsonResponse, type Route } from '../route.ts';
 
 const members = {
@@ -43,7 +44,7 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
       id: 'downloadLogFile',
       tag: 'logging',
       summary: 'Read a log file',
-      description: 'JSON, unless the Accept header asks for `text/plain` or `application/octet-stream`.',
+      description: 'JSON, unless the Accept header prefers `text/plain` or `application/octet-stream`.',
       permission: 'logs.read',
       path: fileName,
       responses: {
@@ -60,13 +61,13 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
     },
     async handle(principal, { headers }, { file_name: name }) {
       const { content, ...file } = await gateway.logFiles.read(principal, decoded(name));
-      const wanted = /\b(?:text\/plain|application\/octet-stream)\b/i.exec(headers.accept ?? '')?.[0];
-      if (wanted === undefined) {
+      const wanted = namedIn(headers.accept, ['application/json', 'text/plain', 'application/octet-stream']);
+      if (wanted === undefined || wanted === 'application/json') {
         return json(200, { ...info(file), content: new TextDecoder().decode(content) });
       }
       return new Response(Uint8Array.from(content), {
         headers: {
-          'content-type': wanted.toLowerCase(),
+          'content-type': wanted,
           'content-disposition': `attachment; filename="${file.name}"`,
           'x-content-type-options': 'nosniff',
         },

@@ -35,10 +35,18 @@ test('a log file is JSON with its text, or the file itself', async () => {
     modified: expect.any(String),
     content: '{"event":"before"}\n',
   });
-  for (const accept of ['text/plain', 'application/octet-stream']) {
+  // What browsers' HTTP libraries send of themselves, and what prefers JSON.
+  for (const accept of ['application/json, text/plain, */*', 'text/plain;q=0.5, application/json', '*/*']) {
+    expect((await logs.api.get(path, { accept })).body).toEqual(body);
+  }
+  for (const [accept, type] of [
+    ['text/plain', 'text/plain'],
+    ['application/octet-stream', 'application/octet-stream'],
+    ['application/json;q=0.5, Text/Plain', 'text/plain'],
+  ] as const) {
     const { headers, text } = await logs.api.get(path, { accept });
     expect([headers['content-type'], headers['content-disposition'], text]).toEqual([
-      accept,
+      type,
       `attachment; filename="${rotated}"`,
       '{"event":"before"}\n',
     ]);
