@@ -104,6 +104,8 @@ export function recordId(text: string | undefined): number {
   return id;
 }
 
-/** What is answered when a path is known and the method is not. */
-export const methodNotAllowed = (allowed: readonly string[]): HttpError =>
-  new HttpError(405, 'this method is not allowed here', { allow: [...new Set(allowed)].join(', ') });
+/** What is answered when a path is known and the method is not; what answers GET answers HEAD. */
+export function methodNotAllowed(known: readonly string[]): HttpError {
+  const allowed = new Set(known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+  return new HttpError(405, 'this method is not allowed here', { allow: [...allowed].join(', ') });
+}

@@ -224,9 +224,9 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
           expect([id, (await api.call(method, `${path}${id}/`)).status]).toEqual([id, 404]);
       }
       const collectionAnswer = await api.call('DELETE', path);
-      expect([collectionAnswer.status, collectionAnswer.headers.allow]).toEqual([405, 'GET, POST']);
+      expect([collectionAnswer.status, collectionAnswer.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
       const oneAnswer = await api.call('POST', `${path}${made.id}/`, { body: {} });
-      expect([oneAnswer.status, oneAnswer.headers.allow]).toEqual([405, 'GET, PUT, PATCH, DELETE']);
+      expect([oneAnswer.status, oneAnswer.headers.allow]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE']);
     });
 
     test('a form is a body too; anything else → 415', async () => {
