@@ -83,7 +83,7 @@ const isText = (schema: TSchema): boolean =>
   (schema.type === 'string' ||
     (Array.isArray(schema.anyOf) && schema.anyOf.some((s: TSchema) => s.type === 'string')));
 
-function message({ type, schema, message: fallback }: ValueError): string {
+function message({ type, schema, value, message: fallback }: ValueError): string {
   switch (type) {
     case ValueErrorType.String:
       return 'a string is expected';
@@ -108,7 +108,7 @@ function message({ type, schema, message: fallback }: ValueError): string {
     case ValueErrorType.ObjectRequiredProperty:
       return 'this field is required';
     case ValueErrorType.Union:
-      return unionMessage(schema);
+      return unionMessage(schema, value);
     default:
       return fallback.toLowerCase();
   }
@@ -123,10 +123,17 @@ const nouns: Record<string, string> = {
   null: 'null',
 };
 
-function unionMessage(schema: TSchema): string {
+/** What a value lacks that is of the type of a member; else what the members are. */
+function unionMessage(schema: TSchema, value: unknown): string {
   const members: TSchema[] = schema.anyOf ?? [];
+  const meant = members.find(({ type, const: only }) => only === undefined && isOfType(value, type));
+  const lack = meant && Value.Errors(meant, value).First();
+  if (lack?.path === '') return message(lack);
   return `${members.map((member) => ('const' in member ? JSON.stringify(member.const) : (nouns[member.type] ?? 'another value'))).join(' or ')} is expected`;
 }
+
+const isOfType = (value: unknown, type: string): boolean =>
+  type === 'string' ? typeof value === 'string' : type === 'integer' && Number.isInteger(value);
 
 /** A form's text as the JSON value that its schema expects; text that does not fit stays text, and is refused as such. */
 export function fromForm(schema: TSchema, value: string): unknown {

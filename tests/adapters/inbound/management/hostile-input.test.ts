@@ -15,6 +15,11 @@ test.each([
   ],
   ['a member called constructor', '{"common_name":"p","constructor":1}', { constructor: ['unknown field'] }],
   ['half a surrogate pair', '{"common_name":"\\ud800"}', { common_name: ['this is not Unicode'] }],
+  [
+    'an id that is none',
+    '{"common_name":"p","domain":0}',
+    { domain: ['expected integer to be greater or equal to 1'] },
+  ],
   ['U+0000', '{"common_name":"\\u0000"}', { common_name: ['control characters are not allowed'] }],
   ['a list', '[]', { non_field_errors: ['an object is expected'] }],
   [
