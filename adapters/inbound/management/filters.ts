@@ -35,12 +35,13 @@ export const isTrue = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   },
 });
 
-/** Upper-case hexadecimal; any case, with or without colons and leading zeros. */
+/** As serial numbers are stored: upper-case hexadecimal, whole octets; any case, with or without colons and leading zeros. */
 export const equalSerialNumber = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   schema: Type.String({ description: 'hexadecimal, any case, with or without colons' }),
   conditions: (text) => {
-    const digits = text.replaceAll(':', '').trim().toUpperCase();
-    if (!/^[0-9A-F]{1,64}$/.test(digits)) return undefined;
+    const given = text.replaceAll(':', '').trim().toUpperCase();
+    if (!/^[0-9A-F]{1,64}$/.test(given)) return undefined;
+    const digits = given.replace(/^0+/, '') || '0';
     return [{ field, is: 'equal', value: digits.length % 2 === 0 ? digits : `0${digits}` }];
   },
 });

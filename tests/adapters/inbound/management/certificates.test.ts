@@ -183,6 +183,7 @@ describe('a record', () => {
     for (const query of [
       `serial_number=${body.serial_number}`,
       `serial_number=${colons}`,
+      `serial_number=00:${colons}`,
       'search=to%20be%20FOUND',
       `search=${body.fingerprint.toLowerCase().slice(0, 20)}`,
     ]) {
