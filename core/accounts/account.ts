@@ -37,6 +37,6 @@ export interface ServiceAccount {
   readonly isActive: boolean;
   /** SHA-256 of the secret, which is 256 random bits: there is nothing to guess, so no slow hash. */
   readonly secretHash: Uint8Array;
-  /** Counts the rotations of the secret; a token with a smaller one was given for an earlier secret. */
+  /** Counts the rotations of the secret and the deactivations; a token with a smaller one was given before. */
   readonly generation: number;
 }

@@ -49,7 +49,10 @@ export function serviceAccounts(context: Context): ServiceAccounts {
     async update(account, changes, principal) {
       await grantableRole(context, principal, account.role);
       if (changes.role !== undefined) await grantableRole(context, principal, changes.role);
-      return updateWrites('serviceAccount', account.id, changes);
+      const { id, generation } = account;
+      if (changes.isActive !== false) return updateWrites('serviceAccount', id, changes);
+      // Its tokens do not come back with it, as little as the sessions of a user.
+      return updateWrites('serviceAccount', id, { ...changes, generation: generation + 1 }, { generation });
     },
     async remove(account, principal) {
       await grantableRole(context, principal, account.role);

@@ -64,7 +64,8 @@ export class Tokens {
   /** RFC 6749 §5.1. */
   async forService({ account, generation, lifetime, until }: ServiceGrant) {
     const claims: ServiceClaims = { sub: `sa_${account}`, use: 'service', generation };
-    const access = await (await this.#open()).sign({ ...claims, exp: Math.floor(until / 1000) });
+    // Rounded up: `expires_in` is kept to its last moment.
+    const access = await (await this.#open()).sign({ ...claims, exp: Math.ceil(until / 1000) });
     return { access, token_type: 'Bearer', expires_in: lifetime / 1000 };
   }
 

@@ -155,10 +155,11 @@ test('a service account signs in with the secret that was shown once, for an hou
   const grant = { grant_type: 'client_credentials', ...credentials };
   const { body: token } = await api.anonymous.post('/api/token/', grant);
   expect(token).toEqual({ access: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
+  site.clock.advance(900);
   const program = await api.asService(made.client_id, made.client_secret);
-  site.clock.advance(3_599_000);
+  site.clock.advance(3_599_999);
   expect((await program.get('/api/devices/')).status).toBe(200);
-  site.clock.advance(2000);
+  site.clock.advance(1001);
   expect((await program.get('/api/devices/')).body.code).toBe('token_not_valid');
 });
 
@@ -176,7 +177,7 @@ test('a form is a body of the token endpoint too, as OAuth has it', async () => 
   expect(status).toBe(200);
 });
 
-test('rotation and deactivation end what was given for the old secret', async () => {
+test('rotation and deactivation end what was given before, for good', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: made } = await api.post('/api/service-accounts/', {
@@ -194,6 +195,10 @@ test('rotation and deactivation end what was given for the old secret', async ()
   await api.patch(`/api/service-accounts/${made.id}/`, { is_active: false });
   expect((await after.get('/api/devices/')).status).toBe(401);
   expect(api.asService(made.client_id, rotated.client_secret)).rejects.toThrow('401');
+  await api.patch(`/api/service-accounts/${made.id}/`, { is_active: true });
+  expect((await after.get('/api/devices/')).status).toBe(401);
+  const again = await api.asService(made.client_id, rotated.client_secret);
+  expect((await again.get('/api/devices/')).status).toBe(200);
 });
 
 test('what is wrong with client credentials is not told, and too many of them have to wait', async () => {
