@@ -1,7 +1,9 @@
 import { Fault } from '../fault.ts';
 
-/** Arcs beyond this are refused: every registered one is smaller, and a double holds them exactly. */
-const largestArc = 2 ** 48;
+/** Arcs from here on are refused: the largest that there are come of a UUID (X.667 §7). */
+const arcLimit = 1n << 128n;
+/** Octets of an arc that a double holds. */
+const longestPlain = 7;
 const longestOid = 64;
 
 /**
@@ -35,41 +37,47 @@ function holds(contents: Uint8Array, bytes: Uint8Array, start: number, end: numb
 
 function toText(bytes: Uint8Array, start: number, end: number): string {
   let text = '';
-  let arc = 0;
-  let fresh = true;
+  let from = start;
   for (let at = start; at < end; at++) {
-    const octet = bytes[at]!;
-    if (fresh && octet === 0x80) throw new Fault('malformed', 'DER: OID arc with leading zeros');
-    arc = arc * 128 + (octet & 0x7f);
-    if (arc > largestArc) throw new Fault('malformed', 'DER: OID arc too large');
-    fresh = octet < 0x80;
-    if (!fresh) continue;
+    if (bytes[at]! >= 0x80) continue;
+    if (bytes[from] === 0x80) throw new Fault('malformed', 'DER: OID arc with leading zeros');
+    const arc = toArc(bytes, from, at + 1);
     if (text === '') {
       const first = arc < 40 ? 0 : arc < 80 ? 1 : 2;
-      text = `${first}.${arc - first * 40}`;
+      text = `${first}.${BigInt(arc) - BigInt(first * 40)}`;
     } else {
       text += `.${arc}`;
     }
-    arc = 0;
+    from = at + 1;
   }
-  if (!fresh) throw new Fault('malformed', 'DER: truncated OID');
+  if (from < end) throw new Fault('malformed', 'DER: truncated OID');
   return text;
+}
+
+function toArc(bytes: Uint8Array, from: number, end: number): number | bigint {
+  if (end - from <= longestPlain) {
+    let arc = 0;
+    for (let at = from; at < end; at++) arc = arc * 128 + (bytes[at]! & 0x7f);
+    return arc;
+  }
+  let arc = 0n;
+  for (let at = from; at < end; at++) arc = (arc << 7n) | BigInt(bytes[at]! & 0x7f);
+  if (arc >= arcLimit) throw new Fault('malformed', 'DER: OID arc too large');
+  return arc;
 }
 
 /** Dotted decimal → contents octets. Faults: malformed. */
 export function encodeOid(text: string): Uint8Array {
-  if (!/^[0-2](\.(0|[1-9]\d{0,14}))+$/.test(text))
+  if (!/^[0-2](\.(0|[1-9]\d{0,38}))+$/.test(text))
     throw new Fault('malformed', `not an OID: ${text.slice(0, 80)}`);
-  const [first, second, ...rest] = text.split('.').map(Number) as [number, number, ...number[]];
+  const [first, second, ...rest] = text.split('.').map(BigInt) as [bigint, bigint, ...bigint[]];
   if (first < 2 && second > 39) throw new Fault('malformed', `not an OID: ${text.slice(0, 80)}`);
   const octets: number[] = [];
-  for (const arc of [first * 40 + second, ...rest]) {
-    if (arc > largestArc) throw new Fault('malformed', `OID arc too large: ${text.slice(0, 80)}`);
+  for (const arc of [first * 40n + second, ...rest]) {
+    if (arc >= arcLimit) throw new Fault('malformed', `OID arc too large: ${text.slice(0, 80)}`);
     const at = octets.length;
-    octets.push(arc % 128);
-    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) {
-      octets.splice(at, 0, (left % 128) | 0x80);
-    }
+    octets.push(Number(arc % 128n));
+    for (let left = arc / 128n; left > 0n; left /= 128n) octets.splice(at, 0, Number(left % 128n) | 0x80);
   }
   if (octets.length > longestOid) throw new Fault('malformed', `OID too long: ${text.slice(0, 80)}`);
   return Uint8Array.from(octets);

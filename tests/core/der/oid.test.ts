@@ -7,6 +7,7 @@ import { Fault } from '#core/fault.ts';
 import { runs } from '#tests/property.ts';
 
 const arc = fc.nat({ max: 2 ** 31 - 1 });
+const uuid = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n });
 const oids = fc
   .tuple(
     fc.oneof(
@@ -25,6 +26,9 @@ describe('OBJECT IDENTIFIER', () => {
     ['0.9.2342.19200300.100.1.25', '0992268993F22C640119'],
     ['2.16.840.1.101.3.4.3.17', '608648016503040311'],
     ['0.0', '00'],
+    // A UUID as X.667 §7 has it, by OpenSSL
+    ['2.25.329800735698586629295641978511506172918', '6983F09DA7EBCFDEE0C7A1A7B2C0948CC8F9D776'],
+    ['1.2.340282366920938463463374607431768211455', '2A83FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF7F'],
   ])('%s is encoded as %s', (text, contents) => {
     expect(hex(encodeOid(text))).toBe(contents);
     expect(decodeOid(Buffer.from(contents, 'hex'))).toBe(text);
@@ -32,8 +36,8 @@ describe('OBJECT IDENTIFIER', () => {
 
   test('every OID comes back from its encoding', () => {
     fc.assert(
-      fc.property(oids, (text) => {
-        expect(decodeOid(encodeOid(text))).toBe(text);
+      fc.property(oids, uuid, (short, last) => {
+        for (const text of [short, `${short}.${last}`]) expect(decodeOid(encodeOid(text))).toBe(text);
       }),
       runs(1000),
     );
@@ -63,7 +67,7 @@ describe('OBJECT IDENTIFIER', () => {
     ' 1.2',
     '1.2 ',
     '1.2.a',
-    '1.9999999999999999',
+    '1.2.340282366920938463463374607431768211456',
   ])('the text "%s" is refused', (text) => {
     expect(() => encodeOid(text)).toThrow(Fault);
   });
@@ -72,7 +76,8 @@ describe('OBJECT IDENTIFIER', () => {
     ['nothing', ''],
     ['an arc with leading zeros', '2a8001'],
     ['an arc without an end', '2a86'],
-    ['an arc of more than 48 bits', '2affffffffffffff7f'],
+    ['an arc of more than 128 bits', `2a84${'80'.repeat(17)}00`],
+    ['an arc as long as an OID may be', `2a${'ff'.repeat(62)}7f`],
     ['more than 64 octets', '2a'.repeat(65)],
   ])('%s is refused', (_, contents) => {
     expect(() => decodeOid(Buffer.from(contents, 'hex'))).toThrow(Fault);
