@@ -13,6 +13,7 @@ import {
   pkcs12Key,
   wrongPassword,
 } from './password-encryption.ts';
+import { plainPkcs8 } from './pkcs8.ts';
 
 /** What is in a PKCS #12 file. DER, in its order. */
 export interface Pkcs12Contents {
@@ -148,7 +149,7 @@ class BagReader {
   }
 
   #addKey(pkcs8: Uint8Array): void {
-    if (this.#found.privateKeys.push(pkcs8) > mostKeys)
+    if (this.#found.privateKeys.push(plainPkcs8(pkcs8)) > mostKeys)
       throw new Fault('malformed', 'PKCS #12: too many private keys');
   }
 

@@ -4,6 +4,7 @@ import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 import { decryptWithPassword, Iterations } from './password-encryption.ts';
 import { decodePem } from './pem.ts';
+import { plainPkcs8 } from './pkcs8.ts';
 
 /** RFC 5958, RFC 5915, RFC 8017 §A.1.2, by their PEM labels; `EC PARAMETERS` stands beside a key and says nothing new. */
 const kinds = {
@@ -53,7 +54,8 @@ async function decryptKey(der: Uint8Array, password: string): Promise<Uint8Array
 
 function toPkcs8(der: Uint8Array, type: 'pkcs8' | 'sec1' | 'pkcs1'): Uint8Array {
   try {
-    const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type });
+    const plain = type === 'pkcs8' ? plainPkcs8(der) : der;
+    const key = createPrivateKey({ key: Buffer.from(plain), format: 'der', type });
     return Uint8Array.from(key.export({ format: 'der', type: 'pkcs8' }));
   } catch (cause) {
     throw new Fault('malformed', 'not a private key of a kind that is known here', { cause });

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { publicKeyOf, readPrivateKey } from '#adapters/wire/private-key.ts';
+import { der } from '#core/der/builder.ts';
+import { DerReader } from '#core/der/reader.ts';
 import { Fault } from '#core/fault.ts';
-import { testKey } from '#tests/fixtures/keys.ts';
+import { type TestKey, testKey } from '#tests/fixtures/keys.ts';
 import { openssl } from '#tests/fixtures/openssl.ts';
 
 const password = 'correct horse';
 const ec = testKey('p-256', 'private-key');
 const rsa = testKey('rsa-2048', 'private-key');
 const ed = testKey('ed25519', 'private-key');
+const mlDsa = testKey('ml-dsa-44', 'private-key');
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const pemOf = (key: KeyObject, type: 'pkcs8' | 'sec1' | 'pkcs1'): Uint8Array =>
@@ -17,6 +20,20 @@ const converted = (key: { pem(): string }, ...options: string[]): Uint8Array =>
   openssl(['pkcs8', '-topk8', '-in', 'key.pem', '-out', 'out', ...options], { 'key.pem': key.pem() }, [
     'out',
   ]).file('out');
+
+/** Another PrivateKeyInfo of the key: its version, what stands in the place of the key's octets, and what behind. */
+function rewritten(
+  { privateKey }: TestKey,
+  version: number,
+  change: (key: Uint8Array) => Uint8Array,
+  more = new Uint8Array(0),
+): Uint8Array {
+  const info = new DerReader(privateKey.export({ format: 'der', type: 'pkcs8' })).sequence();
+  info.integer();
+  const algorithm = info.element();
+  const key = change(info.octetString());
+  return der((b) => b.sequence((s) => s.integer(version).raw(algorithm).octetString(key).raw(more)));
+}
 
 describe('a private key is read', () => {
   for (const [name, key, input] of [
@@ -31,6 +48,18 @@ describe('a private key is read', () => {
     ],
     ['PKCS #1 in PEM', rsa, pemOf(rsa.privateKey, 'pkcs1')],
     ['Ed25519', ed, pemOf(ed.privateKey, 'pkcs8')],
+    [
+      'PKCS #8 of version 2, with the public key',
+      ed,
+      rewritten(ed, 1, (key) => key, Uint8Array.of(0x81, 0x21, 0, ...ed.publicKey.bytes)),
+    ],
+    [
+      'ML-DSA as seed and expanded key',
+      mlDsa,
+      rewritten(mlDsa, 0, (seed) =>
+        der((b) => b.sequence((s) => s.octetString(seed.subarray(2)).octetString(new Uint8Array(2560)))),
+      ),
+    ],
     ['PKCS #8 in DER', rsa, new Uint8Array(rsa.privateKey.export({ format: 'der', type: 'pkcs8' }))],
     ['encrypted by AES-256', ec, converted(ec, '-v2', 'aes-256-cbc', '-passout', `pass:${password}`)],
     [
