@@ -128,6 +128,14 @@ describe('a clone whose packages are in step with the lock file', () => {
     started.kill('SIGTERM');
     expect(await started.exited).toBe(143);
   });
+
+  test('Bun is the very process that npm starts: npm hands signals to that one alone', async () => {
+    installed(lock('1.0.0'));
+    script('node_modules/bun/bin/bun.exe', 'echo $$');
+    const { scripts } = await Bun.file(join(root, 'package.json')).json();
+    const { pid, stdout } = start('/bin/sh', ['-c', scripts.start], clone);
+    expect(await stdout.text()).toBe(`${pid}\n`);
+  });
 });
 
 describe('a clone whose packages are not', () => {
