@@ -45,7 +45,8 @@ export async function serve(
   const where = addresses(loaded.configuration, ports);
   {
     await using stack = new AsyncDisposableStack();
-    await firstStart(await openService(loaded, where, { logToStderr: true }, stack));
+    // A signal ends this process as it is: nobody is served yet.
+    await firstStart(await openService(loaded, where, { logToStderr: true }, stack), new Promise(() => {}));
   }
   await using stack = new AsyncDisposableStack();
   return await runWorkers({
@@ -74,7 +75,7 @@ async function serveHere(
   await using stack = new AsyncDisposableStack();
   const service = await openService(loaded, where, { logToStderr: true }, stack);
   const { gateway, log } = service;
-  if (!isWorker()) await firstStart(service);
+  if (!isWorker() && !(await firstStart(service, stopped))) return 0;
   const inbound = await service.openInbound();
 
   let served = await gateway.tlsCredential();
@@ -115,8 +116,6 @@ async function serveHere(
 
   const signal = await stopped;
   log.info('stopping', { signal });
-  // Whatever hangs, an operator who asked for the end gets it.
-  setTimeout(() => process.exit(0), patience).unref();
   return 0;
 }
 
@@ -131,19 +130,34 @@ function listening(error: NodeJS.ErrnoException & { readonly port?: number }, po
   return new Error(why[error.code ?? ''] ?? error.message, { cause: error });
 }
 
-/** Makes what is not there yet, and tells the operator of the administrator that it made. */
-async function firstStart({ gateway, log }: Service): Promise<void> {
+/**
+ * Makes what is not there yet, and tells the operator of the administrator that it made. False when it was `stopped` while it
+ * waited for another instance.
+ */
+async function firstStart({ gateway, log }: Service, stopped: Promise<string>): Promise<boolean> {
   const given = process.env.POSTERN_ADMIN_PASSWORD || undefined;
   const adminPassword = given ?? randomPassword();
-  const pause = () => Bun.sleep(200);
-  const { adminCreated } = await gateway.bootstrap({ adminPassword, holder: crypto.randomUUID() }, pause);
-  if (!adminCreated) return;
+  const halted = new Error('stopped');
+  let waits = false;
+  const pause = async (): Promise<void> => {
+    if (!waits) log.info('another instance is starting, or was cut off within the last 30 seconds: waiting');
+    waits = true;
+    if ((await Promise.race([stopped, Bun.sleep(200)])) !== undefined) throw halted;
+  };
+  const made = await gateway
+    .bootstrap({ adminPassword, holder: crypto.randomUUID() }, pause)
+    .catch((error) => {
+      if (error !== halted) throw error;
+    });
+  if (!made) return false;
+  if (!made.adminCreated) return true;
   log.info('first start: the PKI and the user admin were made');
   console.log(
     given === undefined
       ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
       : 'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
   );
+  return true;
 }
 
 /** 120 bits, without characters that look alike. */
@@ -210,6 +224,8 @@ function stopSignal(): Promise<string> {
   const stop = (signal: string): void => {
     // Ctrl-C reaches the whole process group, and npm passes it on once more.
     if (first !== undefined && performance.now() - first > 500) process.exit(1);
+    // Whatever hangs, in the start too, an operator who asked for the end gets it.
+    if (first === undefined) setTimeout(() => process.exit(0), patience).unref();
     first ??= performance.now();
     resolve(signal);
   };
