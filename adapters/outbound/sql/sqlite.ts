@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { toFault } from '#core/fault.ts';
+import { Fault, toFault } from '#core/fault.ts';
 import type { Clock, Health } from '#core/ports/platform.ts';
 import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
@@ -43,7 +43,7 @@ export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: Sqlit
     // `close` alone would leave it open for as long as a statement is not collected.
     if (db.inTransaction) db.run('rollback');
     db.close();
-    throw asFault(error);
+    throw atFault(path, error);
   }
 }
 
@@ -270,6 +270,22 @@ function asFault(error: unknown): unknown {
   const outside = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL'];
   return isCode(error, ...outside) ? unavailable(error) : toFault(error);
 }
+
+/** What the file is at fault for is said with its path. */
+function atFault(path: string, error: unknown): unknown {
+  const fault = asFault(error);
+  const cause = fault instanceof Fault ? fault.cause : undefined;
+  const [, advice] = Object.entries(remedies).find(([code]) => isCode(cause, code)) ?? [];
+  if (advice === undefined) return fault;
+  return new Error(`${path}: ${(cause as Error).message}; ${advice}`, { cause });
+}
+
+const damaged = 'it is damaged: restore a backup into an empty data directory';
+const remedies: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: damaged,
+  SQLITE_CORRUPT: damaged,
+  SQLITE_READONLY: 'this account has to be able to write to it, and to its directory',
+};
 
 /** Kysely runs only migrations through it; they need nothing but this. */
 function shim(db: Database): SqliteDatabase {

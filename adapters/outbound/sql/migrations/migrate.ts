@@ -61,6 +61,8 @@ export async function migrate(builder: Builder, dialect: Dialect, upTo?: string)
     db: builder,
     provider,
     disableTransactions: true,
+    // Kysely tells their order by the clock, which may have been set back between two upgrades. `later` looks at their names.
+    allowUnorderedMigrations: true,
   });
   const { error } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
   if (error instanceof Error && error.message.startsWith('corrupted migrations')) {

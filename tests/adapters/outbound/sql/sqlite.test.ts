@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
@@ -223,6 +223,28 @@ describe('SQLite', () => {
     reader.close();
     expect(await failure(last)).toMatchObject({ code: 'unavailable' });
     await store.close();
+  });
+
+  test('a clock that was set back between two upgrades is no obstacle', async () => {
+    const database = fresh();
+    await (await database.open()).close();
+    await database.execute(
+      "update kysely_migration set timestamp = '2126-01-01T00:00:00.000Z' where name < '0002'",
+    );
+    const store = await database.open();
+    expect(await store.health()).toEqual({ ok: true });
+    await store.close();
+  });
+
+  test.each([
+    ['no database', (contents: Buffer) => contents.fill(0x41)],
+    ['cut off', (contents: Buffer) => contents.subarray(0, contents.length / 4)],
+  ])('a file that is %s is named, with what to do', async (_, damage) => {
+    const database = fresh();
+    await (await database.open()).close();
+    writeFileSync(database.path, damage(readFileSync(database.path)));
+    const opening = openSqliteStore({ path: database.path, clock });
+    await expect(opening).rejects.toThrow(/^\/.*postern\.db: .*; it is damaged: restore a backup/);
   });
 
   test('what a newer version has added to the database is no obstacle; what this one cannot live with is', async () => {
