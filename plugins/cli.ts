@@ -12,6 +12,7 @@ import { serviceAccountCommands } from './commands/service-account.ts';
 import { userCommands } from './commands/user.ts';
 import { ConfigurationError } from './config.ts';
 import type { Place } from './config-file.ts';
+import { reason } from './reason.ts';
 
 const commands: readonly Command[] = [
   ...serveCommands,
@@ -77,7 +78,12 @@ function parse(command: Command, words: readonly string[]): { values: Values; po
 }
 
 function placeOf(values: Values): Place {
-  const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined);
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    // As of a variable of a script that is not set.
+    if (value === '') throw new UsageError(`--${name} is empty`);
+    return typeof value === 'string' ? value : undefined;
+  };
   const port = (name: string): number | undefined => {
     const value = text(name);
     if (value === undefined) return undefined;
@@ -106,9 +112,8 @@ function report(command: Command, error: unknown): number {
     return exit.configuration;
   }
   const fault = toFault(error);
-  const { code, cause, detail, field } = fault;
-  // The message of what is no Fault, or went wrong in here, is for the operator.
-  const message = code === 'internal' && cause instanceof Error ? cause.message : detail;
+  const { field } = fault;
+  const message = reason(fault);
   console.error(`postern: ${printable(field === undefined ? message : `${field}: ${message}`)}`);
   if (fault.hint) console.error(`  ${fault.hint}`);
   return exit.failure;

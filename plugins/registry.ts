@@ -1,5 +1,4 @@
 import { KindGuard, type TSchema } from '@sinclair/typebox';
-import { Fault } from '#core/fault.ts';
 import type { Chosen } from './config.ts';
 import {
   contractVersion,
@@ -10,6 +9,7 @@ import {
   type Surroundings,
   slots,
 } from './contract.ts';
+import { reason } from './reason.ts';
 
 /** A plugin could not be opened. The message is for the operator. */
 class OpenError extends Error {
@@ -42,15 +42,11 @@ export async function openSlot<S extends Slot>(
       });
     } catch (error) {
       log.error('a plugin could not be opened', error, { plugin: path });
-      throw new OpenError(`${path}: ${reason(error)}`, { cause: error });
+      const why = error instanceof Error ? reason(error) : 'cannot be opened';
+      throw new OpenError(`${path}: ${why}`, { cause: error });
     }
   }
   return opened;
-}
-
-function reason(error: unknown): string {
-  if (error instanceof Fault && error.code !== 'internal') return error.detail;
-  return error instanceof Error ? error.message : 'cannot be opened';
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RestoreResult } from '#core/backups/settle.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../config-file.ts';
+import { reason } from '../reason.ts';
 import type { Restored } from '../restore.ts';
 import { ask } from './ask.ts';
 import {
@@ -68,7 +69,6 @@ ${passphrases}`,
       const { crl = [], json } = invocation.options;
       // Read before anything is written: what is no CRL is said at once.
       const crls = (await Promise.all((crl as readonly string[]).map(readCrls))).flat();
-      for (const der of crls) parseCrl(der);
       const passphrase = await passphraseOf(invocation, 'known');
       const loaded = await loadConfiguration(invocation.place, invocation.catalog);
       const { restoreBackup } = await import('../restore.ts');
@@ -108,15 +108,25 @@ async function passphraseOf(invocation: Invocation, state: 'new' | 'known'): Pro
   return typed;
 }
 
-/** DER, of a file in PEM or DER. */
+/** DER, of a file in PEM or DER */
 async function readCrls(path: string): Promise<readonly Uint8Array[]> {
   const bytes = await readFile(path).catch((cause) => {
     throw new Fault('unavailable', `${path} cannot be read`, { cause });
   });
+  try {
+    const crls = crlsIn(bytes);
+    for (const der of crls) parseCrl(der);
+    return crls;
+  } catch (error) {
+    throw new Fault('malformed', `${path} holds no CRL: ${reason(error)}`, { cause: error });
+  }
+}
+
+function crlsIn(bytes: Buffer): readonly Uint8Array[] {
   // A SEQUENCE; no PEM begins like that.
   if (bytes[0] === 0x30) return [new Uint8Array(bytes)];
   const blocks = decodePem(bytes.toString('latin1')).filter(({ label }) => label === 'X509 CRL');
-  if (blocks.length === 0) throw new Fault('malformed', `${path} holds no CRL`);
+  if (blocks.length === 0) throw new Fault('malformed', 'PEM of something else');
   return blocks.map(({ der }) => der);
 }
 

@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Place } from '../config-file.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../config-file.ts';
@@ -63,12 +66,16 @@ export interface Opened extends Addresses {
   readonly loaded: LoadedConfiguration;
 }
 
-/** Opens the store and the keys, beside a running server or without one, for as long as `use` takes. */
+/**
+ * Opens the store and the keys, beside a running server or without one, for as long as `use` takes. Fault notFound where nothing
+ * has been made yet: a list or a backup of nothing would look as if all were well.
+ */
 export async function withGateway<T>(
   { place, catalog }: Invocation,
   use: (opened: Opened) => Promise<T>,
 ): Promise<T> {
   const loaded = await loadConfiguration(place, catalog);
+  demandInstallation(loaded);
   await using stack = new AsyncDisposableStack();
   const working = progress('opening the store and the keys');
   try {
@@ -80,6 +87,14 @@ export async function withGateway<T>(
   } finally {
     working.done();
   }
+}
+
+function demandInstallation({ dataDirectory }: LoadedConfiguration): void {
+  // What the first start makes first, wherever the store and the keys are.
+  if (statSync(join(dataDirectory, 'master.json'), { throwIfNoEntry: false })) return;
+  throw new Fault('notFound', `${dataDirectory} is not a data directory of Postern`, {
+    hint: 'Say where it is with --data. `postern serve` makes one, and `postern restore` brings one back.',
+  });
 }
 
 /** Says on a terminal what takes so long, if it does. */

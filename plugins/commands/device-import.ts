@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { readCsv } from '#adapters/wire/csv.ts';
 import type { DeviceImport, ImportRefusal } from '#core/devices/import/device-import.ts';
+import { Fault } from '#core/fault.ts';
 import {
   type Command,
   configOption,
@@ -27,8 +28,7 @@ export const deviceImport: Command = {
   options: { json: jsonOption, data: dataOption, config: configOption },
   async run(invocation) {
     const path = invocation.positionals[0]!;
-    if ((await stat(path)).size > mostOctets) throw new UsageError('FILE has at most 512 MiB');
-    const file = await readFile(path);
+    const file = await readImport(path);
     const { record, refusals } = await withGateway(invocation, (opened) =>
       importDevices(opened, basename(path), file),
     );
@@ -46,6 +46,17 @@ export const deviceImport: Command = {
     return state === 'done' && refused === 0 ? exit.success : exit.failure;
   },
 };
+
+async function readImport(path: string): Promise<Uint8Array> {
+  const unread = (cause: unknown): Fault => new Fault('unavailable', `${path} cannot be read`, { cause });
+  const { size } = await stat(path).catch((error) => {
+    throw unread(error);
+  });
+  if (size > mostOctets) throw new UsageError('FILE has at most 512 MiB');
+  return readFile(path).catch((error) => {
+    throw unread(error);
+  });
+}
 
 interface Imported {
   readonly record: DeviceImport;

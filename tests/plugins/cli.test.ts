@@ -85,6 +85,7 @@ describe('wrong usage is status 2, and opens nothing', () => {
     [['user', 'create', 'bob'], '--role is missing'],
     [['user', 'create', 'bob', '--role', 'Operator'], 'no password'],
     [['ca', 'export', 'root'], 'ID is a number'],
+    [['ca', 'list', '--data', ''], '--data is empty'],
   ];
   for (const [args, says] of rows) {
     test(`postern ${args.join(' ')}`, () => {
@@ -116,6 +117,18 @@ describe('a configuration at fault is status 78', () => {
     });
   });
 });
+
+test.each(['ca list', 'audit verify', 'backup x'])(
+  'where no service was ever started, postern %s fails',
+  (words) => {
+    const { status, stdout, stderr } = postern(words.split(' '), {
+      env: { POSTERN_BACKUP_PASSPHRASE: 'of no consequence' },
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toStartWith(`postern: ${join(nowhere, 'data')} is not a data directory of Postern\n`);
+    expect(existsSync(join(nowhere, 'data'))).toBe(false);
+  },
+);
 
 test('check says what it found, and opens nothing', () => {
   const { status, stdout } = postern(['check', '--json', '--https-port', '9443']);
@@ -238,6 +251,26 @@ describe('beside a running server', () => {
     expect(await signIn('admin', 'a new password')).toBe(200);
     expect(await signIn('admin', adminPassword)).toBe(401);
     expect(run(['user', 'password', 'nobody'], { env }).status).toBe(1);
+  });
+
+  test('a server that waits for another one to start leaves when it is told to', async () => {
+    {
+      using db = new Database(join(data, 'postern.db'));
+      const lease = 'insert or replace into leases (name, holder, expires_at) values (?, ?, ?)';
+      db.run(lease, ['bootstrap', 'another', Date.now() + 600_000]);
+    }
+    const ports = ['--https-port', '0', '--http-port', '0'];
+    const waiting = Bun.spawn([launcher, 'serve', '--data', data, ...ports], {
+      cwd: nowhere,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    for await (const line of waiting.stderr) if (Buffer.from(line).includes('waiting')) break;
+    waiting.kill('SIGTERM');
+    expect(await waiting.exited).toBe(0);
+    expect(await waiting.stdout.text()).toBe('');
+    using db = new Database(join(data, 'postern.db'));
+    db.run("delete from leases where name = 'bootstrap'");
   });
 
   test('a second server on the same port says so and leaves', () => {

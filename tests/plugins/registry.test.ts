@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { systemClock } from '#adapters/outbound/system/clock.ts';
 import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
-import { Fault } from '#core/fault.ts';
+import { Fault, type FaultCode } from '#core/fault.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
 import type { Chosen } from '#plugins/config.ts';
 import { definePlugin, type Plugin } from '#plugins/contract.ts';
@@ -80,7 +80,7 @@ describe('the plugins of a slot', () => {
     expect(events.slice(-2)).toEqual(['close stubborn', 'close a']);
   });
 
-  test('tell of a defect by its message, and keep what is internal to the log', async () => {
+  test('tell the operator by their messages what is wrong', async () => {
     await using stack = new AsyncDisposableStack();
     const message = async (error: unknown) =>
       openSlot('issuers', issuers(['x'], [], { x: error }), surroundings, stack).then(
@@ -89,5 +89,15 @@ describe('the plugins of a slot', () => {
       );
     expect(await message(new Error('chmod 700 /data/keys'))).toBe('issuers.x: chmod 700 /data/keys');
     expect(await message('just text')).toBe('issuers.x: cannot be opened');
+    const cause = new Error('connect ECONNREFUSED');
+    const faults: readonly [FaultCode, string][] = [
+      ['unavailable', 'issuers.x: what clients are told: connect ECONNREFUSED'],
+      ['notFound', 'issuers.x: what clients are told: connect ECONNREFUSED'],
+      ['internal', 'issuers.x: connect ECONNREFUSED'],
+      ['conflict', 'issuers.x: what clients are told'],
+    ];
+    for (const [code, told] of faults) {
+      expect(await message(new Fault(code, 'what clients are told', { cause }))).toBe(told);
+    }
   });
 });

@@ -16,7 +16,7 @@ const mostFileBytes = 64 * 1024;
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
-const noSuchKey = (): Fault => new Fault('notFound', 'no such key');
+const noSuchKey = (cause?: Error): Fault => new Fault('notFound', 'no such key', { cause });
 
 /** A directory of mode 0700 that holds one file of mode 0600 for each key, and that several processes may share. */
 export class KeyDirectory {
@@ -60,7 +60,7 @@ export class KeyDirectory {
     if (!keyId.test(id)) throw noSuchKey();
     const path = this.#file(id);
     const file = await reach(() => open(path, 'r').catch((error) => this.#missing(error)));
-    if (!file) throw noSuchKey();
+    if (!file) throw noSuchKey(new Error(`${path} is missing`));
     try {
       const { size } = await file.stat();
       if (size > mostFileBytes) {
