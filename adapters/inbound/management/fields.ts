@@ -102,7 +102,7 @@ function message({ type, schema, value, message: fallback }: ValueError): string
         ? 'this field may not be blank'
         : `at least ${schema.minLength} characters are needed`;
     case ValueErrorType.StringPattern:
-      return 'control characters are not allowed';
+      return schema.verbatim ? 'ASCII without spaces is expected' : 'control characters are not allowed';
     case ValueErrorType.ObjectAdditionalProperties:
       return 'unknown field';
     case ValueErrorType.ObjectRequiredProperty:
