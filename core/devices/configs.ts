@@ -88,6 +88,14 @@ function demandForSecrets(principal: Principal, input: Partial<NoOnboardingInput
   if (secretFields.some((field) => typeof input[field] === 'string')) demand(principal, 'devices.secrets');
 }
 
+/** For those who may not read secrets null stands for any: sent back, it changes none. Faults: forbidden. */
+function permitted<I extends Partial<NoOnboardingInput>>(principal: Principal, changes: I): Partial<I> {
+  demandForSecrets(principal, changes);
+  if (principal.permissions.has('devices.secrets')) return changes;
+  const { estPassword: _, cmpSharedSecret: __, ...others } = changes;
+  return others as Partial<I>;
+}
+
 async function demandTruststore(
   context: Context,
   { idevidTruststore }: Partial<OnboardingInput>,
@@ -119,8 +127,7 @@ export function noOnboardingConfigs(
       return { writes: [{ op: 'insert', kind: 'noOnboardingConfig', values }] };
     },
     async update({ id }, changes, principal) {
-      demandForSecrets(principal, changes);
-      return updateWrites('noOnboardingConfig', id, sealed(context, changes));
+      return updateWrites('noOnboardingConfig', id, sealed(context, permitted(principal, changes)));
     },
     remove: async ({ id }) => [{ op: 'delete', kind: 'noOnboardingConfig', id }],
   };
@@ -148,10 +155,11 @@ export function onboardingConfigs(
       };
       return { writes: [{ op: 'insert', kind: 'onboardingConfig', values }] };
     },
-    async update({ id }, changes, principal) {
-      demandForSecrets(principal, changes);
+    async update({ id, onboardingStatus: present }, input, principal) {
+      const changes = permitted(principal, input);
       await demandTruststore(context, changes);
-      const again = changes.onboardingStatus === onboardingStatus.pending;
+      const { pending } = onboardingStatus;
+      const again = changes.onboardingStatus === pending && present !== pending;
       const set = again ? { ...notOnboarded, ...changes } : changes;
       return updateWrites('onboardingConfig', id, sealed(context, set));
     },

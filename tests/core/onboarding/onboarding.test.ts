@@ -237,6 +237,11 @@ test('first contact that has to be approved waits, is asked again with the same 
   expect(await ask()).toEqual(first);
   expect([first.kind, (await configOf('SN-1')).onboardingStatus]).toEqual(['pending', 1]);
   const api = await apiOf(site);
+  // What was read can be sent back, and takes the IDevID from nobody.
+  const config = `/api/onboarding-configs/${(await configOf('SN-1')).id}/`;
+  const { body: shown } = await api.get(config);
+  expect(shown.idevid.subject).toContain('serialNumber=SN-1');
+  expect((await api.put(config, shown)).body).toEqual(shown);
   const [waiting] = (await api.get('/api/approvals/')).body;
   expect((await api.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(200);
   expect((await ask()).kind).toBe('issued');

@@ -154,3 +154,29 @@ test.each<[string, string | Uint8Array, string]>([
   expect((await api.get('/api/device-imports/?state=receiving')).body).toEqual([]);
   expect((await api.get('/api/device-imports/?state=waiting')).body).toEqual([]);
 });
+
+test('secrets are set, cleared and read by those alone who may; others can send back what they have read', async () => {
+  const { body: role } = await api.post('/api/roles/', {
+    unique_name: 'Fitter',
+    permissions: ['devices.read', 'devices.write'],
+  });
+  await api.post('/api/users/', { username: 'fitter', password: 'a long password', role: role.id });
+  const fitter = await api.as('fitter', 'a long password');
+  for (const path of ['/api/no-onboarding-configs/', '/api/onboarding-configs/']) {
+    const { body: whole } = await api.post(path, {});
+    const url = `${path}${whole.id}/`;
+    const { body: shown } = await fitter.get(url);
+    expect(shown).toEqual({ ...whole, est_password: null, cmp_shared_secret: null });
+    expect((await fitter.put(url, { ...shown, protocols: ['est'] })).status).toBe(200);
+    expect((await api.get(url)).body).toEqual({ ...whole, protocols: ['est'] });
+    expect((await fitter.patch(url, { est_password: 'a'.repeat(16) })).status).toBe(403);
+    for (const [wrong, message] of [
+      ['too short', 'at least 16 characters are needed'],
+      ['with spaces, and long', 'ASCII without spaces is expected'],
+      [5, 'a string or null is expected'],
+    ] as const) {
+      expect((await api.patch(url, { est_password: wrong })).body.est_password).toEqual([message]);
+    }
+    expect((await api.patch(url, { est_password: null })).body.est_password).toBeNull();
+  }
+});
