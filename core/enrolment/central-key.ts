@@ -1,6 +1,7 @@
 import { keyStoreThat } from '../ca/keys.ts';
 import type { Context } from '../context.ts';
-import { readDer } from '../der/reader.ts';
+import { DerReader, readDer } from '../der/reader.ts';
+import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
@@ -10,7 +11,7 @@ import type { Extension } from '../x509/extension.ts';
 import { emptyName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
-import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
+import { readUnproven, type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
 
 /** A request for a key that is to be made here, and that key: PKCS#8, DER. */
@@ -68,13 +69,30 @@ function emptyKeyType(spki: Uint8Array): KeyType | undefined {
   return readDer(spki, (reader) => {
     const info = reader.sequence();
     const algorithm = info.sequence();
-    if (info.bitString().bytes.length > 0) return undefined;
-    const which = algorithm.oid();
-    const type = keyTypes[which === oid.ecPublicKey ? algorithm.oid() : which];
-    if (!type) throw new Fault('badAlgorithm', 'keys of this kind are not made here');
-    return type;
+    return info.bitString().bytes.length > 0 ? undefined : readKeyType(algorithm);
   });
 }
+
+function readKeyType(algorithm: DerReader): KeyType {
+  const which = algorithm.oid();
+  const type = keyTypes[which === oid.ecPublicKey ? algorithm.oid() : which];
+  if (!type) throw new Fault('badAlgorithm', 'keys of this kind are not made here');
+  return type;
+}
+
+/**
+ * RFC 7030 §4.4.1: a PKCS#10 request whose signature says nothing, and whose key nothing but what kind is wanted. Refused when it asks for
+ * the private key to be encrypted beside TLS, which is not done here (§4.4.1.1, §4.4.1.2). Faults: malformed, badCsr, badAlgorithm.
+ */
+export function wantedInstead(der: Uint8Array): WantedKey {
+  const { subject, extensions, spki, attributeTypes } = readUnproven(der);
+  if (encryption.some((type) => attributeTypes.includes(type))) {
+    throw new Fault('badCsr', 'private keys are protected by TLS alone, and not encrypted beside it');
+  }
+  return { subject, extensions, type: readKeyType(new DerReader(spki).enter(tag.sequence).sequence()) };
+}
+
+const encryption = [oid.decryptKeyIdentifier, oid.asymmetricDecryptKeyIdentifier];
 
 /**
  * Makes the key and a request for it; of the key nothing stays in the key store. Faults: unavailable where no key store hands

@@ -9,7 +9,13 @@ export interface EncodedRequest {
 }
 
 /** The same where it comes from a requester: messages of CRMF have been read for what is in them beside the request. */
-export type Requested = (EncodedRequest & { readonly kind: 'pkcs10' }) | CertReqMsg;
+export type Requested = RequestedPkcs10 | CertReqMsg;
+
+interface RequestedPkcs10 extends EncodedRequest {
+  readonly kind: 'pkcs10';
+  /** A key is to be made for it here: its own, and its signature, do not count. */
+  readonly keyMadeHere?: boolean | undefined;
+}
 
 /** Names a certificate that one of our CAs has issued. */
 export interface CertificateReference {

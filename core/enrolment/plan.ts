@@ -13,9 +13,9 @@ import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyParsed, verifyPkcs10 } from '../x509/request.ts';
 import { blocked, domainCredentialProfile } from './admit.ts';
 import { namedDevice } from './behalf.ts';
-import { unmade, type WantedKey, wantedKey } from './central-key.ts';
+import { unmade, type WantedKey, wantedInstead, wantedKey } from './central-key.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
-import type { Ask } from './outcome.ts';
+import type { Ask, Requested } from './outcome.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import type { Requester } from './requester.ts';
 import { demandNotOurs } from './reserved-names.ts';
@@ -118,12 +118,20 @@ function nameless(request: ProfileRequest, device: Device | undefined): ProfileR
 /** Proof of possession; only a registration authority may vouch for it (RFC 9483 §5.2.3.2). Or the wish for a key made here. */
 function verified({ credential }: Requester, { request }: Ask): Proven {
   const raVerified = credential === 'registrationAuthority';
-  if (request.kind === 'pkcs10') return { request: verifyPkcs10(request.der) };
-  const wanted = wantedKey(request);
-  if (!wanted) return { request: verifyParsed(request, { raVerified }) };
-  // A key that is encrypted to somebody else than its owner is not its owner's alone.
+  const wanted = wantedOf(request);
+  if (!wanted) {
+    return {
+      request: request.kind === 'pkcs10' ? verifyPkcs10(request.der) : verifyParsed(request, { raVerified }),
+    };
+  }
+  // A key that somebody else than its owner can read is not its owner's alone.
   if (raVerified) throw new Fault('forbidden', 'keys are made only for who asks for itself');
   return { wanted };
+}
+
+function wantedOf(request: Requested): WantedKey | undefined {
+  if (request.kind === 'crmf') return wantedKey(request);
+  return request.keyMadeHere ? wantedInstead(request.der) : undefined;
 }
 
 /** The profile of the path; without one that of the certificate to be renewed, else the domain credential's. */

@@ -82,4 +82,6 @@ export const oid = {
   challengePassword: '1.2.840.113549.1.9.7',
   extensionRequest: '1.2.840.113549.1.9.14',
   microsoftExtensionRequest: '1.3.6.1.4.1.311.2.1.14',
+  decryptKeyIdentifier: '1.2.840.113549.1.9.16.2.37',
+  asymmetricDecryptKeyIdentifier: '1.2.840.113549.1.9.16.2.54',
 } as const;

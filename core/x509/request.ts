@@ -57,6 +57,26 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
   };
 }
 
+/** What a request asks for, of whose key and signature nothing is known. */
+interface UnprovenRequest {
+  readonly subject: Name;
+  readonly extensions: readonly Extension[];
+  readonly spki: Uint8Array;
+  /** OIDs. */
+  readonly attributeTypes: readonly string[];
+}
+
+/** A PKCS#10 request whose key and signature are not to count. Faults: malformed; badCsr as `verifyPkcs10`. */
+export function readUnproven(der: Uint8Array): UnprovenRequest {
+  const request = new DerReader(der).enter(tag.sequence);
+  const { subject, spki, attributes } = readInfo(request.sequence());
+  request.element(tag.sequence);
+  request.bitString();
+  request.finish();
+  const { extensions, types } = attributes;
+  return { subject, extensions, spki, attributeTypes: types };
+}
+
 function demandProof(
   key: PublicKey,
   algorithm: SignatureAlgorithm,
@@ -113,6 +133,8 @@ export function verifyParsed(
 interface Attributes {
   readonly extensions: readonly Extension[];
   readonly challengePassword: string | undefined;
+  /** OIDs of all that there are. */
+  readonly types: readonly string[];
 }
 
 /** CertificationRequestInfo. */
@@ -129,21 +151,21 @@ function readInfo(info: DerReader): { subject: Name; spki: Uint8Array; attribute
 const mostAttributes = 64;
 
 const noExtensions: readonly Extension[] = [];
-const noAttributes: Attributes = { extensions: noExtensions, challengePassword: undefined };
+const noAttributes: Attributes = { extensions: noExtensions, challengePassword: undefined, types: [] };
 
 /** RFC 2985 §5.4; attributes of other types are ignored. */
 function readAttributes(reader: DerReader | undefined): Attributes {
   if (!reader || reader.empty) return noAttributes;
   let extensions: readonly Extension[] | undefined;
   let challengePassword: string | undefined;
-  const seen: string[] = [];
+  const types: string[] = [];
   while (!reader.empty) {
     const attribute = reader.sequence();
     const type = attribute.oid();
     const values = attribute.set();
     attribute.finish();
-    if (seen.includes(type)) throw bad(`attribute ${type} stands twice`);
-    if (seen.push(type) > mostAttributes) throw bad('too many attributes');
+    if (types.includes(type)) throw bad(`attribute ${type} stands twice`);
+    if (types.push(type) > mostAttributes) throw bad('too many attributes');
     if (type === oid.extensionRequest || type === oid.microsoftExtensionRequest) {
       if (extensions) throw bad('extensions are requested twice');
       extensions = single(values, readExtensions);
@@ -151,7 +173,7 @@ function readAttributes(reader: DerReader | undefined): Attributes {
       challengePassword = single(values, readChallengePassword);
     }
   }
-  return { extensions: extensions ?? noExtensions, challengePassword };
+  return { extensions: extensions ?? noExtensions, challengePassword, types };
 }
 
 function single<T>(values: DerReader, read: (value: DerReader) => T): T {

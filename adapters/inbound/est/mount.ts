@@ -17,6 +17,7 @@ interface Operation {
   readonly allow: string;
   /** What is asked for; nothing, for CA certificates. */
   readonly ask?: Ask['operation'];
+  readonly keyMadeHere?: boolean;
 }
 
 /** RFC 7030 §3.2.2. csrattrs (404: §4.5.2) and fullcmc are not offered. */
@@ -24,6 +25,7 @@ const operations = new Map<string, Operation>([
   ['cacerts', { method: 'GET', allow: 'GET, HEAD' }],
   ['simpleenroll', { method: 'POST', allow: 'POST', ask: 'enrol' }],
   ['simplereenroll', { method: 'POST', allow: 'POST', ask: 'renew' }],
+  ['serverkeygen', { method: 'POST', allow: 'POST', ask: 'enrol', keyMadeHere: true }],
 ]);
 
 /** Enrollment over Secure Transport (RFC 7030), over TLS alone. */
@@ -54,7 +56,8 @@ export function createEst(gateway: EstGateway): Mount {
         const evidence = enrolmentEvidence(request, operation.ask);
         const requester = await gateway.admit(evidence, { protocol: 'est', domain, profile });
         const der = decodeCertificationRequest(request.body);
-        const ask: Ask = { operation: operation.ask, request: { kind: 'pkcs10', der } };
+        const { keyMadeHere } = operation;
+        const ask: Ask = { operation: operation.ask, request: { kind: 'pkcs10', der, keyMadeHere } };
         return renderOutcome(await gateway.enrol(requester, ask));
       } catch (error) {
         return renderFault(error);

@@ -34,9 +34,12 @@ export function renderFault(error: unknown): HttpResponse {
   return refusal(status, faultText(fault), faultHeaders(status, fault));
 }
 
-/** RFC 7030 §4.2.3: the issued certificate and no other, or 202 with a time to come back. */
+/** RFC 7030 §4.2.3: the issued certificate and no other, §4.4.2: with its key where that was made here, or 202 with a time to come back. */
 export function renderOutcome(outcome: Outcome): HttpResponse {
-  if (outcome.kind === 'issued') return certsOnly([outcome.certificate]);
+  if (outcome.kind === 'issued') {
+    const { certificate, privateKey } = outcome;
+    return privateKey ? withKey(privateKey, certificate) : certsOnly([certificate]);
+  }
   const whom = outcome.upstream ? 'the upstream CA' : 'approval';
   return refusal(202, `pending: request ${outcome.id} waits for ${whom}, send it again later`, {
     'retry-after': String(outcome.retryAfter),
@@ -56,3 +59,17 @@ export function certsOnly(certificates: readonly Uint8Array[]): HttpResponse {
     body: encodeBase64Lines(buildCertsOnly(certificates)),
   };
 }
+
+/** No line of base64 has a hyphen (RFC 2046 §5.1.1). */
+const boundary = 'postern-serverkeygen';
+const multipart = Object.freeze({ 'content-type': `multipart/mixed; boundary=${boundary}` });
+
+/** The private key, PKCS#8 in DER, and the certificate (RFC 7030 §4.4.2). */
+function withKey(privateKey: Uint8Array, certificate: Uint8Array): HttpResponse {
+  const key = part('application/pkcs8', privateKey);
+  const certificates = part(certsOnlyHeaders['content-type'], buildCertsOnly([certificate]));
+  return { status: 200, headers: multipart, body: `${key}${certificates}--${boundary}--\r\n` };
+}
+
+const part = (type: string, content: Uint8Array): string =>
+  `--${boundary}\r\nContent-Type: ${type}\r\nContent-Transfer-Encoding: base64\r\n\r\n${encodeBase64Lines(content, '\r\n')}`;

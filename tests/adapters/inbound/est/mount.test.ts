@@ -115,6 +115,16 @@ describe('the path forms', () => {
     ]);
   });
 
+  test.each(rows)('%s/serverkeygen%s', async (form, end, domain, profile) => {
+    await est.handle(enroll({ path: `${base}${form}/serverkeygen${end}` }));
+    expect(gateway.calls).toMatchObject([
+      {
+        target: { protocol: 'est', domain, profile },
+        ask: { operation: 'enrol', request: { kind: 'pkcs10', der: csr, keyMadeHere: true } },
+      },
+    ]);
+  });
+
   test.each(rows)('%s/cacerts%s', async (form, end) => {
     const response = await est.handle(httpRequest({ method: 'GET', path: `${base}${form}/cacerts${end}` }));
     expect(certificatesOf(response)).toEqual([...chain]);
