@@ -135,8 +135,9 @@ function rebuild(requested: Name, dropped: readonly NameAttribute[], added: read
   return buildName([...kept, ...added]);
 }
 
+/** In an RDN of several attributes these may be in any order, as nobody asks for that of DER when reading. */
 function isWellEncoded({ rdns }: Name): boolean {
-  for (const rdn of rdns) for (const one of rdn) if (!wellEncoded(one)) return false;
+  for (const rdn of rdns) if (rdn.length > 1 || !wellEncoded(rdn[0]!)) return false;
   return true;
 }
 

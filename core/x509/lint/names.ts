@@ -1,7 +1,8 @@
+import { sameBytes } from '../../der/bytes.ts';
 import { tag } from '../../der/tag.ts';
 import { attributeTypeOf } from '../attribute-type.ts';
 import { formatGeneralName, type GeneralName } from '../general-name.ts';
-import type { NameAttribute } from '../name.ts';
+import { buildName, type NameAttribute } from '../name.ts';
 import { Budget } from '../path/budget.ts';
 import { Refusal } from '../path/failure.ts';
 import { checkNames } from '../path/name-constraints.ts';
@@ -69,6 +70,11 @@ function isAbsoluteUri(text: string): boolean {
   return uriCharacters.test(rest) && (!withoutHost || text.toLowerCase().startsWith('file:'));
 }
 
+const isUnsorted = (name: GeneralName): boolean =>
+  name.kind === 'directory' &&
+  name.value.rdns.some((rdn) => rdn.length > 1) &&
+  !sameBytes(buildName(name.value.rdns).der, name.value.der);
+
 /** The attributes of the subject and the alternative names. */
 export const nameRules: readonly Rule[] = [
   ofAttributes('RFC 5280 §A.1', 'the value is too long or too short', ({ type, value }) => {
@@ -95,6 +101,10 @@ export const nameRules: readonly Rule[] = [
     'the value has control characters, which comparisons leave out',
     ({ value }) => !control.test(value),
   ),
+  {
+    section: 'X.690 §11.6',
+    finding: ({ facts }) => facts.names.some(isUnsorted) && 'the attributes of an RDN are not sorted',
+  },
   ofAttributes(
     'ISO 3166-1',
     'a country has two letters',

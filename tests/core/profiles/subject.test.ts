@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { der } from '#core/der/builder.ts';
+import { DerReader, readDer } from '#core/der/reader.ts';
 import { tag } from '#core/der/tag.ts';
-import { attribute, buildName, type Name, parseDistinguishedName } from '#core/x509/name.ts';
+import { attribute, buildName, type Name, parseDistinguishedName, readName } from '#core/x509/name.ts';
 import { apply, plain, refusal, requestFor, subjectOf } from './rehearsal.ts';
 
 const { validity } = plain;
@@ -275,5 +277,15 @@ describe('the encoding of names', () => {
     expect(
       subjectOf(apply(rules({ CN: {}, O: {}, C: { unfit: 'drop', allowed: ['FR'] } }), { subject })),
     ).toBe('CN=x+O=y');
+  });
+
+  test('the attributes of an RDN come into the order of DER, whatever order they were requested in', () => {
+    const [cn, o] = ['CN=x', 'O=y'].map((text) =>
+      new DerReader(parseDistinguishedName(text).der).sequence().set().element(),
+    );
+    const unsorted = der((b) => b.sequence((name) => name.set((rdn) => rdn.raw(o!).raw(cn!))));
+    const { subject } = apply(rules({ CN: {}, O: {} }), { subject: readDer(unsorted, readName) });
+    expect(subject.der).toEqual(parseDistinguishedName('CN=x+O=y').der);
+    expect(subject.der).not.toEqual(unsorted);
   });
 });

@@ -29,7 +29,7 @@ import {
 } from '#core/x509/extensions/usage.ts';
 import { type GeneralName, parseGeneralName } from '#core/x509/general-name.ts';
 import { lint } from '#core/x509/lint.ts';
-import { buildName, emptyName, parseDistinguishedName } from '#core/x509/name.ts';
+import { buildName, emptyName, type Name, parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 import { validatePath } from '#core/x509/path.ts';
 import { runs } from '#tests/property.ts';
@@ -77,6 +77,19 @@ const purposes = (...of: string[]): Extension => extendedKeyUsageExtension(of);
 const altNames = (...names: string[]): Order => ({
   with: [subjectAltNameExtension(names.map(parseGeneralName))],
 });
+const multiValued = parseDistinguishedName('CN=x+O=y');
+const unsorted: Name = {
+  der: der((b) =>
+    b.sequence((name) =>
+      name.set((rdn) => {
+        const set = new DerReader(multiValued.der).sequence().set();
+        const first = set.element();
+        rdn.raw(set.element()).raw(first);
+      }),
+    ),
+  ),
+  rdns: multiValued.rdns,
+};
 const rawNames = (...names: GeneralName[]): Order => ({ with: [subjectAltNameExtension(names)] });
 const dns = (value: string): Order => rawNames({ kind: 'dns', value });
 const attributeOf = (type: string, value: string, identifier: number): Order => ({
@@ -398,6 +411,12 @@ describe('lint finds what is wrong with', () => {
       leafFindings(rawNames({ kind: 'directory', value: emptyName })),
       'an empty name',
     ],
+    ['an RDN that is not sorted', leafFindings({ subject: unsorted }), 'not sorted (X.690 §11.6)'],
+    [
+      'a directory name that is not sorted',
+      leafFindings(rawNames({ kind: 'directory', value: unsorted })),
+      'not sorted (X.690 §11.6)',
+    ],
     [
       'a name that the issuer may not certify',
       leafFindings(altNames('DNS:a.other.example'), issued({ with: [constraints] })),
@@ -602,7 +621,7 @@ describe('lint finds what is wrong with', () => {
   }
 
   test('and names the section that is broken', () => {
-    const section = / \((?:RFC \d+|CA\/Browser Forum BR|X\.680|ISO 3166-1)( §.*)?\)$/;
+    const section = / \((?:RFC \d+|CA\/Browser Forum BR|X\.6[89]0|ISO 3166-1)( §.*)?\)$/;
     for (const [, findings] of rows) for (const finding of findings) expect(finding).toMatch(section);
   });
 });
