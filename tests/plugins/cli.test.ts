@@ -257,7 +257,7 @@ describe('beside a running server', () => {
     {
       using db = new Database(join(data, 'postern.db'));
       const lease = 'insert or replace into leases (name, holder, expires_at) values (?, ?, ?)';
-      db.run(lease, ['bootstrap', 'another', Date.now() + 600_000]);
+      db.run(lease, ['bootstrap', 'another', Date.now() + 45_000]);
     }
     const ports = ['--https-port', '0', '--http-port', '0'];
     const waiting = Bun.spawn([launcher, 'serve', '--data', data, ...ports], {

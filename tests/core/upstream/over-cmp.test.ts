@@ -105,11 +105,11 @@ describe('nothing is lost and nothing issued twice', () => {
   for (const [what, begin, end] of cases) {
     for (const identity of ['secret', 'certificate'] as const) {
       test(`${what}, by a ${identity}`, async () => {
-        let own: Parameters<typeof cmpPlant>[0] = {};
+        let own: Parameters<typeof cmpPlant>[0] = { timeout: 500 };
         if (identity === 'certificate') {
           // The keys of upstreams are the same in all tests.
           await using any = await cmpPlant();
-          own = { identity: { ...byCertificate(any.upstream), renew: false } };
+          own = { ...own, identity: { ...byCertificate(any.upstream), renew: false } };
         }
         await using one = await cmpPlant(own);
         begin(one);

@@ -38,7 +38,7 @@ for (const [name, identity, forward] of [
     const surroundings = { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() };
     return {
       issuer: remoteCmp(surroundings, upstream, {
-        timeout: 1000,
+        timeout: 2500,
         identity: identity(upstream),
         manner: { ...manner, forward },
       }),

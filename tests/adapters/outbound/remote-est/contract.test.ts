@@ -24,7 +24,7 @@ issuerContract('remote-est', 'upstream', async () => {
   const surroundings = { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() };
   const trust = { kind: 'fingerprint', sha256: fingerprint(upstream.root) } as const;
   return {
-    issuer: remoteEst(surroundings, { url: upstream.url, trust, timeout: 1000 }),
+    issuer: remoteEst(surroundings, { url: upstream.url, trust, timeout: 2500 }),
     now: clock.now,
     behave: (...behaviours) => upstream.script(...behaviours.map((one) => scripts[one]!)),
     async close() {
