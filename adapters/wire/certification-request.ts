@@ -14,6 +14,8 @@ export function decodeCertificationRequest(input: Uint8Array | string): Uint8Arr
   // No base64 of a SEQUENCE, and no PEM, begins with the octet that is the tag of a SEQUENCE, '0'.
   if (typeof input !== 'string' && input[0] === tag.sequence) return input;
   const text = typeof input === 'string' ? input : latin1(input);
+  // A client that sends no file is told so, rather than what is wrong with no octets.
+  if (text.trim() === '') throw new Fault('badCsr', 'csr: there is none');
   try {
     return text.includes('-----BEGIN ') ? fromPem(text) : decodeBase64(text);
   } catch (error) {

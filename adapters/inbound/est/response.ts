@@ -21,9 +21,12 @@ const statuses = {
   internal: 500,
 } as const satisfies Record<FaultCode, number>;
 
-/** A failure as EST tells it (RFC 7030 §4.2.3): a status and a short text. */
+const ascii = /^[ -~]*$/;
+
+/** A failure as EST tells it (RFC 7030 §4.2.3): a status and a short text, which without a charset would be ASCII (RFC 2046 §4.1.2). */
 export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
-  return { status, headers: { 'content-type': 'text/plain', ...headers }, body: `${detail}\n` };
+  const type = ascii.test(detail) ? 'text/plain' : 'text/plain; charset=utf-8';
+  return { status, headers: { 'content-type': type, ...headers }, body: `${detail}\n` };
 }
 
 /** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */

@@ -244,6 +244,13 @@ describe('a failure', () => {
     }
   });
 
+  test('whose text is not ASCII says in what it is written', async () => {
+    gateway.failure = new Fault('badCsr', 'no place for "ü"');
+    const { headers, body } = await est.handle(enroll());
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(body).toBe('no place for "ü"\n');
+  });
+
   test('that may pass says when to try again even if the Fault does not', async () => {
     gateway.failure = new Fault('unavailable', 'out of reach');
     expect((await est.handle(enroll())).headers['retry-after']).toBe('60');
