@@ -32,6 +32,8 @@ export async function signInService(
   // Always compared, so that an unknown id takes as long as a wrong secret.
   const expected = account?.secretHash ?? context.entropy.bytes(32);
   const same = timingSafeEqual(hashOfSecret(clientSecret), expected);
+  // Again: of many guesses that come at once, all were let in before the first of them had failed.
+  context.throttle.check(clientId, address);
   if (!account?.isActive || !same) {
     await context.throttle.failed(clientId, address);
     const actor: Actor = { kind: 'unknown', id: null, name: brief(clientId), address };

@@ -103,6 +103,8 @@ async function admitSecret(
   const secret = expected ?? unguessable(context);
   const right =
     evidence.kind === 'mac' ? await evidence.verify(secret) : sameSecret(evidence.password, secret);
+  // Again: of many guesses that come at once, all were let in before the first of them had failed.
+  context.throttle.check(name, address);
   if (!login || !expected || !right) {
     await context.throttle.failed(name, address);
     const actor = { ...nobody(address), name: brief(name) };

@@ -68,12 +68,34 @@ test('five failures for one name lock it for a while that grows, from every addr
   expect(await attempt(adminPassword, '198.51.100.1')).toBe('in');
 });
 
-test('of many guesses at once, no more are answered than one after the other', async () => {
+const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+
+test.each<[string, (site: Installation, guess: string) => Promise<unknown>]>([
+  ['at the password of a user', ({ gateway }, guess) => gateway.accounts.signIn('admin', guess, address)],
+  [
+    'at the secret of a service account',
+    ({ gateway }, guess) => gateway.accounts.signInService('sa_1', guess, address),
+  ],
+  [
+    'at the password of a device',
+    ({ gateway }, guess) =>
+      gateway.admit({ kind: 'password', username: 'pump', password: guess, address }, target),
+  ],
+  [
+    'at the shared secret of a device',
+    ({ gateway }) =>
+      gateway.admit(
+        { kind: 'mac', reference: 'pump', verify: async () => false, secure: true, address },
+        { ...target, protocol: 'cmp' },
+      ),
+  ],
+])('of many guesses at once %s, no more are answered than one after the other', async (_at, attempt) => {
   await using site = await installation();
-  const guesses = [...Array.from({ length: 20 }, (_, n) => `guess number ${n}`), adminPassword];
+  await site.device('pump');
+  const guesses = Array.from({ length: 20 }, (_, n) => `guess number ${n}`);
   const answers = await Promise.all(
     guesses.map((guess) =>
-      site.gateway.accounts.signIn('admin', guess, address).then(
+      attempt(site, guess).then(
         () => 'in',
         ({ code }) => code,
       ),
@@ -86,7 +108,6 @@ test('of many guesses at once, no more are answered than one after the other', a
 test('fifty failures from one address lock the address, not the names', async () => {
   await using site = await installation();
   const { device, password } = await site.device('pump');
-  const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
   const attempt = (username: string, secret: string, from: string) =>
     site.gateway.admit({ kind: 'password', username, password: secret, address: from }, target).then(
       ({ device }) => device?.id,
