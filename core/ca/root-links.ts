@@ -52,7 +52,11 @@ export async function linkRoots(context: Context, actor: Actor = systemActor): P
     if (namesakes.length < 2) continue;
     const newest = namesakes.sort(byAge).slice(0, mostLinked);
     for (const issuer of newest) {
-      for (const subject of newest) if (issuer !== subject) await demandLink(context, issuer, subject, actor);
+      for (const subject of newest) {
+        // Of one key, as after a renewal, whoever trusts one trusts the other already.
+        const isOwnKey = sameBytes(issuer.certificate.spki, subject.certificate.spki);
+        if (!isOwnKey) await demandLink(context, issuer, subject, actor);
+      }
     }
   }
 }

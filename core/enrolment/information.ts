@@ -55,7 +55,9 @@ export function information(context: Context): Information {
           const stored = await newest(ca);
           // X.509 knows whole seconds only.
           const since = crl.thisUpdate ?? Number.NEGATIVE_INFINITY;
-          if (stored && Math.floor(stored.thisUpdate / 1000) * 1000 > since) result.push(stored.crl);
+          const isNewer = stored && Math.floor(stored.thisUpdate / 1000) * 1000 > since;
+          // CAs of one name and key share one.
+          if (isNewer && !result.some((other) => sameBytes(other, stored.crl))) result.push(stored.crl);
         }
       }
       return result;

@@ -119,3 +119,13 @@ test('a root that no longer signs is left alone', async () => {
   const next = await namesake();
   expect([...(await links(first)), ...(await links(next))]).toEqual([]);
 });
+
+test('a root whose certificate was renewed, with the key that it had, is not linked with itself', async () => {
+  const { id: _, ...same } = (await site.store.get('issuingCa', first.id))!;
+  await site.store.commit([{ op: 'insert', kind: 'issuingCa', values: { ...same, uniqueName: 'renewed' } }]);
+  const count = () => site.store.count('certificate', [], 100);
+  const before = await count();
+  site.clock.advance(2000);
+  await site.gateway.maintain('test');
+  expect(await count()).toBe(before);
+});
