@@ -60,6 +60,7 @@ const onlyFixed: ReadonlySet<string> = new Set([
   oid.inhibitAnyPolicy,
   oid.issuerAltName,
   oid.subjectInfoAccess,
+  oid.ocspNoCheck,
 ]);
 
 export function compileExtensions(written: Written, others: Others, tools: Tools): ExtensionRules {

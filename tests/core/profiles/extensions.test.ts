@@ -435,6 +435,8 @@ describe('extensions that the profile does not name', () => {
     text('x', '1.2.3.4', true),
     keyUsageExtension(['cRLSign']),
     { ...text(''), oid: oid.nameConstraints, value: fromHex('3000')! },
+    // RFC 6960 §4.2.2.2.1: it is the CA that says so.
+    { ...text(''), oid: oid.ocspNoCheck, value: fromHex('0500')! },
   ];
 
   test('are refused', () => {
