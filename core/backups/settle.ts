@@ -3,6 +3,7 @@ import type { Actor } from '../audit/event.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { IssuingCa } from '../ca/issuing-ca.ts';
 import { deactivationWrites } from '../ca/revocation.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
 import { audit, type Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
@@ -53,17 +54,17 @@ export async function settleRestore(
   const { records: cas } = await store.list('issuingCa', { limit: 1000 });
   const given = ask.crls.map((der) => {
     const crl = parseCrl(der);
-    return { crl, ca: signerOf(crl, cas) };
+    return { crl, signers: signersOf(crl, cas) };
   });
 
   let revoked = 0;
   let unknown = 0;
   const numbers = new Map<number, number>();
-  for (const { crl, ca } of given) {
-    numbers.set(ca.id, Math.max(numbers.get(ca.id) ?? 0, Number(crl.number ?? 0n)));
+  for (const { crl, signers } of given) {
+    for (const { id } of signers) numbers.set(id, Math.max(numbers.get(id) ?? 0, Number(crl.number ?? 0n)));
     let writes: Write[] = [];
     for (const entry of revokedEntries(crl)) {
-      const found = await reapply(context, actor, ca, entry);
+      const found = await reapply(context, actor, signers, entry);
       if (found.known === false) unknown++;
       else if (found.writes.length > 0) revoked++;
       writes.push(...found.writes);
@@ -99,9 +100,12 @@ export async function settleRestore(
   return { revoked, unknown, withoutCrl, withoutNewCrl };
 }
 
-function signerOf(crl: Crl, cas: readonly IssuingCa[]): IssuingCa {
+type Some<T> = readonly [T, ...T[]];
+
+/** CAs of one name and key share a CRL. */
+function signersOf(crl: Crl, cas: readonly IssuingCa[]): Some<IssuingCa> {
   const { signatureAlgorithm } = crl;
-  const signer = cas.find(({ certificate: der }) => {
+  const [signer, ...others] = cas.filter(({ certificate: der }) => {
     const { subject, spki } = parseCertificate(der);
     if (!signatureAlgorithm || !sameBytes(subject.der, crl.issuer.der)) return false;
     return verifySignature(readPublicKey(spki), signatureAlgorithm, crl.tbs, crl.signature);
@@ -110,14 +114,14 @@ function signerOf(crl: Crl, cas: readonly IssuingCa[]): IssuingCa {
   if ((crl.number ?? 0n) > BigInt(Number.MAX_SAFE_INTEGER - 2 * step)) {
     throw new Fault('unsupported', 'a CRL with a number beyond all measure');
   }
-  return signer;
+  return [signer, ...others];
 }
 
 /** The writes that make the store say what the CRL says; none where it does. */
 async function reapply(
   context: Context,
   actor: Actor,
-  ca: IssuingCa,
+  signers: Some<IssuingCa>,
   { serial, revokedAt, reason = 'unspecified', invalidityDate }: RevokedEntry,
 ): Promise<{ known: boolean; writes: readonly Write[] }> {
   const { store, clock, configuration } = context;
@@ -130,17 +134,18 @@ async function reapply(
     invalidityDate: invalidityDate ?? null,
   } as const;
   const detail = { reason, serialNumber };
-  const record = await store.find('certificate', { serialNumber, ca: ca.id });
+  let record: StoredCertificate | undefined;
+  for (const { id } of signers) record ??= await store.find('certificate', { serialNumber, ca: id });
   if (!record) {
     // Nobody has its bytes any more; that it is revoked must not be forgotten for as long as it can be good.
     const values = {
       createdAt: clock.now(),
       commonName: serialNumber,
-      ca: ca.id,
+      ca: signers[0].id,
       serialNumber,
       subject: '',
       notValidBefore: revokedAt,
-      notValidAfter: parseCertificate(ca.certificate).notAfter,
+      notValidAfter: Math.max(...signers.map(({ certificate }) => parseCertificate(certificate).notAfter)),
       fingerprint: '',
       der: new Uint8Array(0),
       device: null,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
+import { unsettledRestore } from '#core/ports/snapshot.ts';
 import type { Write } from '#core/ports/store.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
@@ -114,6 +115,15 @@ test('of CAs that share name and key is one: an issuer has no other list than al
   for (const { serialNumber } of [before, after]) {
     expect(await statuses.of(renewed, Buffer.from(serialNumber, 'hex'))).toMatchObject({ kind: 'revoked' });
   }
+  // A backup from before, and the CRL that was published since.
+  const good = { status: 'good', revokedAt: null, revocationReason: null } as const;
+  for (const { id } of [before, after]) {
+    await site.store.commit([{ op: 'update', kind: 'certificate', id, set: good }]);
+  }
+  const marker = { name: unsettledRestore, value: new Uint8Array() };
+  await site.store.commit([{ op: 'insert', kind: 'setting', values: marker }]);
+  const settled = await site.gateway.backups.settle(site.admin, { createdAt: 0, crls: [crl] });
+  expect(settled).toEqual({ revoked: 2, unknown: 0, withoutCrl: ['root'], withoutNewCrl: [] });
 });
 
 describe('maintenance', () => {
