@@ -43,7 +43,8 @@ export const pluginCommands: readonly Command[] = [
     summary: 'Write a plugin of your own, with its tests, to begin with.',
     details:
       'What it writes works and passes the contract suite of its slot; change it from there. It is linked to this\n' +
-      'installation of Postern: nothing is downloaded.',
+      'installation of Postern: nothing is downloaded. The compiler, and the tests of a store, need its packages for\n' +
+      'development (npm ci there).',
     options: {
       slot: { type: 'string', value: 'SLOT', help: `What it is for: ${slots.join(', ')}` },
       dir: { type: 'string', value: 'DIR', help: 'Where to write it. Default: NAME in this directory' },
@@ -63,6 +64,11 @@ export const pluginCommands: readonly Command[] = [
         `${printable(directory)} is written. Its tests: cd ${printable(directory)} && npm test\n` +
           'What to do with it: README.md there.',
       );
+      if (!existsSync(join(root, 'node_modules/fast-check'))) {
+        console.log(
+          `The compiler, and the tests of a store, need more than serving does: cd ${printable(root)} && npm ci`,
+        );
+      }
       return exit.success;
     },
   },
