@@ -48,6 +48,13 @@ export async function serve(
     // A signal ends this process as it is: nobody is served yet.
     await firstStart(await openService(loaded, where, { logToStderr: true }, stack), new Promise(() => {}));
   }
+  // What lets workers share a port would let in those of another service too.
+  const host = loaded.configuration.server.host ?? everywhere();
+  for (const port of [ports.https, ports.http]) {
+    await claim(host, port).catch((error) => {
+      throw listening(Object.assign(error, { port }), ports);
+    });
+  }
   await using stack = new AsyncDisposableStack();
   return await runWorkers({
     log: await openLog(loaded, { logToStderr: true }, stack),
@@ -270,13 +277,14 @@ const fixedPorts = ({ server }: Configuration): PortNumbers => ({
 /** The base URL and several workers need a number before anything listens: 0 becomes one that is free now. */
 async function choosePorts({ server }: Configuration): Promise<PortNumbers> {
   const host = server.host ?? everywhere();
-  const https = server.https_port || (await freePort(host));
-  return { https, http: server.http_port || (await freePort(host)) };
+  const https = server.https_port || (await claim(host, 0));
+  return { https, http: server.http_port || (await claim(host, 0)) };
 }
 
-async function freePort(host: string): Promise<number> {
+/** Has the port for a moment, with nobody else; 0: one that is free. Its number; rejects where it cannot be had. */
+async function claim(host: string, port: number): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(port, host, resolve));
   const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));
   return typeof address === 'object' && address ? address.port : 0;

@@ -72,6 +72,11 @@ test('several workers serve one port; one that dies is replaced, and all go with
   expect(workers).toHaveLength(2);
   expect(await healthy(server)).toBe(true);
 
+  // Workers of another service could listen there as well, if it did not look.
+  await expect(
+    startServer({ config: '[server]\nworkers = 2\n', ports: [server.httpsPort, server.httpPort] }),
+  ).rejects.toThrow(`postern: port ${server.httpsPort} is taken by another process`);
+
   process.kill(workers[0]!, 'SIGKILL');
   const deadline = performance.now() + 10_000;
   let now = childrenOf(pid);
