@@ -63,6 +63,15 @@ export function resource<K extends Kind, Input, View>(
     if ((configurationKinds as readonly Kind[]).includes(kind)) context.configuration.expire();
     return ids;
   };
+  /** Commits what changes a record. One that is gone by now is not there, rather than another than it was. */
+  const change = async (id: number, writes: readonly Write[]): Promise<void> => {
+    try {
+      await commit(writes);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'conflict') await find(id);
+      throw error;
+    }
+  };
   return {
     kind,
     async list(principal, query) {
@@ -92,7 +101,7 @@ export function resource<K extends Kind, Input, View>(
         object: `${noun}:${id}`,
         detail: { fields: Object.keys(changes).join(' ') },
       };
-      await commit([...writes, audit(context, principal.actor, event)]);
+      await change(id, [...writes, audit(context, principal.actor, event)]);
       return rules.view(await find(id), principal);
     },
     async remove(principal, id) {
@@ -101,7 +110,7 @@ export function resource<K extends Kind, Input, View>(
       const record = await find(id);
       const writes = await rules.remove(record, principal);
       const event = { action: `${noun}.delete`, object: `${noun}:${id}`, detail: rules.summary(record) };
-      await commit([...writes, audit(context, principal.actor, event)]);
+      await change(id, [...writes, audit(context, principal.actor, event)]);
       await rules.removed?.(record);
     },
   };

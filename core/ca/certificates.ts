@@ -64,7 +64,9 @@ export function certificates(context: Context, crls: Crls): Certificates {
     update: async ({ id }, { commonName }) =>
       updateWrites('certificate', id, commonName === undefined ? {} : { commonName }),
     // A CRL must not forget: the record stays, out of sight.
-    remove: async ({ id }) => [{ op: 'update', kind: 'certificate', id, set: { hidden: true } }],
+    remove: async ({ id }) => [
+      { op: 'update', kind: 'certificate', id, where: { hidden: false }, set: { hidden: true } },
+    ],
     removed: ({ id }) => discardHeldKey(context, id),
   });
   return {

@@ -98,6 +98,7 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
     next_expiry: '2027-03-02T08:15:30.000',
     device_import: null,
   },
+  conflicts: { remove: 'An approval policy refers to it.' },
   operations: (gateway) => gateway.devices,
 };
 

@@ -173,7 +173,16 @@ const walks: readonly Walk[] = [
     create: () => ({ common_name: 'pump-7' }),
     change: { common_name: 'Pump 7' },
   },
-  { path: '/api/devices/', create: () => ({ common_name: 'pump-7' }), change: { serial_number: 'SN-7' } },
+  {
+    path: '/api/devices/',
+    create: () => ({ common_name: 'pump-7' }),
+    change: { serial_number: 'SN-7' },
+    kept: async () => {
+      const { id: device } = (await admin.post('/api/devices/', { common_name: 'denied' })).body;
+      await admin.post('/api/approval-policies/', { unique_name: 'no pump', decision: 'deny', device });
+      return device;
+    },
+  },
   {
     path: '/api/devid-registrations/',
     create: () => ({
