@@ -1,6 +1,6 @@
 import { Fault } from './fault.ts';
 
-const tries = 5;
+const usualTries = 5;
 
 /**
  * Reads and writes again, as long as another writer keeps coming in between (Fault conflict of a guard). `passing`: which of these
@@ -9,6 +9,7 @@ const tries = 5;
 export async function retried<T>(
   attempt: () => Promise<T>,
   passing: (conflict: Fault) => boolean = () => true,
+  tries = usualTries,
 ): Promise<T> {
   for (let n = 1; ; n++) {
     try {

@@ -14,6 +14,7 @@ import { sameIssuer } from './same-issuer.ts';
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
 const remembered = 1000;
+const tries = 20;
 /** By which the clocks of instances may be apart. Milliseconds. */
 const clockSkew = 60_000;
 
@@ -38,12 +39,16 @@ export class Crls {
     const known = this.#newest.get(ca);
     if (known && readAt >= known.readAt && readAt - known.readAt < remembered) return known.crl;
     const found = await this.#context.store.find('crl', { ca });
-    const before = this.#newest.get(ca)?.crl;
+    if (found) return this.#remember(found, readAt);
     this.#newest.delete(ca);
-    if (!found) throw new Fault('notFound', 'there is no CRL for this CA yet');
-    // A CRL that was made while this was read is newer than it.
-    const crl = before && before.number >= found.number ? before : found;
-    this.#newest.set(ca, { crl, readAt });
+    throw new Fault('notFound', 'there is no CRL for this CA yet');
+  }
+
+  /** It or a newer one: between the moment that it was the newest and this, another may have been made, here or elsewhere. */
+  #remember(found: StoredCrl, readAt: number): StoredCrl {
+    const known = this.#newest.get(found.ca)?.crl;
+    const crl = known && known.number >= found.number ? known : found;
+    this.#newest.set(found.ca, { crl, readAt });
     return crl;
   }
 
@@ -100,9 +105,9 @@ export class Crls {
     }
   }
 
-  /** Another instance may take the number in between. */
+  /** Other instances may take the number in between, and the next. */
   #generate(id: number, actor: Actor): Promise<StoredCrl> {
-    return retried(() => this.#attempt(id, actor));
+    return retried(() => this.#attempt(id, actor), undefined, tries);
   }
 
   async #attempt(id: number, actor: Actor): Promise<StoredCrl> {
@@ -118,7 +123,7 @@ export class Crls {
     // RFC 5280 §5: a CRL is for all that its issuer has issued, and CRLs know issuers by name and key.
     const others = sameIssuer(current, ca).filter((other) => other.record.id !== id);
     const found = await Promise.all(others.map((other) => store.get('issuingCa', other.record.id)));
-    const records = [record, ...found.filter((other) => other !== undefined)];
+    const records = [record, ...found.filter((other) => other !== undefined)].sort((a, b) => a.id - b.id);
     const issuerKey = readPublicKey(ca.certificate.spki);
     const signatureAlgorithm = defaultSignatureAlgorithm(issuerKey.type);
     const number = Math.max(...records.map(({ crlNumber }) => crlNumber)) + 1;
@@ -139,13 +144,8 @@ export class Crls {
     }
     const values = { number, thisUpdate, nextUpdate, crl: unsigned.signed(signature) };
     const before = await Promise.all(records.map((one) => store.find('crl', { ca: one.id })));
+    // The CAs first, as whoever revokes does: of two instances one then waits for the other, and not each for the other.
     const ids = await store.commit([
-      ...before.map(
-        (crl, n): Write =>
-          crl
-            ? { op: 'update', kind: 'crl', id: crl.id, set: values }
-            : { op: 'insert', kind: 'crl', values: { ca: records[n]!.id, ...values } },
-      ),
       ...records.map(
         (one): Write => ({
           op: 'update',
@@ -156,12 +156,18 @@ export class Crls {
           quiet: true,
         }),
       ),
+      ...before.map(
+        (crl, n): Write =>
+          crl
+            ? { op: 'update', kind: 'crl', id: crl.id, set: values }
+            : { op: 'insert', kind: 'crl', values: { ca: records[n]!.id, ...values } },
+      ),
       audit(this.#context, actor, { action: 'crl.generate', object: `issuingCa:${id}`, detail: { number } }),
     ]);
-    const made = records.map((one, n) => ({ id: ids[n]!, ca: one.id, ...values }));
-    for (const crl of made) this.#newest.set(crl.ca, { crl, readAt: thisUpdate });
+    const made = records.map((one, n) => ({ id: ids[records.length + n]!, ca: one.id, ...values }));
+    for (const crl of made) this.#remember(crl, thisUpdate);
     await Promise.all(records.map((one) => this.#settleRevocation(one)));
-    return made[0]!;
+    return made.find((crl) => crl.ca === id)!;
   }
 
   /** Up to the revocation that `ca` tells of a CRL has everything; one that came while it was made is for the next. */

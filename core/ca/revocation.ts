@@ -28,20 +28,26 @@ export async function revocationWrites(
   const { webhooks } = await context.configuration.current();
   const { id, status } = record;
   const now = context.clock.now();
-  const told = (action: string): readonly Write[] => [
-    { op: 'update', kind: 'issuingCa', id: record.ca, set: { lastRevocationAt: now }, quiet: true },
+  const noted: Write = {
+    op: 'update',
+    kind: 'issuingCa',
+    id: record.ca,
+    set: { lastRevocationAt: now },
+    quiet: true,
+  };
+  const told = (action: string): Write =>
     audit(context, actor, {
       action,
       object: `certificate:${id}`,
       detail: { reason, serialNumber: record.serialNumber },
-    }),
-  ];
+    });
   if (reason === 'removeFromCRL') {
     if (status !== 'hold') throw new Fault('conflict', 'only a certificate on hold can be released');
     const set = { status: 'good', revokedAt: null, revocationReason: null, invalidityDate: null } as const;
     return [
+      noted,
       { op: 'update', kind: 'certificate', id, where: { status }, set },
-      ...told('certificate.release'),
+      told('certificate.release'),
       ...notify(context, webhooks, 'certificate.released', () => ({
         object: id,
         data: { ...certificateData(record), status: 'good' },
@@ -63,8 +69,9 @@ export async function revocationWrites(
     invalidityDate: invalidityDate ?? record.invalidityDate,
   } as const;
   return [
+    noted,
     { op: 'update', kind: 'certificate', id, where: { status }, set },
-    ...told('certificate.revoke'),
+    told('certificate.revoke'),
     ...notify(context, webhooks, 'certificate.revoked', () => ({
       object: id,
       data: { ...certificateData(record), status: set.status, reason },
