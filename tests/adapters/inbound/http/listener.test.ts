@@ -19,7 +19,9 @@ import {
 } from './fixture.ts';
 
 const hello = mount('/', () => text('hello'));
+let begun = 0;
 const slow = mount('/', async ({ path, query }) => {
+  begun += 1;
   if (path === '/stream') return { status: 200, headers: {}, body: drip(Number(query)) };
   await Bun.sleep(Number(query));
   return text('done');
@@ -210,21 +212,27 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     await until(socket, 'done');
   };
 
+  /** Asks, and goes on once the mount has been reached; `whole` is all that comes. */
+  const underWay = async (socket: Socket, octets: string): Promise<{ whole: Promise<string> }> => {
+    const before = begun;
+    const whole = talk(socket, octets);
+    while (begun === before) await Bun.sleep(5);
+    return { whole };
+  };
+
   test('lets a request under way end and then ends its connection', async () => {
     const { listener, connect } = await start();
-    const answer = talk(connect(), keepAlive(200));
-    await Bun.sleep(100);
+    const answer = await underWay(connect(), keepAlive(200));
     await listener.close(forever);
-    expect(await answer).toMatch(/^connection: close\r$/im);
-    expect(await answer).toEndWith('done');
+    expect(await answer.whole).toMatch(/^connection: close\r$/im);
+    expect(await answer.whole).toEndWith('done');
   });
 
   test('lets a response that has begun end', async () => {
     const { listener, connect } = await start();
-    const answer = talk(connect(), 'GET /stream?200 HTTP/1.1\r\nHost: pki\r\n\r\n');
-    await Bun.sleep(100);
+    const answer = await underWay(connect(), 'GET /stream?200 HTTP/1.1\r\nHost: pki\r\n\r\n');
     await listener.close(forever);
-    expect(await answer).toEndWith('ended\r\n0\r\n\r\n');
+    expect(await answer.whole).toEndWith('ended\r\n0\r\n\r\n');
   });
 
   test('lets a request whose body is still coming in end', async () => {
@@ -232,7 +240,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     const socket = connect();
     await settled(socket);
     socket.write('POST /?0 HTTP/1.1\r\nHost: pki\r\nContent-Length: 2\r\n\r\na');
-    await Bun.sleep(50);
+    await Bun.sleep(300);
     const closed = listener.close(forever);
     const answer = talk(socket);
     await Bun.sleep(50);
@@ -246,7 +254,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     const socket = connect();
     await settled(socket);
     socket.write('GET /?0 HTTP/1.1\r\n');
-    await Bun.sleep(50);
+    await Bun.sleep(300);
     const closed = listener.close(forever);
     const answer = talk(socket);
     socket.write('Host: pki\r\n\r\n');
@@ -266,12 +274,11 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
 
   test('cuts a request that does not end in time', async () => {
     const { listener, connect } = await start();
-    const answer = talk(connect(), keepAlive(forever));
-    await Bun.sleep(100);
+    const answer = await underWay(connect(), keepAlive(forever));
     const started = performance.now();
     await listener.close(200);
     expect(performance.now() - started).toBeGreaterThan(190);
-    expect(await answer).toBe('');
+    expect(await answer.whole).toBe('');
   });
 });
 
