@@ -19,7 +19,7 @@ import {
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
 import { commonName, formatDistinguishedName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
-import { type Commission, issue } from './issuance.ts';
+import { type Commission, forItself, issue } from './issuance.ts';
 import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from './keys.ts';
 import { localIssuer } from './local-issuer.ts';
 import { prepare } from './prepared.ts';
@@ -121,12 +121,7 @@ async function certifyBelow(
     ca: parent,
     outcome: outcomeOf(context, ca, subjectKey),
     subjectKey,
-    request: undefined,
-    device: null,
-    domain: null,
-    profile: null,
-    profileName: '',
-    protocol: 'internal',
+    ...forItself,
     actor,
     alongside: (certificate, next) =>
       caWrites(context, ca, { certificate, chain: parent.chain }, reference(keyStore, key), actor, next),

@@ -12,7 +12,7 @@ import { keyUsageExtension } from '../x509/extensions/usage.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
 import { type Credential, credentialType } from './credential.ts';
-import { issue } from './issuance.ts';
+import { forItself, issue } from './issuance.ts';
 import { generateKey, type NamedKeyStore, withNewKey } from './keys.ts';
 import { credentialWrites } from './own-credentials.ts';
 import type { Preparation } from './prepared.ts';
@@ -129,12 +129,7 @@ export class DelegatedCredentials {
         ca,
         outcome: this.#outcome(ca, subjectKey),
         subjectKey,
-        request: undefined,
-        device: null,
-        domain: null,
-        profile: null,
-        profileName: '',
-        protocol: 'internal',
+        ...forItself,
         actor: systemActor,
         alongside: (certificate, next) => [
           ...succession,

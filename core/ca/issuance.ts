@@ -35,6 +35,16 @@ export interface Commission {
     | undefined;
 }
 
+/** Of a commission that the service gives itself: no device has asked for it, and no profile says what comes of it. */
+export const forItself = {
+  request: undefined,
+  device: null,
+  domain: null,
+  profile: null,
+  profileName: '',
+  protocol: 'internal',
+} as const satisfies Partial<Commission>;
+
 export interface Issued {
   readonly id: number;
   /** DER. */

@@ -13,7 +13,7 @@ import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
 import { credentialType } from './credential.ts';
-import { issue } from './issuance.ts';
+import { forItself, issue } from './issuance.ts';
 import { generateKey, keyStoreNamed, keyStoreThat, type NamedKeyStore, withNewKey } from './keys.ts';
 import { nearestCa } from './nearest-ca.ts';
 import { publicUrls } from './urls.ts';
@@ -58,15 +58,14 @@ export async function createOwnCredential(
     });
     const activation = wanted.activate ? await replaceActive(context) : [];
     const { alongside } = await issue(context, {
+      ...forItself,
       ca,
       outcome,
       subjectKey: request.publicKey,
       request,
-      device: null,
       domain: domain.id,
       profile: profile.record.id,
       profileName: wanted.profileName,
-      protocol: 'internal',
       actor,
       alongside: (certificate, next) => [
         ...credentialWrites(

@@ -20,7 +20,7 @@ import {
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
-import { issue } from './issuance.ts';
+import { forItself, issue } from './issuance.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
 import { publicUrls } from './urls.ts';
 
@@ -114,12 +114,7 @@ async function certify(context: Context, issuer: LoadedCa, subject: LoadedCa, ac
     ca: issuer,
     outcome: outcomeOf(context, issuer, subject),
     subjectKey: readPublicKey(subject.certificate.spki),
-    request: undefined,
-    device: null,
-    domain: null,
-    profile: null,
-    profileName: '',
-    protocol: 'internal',
+    ...forItself,
     actor,
   });
 }

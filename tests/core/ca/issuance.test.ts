@@ -6,6 +6,23 @@ import { testKey } from '#tests/fixtures/keys.ts';
 
 const key = testKey('p-256', 'issuance');
 
+test('what the service certifies for itself is for no device, and only its credentials are by a profile', async () => {
+  await using site = await installation();
+  const { records } = await site.store.list('certificate', { limit: 10 });
+  expect(
+    records.map(({ commonName, protocol, device, domain, profile }) => [
+      commonName.replace(/ [0-9A-F]{8}$/, ''),
+      protocol,
+      device,
+      [domain, profile].map((id) => typeof id),
+    ]),
+  ).toEqual([
+    ['pki.example', 'internal', null, ['number', 'number']],
+    ['Postern Issuing CA', 'internal', null, ['object', 'object']],
+    ['Postern Root CA', 'internal', null, ['object', 'object']],
+  ]);
+});
+
 /** A key store that is out of process, and whose signing can be tampered with once the first start is over. */
 function remoteKeys() {
   let sign: KeyStore['sign'] | undefined;
