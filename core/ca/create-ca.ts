@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/event.ts';
 import type { LoadedCa } from '../configuration.ts';
 import { audit, type Context } from '../context.ts';
+import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { KeyReference, StoredKey } from '../ports/keys.ts';
 import type { Ref, Write } from '../ports/store.ts';
@@ -17,11 +18,12 @@ import {
   crlDistributionPointsExtension,
 } from '../x509/extensions/locations.ts';
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
-import { commonName, formatDistinguishedName, type Name } from '../x509/name.ts';
+import { commonName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
 import { type Commission, forItself, issue } from './issuance.ts';
 import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from './keys.ts';
 import { localIssuer } from './local-issuer.ts';
+import { newCertificate, signed } from './new-certificate.ts';
 import { prepare } from './prepared.ts';
 import { newSerial } from './serial.ts';
 import { publicUrls } from './urls.ts';
@@ -152,32 +154,17 @@ async function certifyRoot(
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
   const { certificate } = answer;
   const { template } = prepared;
+  const values = newCertificate(
+    context.clock.now(),
+    { ref: 0 },
+    { ...forItself, inventoryName: commonName(ca.subject) ?? ca.uniqueName },
+    template,
+    hex(template.serial),
+    signed(certificate),
+  );
   const [id] = await context.store.commit([
     ...caWrites(context, ca, { certificate, chain: [] }, reference(keyStore, key), actor, 0),
-    {
-      op: 'insert',
-      kind: 'certificate',
-      values: {
-        createdAt: context.clock.now(),
-        commonName: commonName(ca.subject) ?? ca.uniqueName,
-        ca: { ref: 0 },
-        serialNumber: Buffer.from(template.serial).toString('hex').toUpperCase(),
-        subject: formatDistinguishedName(ca.subject),
-        notValidBefore: template.notBefore,
-        notValidAfter: template.notAfter,
-        fingerprint: fingerprint(certificate),
-        der: certificate,
-        status: 'good',
-        revokedAt: null,
-        revocationReason: null,
-        invalidityDate: null,
-        device: null,
-        domain: null,
-        profile: null,
-        protocol: 'internal',
-        hidden: false,
-      },
-    },
+    { op: 'insert', kind: 'certificate', values },
   ]);
   return id!;
 }

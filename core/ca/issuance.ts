@@ -7,10 +7,10 @@ import type { IssuerAnswer } from '../ports/issuer.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
-import { fingerprint, parseCertificate } from '../x509/certificate.ts';
-import { commonName, formatDistinguishedName } from '../x509/name.ts';
+import { parseCertificate } from '../x509/certificate.ts';
 import { type PublicKey, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
+import { type NewCertificate, newCertificate, signed } from './new-certificate.ts';
 import { type Preparation, type Prepared, prepare } from './prepared.ts';
 import { newSerial } from './serial.ts';
 import type { StoredCertificate } from './stored-certificate.ts';
@@ -194,44 +194,13 @@ function verify(ca: LoadedCa, prepared: Prepared, der: Uint8Array): void {
   }
 }
 
-type NewCertificate = Omit<StoredCertificate, 'id'>;
-/** What of a record changes with the signature. */
-type Signed = Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>;
-
-const signed = (certificate: Uint8Array): Signed => ({
-  status: 'good',
-  der: certificate,
-  fingerprint: fingerprint(certificate),
-});
-
-function recordOf(
-  context: Context,
+const recordOf = (
+  { clock }: Context,
   commission: Commission,
   { template }: Prepared,
-  { status, der, fingerprint }: Signed,
-): NewCertificate {
-  const { ca, device, domain, profile, protocol, inventoryName } = commission;
-  return {
-    createdAt: context.clock.now(),
-    commonName: inventoryName ?? commonName(template.subject) ?? '',
-    ca: ca.record.id,
-    serialNumber: hex(template.serial),
-    subject: formatDistinguishedName(template.subject),
-    notValidBefore: template.notBefore,
-    notValidAfter: template.notAfter,
-    revokedAt: null,
-    revocationReason: null,
-    invalidityDate: null,
-    device,
-    domain,
-    profile,
-    protocol,
-    hidden: false,
-    status,
-    der,
-    fingerprint,
-  };
-}
+  signed: Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>,
+): NewCertificate =>
+  newCertificate(clock.now(), commission.ca.record.id, commission, template, hex(template.serial), signed);
 
 const none: readonly Write[] = [];
 const noIds: readonly number[] = [];

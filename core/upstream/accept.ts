@@ -1,5 +1,5 @@
 import { caWrites } from '../ca/create-ca.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import { newCertificate, signed } from '../ca/new-certificate.ts';
 import { audit, brief, type Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
@@ -8,8 +8,7 @@ import type { Ref, Values, Write } from '../ports/store.ts';
 import { signatureShortcoming } from '../security/demands.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
-import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
-import { commonName, formatDistinguishedName } from '../x509/name.ts';
+import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { type CheckedAnswer, checkAnswer } from './answer.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import { disown } from './ending.ts';
@@ -121,10 +120,12 @@ async function record(
     context.configuration.expire();
     return;
   }
-  const values = valuesOf(context, request, request.ca, checked.certificate);
+  const { certificate } = checked;
+  const { serialNumber, der } = certificate;
+  const values = newCertificate(now, request.ca, request, certificate, serialNumber, signed(der));
   try {
     await context.store.commit([
-      ...newCertificate(context, request, values),
+      ...certificateWrites(context, request, values),
       done({ ref: 0 }),
       ...notify(context, (await context.configuration.current()).webhooks, 'certificate.issued', () => ({
         object: { ref: 0 },
@@ -135,7 +136,7 @@ async function record(
     const fault = toFault(error);
     if (fault.code !== 'conflict' || fault.field !== 'serialNumber') throw error;
     // The upstream answered the same request with the same certificate as at another time.
-    const { ca, serialNumber, der, device } = values;
+    const { ca, device } = values;
     const known = await context.store.find('certificate', { ca, serialNumber });
     if (!known || !sameBytes(known.der, der) || known.device !== device || known.status !== 'good') {
       throw new Fault('conflict', `the upstream CA gave the serial number ${serialNumber} twice`, {
@@ -146,33 +147,7 @@ async function record(
   }
 }
 
-const valuesOf = (
-  context: Context,
-  { inventoryName, device, domain, profile, protocol }: UpstreamRequest,
-  ca: number,
-  { der, subject, serialNumber, notBefore, notAfter }: Certificate,
-): Omit<StoredCertificate, 'id'> => ({
-  createdAt: context.clock.now(),
-  commonName: inventoryName ?? commonName(subject) ?? '',
-  ca,
-  serialNumber,
-  subject: formatDistinguishedName(subject),
-  notValidBefore: notBefore,
-  notValidAfter: notAfter,
-  fingerprint: fingerprint(der),
-  der,
-  status: 'good',
-  revokedAt: null,
-  revocationReason: null,
-  invalidityDate: null,
-  device,
-  domain,
-  profile,
-  protocol,
-  hidden: false,
-});
-
-function newCertificate(
+function certificateWrites(
   context: Context,
   { issuer, actor, profileName, protocol, purpose }: UpstreamRequest,
   values: Values<'certificate'>,

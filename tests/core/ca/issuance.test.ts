@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
+import { recordedOf } from '#tests/fixtures/certificates.ts';
 import { installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
@@ -21,6 +22,7 @@ test('what the service certifies for itself is for no device, and only its crede
     ['Postern Issuing CA', 'internal', null, ['object', 'object']],
     ['Postern Root CA', 'internal', null, ['object', 'object']],
   ]);
+  for (const record of records) expect(record).toMatchObject(recordedOf(record.der));
 });
 
 /** A key store that is out of process, and whose signing can be tampered with once the first start is over. */
