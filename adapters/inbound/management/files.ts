@@ -27,19 +27,27 @@ function percentDecoded(text: string): Buffer {
   return Buffer.from(octets, 'latin1');
 }
 
-/** A download with a name. */
-export const attachment = (body: string | Uint8Array, contentType: string, fileName: string): Response =>
+/** A download that is called `name` with `ending`: `.pem`, `-chain.pem`. */
+export const attachment = (
+  body: string | Uint8Array,
+  contentType: string,
+  name: string,
+  ending: string,
+): Response =>
   new Response(Uint8Array.from(Buffer.from(body)), {
     headers: {
       'content-type': contentType,
-      'content-disposition': `attachment; filename="${safeName(fileName)}"`,
+      'content-disposition': `attachment; filename="${safeName(name, ending)}"`,
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
     },
   });
 
-/** RFC 6266 §4.3: what no client stumbles over. */
-const safeName = (name: string): string => name.replace(/[^\w.-]+/g, '-').slice(0, 100);
+const longestName = 100;
+
+/** RFC 6266 §4.3: what no client stumbles over. A long name is cut before its ending, which says what kind of file it is. */
+const safeName = (name: string, ending: string): string =>
+  name.replace(/[^\w.-]+/g, '-').slice(0, longestName - ending.length) + ending;
 
 /** Whether a client asks for JSON, as `namedIn` says. */
 export const prefersJson = (accept: string | undefined): boolean =>

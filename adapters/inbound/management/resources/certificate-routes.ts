@@ -150,6 +150,6 @@ const pkcs12 = (gateway: Gateway): Route => ({
     const { password } = readInput(pkcs12Fields, await readBody(request), 'create') as { password: string };
     const taken = await gateway.certificates.takeKey(principal, recordId(id));
     const file = await writePkcs12({ ...taken, name: taken.commonName }, password);
-    return attachment(file, 'application/x-pkcs12', `${taken.commonName}.p12`);
+    return attachment(file, 'application/x-pkcs12', taken.commonName, '.p12');
   },
 });

@@ -165,13 +165,13 @@ function file(format: Format, name: string, chain: readonly Uint8Array[]): Respo
     certificates.map((der) => encodePem('CERTIFICATE', der)).join('');
   switch (format) {
     case 'pem':
-      return attachment(pem(chain.slice(0, 1)), 'application/x-pem-file', `${name}.pem`);
+      return attachment(pem(chain.slice(0, 1)), 'application/x-pem-file', name, '.pem');
     case 'der':
-      return attachment(chain[0]!, 'application/pkix-cert', `${name}.cer`);
+      return attachment(chain[0]!, 'application/pkix-cert', name, '.cer');
     case 'chain':
-      return attachment(pem(chain), 'application/x-pem-file', `${name}-chain.pem`);
+      return attachment(pem(chain), 'application/x-pem-file', name, '-chain.pem');
     case 'pkcs7':
-      return attachment(buildCertsOnly(chain), 'application/pkcs7-mime', `${name}.p7c`);
+      return attachment(buildCertsOnly(chain), 'application/pkcs7-mime', name, '.p7c');
   }
 }
 

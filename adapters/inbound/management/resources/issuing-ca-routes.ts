@@ -103,8 +103,8 @@ function crlResponse(
 ): Response {
   if (asJson) return json(200, { detail: encodePem('X509 CRL', crl) });
   return encoding === 'der'
-    ? attachment(crl, 'application/pkix-crl', `${uniqueName}.crl`)
-    : attachment(encodePem('X509 CRL', crl), 'application/x-pem-file', `${uniqueName}.crl.pem`);
+    ? attachment(crl, 'application/pkix-crl', uniqueName, '.crl')
+    : attachment(encodePem('X509 CRL', crl), 'application/x-pem-file', uniqueName, '.crl.pem');
 }
 
 const crlGeneration = (gateway: Gateway): Route => ({

@@ -177,6 +177,6 @@ const certificate = (gateway: Gateway): Route => ({
     const pem = encodePem('CERTIFICATE', certificate);
     return prefersJson(headers.accept)
       ? json(200, { signer_id: id, signer_name: uniqueName, certificate_pem: pem })
-      : attachment(pem, 'application/x-pem-file', `${uniqueName}.pem`);
+      : attachment(pem, 'application/x-pem-file', uniqueName, '.pem');
   },
 });

@@ -160,6 +160,6 @@ export const truststoreFile = (gateway: Gateway): Route => ({
   async handle(principal, _request, { id }) {
     const { uniqueName, certificates } = await gateway.truststores.read(principal, recordId(id));
     const pem = certificates.map((der) => encodePem('CERTIFICATE', der)).join('');
-    return attachment(pem, 'application/x-pem-file', `${uniqueName}.pem`);
+    return attachment(pem, 'application/x-pem-file', uniqueName, '.pem');
   },
 });
