@@ -68,9 +68,19 @@ function renderFixed(fixed: readonly Template[], rule: ValueRule, from: Fields):
     }
     const wrong = template.constant ? undefined : rule.fits(value, from);
     if (wrong) throw new Fault('badCsr', `${rule.field}: the fixed value ${quote(value)} ${wrong}`);
-    values.push(value);
+    if (adds(value, values, rule)) values.push(value);
   }
   return values;
+}
+
+/** Whether these values do not say the same yet, where that matters. */
+const adds = (value: string, values: readonly string[], rule: ValueRule): boolean =>
+  !rule.distinct || values.length === 0 || placeOf(value, values, rule) < 0;
+
+function placeOf(value: string, values: readonly string[], { fold }: ValueRule): number {
+  const folded = fold(value);
+  for (let at = 0; at < values.length; at++) if (fold(values[at]!) === folded) return at;
+  return -1;
 }
 
 /** `missing`: the fixed values not met so far; one that is met goes out of it. */
@@ -93,14 +103,11 @@ function whatIsUnfit(
 }
 
 /** Whether it was there. */
-function take(values: string[], value: string, { fold }: ValueRule): boolean {
-  const folded = fold(value);
-  for (let at = 0; at < values.length; at++) {
-    if (fold(values[at]!) !== folded) continue;
-    values.splice(at, 1);
-    return true;
-  }
-  return false;
+function take(values: string[], value: string, rule: ValueRule): boolean {
+  const at = placeOf(value, values, rule);
+  if (at < 0) return false;
+  values.splice(at, 1);
+  return true;
 }
 
 const fixedValues = (rule: ValueRule, from: Fields): string =>
@@ -131,8 +138,9 @@ function defaults(rule: ValueRule, from: Fields): { add: readonly string[]; wron
       value === undefined
         ? template.missing(from)
         : prefixed(rule.show(value), rule.fits(value, from) ?? whatIsNotAllowed(rule, value, from));
-    if (value !== undefined && why === undefined) add.push(value);
-    else wrong ||= `the default ${template.text} gives none: ${why}`;
+    if (value !== undefined && why === undefined) {
+      if (adds(value, add, rule)) add.push(value);
+    } else wrong ||= `the default ${template.text} gives none: ${why}`;
   }
   return { add, wrong };
 }

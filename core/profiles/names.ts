@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 import { extension } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
 import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
-import { formatGeneralName, type GeneralName } from '../x509/general-name.ts';
+import { foldHost, formatGeneralName, type GeneralName, sameGeneralName } from '../x509/general-name.ts';
 import { formatIpAddress, parseIpAddress } from '../x509/ip-address.ts';
 import { oid } from '../x509/oids.ts';
 import { attempt, isOid } from './attempt.ts';
@@ -49,7 +49,7 @@ export function compileNames(
       kind,
       compileValues(
         rule,
-        { field: fieldOf(kind), ofRequest: true, most: 16, fits, fold: folds[kind], read },
+        { field: fieldOf(kind), ofRequest: true, most: 16, distinct: true, fits, fold: folds[kind], read },
         tools,
       ),
     );
@@ -68,7 +68,7 @@ export function compileNames(
       kind,
       compileValues(
         rule,
-        { field: fieldOf(kind), ofRequest: true, most: 16, fits, fold, text, show, read },
+        { field: fieldOf(kind), ofRequest: true, most: 16, distinct: true, fits, fold, text, show, read },
         tools,
       ),
     );
@@ -84,8 +84,10 @@ export function compileNames(
   }
   const waits = !atLeastOneOf && rules.values().every((rule) => rule.waits);
   return (request, critical, from, trace) => {
-    if (waits && request.subjectAltNames.length === 0) return undefined;
-    const names = applyNames(rules, others, request.subjectAltNames, from, trace);
+    const asked = request.subjectAltNames;
+    if (waits && asked.length === 0) return undefined;
+    const requested = asked.length > 1 ? eachOnce(asked, trace) : asked;
+    const names = applyNames(rules, others, requested, from, trace);
     if (atLeastOneOf && !names.some(({ kind }) => atLeastOneOf.includes(kind as NameKind))) {
       throw new Fault(
         'badCsr',
@@ -93,10 +95,21 @@ export function compileNames(
       );
     }
     if (names.length === 0) return undefined;
-    if (names !== request.subjectAltNames) return subjectAltNameExtension(names, critical);
-    const requested = extension(request, oid.subjectAltName);
-    return requested?.critical === critical ? requested : subjectAltNameExtension(names, critical);
+    if (names !== asked) return subjectAltNameExtension(names, critical);
+    const unchanged = extension(request, oid.subjectAltName);
+    return unchanged?.critical === critical ? unchanged : subjectAltNameExtension(names, critical);
   };
+}
+
+/** The names themselves when none of them stands there twice. */
+function eachOnce(names: readonly GeneralName[], trace: Trace | undefined): readonly GeneralName[] {
+  const once = names.filter((name, n) => names.findIndex((other) => sameGeneralName(other, name)) === n);
+  if (once.length === names.length) return names;
+  for (const name of names) {
+    if (!once.includes(name))
+      trace?.(fieldOf(name.kind), '', `${quote(textOf(name))} is left out: it is named twice`);
+  }
+  return once;
 }
 
 /** The requested names themselves when nothing is changed about them. */
@@ -227,5 +240,5 @@ const folds = {
   dns: (text: string) => text.toLowerCase(),
   ip: (text: string) => ipText(text) ?? text,
   uri: (text: string) => text,
-  email: (text: string) => text,
+  email: foldHost,
 };

@@ -35,6 +35,8 @@ interface Kind<T> {
   readonly ofRequest: boolean;
   /** Most values when the rule does not say. */
   readonly most: number;
+  /** The same value twice says no more than once. */
+  readonly distinct?: boolean;
   readonly fits: Fits;
   /** What the pattern is matched with; undefined for a value that is no text. Default: the value. */
   readonly text?: (value: string) => string | undefined;
@@ -54,6 +56,7 @@ export interface ValueRule {
   readonly required: boolean;
   readonly forbidden: boolean;
   readonly most: number;
+  readonly distinct: boolean;
   readonly drop: boolean;
   /** It has nothing to say where nothing is requested. */
   readonly waits: boolean;
@@ -89,6 +92,7 @@ export function compileValues<T>(written: WrittenRule<T>, kind: Kind<T>, tools: 
     required,
     forbidden: written.forbidden ?? false,
     most: written.most ?? Math.max(kind.most, defaults.length),
+    distinct: kind.distinct === true,
     drop: written.unfit === 'drop',
     waits: !fixed && defaults.length === 0 && !required,
     fits,

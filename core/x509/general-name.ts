@@ -243,13 +243,13 @@ export function sameGeneralName(a: GeneralName, b: GeneralName): boolean {
   }
 }
 
-function foldHost(address: string): string {
+/** An email address with its host in lower case. */
+export function foldHost(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** The same names in whatever order. */
+/** The same names in whatever order, and however often. */
 export const sameGeneralNames = (a: readonly GeneralName[], b: readonly GeneralName[]): boolean =>
-  a.length === b.length &&
   a.every((name) => b.some((other) => sameGeneralName(name, other))) &&
   b.every((name) => a.some((other) => sameGeneralName(name, other)));

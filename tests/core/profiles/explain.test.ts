@@ -24,7 +24,7 @@ test('an outcome says for each field what came out and why', () => {
   };
   const outcome = apply(rules, {
     subject: 'UID=7,OU=West,CN=gate',
-    names: ['IP:10.0.0.1'],
+    names: ['IP:10.0.0.1', 'IP:10.0.0.1'],
     extensions: [
       keyUsageExtension(['keyAgreement']),
       { oid: '1.2.3.9', critical: false, value: Uint8Array.of(5, 0) },
@@ -39,6 +39,7 @@ test('an outcome says for each field what came out and why', () => {
     'subject.O = plant | default of the profile',
     'subject.C =  | the default {domain.unique_name} gives none: "plant" is no country of two letters',
     'subject.OU = West | requested',
+    'subjectAltName.ip =  | "10.0.0.1" is left out: it is named twice',
     'subjectAltName.ip =  | "10.0.0.1" is left out: the profile has no place for it',
     'subjectAltName.dns = pump-1 | default of the profile',
     'extensions.1.2.3.9 =  | left out: the profile has no place for it',

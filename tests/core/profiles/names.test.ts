@@ -41,6 +41,23 @@ describe('a rule that is obeyed', () => {
     // one of several kinds; the order of the request is kept
     [{ dns: {}, ip: {}, atLeastOneOf: ['dns', 'ip'] }, ['IP:10.0.0.1'], ['IP:10.0.0.1']],
     [{ dns: {}, ip: {} }, ['IP:::1', 'DNS:x', 'IP:10.0.0.1'], ['IP:::1', 'DNS:x', 'IP:10.0.0.1']],
+    // each once, however often it is asked for, fixed or the default; what it is compared by is up to its kind
+    [{ dns: {} }, ['DNS:x', 'DNS:y', 'DNS:X', 'DNS:y'], ['DNS:x', 'DNS:y']],
+    [{ dns: { most: 1 } }, ['DNS:x', 'DNS:x'], ['DNS:x']],
+    [{ ip: {}, dns: {} }, ['IP:::1', 'DNS:x', 'IP:0:0::1'], ['IP:::1', 'DNS:x']],
+    [{ email: {} }, ['email:a@B', 'email:a@b', 'email:A@b'], ['email:a@B', 'email:A@b']],
+    [{ uri: {} }, ['URI:urn:x', 'URI:urn:x', 'URI:urn:X'], ['URI:urn:x', 'URI:urn:X']],
+    [{ dns: { fixed: 'a' } }, ['DNS:a', 'DNS:A'], ['DNS:a']],
+    [{ dns: { fixed: ['pump-1', '{device.common_name}', 'b'] } }, ['DNS:b'], ['DNS:b', 'DNS:pump-1']],
+    [{ dns: { fixed: ['PUMP-1', '{device.common_name}'] } }, [], ['DNS:PUMP-1']],
+    [{ dns: { default: ['gate', '{request.common_name}'] } }, [], ['DNS:gate']],
+    [{ email: { fixed: ['ops@a', 'ops@A'] } }, [], ['email:ops@a']],
+    [{ directory: {} }, ['DirName:CN=x', 'DirName:CN=X'], ['DirName:CN=x']],
+    [
+      { otherName: { types: ['1.2'] } },
+      ['otherName:1.2;#0500', 'otherName:1.2;#0500'],
+      ['otherName:1.2;#0500'],
+    ],
     // rare kinds
     [{ directory: {} }, ['DirName:CN=x'], ['DirName:CN=x']],
     [{ registeredId: { required: true } }, ['RID:1.2.3'], ['RID:1.2.3']],
@@ -89,6 +106,10 @@ describe('a rule that is obeyed', () => {
   ];
   test('others: keep', () => {
     expect(namesOf(apply(rules({}, 'keep'), { subject: 'CN=gate', names: every }))).toEqual(every);
+  });
+  test('others: keep, each once', () => {
+    const wish = { subject: 'CN=gate', names: [...every, ...every] };
+    expect(namesOf(apply(rules({}, 'keep'), wish))).toEqual(every);
   });
   test('others: drop', () => {
     const outcome = apply(rules({ ip: {} }, 'drop'), {

@@ -5,6 +5,7 @@ import { Fault } from '#core/fault.ts';
 import { type CompiledProfile, compileProfile, type ProfileOutcome } from '#core/profiles/apply.ts';
 import { parseProfileRules } from '#core/profiles/language.ts';
 import { extension, subjectAltNamesOf } from '#core/x509/certificate.ts';
+import { formatGeneralName } from '#core/x509/general-name.ts';
 import { oid } from '#core/x509/oids.ts';
 import { runs } from '#tests/property.ts';
 import { requestFor, surroundings, type Wish } from './rehearsal.ts';
@@ -88,6 +89,8 @@ test('what rules of any kind have given, they give again', () => {
       const again = give(profile, { subject: first.subject, names: subjectAltNamesOf(first) });
       expect(again.subject.der).toEqual(first.subject.der);
       expect(extension(again, oid.subjectAltName)).toEqual(extension(first, oid.subjectAltName));
+      const names = subjectAltNamesOf(first).map(formatGeneralName);
+      expect(new Set(names).size).toBe(names.length);
     }),
     runs(600),
   );

@@ -15,6 +15,7 @@ import {
   readGeneralName,
   readGeneralNames,
   sameGeneralName,
+  sameGeneralNames,
 } from '#core/x509/general-name.ts';
 import { parseDistinguishedName } from '#core/x509/name.ts';
 import { runs } from '#tests/property.ts';
@@ -151,6 +152,16 @@ describe('general names', () => {
     ['DNS:a.example', 'URI:a.example:x', false],
   ])('%s and %s: %p', (a, b, same) => {
     expect(sameGeneralName(parseGeneralName(a), parseGeneralName(b))).toBe(same);
+  });
+
+  test.each([
+    [['DNS:a', 'DNS:b'], ['DNS:B', 'DNS:a'], true],
+    [['DNS:a', 'DNS:a'], ['DNS:a'], true],
+    [['DNS:a', 'DNS:a'], ['DNS:a', 'DNS:b'], false],
+    [['DNS:a'], [], false],
+    [[], [], true],
+  ])('the names %j and %j: %p', (a, b, same) => {
+    expect(sameGeneralNames(a.map(parseGeneralName), b.map(parseGeneralName))).toBe(same);
   });
 
   test.each([
