@@ -80,13 +80,13 @@ async function checkedBy(
     check([certificate, ...chain.slice(1).map(parseCertificate)], [certificate]);
   try {
     return by(ca);
-  } catch (error) {
-    const changed = await refreshChain(context, ca).catch((failure: unknown) => {
+  } catch {
+    await refreshChain(context, ca).catch((failure: unknown) => {
       const fault = toFault(failure);
       if (fault.code === 'unavailable') throw fault;
-      return false;
     });
-    if (!changed) throw error;
+    // Of answers that come at the same time, here or at another instance, one brings the record up to date.
+    context.configuration.expire();
     return by(await known());
   }
 }

@@ -37,10 +37,10 @@ export async function upstreamChain(
 }
 
 /**
- * Brings the record of a CA up to date with what its upstream says now; whether it changed anything. A CA that got another name
- * is another CA: it is told of, and left to the operator. Faults: those of `upstreamChain`; conflict.
+ * Brings the record of a CA up to date with what its upstream says now. A CA that got another name is another CA: it is told of,
+ * and left to the operator. Faults: those of `upstreamChain`; conflict, also when somebody else does the same.
  */
-export async function refreshChain(context: Context, { record, certificate }: LoadedCa): Promise<boolean> {
+export async function refreshChain(context: Context, { record, certificate }: LoadedCa): Promise<void> {
   const chain = await upstreamChain(context, record.issuer ?? '');
   const [first, ...above] = chain;
   if (!first || !sameName(first.subject, certificate.subject)) {
@@ -50,7 +50,7 @@ export async function refreshChain(context: Context, { record, certificate }: Lo
     });
   }
   const known = [record.certificate, ...record.chain];
-  if (known.length === chain.length && known.every((der, n) => sameBytes(der, chain[n]!.der))) return false;
+  if (known.length === chain.length && known.every((der, n) => sameBytes(der, chain[n]!.der))) return;
   const set = { certificate: first.der, chain: above.map(({ der }) => der), updatedAt: context.clock.now() };
   await context.store.commit([
     { op: 'update', kind: 'issuingCa', id: record.id, where: { updatedAt: record.updatedAt }, set },
@@ -61,5 +61,4 @@ export async function refreshChain(context: Context, { record, certificate }: Lo
     }),
   ]);
   context.configuration.expire();
-  return true;
 }

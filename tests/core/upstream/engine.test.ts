@@ -535,6 +535,22 @@ describe('the CA of an upstream', () => {
     expect(await one.service.audit('issuingCa.rollover')).toHaveLength(1);
   });
 
+  test('that has a new key is known by it to all that come at the same time', async () => {
+    await using one = await ready();
+    one.service.clock.advance(minute);
+    one.upstream.rollOver();
+    const names = ['one', 'two', 'three'];
+    const { promise: all, resolve } = Promise.withResolvers<void>();
+    one.upstream.always(async () => {
+      if (one.upstream.received.length === names.length) resolve();
+      await all;
+      return undefined;
+    });
+    const asked = names.map((name) => one.ask(pumpRequest(testKey('p-256', name))));
+    expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(['issued', 'issued', 'issued']);
+    expect(await one.service.audit('issuingCa.rollover')).toHaveLength(1);
+  });
+
   test('that has a new key is known by it within an hour', async () => {
     await using one = await ready();
     await one.service.gateway.maintain('a');
