@@ -6,7 +6,7 @@ import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Write } from '../ports/store.ts';
 import { notify } from '../webhooks/notify.ts';
-import { fingerprint } from '../x509/certificate.ts';
+import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { revokeUpstreamIfPossible } from './revocation.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
@@ -130,8 +130,18 @@ export async function disown(
 ): Promise<void> {
   const told = confirm !== undefined && issuer.confirm;
   if (told) await tell(context, request, () => issuer.confirm!(confirm, certificate, false));
-  else if (issuer.revoke) await tell(context, request, () => issuer.revoke!(certificate, 'superseded'));
+  else if (issuer.revoke)
+    await tell(context, request, async () => {
+      if (!(await isHeld(context, certificate))) await issuer.revoke!(certificate, 'superseded');
+    });
   await fail(context, request, fault, wrongHolds, certificate);
+}
+
+/** Revocations go by the number (RFC 5280 §5.3): what a device holds under the same one would go with it. */
+async function isHeld({ store }: Context, certificate: Uint8Array): Promise<boolean> {
+  const { serialNumber } = parseCertificate(certificate);
+  const where = [{ field: 'serialNumber', is: 'equal', value: serialNumber } as const];
+  return (await store.count('certificate', where, 1)) > 0;
 }
 
 async function tell(

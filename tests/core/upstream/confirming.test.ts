@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Fault } from '#core/fault.ts';
 import type { Issuer, IssuerAnswer } from '#core/ports/issuer.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
 import { estUpstream } from '#tests/fixtures/est-upstream.ts';
 import { installation, password, testClock } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
@@ -205,6 +206,25 @@ test('an upstream that wants no confirmation has a wrong certificate revoked', a
   };
   await faultOf(one.ask());
   expect(one.told).toEqual(['revoke superseded']);
+});
+
+test('an upstream that answers with what another device has, or with its number, is not asked to revoke that', async () => {
+  await using one = await site();
+  const by = async (...how: Parameters<typeof one.ca.certify>): Promise<IssuerAnswer> => ({
+    kind: 'issued',
+    certificate: one.ca.certify(...how),
+    chain: [],
+  });
+  one.issuer.issue = ({ prepared }) => by(prepared.request!);
+  await one.ask();
+  const { der } = (await one.certificates())[0]!;
+  one.issuer.issue = async () => ({ kind: 'issued', certificate: der, chain: [] });
+  expect((await faultOf(one.ask('mixed up'))).detail).toContain('is for another key');
+  const { serial } = parseCertificate(der);
+  one.issuer.issue = ({ prepared }) => by(prepared.request!, { serial });
+  expect((await faultOf(one.ask('restored'))).detail).toContain('twice');
+  expect(one.told).toEqual([]);
+  expect(await one.certificates()).toMatchObject([{ der, status: 'good' }]);
 });
 
 test('an upstream that must not be asked twice is not, when its answer was lost', async () => {
