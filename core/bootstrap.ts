@@ -29,9 +29,9 @@ const year = 365.25 * 24 * 3_600_000;
 const tries = 600;
 
 /**
- * First start: roles, profiles, a root CA, an issuing CA below it, the default domain, a TLS server credential and the user `admin`.
- * Each step looks for what is there, so one that was cut off goes on where it stopped. One instance at a time does it; `pause`
- * waits a little for the others. Faults: unavailable.
+ * First start: the token key, roles, profiles, a root CA, an issuing CA below it, the default domain, a TLS server credential and
+ * the user `admin`. Each step looks for what is there, so one that was cut off goes on where it stopped. One instance at a time
+ * does it; `pause` waits a little for the others. Faults: unavailable; internal where the master key is not that of the database.
  */
 export async function bootstrap(
   context: Context,
@@ -42,6 +42,8 @@ export async function bootstrap(
   if (await context.store.find('setting', { name: unsettledRestore })) {
     throw new Fault('conflict', 'a restore has not come to its end: run postern restore again');
   }
+  // First of all, and without the lease: of two master keys on one empty database, the one that comes second writes nothing.
+  await accounts.tokenKey();
   for (let n = 0; !(await context.store.lease('bootstrap', holder, 30)); n++) {
     if (n >= tries) throw new Fault('unavailable', 'another instance has been starting for too long');
     await pause();

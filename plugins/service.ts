@@ -12,6 +12,7 @@ import { passwords } from '#adapters/outbound/system/passwords.ts';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
+import { demandMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
 import { defaultLoginLimits } from '#core/settings.ts';
@@ -98,9 +99,10 @@ export async function openService(
   const keyVault = createVault(masterKey.subKey('postern key files'));
 
   const stores = await openSlot('store', configuration.store, surroundings, stack);
+  const [store] = stores.values();
+  await demandMasterKey({ store: store!, vault });
   const keyStores = await openSlot('keys', configuration.keys, { ...surroundings, vault: keyVault }, stack);
   const issuers = await openSlot('issuers', configuration.issuers, { ...surroundings, keyStores }, stack);
-  const [store] = stores.values();
   const logFiles = openLogDirectory(logDirectory(configuration, dataDirectory));
   const backups = createBackups({
     store: store!,

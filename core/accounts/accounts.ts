@@ -1,6 +1,5 @@
 import type { Actor } from '../audit/event.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
-import { secretContext } from '../devices/secrets.ts';
 import { Fault } from '../fault.ts';
 import { currentSettings, type RuntimeSettings } from '../runtime-settings.ts';
 import type { Role, Session, User } from './account.ts';
@@ -9,6 +8,7 @@ import { type Permission, permissions } from './permissions.ts';
 import { mintPrincipal, type Principal } from './principal.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
 import { endSessions } from './sessions.ts';
+import { readTokenKey } from './token-key.ts';
 
 /** A sign-in at one moment: what the tokens given out for it say. */
 export interface SessionGrant {
@@ -266,23 +266,4 @@ export function accounts(context: Context): Accounts {
 
     operator: (name) => mintPrincipal({ kind: 'system', id: null, name, address: '' }, permissions),
   };
-}
-
-/** Made by whichever instance needs it first. */
-async function readTokenKey(context: Context): Promise<Uint8Array> {
-  const { store, vault, entropy } = context;
-  const name = 'token-key';
-  const read = async (): Promise<Uint8Array | undefined> => {
-    const setting = await store.find('setting', { name });
-    return setting && vault.open(setting.value, secretContext.tokenKey);
-  };
-  const existing = await read();
-  if (existing) return existing;
-  try {
-    const value = vault.seal(entropy.bytes(32), secretContext.tokenKey);
-    await store.commit([{ op: 'insert', kind: 'setting', values: { name, value } }]);
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
-  }
-  return (await read())!;
 }

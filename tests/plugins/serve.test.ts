@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { connect } from 'node:tls';
 import { hasPostgres, startPostgres } from '#tests/fixtures/postgres.ts';
 import { type Server, startServer } from '#tests/fixtures/server.ts';
+
+const launcher = resolve(import.meta.dir, '../../postern');
 
 async function healthy(server: Server): Promise<boolean> {
   const response = await fetch(`${server.baseUrl}/api/health/`, { tls: { rejectUnauthorized: false } });
@@ -129,6 +132,26 @@ describe.if(hasPostgres)('with PostgreSQL', () => {
       one.device('pump-1');
       expect(() => two.device('pump-1')).toThrow('another device has it already');
       expect(await healthy(two)).toBe(true);
+
+      // The same keys, as in an HSM, and a master key of its own.
+      const file = join(two.directory, 'foreign.toml');
+      writeFileSync(file, `${config}[keys.keyfile]\ndirectory = "${keys}/keys"\n`);
+      const place = ['--data', join(two.directory, 'foreign'), '--config', file];
+      for (const command of [
+        ['serve', '--https-port', '0', '--http-port', '0'],
+        ['device', 'add', 'pump-2'],
+      ]) {
+        const { exitCode, stdout, stderr } = Bun.spawnSync([launcher, ...command, ...place]);
+        expect([exitCode, stdout.toString(), stderr.toString()]).toEqual([
+          1,
+          '',
+          expect.stringContaining(
+            'the master key of this data directory is not the one that the database was made with: copy master.json',
+          ),
+        ]);
+      }
+      one.device('pump-2');
+      expect(two.cli('audit', 'verify')).toContain(': in order');
     } finally {
       await postgres.stop();
     }

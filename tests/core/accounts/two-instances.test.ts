@@ -43,6 +43,24 @@ describe.skipIf(!hasPostgres)('two instances on one PostgreSQL', () => {
     expect(left.filter(({ role, isActive }) => role !== other && isActive)).toHaveLength(1);
   });
 
+  test('of two master keys on one empty database one wins; the other is told, and has written nothing', async () => {
+    const url = await server.createDatabase();
+    const starts = await Promise.allSettled(
+      [1, 2].map(async (key) => {
+        const clock = testClock();
+        const vault = createVault(new Uint8Array(32).fill(key));
+        return installation({ store: await openPostgresStore({ url, clock }), clock, vault });
+      }),
+    );
+    const [winner, ...others] = starts.filter(({ status }) => status === 'fulfilled');
+    await using site = (winner as PromiseFulfilledResult<Installation>).value;
+    const { reason } = starts.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+    expect([others, reason]).toEqual([[], expect.objectContaining({ code: 'internal' })]);
+    expect(reason.cause.message).toContain('the database was made with: copy master.json and master.key');
+    const vault = createVault(new Uint8Array(32).fill(starts.indexOf(winner!) + 1));
+    expect(await verifyAudit(site.store, vault)).toMatchObject({ chains: 1, problems: [] });
+  });
+
   test('an audit trail that both write to and seal is in order, also while they do', async () => {
     const [here, there] = await two();
     await using _here = here;

@@ -1,0 +1,42 @@
+import type { GatewayPorts } from '../context.ts';
+import { secretContext } from '../devices/secrets.ts';
+import { Fault } from '../fault.ts';
+
+type Ports = Pick<GatewayPorts, 'store' | 'vault'>;
+
+const name = 'token-key';
+
+/** 32 octets, made by whichever instance needs them first. Faults: those of `demandMasterKey`. */
+export async function readTokenKey(ports: Ports & Pick<GatewayPorts, 'entropy'>): Promise<Uint8Array> {
+  const { store, vault, entropy } = ports;
+  const existing = await find(ports);
+  if (existing) return existing;
+  try {
+    const value = vault.seal(entropy.bytes(32), secretContext.tokenKey);
+    await store.commit([{ op: 'insert', kind: 'setting', values: { name, value } }]);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
+  }
+  return (await find(ports))!;
+}
+
+/**
+ * Refuses another master key than that of the database: what is sealed under it, nobody else could open. The token key shows it,
+ * which `bootstrap` makes before anything else. Faults: internal, its cause for the operator.
+ */
+export async function demandMasterKey(ports: Ports): Promise<void> {
+  await find(ports);
+}
+
+async function find({ store, vault }: Ports): Promise<Uint8Array | undefined> {
+  const setting = await store.find('setting', { name });
+  if (!setting) return undefined;
+  try {
+    return vault.open(setting.value, secretContext.tokenKey);
+  } catch (cause) {
+    const told =
+      'the master key of this data directory is not the one that the database was made with: copy master.json and master.key ' +
+      'from a gateway of this database (with [secrets]: master.json, and the same key file or passphrase)';
+    throw new Fault('internal', 'internal error', { cause: new Error(told, { cause }) });
+  }
+}
