@@ -26,7 +26,7 @@ export interface NoOnboardingView extends Omit<NoOnboardingConfig, 'estPassword'
 }
 
 export interface OnboardingView
-  extends Omit<OnboardingConfig, 'estPassword' | 'cmpSharedSecret' | 'idevidKey'> {
+  extends Omit<OnboardingConfig, 'estPassword' | 'cmpSharedSecret' | 'idevidKey' | 'onboardedWith'> {
   readonly estPassword: string | null;
   readonly cmpSharedSecret: string | null;
 }
@@ -109,6 +109,7 @@ export const notOnboarded = {
   onboardingProtocol: null,
   idevid: null,
   idevidKey: null,
+  onboardedWith: null,
 } as const;
 
 const common = { reads: 'devices.read', writes: 'devices.write', summary: () => ({}) } as const;
@@ -147,11 +148,10 @@ export function onboardingConfigs(
       await demandTruststore(context, input);
       const values = {
         ...newNoOnboardingConfig(context, input),
+        ...notOnboarded,
         onboardingStatus: input.onboardingStatus ?? onboardingStatus.pending,
         onboardingProtocol: input.onboardingProtocol ?? null,
         idevidTruststore: input.idevidTruststore ?? null,
-        idevid: null,
-        idevidKey: null,
       };
       return { writes: [{ op: 'insert', kind: 'onboardingConfig', values }] };
     },

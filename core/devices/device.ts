@@ -41,4 +41,6 @@ export interface OnboardingConfig extends NoOnboardingConfig {
    */
   readonly idevid: Uint8Array | null;
   readonly idevidKey: string | null;
+  /** The certificate that it was onboarded with by its IDevID, unless that had to be confirmed: nothing tells whether it arrived. */
+  readonly onboardedWith: number | null;
 }

@@ -8,7 +8,7 @@ import type { LoadedCa } from '../configuration.ts';
 import { audit, brief, type Context, recordRefusal } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
-import { demandAwaited, onboardedWrites } from '../onboarding/outcome.ts';
+import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/outcome.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
@@ -62,12 +62,16 @@ async function recordFailure(
 async function certify(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
   const plan = await planFor(context, requester, ask);
   const planned = plannedOutcome(context, requester, plan);
-  const { configuration, profile, ca, device, operation, proven } = plan;
+  const { configuration, profile, ca, device, operation, given, proven, requested } = plan;
   const { domain, target } = requester;
   const { exchange } = ask;
   const actor = requesterActor(requester);
   const matter = { operation, protocol: target.protocol, domain, profile: profile.record, device };
   const policy = policyOn(configuration, matter);
+  if (given) {
+    demandSame(given, requester, profile, requested, planned, exchange);
+    return recorded(context, requester, exchange, given, givenAgain(plan, given));
+  }
   let approval: Approval | undefined;
   if (policy) {
     const clearance = await askFor(context, policy, matter, petitionOf(context, requester, ask, plan, actor));
@@ -79,7 +83,7 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     ? { request: proven.request, outcome: planned, privateKey: undefined }
     : await withMadeKey(context, requester, plan, proven.wanted);
   const { request, outcome } = made;
-  const onboarded = plan.onboards ? await onboardedWrites(context, requester, device) : none;
+  const onboarded = plan.onboards ? await onboardedWrites(context, requester, device, exchange) : none;
   try {
     const ordered = await order(context, {
       ca,
@@ -103,11 +107,11 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
     });
     return 'kind' in ordered ? ordered : issuanceOf(ca, made, ordered.certificate, ordered.chain);
   } catch (error) {
-    // Of two requests of a device that is to be onboarded the other one was first.
     if (toFault(error).code !== 'conflict') throw error;
-    await demandAwaited(context, requester);
-    const overtaken = approval && (await isUsed(context, approval)) && (await isNext(context, exchange));
-    if (!overtaken) throw error;
+    // Of two requests of a device that is to be onboarded the other one was first.
+    const overtaken =
+      (await onboardedWith(context, requester)) || (approval && (await isUsed(context, approval)));
+    if (!overtaken || !(await isNext(context, exchange))) throw error;
   }
   // Who asks the same, at another instance, has come for it at this moment: the answer is as if this had come later.
   return certify(context, requester, ask);
@@ -139,6 +143,23 @@ function givenAgain({ configuration, ca, requested }: Plan, given: StoredCertifi
   const { chain } = configuration.ca(given.ca) ?? ca;
   const modified = !isAsRequested(requested, parseCertificate(certificate));
   return { kind: 'issued', certificate, chain, modified };
+}
+
+/** What is given again, in the exchange that it is asked for in. Faults: conflict, when it has been revoked meanwhile. */
+async function recorded(
+  context: Context,
+  requester: Requester,
+  exchange: IssuanceExchange | undefined,
+  { id }: StoredCertificate,
+  issuance: Issuance,
+): Promise<Issuance> {
+  if (!exchange) return issuance;
+  await context.store.commit([
+    // Nothing changes; it has to be so.
+    { op: 'update', kind: 'certificate', id, where: { status: 'good' }, set: { status: 'good' } },
+    ...(await answered(context, requester, exchange, issuance, false)),
+  ]);
+  return issuance;
 }
 
 /** A request with its key, and what the profile makes of it. */

@@ -1,10 +1,11 @@
 import { standIn } from '../ca/own-credentials.ts';
+import type { StoredCertificate } from '../ca/stored-certificate.ts';
 import { publicUrlsOf } from '../ca/urls.ts';
 import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts';
 import type { Context } from '../context.ts';
 import type { Device } from '../devices/device.ts';
 import { Fault } from '../fault.ts';
-import { demandAwaited, mayOnboard } from '../onboarding/outcome.ts';
+import { mayOnboard, onboardedWith } from '../onboarding/outcome.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
@@ -33,6 +34,8 @@ export interface Plan {
   readonly renewed: Renewed | undefined;
   /** It is the credential that onboards its device, if that is to be onboarded. */
   readonly onboards: boolean;
+  /** What its device was onboarded with by the same IDevID: that again, or nothing. */
+  readonly given: StoredCertificate | undefined;
   /** The request, or the key that is to be made for it. */
   readonly proven: Proven;
   readonly requested: ProfileRequest;
@@ -55,7 +58,7 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
   }
-  if (requester.onboarding) await demandAwaited(context, requester);
+  const given = requester.onboarding ? await onboardedWith(context, requester) : undefined;
   const proven = verified(requester, ask);
   const requested = proven.request ?? unmade(proven.wanted);
   const holder = holderOf(context, requester, entitlement, requested, renewed);
@@ -73,6 +76,7 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
     operation: entitlement === 'renewal' ? 'renewal' : 'issuance',
     renewed,
     onboards: entitlement !== 'renewal' && isDomainCredential(profile) && mayOnboard(requester, device),
+    given,
     proven,
     requested,
   };

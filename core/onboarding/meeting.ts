@@ -50,6 +50,7 @@ export async function createDevice(
     cmpSharedSecret: null,
     onboardingStatus: onboardingStatus.pending,
     onboardingProtocol: null,
+    onboardedWith: null,
     idevidTruststore: truststore,
     ...bound(idevid),
   } as const;

@@ -1,22 +1,69 @@
 import type { Actor } from '../audit/event.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
+import type { LoadedProfile } from '../configuration.ts';
 import { audit, type Context } from '../context.ts';
+import { sameBytes } from '../der/bytes.ts';
 import { type Device, onboardingStatus } from '../devices/device.ts';
 import { requesterActor } from '../enrolment/admit.ts';
+import type { IssuanceExchange } from '../enrolment/outcome.ts';
 import type { Requester } from '../enrolment/requester.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import { memory } from '../transactions/record.ts';
+import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
+import { sameGeneralNames } from '../x509/general-name.ts';
+import { sameName } from '../x509/name.ts';
 
-/** Faults: forbidden, unless the device that came with an IDevID still waits for its domain credential. */
-export async function demandAwaited({ store }: Context, { onboarding }: Requester): Promise<void> {
-  if (!onboarding) return;
-  const config = await store.get('onboardingConfig', onboarding.config);
-  const awaited = config?.onboardingStatus === onboardingStatus.pending;
-  if (awaited && config.idevidKey === onboarding.key) return;
-  throw new Fault('forbidden', 'this device has been onboarded already', {
+const onboardedAlready = (): Fault =>
+  new Fault('forbidden', 'this device has been onboarded already', {
     hint: 'an administrator can reset its onboarding',
   });
+
+/**
+ * What the device that comes with an IDevID was onboarded with by the same one, for as long as it may ask for it again: the answer may
+ * have been lost. Undefined while it waits for its domain credential, and without an IDevID. Faults: forbidden otherwise.
+ */
+export async function onboardedWith(
+  { store, clock }: Context,
+  { onboarding }: Requester,
+): Promise<StoredCertificate | undefined> {
+  if (!onboarding) return undefined;
+  const config = await store.get('onboardingConfig', onboarding.config);
+  if (config?.idevidKey !== onboarding.key) throw onboardedAlready();
+  if (config.onboardingStatus === onboardingStatus.pending) return undefined;
+  const { onboardedWith: id } = config;
+  const given = id === null ? undefined : await store.get('certificate', id);
+  const now = clock.now();
+  if (given?.status !== 'good' || now > given.notValidAfter || now >= given.createdAt + memory) {
+    throw onboardedAlready();
+  }
+  return given;
 }
+
+/** Faults: forbidden, unless the request, of which this would come, is for the same as `given`, and for no confirmation. */
+export function demandSame(
+  given: StoredCertificate,
+  { domain }: Requester,
+  { record: profile }: LoadedProfile,
+  { publicKey }: ProfileRequest,
+  { subject, extensions }: ProfileOutcome,
+  exchange: IssuanceExchange | undefined,
+): void {
+  const certificate = parseCertificate(given.der);
+  const same =
+    given.domain === domain.id &&
+    given.profile === profile.id &&
+    sameBytes(certificate.spki, publicKey.spki) &&
+    sameName(certificate.subject, subject) &&
+    sameGeneralNames(subjectAltNamesOf(certificate), subjectAltNamesOf({ extensions }));
+  if (!same || isToBeConfirmed(exchange)) throw onboardedAlready();
+}
+
+/** Without its confirmation a certificate is revoked, and the device may come again. */
+const isToBeConfirmed = (exchange: IssuanceExchange | undefined): boolean =>
+  exchange?.confirmWithin !== undefined;
 
 const configOf = ({ onboarding }: Requester, device: Device | undefined): number | null =>
   device ? (onboarding?.config ?? device.onboardingConfig) : null;
@@ -26,13 +73,14 @@ export const mayOnboard = (requester: Requester, device: Device | undefined): bo
   configOf(requester, device) !== null;
 
 /**
- * What has to be in one commit with the domain credential of a device: it is onboarded. With an IDevID, guarded: of two requests one
- * gets a certificate, and the commit of the other fails (Fault conflict).
+ * What has to be in one commit with the domain credential of a device, which is its first write: it is onboarded. With an IDevID,
+ * guarded: of two requests one gets a certificate, and the commit of the other fails (Fault conflict).
  */
 export async function onboardedWrites(
   context: Context,
   requester: Requester,
   device: Device | undefined,
+  exchange: IssuanceExchange | undefined,
 ): Promise<readonly Write[]> {
   const { onboarding, credential, target } = requester;
   const id = configOf(requester, device);
@@ -48,7 +96,11 @@ export async function onboardedWrites(
       kind: 'onboardingConfig',
       id,
       ...(where && { where }),
-      set: { onboardingStatus: onboardingStatus.onboarded, onboardingProtocol: target.protocol },
+      set: {
+        onboardingStatus: onboardingStatus.onboarded,
+        onboardingProtocol: target.protocol,
+        onboardedWith: onboarding && !isToBeConfirmed(exchange) ? { ref: 0 } : null,
+      },
     },
     audit(context, requesterActor(requester), {
       action: 'device.onboard',
@@ -88,7 +140,7 @@ export async function notOnboardedWrites(
       op: 'update',
       kind: 'onboardingConfig',
       id: config.id,
-      set: { onboardingStatus: onboardingStatus.pending, onboardingProtocol: null },
+      set: { onboardingStatus: onboardingStatus.pending, onboardingProtocol: null, onboardedWith: null },
     },
     audit(context, actor, {
       action: 'device.await',

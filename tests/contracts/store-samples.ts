@@ -58,6 +58,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     idevidTruststore: 1,
     idevid: der,
     idevidKey: 'AB12',
+    onboardedWith: 1,
   },
   devidRegistration: {
     createdAt: 1,
@@ -295,6 +296,7 @@ export const nullable: { readonly [K in StoredKind]?: Partial<Values<K>> } = {
     idevidTruststore: null,
     idevid: null,
     idevidKey: null,
+    onboardedWith: null,
   },
   noOnboardingConfig: { estPassword: null, cmpSharedSecret: null },
   transaction: {

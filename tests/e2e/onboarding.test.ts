@@ -133,7 +133,10 @@ describe('over EST', () => {
     expect(est('simpleenroll', idevid, 'one.csr', 'one.pem')).toBe('200');
     expect(subjectOf('one.pem')).toBe('subject=CN=PMP-0001');
     expect(verified('one.pem')).toContain('OK');
-    expect(est('simpleenroll', idevid, 'one.csr', 'no.pem')).toBe('403');
+    // The answer may have been lost: the same again for the same key, and no other.
+    expect(est('simpleenroll', idevid, 'one.csr', 'again.pem')).toBe('200');
+    expect(serialOf('again.pem')).toBe(serialOf('one.pem'));
+    expect(est('simpleenroll', idevid, 'PMP-0001.csr', 'no.pem')).toBe('403');
     const [device] = api('GET', '/devices/?search=PMP-0001');
     expect(device).toMatchObject({ serial_number: 'PMP-0001', domain: 1 });
     expect(api('GET', `/onboarding-configs/${device.onboarding_config}/`)).toMatchObject({
@@ -165,7 +168,7 @@ describe('over EST', () => {
     expect(check.stdout + check.stderr).toContain('certificate revoked');
 
     // An administrator lets it begin again.
-    expect(est('simpleenroll', idevid, 'one.csr', 'no.pem')).toBe('403');
+    expect(est('simpleenroll', idevid, 'PMP-0001.csr', 'no.pem')).toBe('403');
     api('POST', `/devices/${device.id}/reset-onboarding/`);
     expect(est('simpleenroll', idevid, 'one.csr', 'one.pem')).toBe('200');
     expect(verified('one.pem')).toContain('OK');
@@ -200,12 +203,17 @@ describe('over EST', () => {
 });
 
 describe('over REST', () => {
-  test('first contact, and no second', () => {
+  test('first contact, the same again for a lost answer, and no second', () => {
     manufacture('PMP-0003', 'issuing-ca', ['issuing-ca']);
     csr('PMP-0003', '/CN=PMP-0003');
-    const line = `printf '{"csr":"%s"}' "$(openssl req -in PMP-0003.csr -outform DER | openssl base64 -A)" | curl -sS --cacert ca.pem ${by('PMP-0003.idevid', 'PMP-0003')} -H 'Content-Type: application/json' --data-binary @- -o answer -w '%{http_code}' ${server.baseUrl}/rest/default/enroll`;
-    expect(run(line)).toBe('200');
-    expect(run(line)).toBe('403');
+    const line = (file: string) =>
+      `printf '{"csr":"%s"}' "$(openssl req -in ${file}.csr -outform DER | openssl base64 -A)" | curl -sS --cacert ca.pem ${by('PMP-0003.idevid', 'PMP-0003')} -H 'Content-Type: application/json' --data-binary @- -o answer -w '%{http_code}' ${server.baseUrl}/rest/default/enroll`;
+    expect(run(line('PMP-0003'))).toBe('200');
+    const given = run('cat answer');
+    expect([run(line('PMP-0003')), run('cat answer')]).toEqual(['200', given]);
+    run(newKey('three'));
+    csr('three', '/CN=PMP-0003');
+    expect(run(line('three'))).toBe('403');
   });
 });
 

@@ -239,6 +239,8 @@ const schema = {
       idevidTruststore: orNull(to('truststore')),
       idevidKey: orNull(text),
       idevid: orNull(bytes),
+      // Remembered, also when the certificate is gone by then.
+      onboardedWith: orNull(integer),
     },
     unique: [['idevidKey']],
     searchable: [],

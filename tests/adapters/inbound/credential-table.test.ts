@@ -48,6 +48,7 @@ const table = {
   'secret of another domain': ['forbidden', 'forbidden', noSecret, noSecret],
   IDevID: ['issued', 'forbidden', 'forbidden', 'forbidden'],
   'IDevID of a device that is onboarded': ['forbidden', 'forbidden', 'forbidden', 'forbidden'],
+  'IDevID that asks for the same again': ['issued', 'forbidden', 'forbidden', 'forbidden'],
   'domain credential': ['issued', 'issued', 'issued', noOther],
   'application certificate': ['forbidden', 'forbidden', 'issued', noOther],
   'registration authority': ['issued', 'issued', 'issued', ['badCsr', 'issued']],
@@ -127,6 +128,14 @@ function manufactured(): Bearer & { readonly certificate: Uint8Array } {
   return { name, certificate, key: own, chain: [makerIssuing.certificate] };
 }
 
+/** A device that was given a certificate for this key. */
+async function onboarded(ldevid: TestKey): Promise<Bearer> {
+  const bearer = manufactured();
+  const evidence = holder(bearer.certificate, makerIssuing.certificate);
+  await site.enrol(evidence, {}, request(ldevid, `CN=${bearer.name}`));
+  return bearer;
+}
+
 async function authorityProfile(): Promise<void> {
   const { gateway, admin } = site;
   const { id: profile } = await gateway.profiles.create(admin, {
@@ -157,12 +166,8 @@ beforeAll(async () => {
     }),
     'secret of another domain': () => device(elsewhere.id),
     IDevID: async () => manufactured(),
-    'IDevID of a device that is onboarded': async () => {
-      const bearer = manufactured();
-      const evidence = holder(bearer.certificate, makerIssuing.certificate);
-      await site.enrol(evidence, {}, request(key, `CN=${bearer.name}`));
-      return bearer;
-    },
+    'IDevID of a device that is onboarded': () => onboarded(testKey('p-256', 'another')),
+    'IDevID that asks for the same again': () => onboarded(key),
     'domain credential': () => certified('domain_credential'),
     'application certificate': () => certified('tls_client'),
     'registration authority': async () => ({
@@ -270,7 +275,7 @@ const rows = Object.entries(table).flatMap(([credential, cells]) =>
 
 test('every kind of credential has its row', () => {
   expect(Object.keys(table)).toEqual(expect.arrayContaining(Object.values(rowsOf)));
-  expect(rows.length * operations.length).toBe(180);
+  expect(rows.length * operations.length).toBe(192);
 });
 
 describe('what each credential entitles to', () => {

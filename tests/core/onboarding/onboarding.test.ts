@@ -68,7 +68,12 @@ const onboard = (
   target: Partial<Target> = {},
   operation: 'enrol' | 'renew' = 'enrol',
 ) => site.enrol(bearer(certificate), target, csr(subject), operation);
+/** The same with another key than that of the certificate that it was given. */
+const anew = (certificate: Uint8Array) =>
+  site.enrol(bearer(certificate), {}, request(testKey('p-256', 'another'), 'CN=SN-1'));
 const device = (commonName: string) => site.store.find('device', { commonName });
+const certificates = async () =>
+  (await site.gateway.certificates.list(site.admin, { search: ['SN-1'], limit: 9 })).records;
 async function configOf(commonName: string) {
   const { onboardingConfig } = (await device(commonName))!;
   return site.gateway.onboardingConfigs.read(site.admin, onboardingConfig!);
@@ -162,7 +167,7 @@ describe('first contact', () => {
 describe('a second onboarding', () => {
   test('is refused and audited, until an administrator resets it', async () => {
     await onboard(pump);
-    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(await verdict(() => anew(pump))).toBe('forbidden');
     expect(
       (await site.audit('enrolment.enrol')).map(({ outcome, detail }) => [outcome, detail.reason]),
     ).toEqual([['refused', 'this device has been onboarded already']]);
@@ -175,7 +180,7 @@ describe('a second onboarding', () => {
     });
     expect(await verdict(() => onboard(pump))).toBe('issued');
     expect((await device('SN-1'))!.id).toBe(id);
-    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(await verdict(() => anew(pump))).toBe('forbidden');
     expect((await site.audit('device.resetOnboarding')).length).toBe(1);
   });
 
@@ -187,10 +192,12 @@ describe('a second onboarding', () => {
   });
 
   test('of many at once one succeeds, of the first contact as well', async () => {
-    const verdicts = await Promise.all(Array.from({ length: 8 }, () => verdict(() => onboard(pump))));
+    const keys = Array.from({ length: 8 }, (_, n) => testKey('p-256', `ldevid ${n}`));
+    const verdicts = await Promise.all(
+      keys.map((one) => verdict(() => site.enrol(bearer(pump), {}, request(one, 'CN=SN-1')))),
+    );
     expect(verdicts.sort()).toEqual([...Array(7).fill('forbidden'), 'issued']);
-    const { records } = await site.gateway.certificates.list(site.admin, { search: ['SN-1'], limit: 9 });
-    expect(records.length).toBe(1);
+    expect((await certificates()).length).toBe(1);
   });
 
   test('that comes between the other’s check and its commit wins', async () => {
@@ -199,7 +206,7 @@ describe('a second onboarding', () => {
     intruder = async () => {
       first = await verdict(() => onboard(pump));
     };
-    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(await verdict(() => anew(pump))).toBe('forbidden');
     expect(first).toBe('issued');
   });
 
@@ -224,6 +231,113 @@ describe('a second onboarding', () => {
   });
 });
 
+describe('a device that missed the answer', () => {
+  const day = 24 * 3_600_000;
+
+  test('is given the same certificate again for a day, over whichever protocol, and nothing changes', async () => {
+    const certificate = await onboard(pump);
+    const before = [await configOf('SN-1'), await certificates(), await site.audit()];
+    expect(await onboard(pump)).toEqual(certificate);
+    // What it is called elsewhere says nothing here.
+    expect(await onboard(pump, 'CN=Pump 3000', { protocol: 'rest', domain: 'default' })).toEqual(certificate);
+    site.clock.advance(day - 1);
+    expect(await onboard(pump)).toEqual(certificate);
+    expect([await configOf('SN-1'), await certificates(), await site.audit()]).toEqual(before);
+    site.clock.advance(1);
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+  });
+
+  const asked: [what: string, der: () => Uint8Array, FaultCode, target?: Partial<Target>][] = [
+    ['another key', () => request(testKey('p-256', 'another'), 'CN=SN-1'), 'forbidden'],
+    ['another subject', () => csr('CN=SN-1,O=Acme'), 'forbidden'],
+    ['another name', () => request(ldevid, 'CN=SN-1', ['DNS:sn-1.example']), 'forbidden'],
+    ['another profile', () => csr('CN=SN-1'), 'forbidden', { profile: 'tls_client' }],
+    ['the same key without having it', () => csr('CN=SN-1').with(-1, 0xff), 'badProof'],
+  ];
+  test.each(asked)('is refused %s', async (_, der, code, target = {}) => {
+    await onboard(pump);
+    expect(await verdict(() => site.enrol(bearer(pump), target, der()))).toBe(code);
+  });
+
+  const contact = () =>
+    site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
+
+  test('is refused a key that is to be made here: it was given once', async () => {
+    await onboard(pump);
+    const requester = await contact();
+    const wanted = { kind: 'pkcs10', der: csr('CN=SN-1'), keyMadeHere: true } as const;
+    const ask = () => site.gateway.enrol(requester, { operation: 'enrol', request: wanted });
+    expect(await verdict(ask)).toBe('forbidden');
+  });
+
+  const revoke = (id: number, reason: 'superseded' | 'certificateHold') =>
+    site.gateway.certificates.revoke(site.admin, id, { reason });
+  const expire = (id: number) => {
+    const set = { notValidAfter: site.clock.now() - 1 };
+    return site.store.commit([{ op: 'update', kind: 'certificate', id, set }]);
+  };
+  const block = (id: number) => site.gateway.devices.block(site.admin, id, { comment: '' });
+  const move = async (id: number) => {
+    const { id: domain } = await site.gateway.domains.create(site.admin, { uniqueName: 'hall' });
+    await site.gateway.devices.update(site.admin, id, { domain });
+  };
+  const deny = () =>
+    site.gateway.approvalPolicies.create(site.admin, { uniqueName: 'none', decision: 'deny' });
+  const turn = async () => {
+    const { id } = await configOf('SN-1');
+    await site.gateway.onboardingConfigs.update(site.admin, id, { onboardingStatus: 1 });
+    await contact();
+    await site.gateway.onboardingConfigs.update(site.admin, id, { onboardingStatus: 2 });
+  };
+  type Meanwhile = (of: { certificate: number; device: number }) => Promise<unknown>;
+  const meanwhile: [what: string, happens: Meanwhile][] = [
+    ['is revoked', ({ certificate }) => revoke(certificate, 'superseded')],
+    ['is on hold', ({ certificate }) => revoke(certificate, 'certificateHold')],
+    ['has expired', ({ certificate }) => expire(certificate)],
+    ['is that of a device which is blocked', ({ device }) => block(device)],
+    ['is that of a device which is in another domain', ({ device }) => move(device)],
+    ['a policy does not allow any more', deny],
+    ['is older than what its configuration says of its onboarding', turn],
+  ];
+  test.each(meanwhile)('is refused a certificate that %s', async (_, happens) => {
+    await onboard(pump);
+    const [certificate] = await certificates();
+    await happens({ certificate: certificate!.id, device: certificate!.device! });
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect((await certificates()).length).toBe(1);
+  });
+
+  test('after a reset is given the one that came of it, and not the one before', async () => {
+    const before = await onboard(pump);
+    await site.gateway.devices.resetOnboarding(site.admin, (await device('SN-1'))!.id);
+    const after = await onboard(pump);
+    expect(after).not.toEqual(before);
+    expect(await onboard(pump)).toEqual(after);
+  });
+
+  test('is refused what it got by its secret', async () => {
+    await contact();
+    const { id } = await configOf('SN-1');
+    const estPassword = 'a password for SN-1';
+    await site.gateway.onboardingConfigs.update(site.admin, id, { estPassword });
+    await site.enrol(password('SN-1', estPassword), {}, csr('CN=SN-1'));
+    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+  });
+
+  test('and asks many times at once, of two gateways, is given one certificate', async () => {
+    const store: Store = Object.assign(Object.create(site.store), { close: async () => {} });
+    await using second = await installation({ store, clock: site.clock, wrapKeys: () => site.keys });
+    const given = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        (n % 2 === 0 ? site : second).enrol(bearer(pump), {}, csr('CN=SN-1')),
+      ),
+    );
+    expect(new Set(given.map(fingerprint)).size).toBe(1);
+    expect((await certificates()).length).toBe(1);
+    expect((await site.audit('device.onboard')).length).toBe(1);
+  });
+});
+
 test('first contact that has to be approved waits, is asked again with the same IDevID, and onboards once it is', async () => {
   const { gateway, admin } = site;
   await gateway.approvalPolicies.create(admin, { uniqueName: 'by hand', decision: 'manual' });
@@ -244,9 +358,10 @@ test('first contact that has to be approved waits, is asked again with the same 
   expect((await api.put(config, shown)).body).toEqual(shown);
   const [waiting] = (await api.get('/api/approvals/')).body;
   expect((await api.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(200);
-  expect((await ask()).kind).toBe('issued');
-  expect((await configOf('SN-1')).onboardingStatus).toBe(2);
-  expect(await verdict(ask)).toBe('forbidden');
+  const given = await ask();
+  expect([given.kind, (await configOf('SN-1')).onboardingStatus]).toEqual(['issued', 2]);
+  expect(await ask()).toEqual(given);
+  expect(await verdict(() => anew(pump))).toBe('forbidden');
 });
 
 describe('a device that an administrator registered', () => {
@@ -270,7 +385,7 @@ describe('a device that an administrator registered', () => {
     expect((await site.audit('device.meet')).map(({ object }) => object)).toEqual([
       `device:${(await device('pump-1'))!.id}`,
     ]);
-    expect(await verdict(() => onboard(pump))).toBe('forbidden');
+    expect(await verdict(() => anew(pump))).toBe('forbidden');
   });
 
   test('counts before any registration', async () => {

@@ -62,6 +62,42 @@ describe('a message signed by an IDevID', () => {
     expect(await client.post(client.sent)).toEqual(answer.der);
   });
 
+  const withoutConfirmation = { implicitConfirm: true };
+
+  test('gets the same certificate in another transaction, however many at once, where none is confirmed', async () => {
+    await register(site, 'pumps', truststore);
+    const clients = Array.from({ length: 4 }, () => site.client(pump));
+    const answers = await Promise.all(clients.map((client) => client.send(asked, withoutConfirmation)));
+    const [certificate, ...others] = answers.map(issued);
+    expect(others).toEqual([certificate!, certificate!, certificate!]);
+    for (const [n, client] of clients.entries()) {
+      expect(await client.post(client.sent)).toEqual(answers[n]!.der);
+      expect(failureOf(await client.send(confirmation(certificate!)))).toBe('certConfirmed');
+    }
+    site.clock.advance(700_000);
+    await site.gateway.maintain('test');
+    const { records } = await site.gateway.certificates.list(site.admin, { search: ['SN-1'], limit: 9 });
+    expect([await status(), ...records.map((record) => record.status)]).toEqual([2, 'good']);
+  });
+
+  // What is not confirmed is revoked, for whichever transaction it was given.
+  const mixed: [first: object, second: object][] = [
+    [withoutConfirmation, {}],
+    [{}, withoutConfirmation],
+    [{}, {}],
+  ];
+  test.each(mixed)(
+    'is refused another transaction where one has a confirmation: %o, then %o',
+    async (first, second) => {
+      await register(site, 'pumps', truststore);
+      const client = site.client(pump);
+      const certificate = issued(await client.send(asked, first));
+      expect(failureOf(await client.fresh().send(asked, second))).toBe('notAuthorized');
+      const { records } = await site.gateway.certificates.list(site.admin, { search: ['SN-1'], limit: 9 });
+      expect(records.map(({ der, status }) => [der, status])).toEqual([[certificate, 'good']]);
+    },
+  );
+
   test('is answered with the name that the device has here, where it asks for another', async () => {
     await register(site, 'pumps', truststore);
     const answer = await site.client(pump).send(ir(crmf(ldevid, { subject: 'CN=Pump 3000' })));
