@@ -109,7 +109,7 @@ export async function sealPrivateKey(
 const nonceOctets = 16;
 
 interface Extras {
-  /** Of the answer; usually that of the request. */
+  /** Of the answer; usually that of the request, or the nearest that is supported (RFC 9810 §7). */
   readonly pvno?: 2 | 3;
   readonly generalInfo?: readonly TypedValue[];
   /** To go along; those that check the protection go first, and none goes twice. */
@@ -122,7 +122,7 @@ export async function reply(
   request: Pick<SealedPkiMessage, 'header'>,
   seal: Seal,
   body: PkiBody,
-  { pvno = request.header.pvno === 3 ? 3 : 2, generalInfo = [], certificates = [] }: Extras = {},
+  { pvno = request.header.pvno < 3 ? 2 : 3, generalInfo = [], certificates = [] }: Extras = {},
 ): Promise<Answer> {
   const { sender, transactionID, senderNonce } = request.header;
   const nonce = entropy.bytes(nonceOctets);

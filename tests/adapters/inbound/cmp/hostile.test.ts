@@ -69,6 +69,12 @@ describe('what is no PKIMessage gets none for an answer', () => {
   });
 });
 
+test('a version that is not supported is answered in the nearest that is (RFC 9810 §7)', async () => {
+  const answered = async (pvno: number) =>
+    (await site.client(pump).send(ir(crmf(key)), { header: { pvno } })).header.pvno;
+  expect(await Promise.all([0, 1, 4, 255].map(answered))).toEqual([2, 2, 3, 3]);
+});
+
 describe('what a header cannot say', () => {
   const rows = [
     ['version 1', { pvno: 1 }, 'unsupportedVersion'],
