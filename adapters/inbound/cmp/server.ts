@@ -105,8 +105,9 @@ function targetOf({ header }: SealedPkiMessage, path: CmpPath, transaction: Tran
   const target = { protocol: 'cmp', domain: path.domain } as const;
   if (transaction) return { ...target, profile: transaction.profile ?? undefined };
   const named = findValue(header.generalInfo, infoTypes.certProfile);
+  if (named && named.length > 1) throw new Refusal('badRequest', 'certProfile names several profiles');
   const profile = named?.[0] ?? path.profile;
-  if ((named && named.length > 1) || (path.profile !== undefined && profile !== path.profile)) {
+  if (path.profile !== undefined && profile !== path.profile) {
     throw new Refusal('badRequest', 'certProfile and the path name different profiles');
   }
   return { ...target, profile };

@@ -117,6 +117,9 @@ describe('a certificate by a shared secret', () => {
     expect(records[0]!.profile).toBe(profiles[0]!.id);
     const path = '/p/~tls_server';
     expect(failureOf(await client().send(cr(crmf(key)), { header, path }))).toBe('badRequest');
+    const several = { generalInfo: [typedValue(infoTypes.certProfile, ['tls_client', 'tls_server'])] };
+    const { body } = await client().send(cr(crmf(key)), { header: several });
+    expect(body.type === 'error' && body.status.statusString).toEqual(['certProfile names several profiles']);
   });
 });
 
