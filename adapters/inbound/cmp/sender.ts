@@ -21,6 +21,18 @@ export interface Sender {
   readonly recipient: Recipient;
 }
 
+/** Who has shown to know the secret is not admitted: as it can check no other answer, that is protected by the secret too. */
+export class TurnedAway extends Error {
+  override readonly name = 'TurnedAway';
+  readonly seal: Seal;
+
+  /** `cause`: what `admit` has refused. */
+  constructor(seal: Seal, cause: unknown) {
+    super('the sender is known, and not admitted', { cause });
+    this.seal = seal;
+  }
+}
+
 /** PBKDF2 for secrets that are sent: they are worth more work than one message's MAC. */
 const fewestIterations = 10_000;
 
@@ -28,7 +40,7 @@ type Admitting = Pick<Gateway, 'admit' | 'protection' | 'caCertificates'>;
 
 /**
  * Checks the protection of a message and admits its sender (RFC 9483 §3.2, §3.5). Refusals: badMessageCheck,
- * signerNotTrusted; Faults: those of `admit`, badAlgorithm.
+ * signerNotTrusted; Faults: those of `admit`, badAlgorithm. TurnedAway, with such a Fault, when the MAC was right.
  */
 export function identify(
   gateway: Admitting,
@@ -65,9 +77,17 @@ async function byMac(
     return right;
   };
   const reference = readReference(header.senderKID);
-  const requester = await gateway.admit({ kind: 'mac', reference, verify, ...from }, target);
+  const sealWith = (secret: Uint8Array): Promise<Seal> =>
+    macSeal(gateway, entropy, target.domain, header, protection, secret);
+  const requester = await gateway
+    .admit({ kind: 'mac', reference, verify, ...from }, target)
+    .catch(async (error: unknown) => {
+      // Nothing else may tell a right guess from a wrong one, least of all to somebody who has to wait after many.
+      const isKnown = toFault(error).code === 'forbidden';
+      throw shared && isKnown ? new TurnedAway(await sealWith(shared), error) : error;
+    });
   if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
-  const seal = await macSeal(gateway, entropy, target.domain, header, protection, shared);
+  const seal = await sealWith(shared);
   const iterations = Math.max(fewestIterations, protection.parameters.iterations);
   const recipient = { kind: 'password', password: shared, iterations, wrap: 'aesWrap' } as const;
   return { requester, seal, protection: 'mac', recipient };

@@ -18,7 +18,7 @@ import { poll } from './poll.ts';
 import { isDefect, isUnheard, Refusal, refusalStatus } from './refusal.ts';
 import { complete, noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
-import { identify, type Sender } from './sender.ts';
+import { identify, type Sender, TurnedAway } from './sender.ts';
 import { inform } from './support.ts';
 
 /** Where a message came to, and from. */
@@ -53,14 +53,16 @@ export async function respond(
       );
     }
     return await dispatch(surroundings, { ...sender, ...arrival, message, name, transaction }, body);
-  } catch (error) {
+  } catch (thrown) {
+    const turnedAway = thrown instanceof TurnedAway ? thrown : undefined;
+    const error = turnedAway ? turnedAway.cause : thrown;
     // Of two copies that come at once one is first: the other gets its answer.
     const repeated = isReplay(error) ? await answerTo(surroundings, message) : undefined;
     if (repeated) return repeated;
     if (isDefect(error)) surroundings.log.error('a CMP message could not be answered', error);
     const status = refusalStatus(error);
     if (isUnheard(error)) await tellOf(surroundings, arrival, sender, status);
-    const seal = sender?.seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
+    const seal = (sender ?? turnedAway)?.seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
     return (await reply(surroundings, message, seal, { type: 'error', status })).message;
   }
 }

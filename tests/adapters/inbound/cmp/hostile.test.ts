@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { macAlgorithm } from '#adapters/wire/cmp/mac.ts';
 import { buildPkiMessage, parsePkiMessage } from '#adapters/wire/cmp/message.ts';
+import { readProtection } from '#adapters/wire/cmp/protection.ts';
 import { der } from '#core/der/builder.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseGeneralName } from '#core/x509/general-name.ts';
@@ -117,12 +118,27 @@ describe('who is not known, or not here', () => {
     const { id } = await site.gateway.domains.create(site.admin, { uniqueName: 'elsewhere' });
     const stranger = await site.cmpDevice('stranger', id);
     const request = ir(crmf(key, { subject: 'CN=stranger' }));
-    expect(failureOf(await site.client(stranger).send(request))).toBe('notAuthorized');
+    const refused = await site.client(stranger).send(request);
+    expect(failureOf(refused)).toBe('notAuthorized');
+    expect(readProtection(refused).kind).toBe('mac');
     const path = '/p/elsewhere';
     const certificate = issued(await site.client(stranger).send(request, { path, implicitConfirm: true }));
     const renewal = kur(crmf(key, { subject: 'CN=stranger' }));
     expect(failureOf(await site.client({ certificate, key }).send(renewal))).toBe('notAuthorized');
     expect(failureOf(await site.client({ certificate, key }).send(renewal, { path }))).toBe('kup');
+  });
+
+  test('a device that is blocked is told so by its secret, which is all that it can check', async () => {
+    const credential = await site.cmpDevice('blocked');
+    const { id } = (await site.store.find('device', { commonName: 'blocked' }))!;
+    await site.gateway.devices.block(site.admin, id, { comment: '' });
+    const send = (secret: string) => site.client({ ...credential, secret }).send({ type: 'genm', infos: [] });
+    const refused = await send(credential.secret);
+    expect(failureOf(refused)).toBe('notAuthorized');
+    expect(readProtection(refused).kind).toBe('mac');
+    const wrong = await send('wrong');
+    expect(failureOf(wrong)).toBe('badMessageCheck');
+    expect(readProtection(wrong).kind).toBe('signature');
   });
 
   test('a device whose configuration does not allow CMP', async () => {
