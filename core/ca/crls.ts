@@ -8,6 +8,7 @@ import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
+import { signByCa } from './keys.ts';
 import { sameIssuer } from './same-issuer.ts';
 
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
@@ -138,7 +139,7 @@ export class Crls {
       authorityKeyIdentifier: subjectKeyIdentifierOf(ca.certificate) ?? keyIdentifier(issuerKey),
       revoked: this.#revoked(records, thisUpdate),
     });
-    const signature = await keys.sign(record.key.id, signatureAlgorithm, unsigned.tbs);
+    const signature = await signByCa(keys, record.key.id, signatureAlgorithm, unsigned.tbs);
     if (!verifySignature(issuerKey, signatureAlgorithm, unsigned.tbs, signature)) {
       throw new Fault('internal', 'the signature of the CRL does not hold');
     }

@@ -70,6 +70,19 @@ export async function importKey(
   throw new Fault('malformed', 'the private key is not that of the certificate', { field: 'privateKey' });
 }
 
+/** Signs as `KeyStore.sign` does. Faults: the same, but unavailable for a key that is not here: it may be at another gateway. */
+export async function signByCa(
+  keys: KeyStore,
+  ...[key, algorithm, data, signal]: Parameters<KeyStore['sign']>
+): Promise<Uint8Array> {
+  try {
+    return await keys.sign(key, algorithm, data, signal);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'notFound') throw error;
+    throw new Fault('unavailable', 'the key of the issuing CA is not at this gateway', { cause: error });
+  }
+}
+
 /**
  * Uses a key that has just been made. When that fails the key is destroyed, unless the failure leaves open whether a
  * record that refers to it was stored.

@@ -230,3 +230,14 @@ test('one that was overtaken at another instance does not take the place of its 
   expect((await site.gateway.issuingCas.generateCrl(site.admin, 2)).number).toBe(1);
   expect(await site.gateway.crl(2)).toEqual(new Uint8Array(Buffer.from('2')));
 });
+
+test('is not there while the key of its CA is not here, which is not the same as no such CA', async () => {
+  await using site = await installation();
+  const { key: ofCa } = (await site.store.get('issuingCa', 2))!;
+  await site.keys.remove(ofCa!.id);
+  const refused = site.gateway.issuingCas.generateCrl(site.admin, 2);
+  expect(await refused.catch((fault) => fault)).toMatchObject({
+    code: 'unavailable',
+    detail: 'the key of the issuing CA is not at this gateway',
+  });
+});
