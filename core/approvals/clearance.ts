@@ -7,9 +7,10 @@ import { Fault } from '../fault.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import { retried } from '../retry.ts';
 import type { Approval, ApprovalContent } from './approval.ts';
+import { overdueWrites } from './expiry.ts';
 import type { ApprovalPolicy } from './policy.ts';
 import { type Matter, ruleFor } from './rule.ts';
-import { expiredWrites, forgottenWrites, openedWrites, supersededWrites } from './transitions.ts';
+import { forgottenWrites, openedWrites, supersededWrites } from './transitions.ts';
 
 /** A request on which people may have to decide. */
 export interface Petition {
@@ -95,7 +96,7 @@ async function joinOrOpen(
     case 'waiting':
     case 'granted':
       if (late) {
-        await context.store.commit(await expiredWrites(context, found));
+        await context.store.commit(await overdueWrites(context, found));
         return joinOrOpen(context, policy, matter, petition);
       }
       if (

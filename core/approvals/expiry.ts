@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { Condition } from '../ports/store.ts';
-import { type ApprovalState, largeFields } from './approval.ts';
-import { expiredWrites } from './transitions.ts';
+import type { Condition, Write } from '../ports/store.ts';
+import { type ApprovalInBrief, type ApprovalState, largeFields } from './approval.ts';
+import { expiredWrites, prolongedWrites } from './transitions.ts';
 
 const page = 100;
 /** In one run; the next one goes on. */
@@ -12,16 +12,38 @@ const mostPages = 100;
  * Ends the approvals whose time is up: nobody decided, or the requester did not come for it. To be called by one instance at a
  * time.
  */
-export const expireApprovals = (context: Context): Promise<void> =>
-  expire(context, ['waiting', 'granted'], [{ field: 'expiresAt', is: 'less', value: context.clock.now() }]);
+export const expireApprovals = (context: Context): Promise<void> => {
+  const past = { field: 'expiresAt', is: 'less', value: context.clock.now() } as const;
+  return end(context, ['waiting', 'granted'], [past], overdueWrites);
+};
 
 /** After a restore nobody knows what has been come for since the backup. */
-export const expireGranted = (context: Context): Promise<void> => expire(context, ['granted'], []);
+export const expireGranted = (context: Context): Promise<void> =>
+  end(context, ['granted'], [], expiredWrites);
 
-async function expire(
+/** What becomes of one whose time is up: the requester has come for what an upstream CA takes longer to decide on, or has issued. */
+export const overdueWrites = async (
+  context: Context,
+  approval: ApprovalInBrief,
+): Promise<readonly Write[]> =>
+  (await isWithUpstream(context, approval))
+    ? prolongedWrites(context, approval)
+    : expiredWrites(context, approval);
+
+async function isWithUpstream(
+  { store, clock }: Context,
+  { state, answersFor }: ApprovalInBrief,
+): Promise<boolean> {
+  if (state !== 'granted' || answersFor === null) return false;
+  const ordered = await store.find('upstreamRequest', { answersFor });
+  return ordered !== undefined && ordered.state !== 'failed' && clock.now() < ordered.expiresAt;
+}
+
+async function end(
   context: Context,
   states: readonly ApprovalState[],
   more: readonly Condition<'approval'>[],
+  writes: typeof overdueWrites,
 ): Promise<void> {
   const { store } = context;
   const where: Condition<'approval'>[] = [{ field: 'state', is: 'oneOf', value: states }, ...more];
@@ -30,7 +52,7 @@ async function expire(
     const { records } = await store.listWithout('approval', largeFields, { where, order, limit: page });
     for (const approval of records) {
       try {
-        await store.commit(await expiredWrites(context, approval));
+        await store.commit(await writes(context, approval));
       } catch (error) {
         // Somebody decided, or came for it, in between: the next run looks again.
         if (!(error instanceof Fault) || error.code !== 'conflict') throw error;

@@ -134,6 +134,20 @@ export const expiredWrites = async (
   ...(await notices(context, 'approval.expired', approval.id, approval)),
 ];
 
+/** It goes on for as long again. */
+export const prolongedWrites = (
+  { clock }: Clocked,
+  { id, state, approvals, lasts }: ApprovalInBrief,
+): readonly Write[] => [
+  {
+    op: 'update',
+    kind: 'approval',
+    id,
+    where: { state, approvals },
+    set: { expiresAt: clock.now() + lasts },
+  },
+];
+
 /** What would come of the request is no longer what was shown, or more approvers are needed than it was waiting for. */
 export const supersededWrites = (context: Clocked, approval: ApprovalInBrief): readonly Write[] =>
   stepWrites(context, approval, { to: 'superseded', actor: systemActor, lasts: 0, gone: true });

@@ -10,6 +10,7 @@ import {
 import { parseGeneralName } from '#core/x509/general-name.ts';
 import { parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
+import { person, policy, waiting } from '#tests/fixtures/approvals.ts';
 import { recordedOf } from '#tests/fixtures/certificates.ts';
 import { answer, certsOnly, type EstUpstream } from '#tests/fixtures/est-upstream.ts';
 import { request as pkcs10 } from '#tests/fixtures/installation.ts';
@@ -582,6 +583,28 @@ describe('the CA of an upstream', () => {
     expect(await gateway.caCertificate(one.ca)).toEqual(one.upstream.issuing);
     expect(await gateway.caCertificates(undefined)).toEqual([one.upstream.issuing, one.upstream.root]);
   });
+});
+
+test('what people have granted stays so while the upstream decides, and until its device has come for it', async () => {
+  await using one = await ready();
+  const { gateway, clock, store } = one.service;
+  await policy(one.service, { decision: 'manual', expiresIn: 3600 });
+  const id = await waiting(one.ask(wish));
+  await gateway.approvals.approve(await person(one.service, 'jo'), id, { comment: 'as agreed' });
+  one.upstream.always(() => answer(202, '', { 'retry-after': '600' }));
+  const approvals = async () => (await store.list('approval', { limit: 10 })).records;
+  for (const keepsHouse of [true, false]) {
+    expect(await one.ask(wish)).toMatchObject({ kind: 'pending', upstream: true });
+    clock.advance(61 * minute);
+    if (keepsHouse) await gateway.maintain('a');
+  }
+  one.upstream.always(undefined);
+  await gateway.maintain('a');
+  expect(await states(one)).toEqual(['issued']);
+  clock.advance(61 * minute);
+  await gateway.maintain('a');
+  expect((await one.ask(wish)).kind).toBe('issued');
+  expect(await approvals()).toMatchObject([{ id, state: 'issued' }]);
 });
 
 test('a device that is removed meanwhile gets nothing', async () => {
