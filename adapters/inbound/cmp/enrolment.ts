@@ -8,8 +8,9 @@ import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.
 import type { Ask, CertificateReference, Deferral, Issuance } from '#core/enrolment/outcome.ts';
 import { toFault } from '#core/fault.ts';
 import type { Answer, Exchange } from '#core/transactions/transaction.ts';
-import { formatSerial } from '#core/x509/certificate.ts';
-import { parseCertReqMsg } from '#core/x509/crmf.ts';
+import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
+import { type CertTemplate, parseCertReqMsg } from '#core/x509/crmf.ts';
+import { sameName } from '#core/x509/name.ts';
 import { wait, waiting } from './deferral.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { isDefect, Refusal, refusalStatus } from './refusal.ts';
@@ -142,18 +143,32 @@ async function ask(
   return answered.message;
 }
 
+/** Whether a certificate, DER, is by chance what a template wishes that only the CA decides (RFC 4211 §5). */
+function isHonoured({ serial, issuer, validity }: CertTemplate, certificate: Uint8Array): boolean {
+  if (!serial && !issuer && !validity) return true;
+  const given = parseCertificate(certificate);
+  const { notBefore = given.notBefore, notAfter = given.notAfter } = validity ?? {};
+  return (
+    (!serial || formatSerial(serial) === given.serialNumber) &&
+    (!issuer || sameName(issuer, given.issuer)) &&
+    notBefore === given.notBefore &&
+    notAfter === given.notAfter
+  );
+}
+
 const withoutConfirmation = [typedValue(infoTypes.implicitConfirm, true)];
 
 /** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
 async function grant(
   surroundings: CmpSurroundings,
   { message, requester, seal, protection, recipient }: Dialogue,
-  { type, certReqId, implicitConfirm }: Enrolment,
+  { type, request, certReqId, implicitConfirm }: Enrolment,
   { certificate, chain, modified, privateKey }: Issuance,
 ): Promise<Answer> {
   const { clock, confirmWithin } = surroundings;
   const domain = requester.domain.uniqueName;
-  const status: PkiStatusInfo = { status: modified ? 'grantedWithMods' : 'accepted' };
+  const isAsAsked = !modified && (request.kind !== 'crmf' || isHonoured(request.template, certificate));
+  const status: PkiStatusInfo = { status: isAsAsked ? 'accepted' : 'grantedWithMods' };
   const root = chain.at(-1);
   // What a shared secret protects may bring the trust anchor.
   const caPubs = type === 'ir' && protection === 'mac' && root ? [root] : [];

@@ -3,15 +3,17 @@ import { hash } from 'node:crypto';
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import { type PkiMessage, parsePkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { PkiStatus } from '#adapters/wire/cmp/status.ts';
 import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import type { Extension } from '#core/x509/extension.ts';
 import { extendedKeyUsageExtension } from '#core/x509/extensions/usage.ts';
-import { formatDistinguishedName } from '#core/x509/name.ts';
+import { formatDistinguishedName, parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 import {
   CmpClient,
   type CmpCredential,
+  type CrmfFields,
   cmpServer,
   cr,
   crmf,
@@ -104,6 +106,23 @@ describe('a certificate by a shared secret', () => {
     expect(await status([])).toBe('accepted');
     expect(await status([extendedKeyUsageExtension([oid.clientAuth])])).toBe('accepted');
     expect(await status([extendedKeyUsageExtension([oid.serverAuth])])).toBe('grantedWithMods');
+  });
+
+  test('so does what only the CA decides, unless that is what was asked for', async () => {
+    const send = (wishes: CrmfFields['wishes'] = {}) => client().send(cr(crmf(key, { wishes })));
+    const { issuer, notBefore, notAfter } = parseCertificate(issued(await send()));
+    const rows: readonly [wishes: CrmfFields['wishes'], status: PkiStatus][] = [
+      [{ issuer }, 'accepted'],
+      [{ issuer: parseDistinguishedName('CN=another') }, 'grantedWithMods'],
+      [{ validity: { notBefore: undefined, notAfter } }, 'accepted'],
+      [{ validity: { notBefore: undefined, notAfter: notAfter - 1000 } }, 'grantedWithMods'],
+      [{ validity: { notBefore: notBefore - 1000, notAfter: undefined } }, 'grantedWithMods'],
+      [{ serial: Uint8Array.of(1) }, 'grantedWithMods'],
+    ];
+    for (const [wishes, status] of rows) {
+      const { body } = await send(wishes);
+      expect(body.type === 'cp' && body.responses[0]?.status.status).toBe(status);
+    }
   });
 
   test('certProfile in generalInfo names the profile', async () => {
