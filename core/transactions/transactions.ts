@@ -88,9 +88,11 @@ export function transactions(context: Context, crls: Crls): Transactions {
     },
     async defer(requester, outcome, exchange, lasts) {
       const { follows, message } = exchange;
+      // What people here have granted may wait for an upstream CA then.
+      const until = follows && Math.max(follows.expiresAt, follows.createdAt + lasts);
       const progress = {
         state: 'pending',
-        lasts: outcome.lasts ?? (follows ? follows.expiresAt - clock.now() : lasts),
+        lasts: outcome.lasts ?? (until === undefined ? lasts : until - clock.now()),
         request: follows?.request ?? message,
       } as const;
       await record(requester, exchange, await exchange.answer(outcome), progress);

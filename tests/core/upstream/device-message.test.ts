@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
 import type { Issuer, Order } from '#core/ports/issuer.ts';
+import { person, policy } from '#tests/fixtures/approvals.ts';
 import {
   CmpClient,
   type CmpCredential,
@@ -99,6 +100,24 @@ test('is the one that opened the transaction, also when the device polls', async
   expect(messages()).toEqual([sent, sent]);
   const status = { certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 };
   expect((await one.send({ type: 'certConf', statuses: [status] })).body.type).toBe('pkiConf');
+});
+
+test('goes out once people here have granted it, and the device polls for as long as the upstream takes', async () => {
+  const made = await policy(site, { decision: 'manual', expiresIn: 60 });
+  answers.push('pending', 'pending');
+  const one = client(signed);
+  const poll = () => one.send({ type: 'pollReq', certReqIds: [0] }, { path });
+  await one.send(fresh('granted'), { path });
+  const { id } = (await site.store.list('approval', { limit: 1 })).records[0]!;
+  await site.gateway.approvals.approve(await person(site, 'jo'), id, { comment: 'as agreed' });
+  expect((await poll()).body.type).toBe('pollRep');
+  for (const type of ['pollRep', 'cp'] as const) {
+    site.clock.advance(600_000);
+    await site.gateway.maintain('a');
+    expect((await poll()).body.type).toBe(type);
+  }
+  messages();
+  await site.gateway.approvalPolicies.remove(site.admin, made.id);
 });
 
 test('of two that ask for the same it is the first', async () => {
