@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/event.ts';
 import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Condition, Write } from '../ports/store.ts';
@@ -20,6 +21,29 @@ export const expireApprovals = (context: Context): Promise<void> => {
 /** After a restore nobody knows what has been come for since the backup. */
 export const expireGranted = (context: Context): Promise<void> =>
   end(context, ['granted'], [], expiredWrites);
+
+/** The end of what is still open for a device, as writes of the commit that deletes it. */
+export async function endedWithDevice(
+  context: Context,
+  device: number,
+  actor: Actor,
+): Promise<readonly Write[]> {
+  const where: Condition<'approval'>[] = [
+    { field: 'device', is: 'equal', value: device },
+    { field: 'state', is: 'oneOf', value: ['waiting', 'granted'] },
+  ];
+  const writes: Write[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { where, limit: 1000, ...(cursor && { cursor }) };
+    const { records, next } = await context.store.listWithout('approval', largeFields, query);
+    for (const approval of records) {
+      writes.push(...(await expiredWrites(context, approval, { actor, reason: 'the device was deleted' })));
+    }
+    cursor = next;
+  } while (cursor);
+  return writes;
+}
 
 /** What becomes of one whose time is up: the requester has come for what an upstream CA takes longer to decide on, or has issued. */
 export const overdueWrites = async (

@@ -126,11 +126,18 @@ export const usedWrites = (
     set: { certificate },
   });
 
+/** Nobody decides on it any more, or comes for it: its time is up, or it ended for another reason, which the event has. */
 export const expiredWrites = async (
   context: Telling,
   approval: ApprovalInBrief,
+  { actor, reason }: { readonly actor: Actor; readonly reason?: string } = { actor: systemActor },
 ): Promise<readonly Write[]> => [
-  ...stepWrites(context, approval, { to: 'expired', actor: systemActor, lasts: approval.lasts }),
+  ...stepWrites(context, approval, {
+    to: 'expired',
+    actor,
+    lasts: approval.lasts,
+    detail: reason === undefined ? {} : { reason },
+  }),
   ...(await notices(context, 'approval.expired', approval.id, approval)),
 ];
 

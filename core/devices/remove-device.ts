@@ -1,3 +1,4 @@
+import { endedWithDevice } from '../approvals/expiry.ts';
 import type { Actor } from '../audit/event.ts';
 import { revocationWrites } from '../ca/revocation.ts';
 import type { StoredCertificate } from '../ca/stored-certificate.ts';
@@ -10,11 +11,11 @@ import type { Device } from './device.ts';
 
 /**
  * Deletes a device in one commit with what only it had: its configuration is deleted, the certificates that it holds are
- * revoked (cessationOfOperation), and the history of all others no longer names it. The CAs that need a new CRL. Faults:
- * notFound, conflict.
+ * revoked (cessationOfOperation), and the history of all others no longer names it; what waits for approval, or
+ * has been granted and not come for, ends. The CAs that need a new CRL. Faults: notFound, conflict.
  */
 export const removeDevice = (context: Context, id: number, actor: Actor): Promise<ReadonlySet<number>> =>
-  // A certificate may be issued to it, or its configuration given to another device, while this is prepared.
+  // A certificate may be issued to it, its configuration given to another device, or an approval decided, while this is prepared.
   retried(async () => {
     const device = await context.store.get('device', id);
     if (!device) throw new Fault('notFound', 'there is no such device');
@@ -29,6 +30,7 @@ export const removeDevice = (context: Context, id: number, actor: Actor): Promis
       ...certificates.map(detached),
       { op: 'delete', kind: 'device', id },
       ...(await ownConfiguration(context, device)),
+      ...(await endedWithDevice(context, id, actor)),
       audit(context, actor, {
         action: 'device.delete',
         object: `device:${id}`,

@@ -320,6 +320,57 @@ describe('time', () => {
   });
 });
 
+describe('deleting a device', () => {
+  test('ends what is open for it, in the name of who deletes it, and nothing of others', async () => {
+    const { gateway, store, admin } = site;
+    const valve = password('valve-1', (await site.device('valve-1')).password);
+    await policy(site, { decision: 'manual' });
+    const open = await waiting(asked());
+    const granted = await waiting(ask(site, pump, request(key, 'CN=pump-1'), server));
+    await approve(granted, jo);
+    const rejected = await waiting(ask(site, pump, request(key, 'CN=pump-1'), {}));
+    await reject(rejected, jo);
+    await waiting(ask(site, valve, request(key, 'CN=valve-1'), server));
+    const { id } = (await store.find('device', { commonName: 'pump-1' }))!;
+
+    await gateway.devices.remove(admin, id);
+    expect(await states()).toEqual(['expired', 'expired', 'rejected', 'waiting']);
+    expect(await faultOf(approve(open, kim))).toBe('conflict');
+    expect(
+      (await site.audit('approval.expire')).map(({ object, actor, detail }) => [
+        object,
+        actor.name,
+        detail.reason,
+      ]),
+    ).toEqual([granted, open].map((one) => [`approval:${one}`, admin.actor.name, 'the device was deleted']));
+  });
+
+  test('sees a decision that comes in between', async () => {
+    const clock = testClock();
+    const store = await openSqliteStore({ path: ':memory:', clock });
+    let between: (() => Promise<unknown>) | undefined;
+    const hesitant: Store = {
+      ...store,
+      async listWithout(kind, fields, query) {
+        const page = await store.listWithout(kind, fields, query);
+        await between?.();
+        return page;
+      },
+    };
+    await using other = await installation({ store: hesitant, clock });
+    const { device, password: secret } = await other.device('valve-1');
+    await policy(other, { decision: 'manual' });
+    const id = await waiting(ask(other, password('valve-1', secret), request(key, 'CN=valve-1'), server));
+    const max = await person(other, 'max');
+    between = () => {
+      between = undefined;
+      return other.gateway.approvals.approve(max, id, comment);
+    };
+    await other.gateway.devices.remove(other.admin, device.id);
+    expect(await store.get('approval', id)).toMatchObject({ state: 'expired', approvals: 1 });
+  });
+});
+
 describe('an approval that has come to an end', () => {
   test('stays, however long ago that was', async () => {
     await policy(site, { decision: 'manual', expiresIn: 3600 });

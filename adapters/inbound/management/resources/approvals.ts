@@ -105,7 +105,7 @@ export const approvals: Description<'approval', never, ApprovalView> = {
       schema: Type.String({
         enum: [...approvalStates],
         description:
-          'granted: the requester may come for it; superseded: what would come of it changed, and it is asked for anew',
+          'granted: the requester may come for it; expired: nobody decided, or came for it, in time or before the device was deleted; superseded: what would come of it changed, and it is asked for anew',
       }),
       ...ordered,
     },

@@ -50,7 +50,13 @@ beforeAll(async () => {
   nobody = await admin.as(account.username, account.password);
   await store.commit([insert('transaction', { state: 'waiting', certificate: null })]);
   await store.commit([insert('upstreamRequest', { certificate: null })]);
-  const waiting = { approvers: 1, approvals: 0, certificate: null, expiresAt: clock.now() + 86_400_000 };
+  const waiting = {
+    approvers: 1,
+    approvals: 0,
+    device: null,
+    certificate: null,
+    expiresAt: clock.now() + 86_400_000,
+  };
   await store.commit(['A', 'B'].map((answersFor) => insert('approval', { ...waiting, answersFor })));
   const credential = await idOf('/api/tls/?credential_type=0');
   pem = (await admin.get(`/api/tls/${credential}/`)).body.pem;

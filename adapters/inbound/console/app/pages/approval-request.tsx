@@ -17,7 +17,7 @@ const m = messages(
     decisions: 'Decisions',
     device: 'Device',
     invalidity: 'Key known to others since',
-    meaningExpired: 'Nobody decided in time, or the requester has not come for it.',
+    meaningExpired: 'Nobody decided in time, the requester has not come for it, or the device was deleted.',
     meaningGranted: 'The requester gets it when they ask again.',
     meaningIssued: 'The requester has it.',
     meaningRejected: 'One rejection is enough.',
@@ -49,7 +49,8 @@ const m = messages(
     decisions: 'Entscheidungen',
     device: 'Gerät',
     invalidity: 'Schlüssel anderen bekannt seit',
-    meaningExpired: 'Niemand hat rechtzeitig entschieden, oder es wurde nicht abgeholt.',
+    meaningExpired:
+      'Niemand hat rechtzeitig entschieden, es wurde nicht abgeholt, oder das Gerät wurde gelöscht.',
     meaningGranted: 'Der Antragsteller bekommt es, wenn er wieder fragt.',
     meaningIssued: 'Der Antragsteller hat es.',
     meaningRejected: 'Eine Ablehnung genügt.',
