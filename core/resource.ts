@@ -2,6 +2,7 @@ import type { Permission } from './accounts/permissions.ts';
 import { demand, type Principal } from './accounts/principal.ts';
 import { audit, type Context } from './context.ts';
 import { Fault } from './fault.ts';
+import { nouns } from './ports/nouns.ts';
 import {
   configurationKinds,
   type Kind,
@@ -28,8 +29,6 @@ export interface Resource<K extends Kind, Input, View> {
 /** What is particular about a collection; `resource` does the rest: permissions, audit, not found. */
 export interface ResourceRules<K extends Kind, Input, View> {
   readonly kind: K;
-  /** As audit actions and messages call it: `device`, `domain`. */
-  readonly noun: string;
   readonly reads: Permission;
   readonly writes: Permission;
   /** Records that lists and reads do not show. */
@@ -52,10 +51,11 @@ export function resource<K extends Kind, Input, View>(
   context: Context,
   rules: ResourceRules<K, Input, View>,
 ): Resource<K, Input, View> {
-  const { kind, noun } = rules;
+  const { kind } = rules;
+  const [one, many] = nouns[kind];
   const find = async (id: number): Promise<Records[K]> => {
     const record = await context.store.get(kind, id);
-    if (!record || rules.visible?.(record) === false) throw new Fault('notFound', `there is no such ${noun}`);
+    if (!record || rules.visible?.(record) === false) throw new Fault('notFound', `there is no such ${one}`);
     return record;
   };
   const commit = async (writes: readonly Write[]): Promise<readonly number[]> => {
@@ -86,9 +86,9 @@ export function resource<K extends Kind, Input, View>(
     },
     async create(principal, input) {
       demand(principal, rules.writes);
-      if (!rules.create) throw new Fault('unsupported', `a ${noun} is not made like this`);
+      if (!rules.create) throw new Fault('unsupported', `${many} are not made like this`);
       const { writes, at = 0 } = await rules.create(input, principal);
-      const event = audit(context, principal.actor, { action: `${noun}.create`, object: noun }, { ref: at });
+      const event = audit(context, principal.actor, { action: `${kind}.create`, object: kind }, { ref: at });
       const ids = await commit([...writes, event]);
       return rules.view(await find(ids[at]!), principal);
     },
@@ -97,8 +97,8 @@ export function resource<K extends Kind, Input, View>(
       const record = await find(id);
       const writes = await rules.update(record, changes, principal);
       const event = {
-        action: `${noun}.update`,
-        object: `${noun}:${id}`,
+        action: `${kind}.update`,
+        object: `${kind}:${id}`,
         detail: { fields: Object.keys(changes).join(' ') },
       };
       await change(id, [...writes, audit(context, principal.actor, event)]);
@@ -106,10 +106,10 @@ export function resource<K extends Kind, Input, View>(
     },
     async remove(principal, id) {
       demand(principal, rules.writes);
-      if (!rules.remove) throw new Fault('unsupported', `a ${noun} is not deleted like this`);
+      if (!rules.remove) throw new Fault('unsupported', `${many} are not deleted like this`);
       const record = await find(id);
       const writes = await rules.remove(record, principal);
-      const event = { action: `${noun}.delete`, object: `${noun}:${id}`, detail: rules.summary(record) };
+      const event = { action: `${kind}.delete`, object: `${kind}:${id}`, detail: rules.summary(record) };
       await change(id, [...writes, audit(context, principal.actor, event)]);
       await rules.removed?.(record);
     },

@@ -83,7 +83,7 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/inbound/management/',
     ...inbound,
-    // It shows what is in certificates, the enumerations of the records, the security levels and the schema of profiles.
+    // It shows what is in certificates, the words for the records and their enumerations, the security levels and the schema of profiles.
     may: [
       ...inbound.may,
       'core/x509/',
@@ -96,6 +96,7 @@ const importTable: readonly Row[] = [
       'core/devices/import/row.ts',
       'core/ca/credential.ts',
       'core/ca/issuing-ca.ts',
+      'core/ports/nouns.ts',
       'core/profiles/language.ts',
       'core/security/levels.ts',
       'core/truststores/truststore.ts',

@@ -14,7 +14,6 @@ export interface RoleInput {
 export function roles(context: Context): Resource<'role', RoleInput, Role> {
   return resource<'role', RoleInput, Role>(context, {
     kind: 'role',
-    noun: 'role',
     reads: 'accounts.read',
     writes: 'accounts.write',
     view: (record) => record,

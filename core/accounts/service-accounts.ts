@@ -37,7 +37,6 @@ export function serviceAccounts(context: Context): ServiceAccounts {
     ServiceAccountView
   >(context, {
     kind: 'serviceAccount',
-    noun: 'serviceAccount',
     reads: 'accounts.read',
     writes: 'accounts.write',
     view: ({ secretHash: _, ...shown }) => ({ ...shown, clientId: clientId(shown.id), clientSecret: null }),

@@ -54,7 +54,6 @@ export function users(context: Context): Resource<'user', UserInput, UserView> {
 
   const collection = resource<'user', UserInput, UserView>(context, {
     kind: 'user',
-    noun: 'user',
     reads: 'accounts.read',
     writes: 'accounts.write',
     view: ({ passwordHash: _, ...shown }) => shown,

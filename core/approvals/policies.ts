@@ -37,7 +37,6 @@ export function approvalPolicies(
   };
   return resource<'approvalPolicy', ApprovalPolicyInput, ApprovalPolicy>(context, {
     kind: 'approvalPolicy',
-    noun: 'approvalPolicy',
     reads: 'approvals.read',
     writes: 'policies.write',
     view: (record) => record,

@@ -84,7 +84,6 @@ export function backups(context: Context, crls: Crls): Backups {
 
   const collection = resource<'backup', BackupInput, Backup>(context, {
     kind: 'backup',
-    noun: 'backup',
     reads: 'backups.read',
     writes: 'backups.write',
     view: (record) => record,

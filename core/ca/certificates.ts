@@ -51,7 +51,6 @@ export function certificates(context: Context, crls: Crls): Certificates {
   };
   const collection = resource<'certificate', CertificateInput, StoredCertificate>(context, {
     kind: 'certificate',
-    noun: 'certificate',
     reads: 'certificates.read',
     writes: 'certificates.write',
     visible: isVisible,

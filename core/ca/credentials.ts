@@ -36,7 +36,6 @@ export function credentials(context: Context, activated: () => Promise<void>): C
   const { store, clock } = context;
   const collection = resource<'credential', CredentialInput, Credential>(context, {
     kind: 'credential',
-    noun: 'credential',
     reads: 'credentials.read',
     writes: 'credentials.write',
     view: (record) => record,

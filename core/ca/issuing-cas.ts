@@ -37,7 +37,6 @@ export function issuingCas(context: Context, crls: Crls): IssuingCas {
   };
   const collection = resource<'issuingCa', CaInput, IssuingCa>(context, {
     kind: 'issuingCa',
-    noun: 'issuingCa',
     reads: 'cas.read',
     writes: 'cas.write',
     view: (record) => record,

@@ -120,7 +120,6 @@ export function noOnboardingConfigs(
   const rules: ResourceRules<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> = {
     ...common,
     kind: 'noOnboardingConfig',
-    noun: 'noOnboardingConfig',
     view: (record, principal) => shown(context, record, principal),
     async create(input, principal) {
       demandForSecrets(principal, input);
@@ -141,7 +140,6 @@ export function onboardingConfigs(
   const rules: ResourceRules<'onboardingConfig', OnboardingInput, OnboardingView> = {
     ...common,
     kind: 'onboardingConfig',
-    noun: 'onboardingConfig',
     view: (record, principal) => shown(context, record, principal),
     async create(input, principal) {
       demandForSecrets(principal, input);

@@ -51,7 +51,6 @@ export interface Devices extends Resource<'device', DeviceInput, DeviceView> {
 export function devices(context: Context, crls: Crls): Devices {
   const collection = resource<'device', DeviceInput, Device>(context, {
     kind: 'device',
-    noun: 'device',
     reads: 'devices.read',
     writes: 'devices.write',
     view: (record) => record,

@@ -15,7 +15,6 @@ export interface DomainInput {
 export function domains(context: Context): Resource<'domain', DomainInput, Domain> {
   return resource<'domain', DomainInput, Domain>(context, {
     kind: 'domain',
-    noun: 'domain',
     reads: 'domains.read',
     writes: 'domains.write',
     view: (record) => record,

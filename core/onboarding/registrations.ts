@@ -11,7 +11,6 @@ export function devidRegistrations(
 ): Resource<'devidRegistration', RegistrationInput, DevidRegistration> {
   return resource<'devidRegistration', RegistrationInput, DevidRegistration>(context, {
     kind: 'devidRegistration',
-    noun: 'devidRegistration',
     reads: 'registrations.read',
     writes: 'registrations.write',
     view: (record) => record,

@@ -85,7 +85,7 @@ export async function preview(
   if (input.domain !== undefined) demand(principal, 'domains.read');
   const configuration = await context.configuration.current();
   const record = id === undefined ? undefined : await context.store.get('profile', id);
-  if (id !== undefined && !record) throw new Fault('notFound', 'there is no such profile');
+  if (id !== undefined && !record) throw new Fault('notFound', 'there is no such certificate profile');
   const device = input.device === undefined ? undefined : await context.store.get('device', input.device);
   if (input.device !== undefined && !device)
     throw new Fault('malformed', 'there is no such device', { field: 'device' });

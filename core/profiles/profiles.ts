@@ -31,7 +31,6 @@ export function profiles(context: Context): Profiles {
   };
   const collection = resource<'profile', ProfileInput, CertificateProfile>(context, {
     kind: 'profile',
-    noun: 'profile',
     reads: 'profiles.read',
     writes: 'profiles.write',
     view: (record) => record,

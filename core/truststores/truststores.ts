@@ -21,7 +21,6 @@ const longestName = 255;
 export function truststores(context: Context): Resource<'truststore', TruststoreInput, Truststore> {
   return resource<'truststore', TruststoreInput, Truststore>(context, {
     kind: 'truststore',
-    noun: 'truststore',
     reads: 'truststores.read',
     writes: 'truststores.write',
     view: (record) => record,

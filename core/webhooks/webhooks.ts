@@ -57,7 +57,6 @@ export function webhooks(context: Context): Webhooks {
 
   const collection = resource<'webhook', Made, WebhookView>(context, {
     kind: 'webhook',
-    noun: 'webhook',
     reads: 'webhooks.read',
     writes: 'webhooks.write',
     view: ({ secret: _, handle: __, ...shown }) => ({ ...shown, signingSecret: null }),

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { nouns } from '#core/ports/nouns.ts';
 import type { Kind } from '#core/ports/store.ts';
 import { pendingResponse } from './deferral.ts';
 import type { Description, FieldDescription } from './description.ts';
@@ -16,7 +17,17 @@ const pascalCase = (words: string): string =>
 export function collectionOperations<K extends Kind, Input, View>(
   description: Description<K, Input, View>,
 ): Record<'list' | 'read' | 'create' | 'replace' | 'change' | 'remove', Operation> {
-  const { path, tag, noun, fields, filters = {}, conflicts = {}, deferred, example } = description;
+  const {
+    path,
+    tag,
+    kind,
+    noun = nouns[kind][0],
+    fields,
+    filters = {},
+    conflicts = {},
+    deferred,
+    example,
+  } = description;
   const name = pascalCase(noun);
   const many = path.slice(path.lastIndexOf('/') + 1);
   const record = recordSchema(fields, true, name);

@@ -44,8 +44,8 @@ export interface FieldDescription {
 export interface Description<K extends Kind, Input, View> {
   readonly path: string;
   readonly tag: string;
-  /** Singular, as operations and schemas call it. */
-  readonly noun: string;
+  /** Singular, as operations and schemas call it; default: the word for its kind. */
+  readonly noun?: string;
   readonly kind: K;
   /** What its operations need; `create` where that is not `write`. */
   readonly permissions: {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
+import { nouns } from '#core/ports/nouns.ts';
 import type { Kind, Write } from '#core/ports/store.ts';
 import type { Driver } from './driver.ts';
 import { columnName, kinds, tableOf } from './schema.ts';
@@ -30,7 +31,7 @@ export class Refusal extends Error {
   async explain(driver: Driver): Promise<Fault> {
     const [write] = this.#writes;
     if (!write) return new Fault('internal', 'internal error', { cause: this });
-    const noun = tableOf(write.kind).nouns[0];
+    const noun = nouns[write.kind][0];
     if (this.#reason.kind === 'gone') {
       return new Fault('conflict', `the ${noun} has changed in the meantime or is gone`);
     }
@@ -53,7 +54,7 @@ const countedUpTo = 1000;
 async function stillUsed(driver: Driver, kind: Kind, id: number): Promise<Fault> {
   const users: string[] = [];
   for (const referring of kinds) {
-    const { name, nouns, fields } = tableOf(referring);
+    const { name, fields } = tableOf(referring);
     for (const [field, { references, cascade }] of Object.entries(fields)) {
       if (references !== kind || cascade) continue;
       const rows = driver.builder
@@ -67,7 +68,9 @@ async function stillUsed(driver: Driver, kind: Kind, id: number): Promise<Fault>
       const [row] = await driver.search(counting.compile().sql, [id]);
       const count = Number(row?.count);
       if (count > 0)
-        users.push(`${count === countedUpTo ? `${count} or more` : count} ${nouns[count === 1 ? 0 : 1]}`);
+        users.push(
+          `${count === countedUpTo ? `${count} or more` : count} ${nouns[referring][count === 1 ? 0 : 1]}`,
+        );
     }
   }
   const list = users.length === 0 ? 'others' : users.join(' and ');
@@ -96,7 +99,7 @@ const soughtAtOnce = 1000;
 async function dangling(driver: Driver, writes: readonly Refused[]): Promise<Fault | undefined> {
   const references = writes.flatMap((write) => [...referencesOf(write)]);
   for (const [target, of] of Map.groupBy(references, (reference) => reference.target)) {
-    const { name, nouns } = tableOf(target);
+    const { name } = tableOf(target);
     const ids = [...new Set(of.map(({ id }) => id))];
     const found = new Set<number>();
     for (let n = 0; n < ids.length; n += soughtAtOnce) {
@@ -105,7 +108,7 @@ async function dangling(driver: Driver, writes: readonly Refused[]): Promise<Fau
       for (const row of await driver.query(query.sql, sought, false)) found.add(Number(row.id));
     }
     const lost = of.find(({ id }) => !found.has(id));
-    if (lost) return new Fault('conflict', `there is no such ${nouns[0]}`, { field: lost.field });
+    if (lost) return new Fault('conflict', `there is no such ${nouns[target][0]}`, { field: lost.field });
   }
   return undefined;
 }

@@ -20,8 +20,6 @@ export interface Column {
 
 export interface Table {
   readonly name: string;
-  /** One and many, as messages call them. */
-  readonly nouns: readonly [string, string];
   readonly fields: Readonly<Record<string, Column>>;
   /** Combinations of fields that no two records share; a conflict names the first. */
   readonly unique: readonly (readonly string[])[];
@@ -73,7 +71,6 @@ const secrets = { protocols: json, estPassword: orNull(bytes), cmpSharedSecret: 
 const schema = {
   domain: {
     name: 'domains',
-    nouns: ['domain', 'domains'],
     fields: {
       createdAt: integer,
       uniqueName: text,
@@ -85,14 +82,12 @@ const schema = {
   },
   profile: {
     name: 'profiles',
-    nouns: ['certificate profile', 'certificate profiles'],
     fields: { createdAt: integer, uniqueName: text, profile: json },
     unique: [['uniqueName']],
     searchable: ['uniqueName'],
   },
   issuingCa: {
     name: 'issuing_cas',
-    nouns: ['issuing CA', 'issuing CAs'],
     fields: {
       createdAt: integer,
       updatedAt: integer,
@@ -113,7 +108,6 @@ const schema = {
   },
   crl: {
     name: 'crls',
-    nouns: ['CRL', 'CRLs'],
     fields: {
       ca: ownedBy('issuingCa'),
       number: integer,
@@ -126,7 +120,6 @@ const schema = {
   },
   credential: {
     name: 'credentials',
-    nouns: ['credential', 'credentials'],
     fields: {
       createdAt: integer,
       updatedAt: integer,
@@ -146,7 +139,6 @@ const schema = {
   },
   certificate: {
     name: 'certificates',
-    nouns: ['certificate', 'certificates'],
     fields: {
       createdAt: integer,
       commonName: text,
@@ -173,14 +165,12 @@ const schema = {
   },
   certificateKey: {
     name: 'certificate_keys',
-    nouns: ['private key', 'private keys'],
     fields: { createdAt: integer, certificate: to('certificate'), key: json },
     unique: [['certificate']],
     searchable: [],
   },
   device: {
     name: 'devices',
-    nouns: ['device', 'devices'],
     fields: {
       createdAt: integer,
       commonName: text,
@@ -199,7 +189,6 @@ const schema = {
   },
   deviceImport: {
     name: 'device_imports',
-    nouns: ['device import', 'device imports'],
     fields: {
       createdAt: integer,
       fileName: text,
@@ -218,7 +207,6 @@ const schema = {
   },
   deviceImportPart: {
     name: 'device_import_parts',
-    nouns: ['part of a device import', 'parts of a device import'],
     fields: {
       deviceImport: ownedBy('deviceImport'),
       number: integer,
@@ -230,7 +218,6 @@ const schema = {
   },
   onboardingConfig: {
     name: 'onboarding_configs',
-    nouns: ['onboarding configuration', 'onboarding configurations'],
     fields: {
       createdAt: integer,
       ...secrets,
@@ -247,21 +234,18 @@ const schema = {
   },
   noOnboardingConfig: {
     name: 'no_onboarding_configs',
-    nouns: ['no-onboarding configuration', 'no-onboarding configurations'],
     fields: { createdAt: integer, ...secrets },
     unique: [],
     searchable: [],
   },
   truststore: {
     name: 'truststores',
-    nouns: ['truststore', 'truststores'],
     fields: { createdAt: integer, uniqueName: text, intendedUsage: integer, certificates: bytesList },
     unique: [['uniqueName']],
     searchable: ['uniqueName'],
   },
   devidRegistration: {
     name: 'devid_registrations',
-    nouns: ['DevID registration', 'DevID registrations'],
     fields: {
       createdAt: integer,
       uniqueName: text,
@@ -274,7 +258,6 @@ const schema = {
   },
   signedMessage: {
     name: 'signed_messages',
-    nouns: ['signed message', 'signed messages'],
     fields: {
       createdAt: integer,
       signer: to('credential'),
@@ -288,7 +271,6 @@ const schema = {
   },
   transaction: {
     name: 'transactions',
-    nouns: ['transaction', 'transactions'],
     fields: {
       createdAt: integer,
       name: text,
@@ -316,7 +298,6 @@ const schema = {
   },
   approvalPolicy: {
     name: 'approval_policies',
-    nouns: ['approval policy', 'approval policies'],
     fields: {
       createdAt: integer,
       uniqueName: text,
@@ -337,7 +318,6 @@ const schema = {
   },
   approval: {
     name: 'approvals',
-    nouns: ['approval', 'approvals'],
     fields: {
       createdAt: integer,
       state: text,
@@ -374,7 +354,6 @@ const schema = {
   },
   approvalDecision: {
     name: 'approval_decisions',
-    nouns: ['decision', 'decisions'],
     fields: {
       createdAt: integer,
       approval: ownedBy('approval'),
@@ -388,7 +367,6 @@ const schema = {
   },
   upstreamRequest: {
     name: 'upstream_requests',
-    nouns: ['upstream request', 'upstream requests'],
     fields: {
       createdAt: integer,
       issuer: text,
@@ -426,7 +404,6 @@ const schema = {
   },
   webhook: {
     name: 'webhooks',
-    nouns: ['webhook', 'webhooks'],
     fields: {
       createdAt: integer,
       uniqueName: text,
@@ -442,7 +419,6 @@ const schema = {
   },
   webhookDelivery: {
     name: 'webhook_deliveries',
-    nouns: ['webhook delivery', 'webhook deliveries'],
     fields: {
       createdAt: integer,
       webhook: ownedBy('webhook'),
@@ -463,14 +439,12 @@ const schema = {
   },
   role: {
     name: 'roles',
-    nouns: ['role', 'roles'],
     fields: { createdAt: integer, uniqueName: text, permissions: json, isProtected: boolean },
     unique: [['uniqueName']],
     searchable: ['uniqueName'],
   },
   user: {
     name: 'users',
-    nouns: ['user', 'users'],
     fields: {
       createdAt: integer,
       username: text,
@@ -483,7 +457,6 @@ const schema = {
   },
   session: {
     name: 'sessions',
-    nouns: ['session', 'sessions'],
     fields: {
       createdAt: integer,
       user: ownedBy('user'),
@@ -496,7 +469,6 @@ const schema = {
   },
   serviceAccount: {
     name: 'service_accounts',
-    nouns: ['service account', 'service accounts'],
     fields: {
       createdAt: integer,
       uniqueName: text,
@@ -510,7 +482,6 @@ const schema = {
   },
   backup: {
     name: 'backups',
-    nouns: ['backup', 'backups'],
     fields: {
       createdAt: integer,
       remoteDirectory: text,
@@ -523,21 +494,18 @@ const schema = {
   },
   setting: {
     name: 'settings',
-    nouns: ['setting', 'settings'],
     fields: { name: text, value: bytes },
     unique: [['name']],
     searchable: ['name'],
   },
   loginFailure: {
     name: 'login_failures',
-    nouns: ['failed login', 'failed logins'],
     fields: { at: integer, subject: text },
     unique: [],
     searchable: ['subject'],
   },
   auditEvent: {
     name: 'audit_events',
-    nouns: ['audit event', 'audit events'],
     fields: {
       at: integer,
       actor,

@@ -43,7 +43,6 @@ export function deviceImports(context: Context): DeviceImports {
   const { store, clock } = context;
   const collection = resource<'deviceImport', never, DeviceImport>(context, {
     kind: 'deviceImport',
-    noun: 'deviceImport',
     reads: 'devices.read',
     writes: 'devices.write',
     view: (record) => record,
@@ -128,7 +127,7 @@ export function deviceImports(context: Context): DeviceImports {
       demand(principal, 'devices.write');
       await retried(async () => {
         const record = await store.get('deviceImport', id);
-        if (!record) throw new Fault('notFound', 'there is no such deviceImport');
+        if (!record) throw new Fault('notFound', 'there is no such device import');
         const { state, done } = record;
         if (isEnded(state)) throw new Fault('conflict', 'the import has ended');
         await store.commit([

@@ -25,7 +25,6 @@ const mostSeconds = 366 * 86_400;
 export const approvalPolicies: Description<'approvalPolicy', ApprovalPolicyInput, ApprovalPolicy> = {
   path: '/api/approval-policies',
   tag: 'approvals',
-  noun: 'approval policy',
   kind: 'approvalPolicy',
   permissions: { read: 'approvals.read', write: 'policies.write' },
   fields: {

@@ -95,7 +95,6 @@ const decision = object(
 export const approvals: Description<'approval', never, ApprovalView> = {
   path: '/api/approvals',
   tag: 'approvals',
-  noun: 'approval',
   kind: 'approval',
   permissions: { read: 'approvals.read' },
   fields: {

@@ -25,7 +25,6 @@ const detail = Type.Record(
 export const auditEvents: Description<'auditEvent', never, ChainedEvent> = {
   path: '/api/audit-events',
   tag: 'audit',
-  noun: 'audit event',
   kind: 'auditEvent',
   permissions: { read: 'audit.read' },
   fields: {

@@ -13,7 +13,6 @@ import { createdAtField, idField } from './common.ts';
 export const backups: Description<'backup', BackupInput, Backup> = {
   path: '/api/backups',
   tag: 'backups',
-  noun: 'backup',
   kind: 'backup',
   permissions: { read: 'backups.read', write: 'backups.write' },
   fields: {

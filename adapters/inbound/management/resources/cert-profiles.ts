@@ -22,7 +22,6 @@ export const exampleRules = {
 export const certProfiles: Description<'profile', ProfileInput, CertificateProfile> = {
   path: '/api/cert-profiles',
   tag: 'cert-profiles',
-  noun: 'certificate profile',
   kind: 'profile',
   permissions: { read: 'profiles.read', write: 'profiles.write' },
   fields: {

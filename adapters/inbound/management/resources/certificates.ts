@@ -40,7 +40,6 @@ type Input = Omit<CertificateInput, 'csr'> & { readonly csr?: string | Uint8Arra
 export const certificates: Description<'certificate', Input, StoredCertificate> = {
   path: '/api/certificates',
   tag: 'certificates',
-  noun: 'certificate',
   kind: 'certificate',
   permissions: { read: 'certificates.read', write: 'certificates.write', create: 'certificates.issue' },
   fields: {

@@ -81,7 +81,6 @@ const secretsExample = {
 export const noOnboardingConfigs: Description<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> = {
   path: '/api/no-onboarding-configs',
   tag: 'devices',
-  noun: 'no-onboarding configuration',
   kind: 'noOnboardingConfig',
   permissions,
   fields: { id: idField, created_at: createdAtField, ...secrets },
@@ -94,7 +93,6 @@ export const noOnboardingConfigs: Description<'noOnboardingConfig', NoOnboarding
 export const onboardingConfigs: Description<'onboardingConfig', OnboardingInput, OnboardingView> = {
   path: '/api/onboarding-configs',
   tag: 'devices',
-  noun: 'onboarding configuration',
   kind: 'onboardingConfig',
   permissions,
   fields: {

@@ -33,7 +33,6 @@ const count = (description: string): FieldDescription => ({
 export const deviceImports: Description<'deviceImport', never, DeviceImport> = {
   path: '/api/device-imports',
   tag,
-  noun: 'device import',
   kind: 'deviceImport',
   permissions: { read: 'devices.read', write: 'devices.write' },
   fields: {

@@ -17,7 +17,6 @@ const state = (text: string): DeviceState | undefined => deviceStates.find((one)
 export const devices: Description<'device', DeviceInput, DeviceView> = {
   path: '/api/devices',
   tag: 'devices',
-  noun: 'device',
   kind: 'device',
   permissions: { read: 'devices.read', write: 'devices.write' },
   fields: {

@@ -13,7 +13,6 @@ const domain = reference('where the devices are created on first contact');
 export const devidRegistrations: Description<'devidRegistration', RegistrationInput, DevidRegistration> = {
   path: '/api/devid-registrations',
   tag: 'devices',
-  noun: 'DevID registration',
   kind: 'devidRegistration',
   permissions: { read: 'registrations.read', write: 'registrations.write' },
   fields: {

@@ -14,7 +14,6 @@ const domainProfile = Type.Object(
 export const domains: Description<'domain', DomainInput, Domain> = {
   path: '/api/domains',
   tag: 'domains',
-  noun: 'domain',
   kind: 'domain',
   permissions: { read: 'domains.read', write: 'domains.write' },
   fields: {

@@ -25,7 +25,6 @@ type Input = Omit<CaInput, 'material'> & MaterialInput;
 export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
   path: '/api/issuing-cas',
   tag: 'issuing-cas',
-  noun: 'issuing CA',
   kind: 'issuingCa',
   permissions: { read: 'cas.read', write: 'cas.write' },
   fields: {

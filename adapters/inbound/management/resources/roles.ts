@@ -10,7 +10,6 @@ import { createdAtField, idField } from './common.ts';
 export const roles: Description<'role', RoleInput, Role> = {
   path: '/api/roles',
   tag: 'accounts',
-  noun: 'role',
   kind: 'role',
   permissions: { read: 'accounts.read', write: 'accounts.write' },
   fields: {

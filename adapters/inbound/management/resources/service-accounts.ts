@@ -13,7 +13,6 @@ import { createdAtField, idField } from './common.ts';
 export const serviceAccounts: Description<'serviceAccount', ServiceAccountInput, ServiceAccountView> = {
   path: '/api/service-accounts',
   tag: 'accounts',
-  noun: 'service account',
   kind: 'serviceAccount',
   permissions: { read: 'accounts.read', write: 'accounts.write' },
   fields: {

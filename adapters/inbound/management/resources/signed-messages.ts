@@ -9,7 +9,6 @@ const ordered = { readOnly: true, orderable: true } as const;
 export const signedMessages: Description<'signedMessage', never, SignedMessage> = {
   path: '/api/signed-messages',
   tag: 'signers',
-  noun: 'signed message',
   kind: 'signedMessage',
   permissions: { read: 'signers.read' },
   fields: {

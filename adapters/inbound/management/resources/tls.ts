@@ -33,7 +33,6 @@ type Input = Omit<CredentialInput, 'material'> & MaterialInput;
 export const credentials: Description<'credential', Input, Credential> = {
   path: '/api/tls',
   tag: 'tls',
-  noun: 'credential',
   kind: 'credential',
   permissions: { read: 'credentials.read', write: 'credentials.write' },
   fields: {

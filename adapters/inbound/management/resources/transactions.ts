@@ -12,7 +12,6 @@ const states = ['pending', 'waiting', 'done', 'rejected', 'expired'] as const;
 export const transactions: Description<'transaction', never, TransactionView> = {
   path: '/api/transactions',
   tag: 'transactions',
-  noun: 'transaction',
   kind: 'transaction',
   permissions: { read: 'certificates.read' },
   fields: {

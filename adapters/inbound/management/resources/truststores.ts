@@ -37,7 +37,6 @@ const fileUri = (baseUrl: string, id: number): string => `${baseUrl}${path}/${id
 export const truststores = (baseUrl: string): Description<'truststore', Input, Truststore> => ({
   path,
   tag: 'truststores',
-  noun: 'truststore',
   kind: 'truststore',
   permissions: { read: 'truststores.read', write: 'truststores.write' },
   fields: {

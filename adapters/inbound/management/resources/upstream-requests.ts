@@ -12,7 +12,6 @@ const states = ['asked', 'pending', 'received', 'issued', 'failed'] as const;
 export const upstreamRequests: Description<'upstreamRequest', never, UpstreamRequestView> = {
   path: '/api/upstream-requests',
   tag: 'upstream-requests',
-  noun: 'upstream request',
   kind: 'upstreamRequest',
   permissions: { read: 'certificates.read' },
   fields: {

@@ -8,7 +8,6 @@ import { createdAtField, idField } from './common.ts';
 export const users: Description<'user', UserInput, UserView> = {
   path: '/api/users',
   tag: 'accounts',
-  noun: 'user',
   kind: 'user',
   permissions: { read: 'accounts.read', write: 'accounts.write' },
   fields: {

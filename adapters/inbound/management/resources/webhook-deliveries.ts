@@ -17,7 +17,6 @@ const ordered = { readOnly: true, orderable: true } as const;
 export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryView> = {
   path: '/api/webhook-deliveries',
   tag: 'webhooks',
-  noun: 'webhook delivery',
   kind: 'webhookDelivery',
   permissions: { read: 'webhooks.read' },
   fields: {

@@ -15,7 +15,6 @@ import { webhookDeliveries } from './webhook-deliveries.ts';
 export const webhooks: Description<'webhook', WebhookInput, WebhookView> = {
   path: '/api/webhooks',
   tag: 'webhooks',
-  noun: 'webhook',
   kind: 'webhook',
   permissions: { read: 'webhooks.read', write: 'webhooks.write' },
   fields: {
