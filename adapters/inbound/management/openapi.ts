@@ -136,6 +136,11 @@ export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json 
             'The access token of `POST /api/token/`: with user name and password, or for a service account with the ' +
             'client credentials grant (RFC 6749 §4.4).',
         },
+        client: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'Client id and secret of a service account, each form-urlencoded (RFC 6749 §2.3.1).',
+        },
       },
     },
   };
@@ -149,7 +154,7 @@ class Components {
   operation({ path, operation, ...route }: Route | PublicRoute): Json {
     const guarded = 'permission' in operation;
     const permission = guarded && operation.permission !== anyAccount ? operation.permission : undefined;
-    const { id, summary, tag, description, body } = operation;
+    const { id, summary, tag, description, clientAuthentication, body } = operation;
     const notes = [description, permission && `Needs the permission \`${permission}\`.`].filter(Boolean);
     const parameters = [...this.#pathParameters(path, operation), ...this.#queryParameters(operation)];
     return {
@@ -158,7 +163,7 @@ class Components {
       tags: [tag],
       ...(notes.length > 0 && { description: notes.join('\n\n') }),
       ...(permission && { 'x-permission': permission }),
-      security: guarded ? [{ bearer: [] }] : [],
+      security: guarded ? [{ bearer: [] }] : clientAuthentication ? [{}, { client: [] }] : [],
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: this.#requestBody(body) }),
       responses: this.#responses({ ...route, path, operation } as Route | PublicRoute),

@@ -36,6 +36,8 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
+  /** Without a token; clients may authenticate themselves by `Authorization: Basic`. */
+  readonly clientAuthentication?: true;
   /** Query parameters by name; none of them is required. Their schemas have descriptions. */
   readonly query?: Readonly<Record<string, TSchema>>;
   /** Schemas of path parameters other than `:id`, which is an integer. */

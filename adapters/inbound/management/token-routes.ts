@@ -3,6 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 import { type Body, readBody } from './body.ts';
+import { clientOf, grant, invalidClient } from './client-credentials.ts';
 import type { FieldDescription } from './description.ts';
 import { detail, fieldErrors } from './error-schemas.ts';
 import { json, TokenError } from './errors.ts';
@@ -20,23 +21,16 @@ const refreshToken = {
   refresh: { schema: Type.String({ minLength: 1, maxLength: 4096 }), required: true },
 } satisfies Record<string, FieldDescription>;
 
-const credentials = {
-  grant_type: { schema: Type.String({ enum: ['client_credentials'] }), required: true },
-  client_id: {
-    schema: Type.String({ minLength: 1, maxLength: 100, description: '`sa_<id>`' }),
-    required: true,
-  },
-  client_secret: {
-    schema: secret(1024, 'shown once, when the account or the secret was made'),
-    required: true,
-  },
-} satisfies Record<string, FieldDescription>;
-
 const object = (fields: Readonly<Record<string, FieldDescription>>, $id: string) =>
-  Type.Object(Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])), {
-    $id,
-    additionalProperties: false,
-  });
+  Type.Object(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, { schema, required }]) => [
+        name,
+        required ? schema : Type.Optional(schema),
+      ]),
+    ),
+    { $id, additionalProperties: false },
+  );
 
 const jwt = Type.String({ description: 'JWT' });
 const pair = Type.Object({ access: jwt, refresh: jwt }, { $id: 'TokenPair', additionalProperties: false });
@@ -63,9 +57,11 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
       summary: 'Sign in: a user with a password, a service account with its secret',
       description:
         "A user's access token is good for 15 minutes unless the settings say otherwise, the refresh token for 24 hours " +
-        "and for one use. A service account's token is good for an hour.",
+        "and for one use. A service account's token is good for an hour; its `client_id` and `client_secret` stand in the body, or " +
+        'form-urlencoded in `Authorization: Basic` (RFC 6749 §2.3.1).',
+      clientAuthentication: true,
       body: {
-        schema: Type.Union([object(login, 'Login'), object(credentials, 'ClientCredentials')]),
+        schema: Type.Union([object(login, 'Login'), object(grant, 'ClientCredentials')]),
         example: loginExample,
       },
       failures: { 429: 'Too many failed logins for this name or from this address.' },
@@ -78,7 +74,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
           ...jsonResponse('Wrong credentials.', Type.Union([detail, grantError]), {
             detail: 'wrong user name or password',
           }),
-          headers: { 'WWW-Authenticate': 'Bearer' },
+          headers: { 'WWW-Authenticate': 'Bearer; Basic for a client that has used it.' },
         },
       },
     },
@@ -140,18 +136,19 @@ async function signInService(
   request: HttpRequest,
   body: Body,
 ): Promise<Response> {
-  const { clientId, clientSecret } = readInput(credentials, body, 'create') as Record<string, string>;
+  const client = clientOf(request, body);
+  if (client instanceof Response) return client;
   if (isFromBrowser(request.headers)) {
     const error_description = 'service accounts are not for browsers';
     return json(400, { error: 'unauthorized_client', error_description });
   }
   try {
-    const grant = await gateway.accounts.signInService(clientId!, clientSecret!, request.peer.address);
-    return json(200, await tokens.forService(grant));
+    const { clientId, clientSecret } = client;
+    const granted = await gateway.accounts.signInService(clientId, clientSecret, request.peer.address);
+    return json(200, await tokens.forService(granted));
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
-    const headers = { 'www-authenticate': 'Bearer' };
-    return json(401, { error: 'invalid_client', error_description: error.detail }, headers);
+    return invalidClient(request, error.detail);
   }
 }
 

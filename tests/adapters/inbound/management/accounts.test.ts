@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Api, apiOf } from '#tests/fixtures/api.ts';
-import { installation } from '#tests/fixtures/installation.ts';
+import { basic } from '#tests/fixtures/enrolment.ts';
+import { type Installation, installation } from '#tests/fixtures/installation.ts';
 
 const password = 'a long password';
 
@@ -175,6 +176,107 @@ test('a form is a body of the token endpoint too, as OAuth has it', async () => 
     contentType: 'application/x-www-form-urlencoded',
   });
   expect(status).toBe(200);
+});
+
+describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () => {
+  let site: Installation;
+  let anonymous: Api;
+  let id: string;
+  let secret: string;
+  beforeAll(async () => {
+    site = await installation();
+    const api = await apiOf(site);
+    const role = await roleId(api, 'Default');
+    const { body } = await api.post('/api/service-accounts/', { unique_name: 'oauth', role });
+    ({ client_id: id, client_secret: secret } = body);
+    ({ anonymous } = api);
+  });
+  afterAll(() => site[Symbol.asyncDispose]());
+
+  const ask = (authorization: string, more: object = {}) =>
+    anonymous.call('POST', '/api/token/', {
+      body: { grant_type: 'client_credentials', ...more },
+      headers: { authorization },
+    });
+  const encoded = (text: string) =>
+    [...Buffer.from(text)].map((octet) => `%${octet.toString(16).padStart(2, '0')}`).join('');
+  const own = () => basic(id, secret);
+
+  const granted: readonly [what: string, authorization: () => string, more?: () => object][] = [
+    ['as they are', own],
+    ['percent-encoded', () => basic(encoded(id), encoded(secret))],
+    ['with a scope, which is ignored', own, () => ({ scope: 'devices.read openid' })],
+    ['with an empty scope', own, () => ({ scope: '' })],
+    ['beside the same id in the body', own, () => ({ client_id: id })],
+    ['beside the same in the body', own, () => ({ client_id: id, client_secret: secret })],
+    [
+      'in the body alone, beside a field of another scheme',
+      () => 'Bearer x',
+      () => ({ client_id: id, client_secret: secret, scope: 'x' }),
+    ],
+  ];
+  test.each(granted)('%s are good', async (_, authorization, more) => {
+    const { status, body } = await ask(authorization(), more?.());
+    expect([status, body]).toEqual([
+      200,
+      { access: expect.any(String), token_type: 'Bearer', expires_in: 3600 },
+    ]);
+  });
+
+  test('are good with a form for a body', async () => {
+    const { status } = await anonymous.call('POST', '/api/token/', {
+      body: 'grant_type=client_credentials&scope=a+b',
+      contentType: 'application/x-www-form-urlencoded',
+      headers: { authorization: own() },
+    });
+    expect(status).toBe(200);
+  });
+
+  const unread = 'the Authorization field has no client id and secret';
+  const twice = 'the Authorization field and the body do not say the same';
+  const wrong = 'wrong client id or client secret';
+  const refused: readonly [
+    what: string,
+    authorization: () => string,
+    more: object,
+    status: number,
+    error: string,
+    description: string,
+  ][] = [
+    ['no credentials', () => 'Basic', {}, 401, 'invalid_client', unread],
+    ['no base64', () => 'Basic sa_1:x', {}, 401, 'invalid_client', unread],
+    ['no colon', () => `Basic ${btoa('sa_1')}`, {}, 401, 'invalid_client', unread],
+    ['a percent sign and nothing behind it', () => basic(id, '%'), {}, 401, 'invalid_client', unread],
+    ['a percent sign and one digit', () => basic(id, 'a%2'), {}, 401, 'invalid_client', unread],
+    ['a percent sign and no digits', () => basic('sa%zz1', 'x'), {}, 401, 'invalid_client', unread],
+    ['what is not UTF-8 when decoded', () => basic(id, '%ff'), {}, 401, 'invalid_client', unread],
+    ['a control character when decoded', () => basic('sa_1%00', 'x'), {}, 401, 'invalid_client', unread],
+    ['an id that is too long', () => basic('s'.repeat(101), 'x'), {}, 401, 'invalid_client', unread],
+    ['another secret', () => basic(id, `${secret}x`), {}, 401, 'invalid_client', wrong],
+    ['a space for a plus sign', () => basic(`+${id.slice(1)}`, secret), {}, 401, 'invalid_client', wrong],
+    ['an unknown id', () => basic('sa_999999', 'x'), {}, 401, 'invalid_client', wrong],
+    ['another id in the body', own, { client_id: 'sa_2' }, 400, 'invalid_request', twice],
+    ['another secret in the body', own, { client_secret: 'x' }, 400, 'invalid_request', twice],
+  ];
+  test.each(refused)('with %s are refused', async (_, authorization, more, status, error, description) => {
+    const answer = await ask(authorization(), more);
+    expect([answer.status, answer.body]).toEqual([status, { error, error_description: description }]);
+    expect(answer.headers['www-authenticate']).toBe(
+      status === 401 ? 'Basic realm="postern", charset="UTF-8"' : undefined,
+    );
+  });
+
+  test('leave other members as unknown as they are', async () => {
+    const { status, body } = await ask(own(), { resource: 'x' });
+    expect([status, body]).toEqual([400, { resource: ['unknown field'] }]);
+  });
+
+  test('have to wait after too many that were wrong', async () => {
+    const guess = () => ask(basic('sa_4711', 'x'));
+    for (let n = 0; n < 5; n++) expect((await guess()).status).toBe(401);
+    const { status, headers } = await guess();
+    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  });
 });
 
 test('rotation and deactivation end what was given before, for good', async () => {

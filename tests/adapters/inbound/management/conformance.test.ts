@@ -6,6 +6,7 @@ import { Fault } from '#core/fault.ts';
 import type { Store } from '#core/ports/store.ts';
 import { insert } from '#tests/contracts/store-samples.ts';
 import { type Answer, type Api, apiOf } from '#tests/fixtures/api.ts';
+import { basic } from '#tests/fixtures/enrolment.ts';
 import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 import { type Contract, contractOf, type Operation } from '#tests/fixtures/openapi.ts';
 
@@ -300,6 +301,9 @@ describe('each collection', () => {
   });
 });
 
+const asClient = (body: unknown): Promise<Answer> =>
+  admin.anonymous.call('POST', '/api/token/', { body, headers: { authorization: basic('sa_999999', 'x') } });
+
 /** What stands alone. Each step's answer has to have the status that it begins with. */
 const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [
@@ -307,6 +311,8 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
     'a sign-in',
     () => admin.anonymous.post('/api/token/', { username: 'admin', password: adminPassword }),
   ],
+  [401, 'a client that nobody knows', () => asClient({ grant_type: 'client_credentials' })],
+  [400, 'one of two names', () => asClient({ grant_type: 'client_credentials', client_id: 'x' })],
   [200, 'a refresh', () => admin.anonymous.post('/api/token/refresh/', bodies.refreshToken)],
   [204, 'a sign-out', () => admin.anonymous.post('/api/token/revoke/', bodies.revokeToken)],
   [200, 'whose token it is', () => admin.get('/api/me/')],

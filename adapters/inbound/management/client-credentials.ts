@@ -1,0 +1,84 @@
+import { Type } from '@sinclair/typebox';
+import { toFault } from '#core/fault.ts';
+import { basicChallenge, readBasicCredentials } from '../http/basic-credentials.ts';
+import type { HttpRequest } from '../http/exchange.ts';
+import type { Body } from './body.ts';
+import type { FieldDescription } from './description.ts';
+import { json, ValidationError } from './errors.ts';
+import { secret } from './fields.ts';
+import { readInput } from './input.ts';
+
+const client = {
+  client_id: {
+    schema: Type.String({ minLength: 1, maxLength: 100, description: '`sa_<id>`' }),
+    required: true,
+  },
+  client_secret: {
+    schema: secret(1024, 'shown once, when the account or the secret was made'),
+    required: true,
+  },
+} satisfies Record<string, FieldDescription>;
+
+/** Of the body. Who has said in the Authorization field who they are need not say it again. */
+export const grant = {
+  grant_type: { schema: Type.String({ enum: ['client_credentials'] }), required: true },
+  client_id: { schema: client.client_id.schema },
+  client_secret: { schema: client.client_secret.schema },
+  scope: {
+    schema: Type.String({
+      maxLength: 1024,
+      description: 'ignored (RFC 6749 §3.3): what the account may do is what its role permits',
+    }),
+  },
+} satisfies Record<string, FieldDescription>;
+
+interface Client {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** Whether the client authenticates itself by the Authorization field; another scheme than Basic is none for this. */
+const usesBasic = ({ authorization = '' }: HttpRequest['headers']): boolean =>
+  /^basic(?: |$)/i.test(authorization);
+
+/** RFC 6749 §5.2: whoever has used the Authorization field is challenged by its scheme. */
+export const invalidClient = ({ headers }: HttpRequest, error_description: string): Response =>
+  json(
+    401,
+    { error: 'invalid_client', error_description },
+    { 'www-authenticate': usesBasic(headers) ? basicChallenge : 'Bearer' },
+  );
+
+/**
+ * Who asks: by the Authorization field (RFC 6749 §2.3.1), by the body, or by both where they say the same. Or the answer to
+ * a request that does not tell. Errors: ValidationError for the body.
+ */
+export function clientOf(request: HttpRequest, body: Body): Client | Response {
+  if (!usesBasic(request.headers))
+    return readInput({ ...grant, ...client }, body, 'create') as unknown as Client;
+  const inHeader = readBasicClient(request.headers.authorization!);
+  if (!inHeader) return invalidClient(request, 'the Authorization field has no client id and secret');
+  const inBody = readInput(grant, body, 'create') as Partial<Client>;
+  const { clientId, clientSecret } = { ...inHeader, ...inBody };
+  if (clientId !== inHeader.clientId || clientSecret !== inHeader.clientSecret) {
+    const error_description = 'the Authorization field and the body do not say the same';
+    return json(400, { error: 'invalid_request', error_description });
+  }
+  return inHeader;
+}
+
+/** Undefined where the field is not what RFC 6749 §2.3.1 wants: Basic credentials of which both parts are form-urlencoded. */
+function readBasicClient(authorization: string): Client | undefined {
+  try {
+    const { username, password } = readBasicCredentials(authorization);
+    const members = { client_id: formDecoded(username), client_secret: formDecoded(password) };
+    return readInput(client, { members, isForm: false }, 'create') as unknown as Client;
+  } catch (error) {
+    const isWrong = error instanceof ValidationError || error instanceof URIError;
+    if (!isWrong && toFault(error).code !== 'unauthenticated') throw error;
+    return undefined;
+  }
+}
+
+/** Errors: URIError for a percent sign without two hexadecimal digits, and for octets that are not UTF-8. */
+const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
