@@ -6,7 +6,7 @@ import { type Case, connections, deviceCount, loopback } from './case.ts';
 
 const most = 250;
 const steps = 5;
-/** From the second step to the last; the first is still warm-up. */
+/** From there to twice as many enrolments: what is still warm-up before has ended then, and what leaks has not. */
 const mostGrowth = 0.1;
 
 export const memoryCase: Case = {
@@ -17,19 +17,19 @@ export const memoryCase: Case = {
     const job = { port: server.port, connections, requests: restEnrolments(site.devices) };
     const atStart = server.residentMemory();
     const after: number[] = [];
-    for (let step = 0; step < steps; step++) {
+    for (let step = 0; step < 2 * steps; step++) {
       await run(load, { ...job, count: watched / steps });
       after.push(server.residentMemory());
     }
-    const last = after.at(-1)!;
-    const growth = last / after[1]! - 1;
+    const then = after[steps - 1]!;
+    const growth = after.at(-1)! / then - 1;
     return [
       {
         title: `Resident memory, one worker, after ${watched.toLocaleString('en')} enrolments`,
         reach: `≤ ${most} MiB, flat`,
-        measured: `${last.toFixed(0)} MiB`,
+        measured: `${then.toFixed(0)} MiB`,
         met: Math.max(...after) <= most && growth <= mostGrowth,
-        remark: `${atStart.toFixed(0)} at the start; ${after.map((mebibytes) => mebibytes.toFixed(0)).join(', ')}`,
+        remark: `${atStart.toFixed(0)} at the start; ${after.map((mebibytes) => mebibytes.toFixed(0)).join(', ')}, the last after twice as many`,
         figures: { atStart, after },
       },
     ];
