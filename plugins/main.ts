@@ -44,9 +44,11 @@ export async function serve(
 
   const where = addresses(loaded.configuration, ports);
   {
+    // Of its own: later on, a signal is for the workers.
+    using signal = stopSignal();
     await using stack = new AsyncDisposableStack();
-    // A signal ends this process as it is: nobody is served yet.
-    await firstStart(await openService(loaded, where, { logToStderr: true }, stack), new Promise(() => {}));
+    const service = await openService(loaded, where, { logToStderr: true }, stack);
+    if (!(await firstStart(service, signal.stopped))) return 0;
   }
   // What lets workers share a port would let in those of another service too.
   const host = loaded.configuration.server.host ?? everywhere();
@@ -77,7 +79,7 @@ async function serveHere(
   ready: (where: Addresses) => void,
 ): Promise<number> {
   const { configuration } = loaded;
-  const stopped = stopSignal();
+  const { stopped } = stopSignal();
   const where = addresses(configuration, ports);
   await using stack = new AsyncDisposableStack();
   const service = await openService(loaded, where, { logToStderr: true }, stack);
@@ -138,8 +140,8 @@ function listening(error: NodeJS.ErrnoException & { readonly port?: number }, po
 }
 
 /**
- * Makes what is not there yet, and tells the operator of the administrator that it made. False when it was `stopped` while it
- * waited for another instance.
+ * Makes what is not there yet, and tells the operator of the administrator that it made. False when it was `stopped` meanwhile; while
+ * it waits for another instance, at once.
  */
 async function firstStart({ gateway, log }: Service, stopped: Promise<string>): Promise<boolean> {
   const given = process.env.POSTERN_ADMIN_PASSWORD || undefined;
@@ -157,14 +159,15 @@ async function firstStart({ gateway, log }: Service, stopped: Promise<string>): 
       if (error !== halted) throw error;
     });
   if (!made) return false;
-  if (!made.adminCreated) return true;
+  const goesOn = (await Promise.race([stopped, undefined])) === undefined;
+  if (!made.adminCreated) return goesOn;
   log.info('first start: the PKI and the user admin were made');
   console.log(
     given === undefined
       ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
       : 'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
   );
-  return true;
+  return goesOn;
 }
 
 /** 120 bits, without characters that look alike. */
@@ -225,22 +228,31 @@ function repeat(
 }
 
 /** The first SIGTERM or SIGINT. The second ends the process there and then. */
-function stopSignal(): Promise<string> {
+function stopSignal(): { readonly stopped: Promise<string> } & Disposable {
   const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
+  let late: NodeJS.Timeout | undefined;
   const stop = (signal: string): void => {
     // Ctrl-C reaches the whole process group, and npm passes it on once more.
     if (first !== undefined && performance.now() - first > 500) process.exit(1);
     // Whatever hangs, in the start too, an operator who asked for the end gets it.
-    if (first === undefined) setTimeout(() => process.exit(0), patience).unref();
+    late ??= setTimeout(() => process.exit(0), patience).unref();
     first ??= performance.now();
     resolve(signal);
   };
-  process.on('SIGTERM', stop);
   // A worker hears from the process that started it, also when that process is gone.
-  process.on('SIGINT', isWorker() ? () => {} : stop);
+  const interrupt = isWorker() ? () => {} : stop;
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', interrupt);
   if (isWorker()) process.on('disconnect', () => stop('disconnect'));
-  return promise;
+  return {
+    stopped: promise,
+    [Symbol.dispose]() {
+      clearTimeout(late);
+      process.off('SIGTERM', stop);
+      process.off('SIGINT', interrupt);
+    },
+  };
 }
 
 function limits({ limits }: Configuration): Partial<Limits> {

@@ -72,7 +72,8 @@ packages() {
     echo "postern: the packages in $root/node_modules are not those of package-lock.json, and cannot be installed: no write access" >&2
     return 1
   fi
-  lock=$root/.installing
+  # Not the directory that earlier versions made: a link to be made there would be made in it.
+  lock=$root/.installing.lock
   waited=0
   until ln -s $$ "$lock" 2>/dev/null; do
     if holder=$(readlink "$lock"); then kill -0 "$holder" 2>/dev/null || break_lock "$holder"; fi

@@ -108,7 +108,7 @@ async function passphraseOf(invocation: Invocation, state: 'new' | 'known'): Pro
   return typed;
 }
 
-/** DER, of a file in PEM or DER */
+/** DER, of a file in PEM or DER. */
 async function readCrls(path: string): Promise<readonly Uint8Array[]> {
   const bytes = await readFile(path).catch((cause) => {
     throw new Fault('unavailable', `${path} cannot be read`, { cause });

@@ -253,25 +253,30 @@ describe('beside a running server', () => {
     expect(run(['user', 'password', 'nobody'], { env }).status).toBe(1);
   });
 
-  test('a server that waits for another one to start leaves when it is told to', async () => {
-    {
+  test.each([1, 2])(
+    'with %d workers, a server that waits for another one to start leaves when it is told to',
+    async (workers) => {
+      {
+        using db = new Database(join(data, 'postern.db'));
+        const lease = 'insert or replace into leases (name, holder, expires_at) values (?, ?, ?)';
+        db.run(lease, ['bootstrap', 'another', Date.now() + 45_000]);
+      }
+      const config = join(nowhere, 'workers.toml');
+      writeFileSync(config, `[server]\nworkers = ${workers}\n`);
+      const ports = ['--https-port', '0', '--http-port', '0', '--config', config];
+      const waiting = Bun.spawn([launcher, 'serve', '--data', data, ...ports], {
+        cwd: nowhere,
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      for await (const line of waiting.stderr) if (Buffer.from(line).includes('waiting')) break;
+      waiting.kill('SIGTERM');
+      expect(await waiting.exited).toBe(0);
+      expect(await waiting.stdout.text()).toBe('');
       using db = new Database(join(data, 'postern.db'));
-      const lease = 'insert or replace into leases (name, holder, expires_at) values (?, ?, ?)';
-      db.run(lease, ['bootstrap', 'another', Date.now() + 45_000]);
-    }
-    const ports = ['--https-port', '0', '--http-port', '0'];
-    const waiting = Bun.spawn([launcher, 'serve', '--data', data, ...ports], {
-      cwd: nowhere,
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    for await (const line of waiting.stderr) if (Buffer.from(line).includes('waiting')) break;
-    waiting.kill('SIGTERM');
-    expect(await waiting.exited).toBe(0);
-    expect(await waiting.stdout.text()).toBe('');
-    using db = new Database(join(data, 'postern.db'));
-    db.run("delete from leases where name = 'bootstrap'");
-  });
+      db.run("delete from leases where name = 'bootstrap'");
+    },
+  );
 
   test('a second server on the same port says so and leaves', () => {
     const ports = ['--https-port', String(server.httpsPort), '--http-port', '0'];

@@ -164,7 +164,7 @@ describe('a clone whose packages are not', () => {
       stderr: 'postern: installing packages\n',
     });
     expect(npmCalls()).toEqual([call]);
-    expect(existsSync(join(clone, '.installing'))).toBe(false);
+    expect(existsSync(join(clone, '.installing.lock'))).toBe(false);
     expect((await output(start())).stderr).toBe('');
   });
 
@@ -176,7 +176,7 @@ describe('a clone whose packages are not', () => {
 
   test('the lock of a start that died is broken', async () => {
     const gone = Bun.spawnSync(['true']).pid;
-    symlinkSync(`${gone}`, join(clone, '.installing'));
+    symlinkSync(`${gone}`, join(clone, '.installing.lock'));
     const results = await Promise.all([start(), start(), start()].map(output));
     expect(results.map(({ status, stdout }) => [status, stdout])).toEqual(Array(3).fill([0, called()]));
     expect(npmCalls()).toHaveLength(1);
@@ -205,7 +205,7 @@ describe('a clone whose packages are not', () => {
     const { status, stdout, stderr } = await output(start());
     expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
     expect(stderr).toContain('npm error no network');
-    expect(existsSync(join(clone, '.installing'))).toBe(false);
+    expect(existsSync(join(clone, '.installing.lock'))).toBe(false);
   });
 
   test('linked packages belong to somebody else, and stay', async () => {

@@ -84,7 +84,8 @@ async function byMac(
     .catch(async (error: unknown) => {
       // Nothing else may tell a right guess from a wrong one, least of all to somebody who has to wait after many.
       const isKnown = toFault(error).code === 'forbidden';
-      throw shared && isKnown ? new TurnedAway(await sealWith(shared), error) : error;
+      const seal = shared && isKnown ? await sealWith(shared).catch(() => undefined) : undefined;
+      throw seal ? new TurnedAway(seal, error) : error;
     });
   if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
   const seal = await sealWith(shared);

@@ -58,7 +58,9 @@ export function clientOf(request: HttpRequest, body: Body): Client | Response {
     return readInput({ ...grant, ...client }, body, 'create') as unknown as Client;
   const inHeader = readBasicClient(request.headers.authorization!);
   if (!inHeader) return invalidClient(request, 'the Authorization field has no client id and secret');
-  const inBody = readInput(grant, body, 'create') as Partial<Client>;
+  // RFC 6749 §3.2: a parameter without a value is none.
+  const members = Object.fromEntries(Object.entries(body.members).filter(([, value]) => value !== ''));
+  const inBody = readInput(grant, { ...body, members }, 'create') as Partial<Client>;
   const { clientId, clientSecret } = { ...inHeader, ...inBody };
   if (clientId !== inHeader.clientId || clientSecret !== inHeader.clientSecret) {
     const error_description = 'the Authorization field and the body do not say the same';

@@ -128,6 +128,11 @@ describe('who is not known, or not here', () => {
     expect(failureOf(await site.client({ certificate, key }).send(renewal, { path }))).toBe('kup');
   });
 
+  test('a device of another domain, which has no CA, learns nothing of that', async () => {
+    await site.gateway.domains.create(site.admin, { uniqueName: 'bare', issuingCa: null });
+    expect(failureOf(await site.client(pump).send(ir(crmf(key)), { path: '/p/bare' }))).toBe('notAuthorized');
+  });
+
   test('a device that is blocked is told so by its secret, which is all that it can check', async () => {
     const credential = await site.cmpDevice('blocked');
     const { id } = (await site.store.find('device', { commonName: 'blocked' }))!;

@@ -207,6 +207,7 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
     ['percent-encoded', () => basic(encoded(id), encoded(secret))],
     ['with a scope, which is ignored', own, () => ({ scope: 'devices.read openid' })],
     ['with an empty scope', own, () => ({ scope: '' })],
+    ['beside members without a value', own, () => ({ client_id: '', client_secret: '' })],
     ['beside the same id in the body', own, () => ({ client_id: id })],
     ['beside the same in the body', own, () => ({ client_id: id, client_secret: secret })],
     [
