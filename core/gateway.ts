@@ -57,6 +57,7 @@ import type { DevidRegistration } from './onboarding/registration.ts';
 import { devidRegistrations, type RegistrationInput } from './onboarding/registrations.ts';
 import { countFinishedDays } from './overview/issued.ts';
 import { type Overview, overview } from './overview/overview.ts';
+import type { Log } from './ports/logs.ts';
 import type { Health } from './ports/platform.ts';
 import { type Profiles, profiles } from './profiles/profiles.ts';
 import type { Resource } from './resource.ts';
@@ -239,7 +240,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
         () => pruneDeliveries(context),
         () => countFinishedDays(context),
       );
-    await inTurn(tasks);
+    await inTurn(tasks, ports.log);
   };
   let served: { counter: number; credential: TlsCredential } | undefined;
   return {
@@ -330,11 +331,13 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
 
 type Task = () => Promise<unknown>;
 
-/** What cannot be done keeps nothing else from being done: the first failure is thrown in the end. */
-async function inTurn(tasks: readonly Task[]): Promise<void> {
+/** What cannot be done keeps nothing else from being done: the first failure is thrown in the end, any other is logged. */
+async function inTurn(tasks: readonly Task[], log: Log): Promise<void> {
   const failures: unknown[] = [];
   for (const task of tasks) await task().catch((error) => failures.push(error));
-  if (failures.length > 0) throw failures[0];
+  const [first, ...others] = failures;
+  for (const error of others) log.error('maintenance failed', error);
+  if (failures.length > 0) throw first;
 }
 
 const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });

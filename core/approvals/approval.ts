@@ -3,8 +3,8 @@ import type { ApprovalOperation, ApprovalProtocol } from './policy.ts';
 
 /**
  * `waiting` for approvers; `granted`: the requester may come for it; `issued` and `revoked`: it came. `rejected` by an approver,
- * `expired` without a decision or without having been come for, in time or before the device was deleted, `superseded` by another approval of the same request, because
- * what would come of it is no longer what the approvers were shown.
+ * `expired` without a decision or without having been come for, in time or before the device was deleted, `superseded` by another
+ * approval of the same request, because what would come of it is no longer what the approvers were shown.
  */
 export const approvalStates = [
   'waiting',

@@ -10,8 +10,8 @@ const page = 100;
 const mostPages = 100;
 
 /**
- * Ends the approvals whose time is up: nobody decided, or the requester did not come for it. To be called by one instance at a
- * time.
+ * Ends the approvals whose time is up: nobody decided, or the requester did not come for it; what an upstream CA decides on by then goes
+ * on. To be called by one instance at a time.
  */
 export const expireApprovals = (context: Context): Promise<void> => {
   const past = { field: 'expiresAt', is: 'less', value: context.clock.now() } as const;

@@ -76,12 +76,16 @@ export class Crls {
   /** For what has just been revoked. The revocation holds whether or not its CRL can be made at once: maintenance makes it up. */
   async generateAfterRevocation(cas: Iterable<number>, actor: Actor): Promise<void> {
     const configuration = await this.#context.configuration.current();
-    for (const ca of new Set(cas)) {
+    const told = new Set<number>();
+    for (const ca of cas) {
+      const loaded = configuration.ca(ca);
       // An upstream CA sees to its own.
-      if (configuration.ca(ca)?.record.key === null) continue;
+      if (told.has(ca) || loaded?.record.key === null) continue;
       await this.generate(ca, actor).catch((error) =>
         this.#context.log.error('no CRL after a revocation', error, { ca }),
       );
+      told.add(ca);
+      for (const { record } of loaded ? sameIssuer(configuration, loaded) : []) told.add(record.id);
     }
   }
 
@@ -89,7 +93,11 @@ export class Crls {
   async renewDue(): Promise<void> {
     const { store, clock, log } = this.#context;
     const { records } = await store.list('issuingCa', { limit: 1000 });
-    for (const { id, uniqueName, key, certificate, lastCrlIssuedAt, lastRevocationAt } of records) {
+    for (const { id } of records) {
+      // As it is by now: a CRL that has just been made may be its as well.
+      const record = await store.get('issuingCa', id);
+      if (!record) continue;
+      const { uniqueName, key, certificate, lastCrlIssuedAt, lastRevocationAt } = record;
       const now = clock.now();
       const due =
         lastCrlIssuedAt === null ||

@@ -112,7 +112,7 @@ export function revocationStatuses(context: Context): RevocationStatuses {
       const current = await configuration.current();
       const { counter } = current;
       if (named?.counter !== counter) {
-        // OCSP names an issuer by name and key: of several CAs that share both, the newest speaks.
+        // OCSP names an issuer by name and key: of several CAs that share both, the newest stands for all.
         const own = current.cas.filter((ca) => sameIssuer(current, ca)[0] === ca);
         named = {
           counter,
@@ -147,11 +147,15 @@ export function revocationStatuses(context: Context): RevocationStatuses {
     },
 
     async responder(id) {
-      const ca = (await configuration.current()).ca(id);
-      if (!ca?.record.key) throw new Fault('notFound', 'there is no such CA here');
+      const current = await configuration.current();
+      const named = current.ca(id);
+      if (!named?.record.key) throw new Fault('notFound', 'there is no such CA here');
+      const now = clock.now();
+      const good = sameIssuer(current, named).filter(({ certificate }) => certificate.notAfter > now);
+      const ca = good.find(({ record }) => record.isActive) ?? good[0];
+      if (!ca) throw new Fault('notFound', 'the CA has expired');
       const { certificate, record } = ca;
       const { key } = record;
-      if (certificate.notAfter <= clock.now()) throw new Fault('notFound', 'the CA has expired');
       if (record.isActive) {
         const credential = await credentials.of(ca);
         return open(credential, () => ({

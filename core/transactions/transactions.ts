@@ -38,8 +38,8 @@ export interface Transactions {
   /** What stands above the certificate that came of it, its issuer first, up to the root, DER. */
   chainOf(transaction: Transaction): Promise<readonly Uint8Array[]>;
   /**
-   * Stores that a request is pending, with the answer that says so, for `lasts` ms unless the outcome itself says for how long. Faults: replayed when another message
-   * has used the transaction.
+   * Stores that a request is pending, with the answer that says so, for `lasts` ms unless the outcome itself says for how long.
+   * Faults: replayed when another message has used the transaction.
    */
   defer(
     requester: Requester,

@@ -132,16 +132,30 @@ export async function disown(
   if (told) await tell(context, request, () => issuer.confirm!(confirm, certificate, false));
   else if (issuer.revoke)
     await tell(context, request, async () => {
-      if (!(await isHeld(context, certificate))) await issuer.revoke!(certificate, 'superseded');
+      if (!(await isHeld(context, request, certificate))) await issuer.revoke!(certificate, 'superseded');
     });
   await fail(context, request, fault, wrongHolds, certificate);
 }
 
 /** Revocations go by the number (RFC 5280 §5.3): what a device holds under the same one would go with it. */
-async function isHeld({ store }: Context, certificate: Uint8Array): Promise<boolean> {
+async function isHeld(
+  { store, configuration, log }: Context,
+  { id, issuer }: UpstreamRequest,
+  certificate: Uint8Array,
+): Promise<boolean> {
   const { serialNumber } = parseCertificate(certificate);
-  const where = [{ field: 'serialNumber', is: 'equal', value: serialNumber } as const];
-  return (await store.count('certificate', where, 1)) > 0;
+  for (const { record } of (await configuration.current()).cas) {
+    if (record.issuer !== issuer) continue;
+    const held = await store.find('certificate', { ca: record.id, serialNumber });
+    if (held?.status !== 'good' && held?.status !== 'hold') continue;
+    log.warn('an upstream CA has given a number twice: what it gave now is not revoked there', {
+      request: id,
+      serialNumber,
+      certificate: held.id,
+    });
+    return true;
+  }
+  return false;
 }
 
 async function tell(

@@ -1,12 +1,21 @@
 import { expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
+import type { Kind, Query } from '#core/ports/store.ts';
 import { installation } from '#tests/fixtures/installation.ts';
 
 test('what maintenance cannot do keeps nothing else from being done', async () => {
   await using site = await installation();
   await site.gateway.settings.change(site.admin, { logRetentionDays: 1 });
   rmSync(site.logDirectory, { recursive: true });
+  const { list } = site.store;
+  site.store.list = (async (kind: Kind, query: Query<Kind>) => {
+    if (kind === 'issuingCa') throw new Error('no CAs');
+    return list.call(site.store, kind, query);
+  }) as typeof list;
   const failure = await site.gateway.maintain('test').catch((error) => error);
-  expect(failure.detail).toBe('the log directory is out of reach');
+  expect(failure.message).toBe('no CAs');
+  // Nor does one failure hide another.
+  const logged = site.log.entries.flatMap(({ level, cause }) => (level === 'error' ? [cause] : []));
+  expect(logged).toContainEqual(expect.objectContaining({ detail: 'the log directory is out of reach' }));
   expect(await site.audit('audit.anchor')).toHaveLength(1);
 });

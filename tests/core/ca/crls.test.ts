@@ -4,7 +4,7 @@ import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
 import { unsettledRestore } from '#core/ports/snapshot.ts';
 import type { Store, Write } from '#core/ports/store.ts';
-import { parseCertificate } from '#core/x509/certificate.ts';
+import { assembleCertificate, buildTbsCertificate, parseCertificate } from '#core/x509/certificate.ts';
 import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
 import {
   type Installation,
@@ -94,6 +94,35 @@ test('a number that another instance has taken is not used again', async () => {
   };
   const { number } = await site.gateway.issuingCas.generateCrl(site.admin, 2);
   expect(number).toBe(42);
+});
+
+test('of CAs that share name and key maintenance makes one, and the end of one leaves answers to the other', async () => {
+  await using site = await installation();
+  const { id: _, ...ca } = (await site.store.get('issuingCa', 2))!;
+  const certificate = parseCertificate(ca.certificate);
+  const signatureAlgorithm = certificate.signatureAlgorithm!;
+  const tbs = buildTbsCertificate({
+    ...certificate,
+    signatureAlgorithm,
+    notAfter: site.clock.now() + 10 * day,
+  });
+  const values = {
+    ...ca,
+    uniqueName: 'short-lived',
+    certificate: assembleCertificate(tbs, signatureAlgorithm, certificate.signature),
+  };
+  const [shortLived = 0] = await site.store.commit([{ op: 'insert', kind: 'issuingCa', values }]);
+  site.clock.advance(2000);
+  await site.gateway.maintain('test');
+  const { number } = parseCrl(await site.gateway.crl(2));
+  site.clock.advance(6 * day);
+  await site.gateway.maintain('test');
+  expect(parseCrl(await site.gateway.crl(2)).number).toBe(number! + 1n);
+  expect(await site.gateway.crl(shortLived)).toEqual(await site.gateway.crl(2));
+  const statuses = site.gateway.revocationStatuses;
+  expect((await statuses.authorities()).map(({ id }) => id)).toEqual([shortLived, 1]);
+  site.clock.advance(5 * day);
+  expect((await statuses.responder(shortLived)).certificate).toBeDefined();
 });
 
 test('of CAs that share name and key is one: an issuer has no other list than all that it revoked', async () => {
