@@ -49,6 +49,7 @@ import type { Requester } from './enrolment/requester.ts';
 import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
 import { resolveCa, resolveDomain } from './enrolment/target.ts';
 import { Fault } from './fault.ts';
+import { inTurn, type Task } from './in-turn.ts';
 import { type LogFilesUse, logFiles, pruneLogs } from './logs/log-files.ts';
 import type { MetricFamily } from './metrics/counters.ts';
 import { EnrolmentMetrics } from './metrics/enrolments.ts';
@@ -57,7 +58,6 @@ import type { DevidRegistration } from './onboarding/registration.ts';
 import { devidRegistrations, type RegistrationInput } from './onboarding/registrations.ts';
 import { countFinishedDays } from './overview/issued.ts';
 import { type Overview, overview } from './overview/overview.ts';
-import type { Log } from './ports/logs.ts';
 import type { Health } from './ports/platform.ts';
 import { type Profiles, profiles } from './profiles/profiles.ts';
 import type { Resource } from './resource.ts';
@@ -327,17 +327,6 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       await Promise.all([tended, keepHouse(holder)]);
     },
   };
-}
-
-type Task = () => Promise<unknown>;
-
-/** What cannot be done keeps nothing else from being done: the first failure is thrown in the end, any other is logged. */
-async function inTurn(tasks: readonly Task[], log: Log): Promise<void> {
-  const failures: unknown[] = [];
-  for (const task of tasks) await task().catch((error) => failures.push(error));
-  const [first, ...others] = failures;
-  for (const error of others) log.error('maintenance failed', error);
-  if (failures.length > 0) throw first;
 }
 
 const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });

@@ -2,6 +2,9 @@ import { Fault } from './fault.ts';
 
 const usualTries = 5;
 
+/** Passes when tried again: the record was another than it had been, and no rule about one of its fields is broken. */
+export const hasChanged = ({ field }: Fault): boolean => field === undefined;
+
 /**
  * Reads and writes again, as long as another writer keeps coming in between (Fault conflict of a guard). `passing`: which of these
  * Faults may be another one at the next try; default: all.

@@ -3,7 +3,7 @@ import { audit, type Context } from '../context.ts';
 import { newSecret } from '../devices/secrets.ts';
 import { Fault } from '../fault.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
-import { retried } from '../retry.ts';
+import { hasChanged, retried } from '../retry.ts';
 import type { ServiceAccount } from './account.ts';
 import { demand, type Principal } from './principal.ts';
 import { grantableRole } from './roles.ts';
@@ -61,11 +61,7 @@ export function serviceAccounts(context: Context): ServiceAccounts {
   });
   return {
     ...collection,
-    update: (principal, id, changes) =>
-      retried(
-        () => collection.update(principal, id, changes),
-        ({ field }) => field === undefined,
-      ),
+    update: (principal, id, changes) => retried(() => collection.update(principal, id, changes), hasChanged),
     async create(principal, input) {
       const clientSecret = newSecret(entropy);
       const view = await collection.create(principal, { ...input, secretHash: hashOfSecret(clientSecret) });

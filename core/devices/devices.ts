@@ -7,7 +7,7 @@ import { Fault } from '../fault.ts';
 import { resetOnboarding } from '../onboarding/reset.ts';
 import type { Page, Ref, Write } from '../ports/store.ts';
 import { type Resource, resource, updateWrites } from '../resource.ts';
-import { retried } from '../retry.ts';
+import { hasChanged, retried } from '../retry.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { type Blocking, blockDevice, deviceWith, unblockDevice } from './block.ts';
 import { type DeviceCommands, deviceCommands } from './commands.ts';
@@ -111,12 +111,7 @@ export function devices(context: Context, crls: Crls): Devices {
     create: async (principal, input) => newDeviceView(await collection.create(principal, input)),
     // Of two changes that each give it another kind of configuration, the later one has to see the first.
     update: async (principal, id, changes) =>
-      view(
-        await retried(
-          () => collection.update(principal, id, changes),
-          ({ field }) => field === undefined,
-        ),
-      ),
+      view(await retried(() => collection.update(principal, id, changes), hasChanged)),
     async remove(principal, id) {
       demand(principal, 'devices.write');
       const cas = await removeDevice(context, id, principal.actor);
