@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Principal } from '#core/accounts/principal.ts';
+import type { Principal } from '#core/access/principal.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { catalog } from '#plugins/catalog.ts';
 import { loadConfiguration } from '#plugins/config-file.ts';

@@ -15,7 +15,7 @@ import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { demandMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
-import { defaultLoginLimits } from '#core/settings.ts';
+import { defaultLoginLimits } from '#core/ports/settings.ts';
 import type { Configuration } from './config.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import type { Inbound } from './contract.ts';

@@ -1,11 +1,11 @@
-import type { Actor } from '../audit/event.ts';
-import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { type Permission, permissions } from '../access/permissions.ts';
+import { mintPrincipal, type Principal } from '../access/principal.ts';
+import { currentSettings, type RuntimeSettings } from '../administration/settings.ts';
+import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
-import { currentSettings, type RuntimeSettings } from '../runtime-settings.ts';
-import type { Role, Session, User } from './account.ts';
+import type { Role, Session, User } from '../records/account.ts';
+import type { Actor } from '../records/audit-event.ts';
 import { checkPassword } from './password.ts';
-import { type Permission, permissions } from './permissions.ts';
-import { mintPrincipal, type Principal } from './principal.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
 import { endSessions } from './sessions.ts';
 import { readTokenKey } from './token-key.ts';

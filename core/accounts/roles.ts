@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
+import type { Permission } from '../access/permissions.ts';
+import type { Principal } from '../access/principal.ts';
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
-import { type Resource, resource, updateWrites } from '../resource.ts';
-import type { Role } from './account.ts';
-import type { Permission } from './permissions.ts';
-import type { Principal } from './principal.ts';
+import type { Role } from '../records/account.ts';
 
 export interface RoleInput {
   readonly uniqueName: string;

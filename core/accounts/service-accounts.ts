@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { audit, type Context } from '../context.ts';
-import { newSecret } from '../devices/secrets.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import { audit, type Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
-import { type Resource, resource, updateWrites } from '../resource.ts';
-import { hasChanged, retried } from '../retry.ts';
-import type { ServiceAccount } from './account.ts';
-import { demand, type Principal } from './principal.ts';
+import type { ServiceAccount } from '../records/account.ts';
+import { newSecret } from '../security/secrets.ts';
+import { hasChanged, retried } from '../storage/retry.ts';
 import { grantableRole } from './roles.ts';
 
 export interface ServiceAccountInput {

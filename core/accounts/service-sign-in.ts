@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Actor } from '../audit/event.ts';
-import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { mintPrincipal, type Principal } from '../access/principal.ts';
+import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
-import type { ServiceAccount } from './account.ts';
-import { mintPrincipal, type Principal } from './principal.ts';
+import type { ServiceAccount } from '../records/account.ts';
+import type { Actor } from '../records/audit-event.ts';
 import { hashOfSecret } from './service-accounts.ts';
 
 /** Milliseconds. */

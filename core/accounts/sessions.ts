@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
 import type { Condition, Write } from '../ports/store.ts';
-import type { Session } from './account.ts';
+import type { Session } from '../records/account.ts';
 
 /** The writes that end every session of a user. */
 export async function endSessions(context: Context, user: number): Promise<readonly Write[]> {

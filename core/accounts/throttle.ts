@@ -1,8 +1,8 @@
 import { Fault } from '../fault.ts';
 import type { Log } from '../ports/logs.ts';
 import type { Clock } from '../ports/platform.ts';
+import type { LoginLimits } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
-import type { LoginLimits } from '../settings.ts';
 
 const mostSubjects = 100_000;
 const mostTimes = 1000;

@@ -1,6 +1,6 @@
-import type { GatewayPorts } from '../context.ts';
-import { secretContext } from '../devices/secrets.ts';
+import type { GatewayPorts } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
+import { secretContext } from '../security/secrets.ts';
 
 type Ports = Pick<GatewayPorts, 'store' | 'vault'>;
 

@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts';
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
-import { type Resource, resource, updateWrites } from '../resource.ts';
-import { retried } from '../retry.ts';
-import { settingWrite } from '../setting-content.ts';
-import type { User } from './account.ts';
+import type { User } from '../records/account.ts';
+import { retried } from '../storage/retry.ts';
+import { settingWrite } from '../storage/setting-content.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';
 import { endSessions } from './sessions.ts';

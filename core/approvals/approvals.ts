@@ -1,10 +1,15 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import type { Actor } from '../audit/event.ts';
-import type { Context } from '../context.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';
-import { retried } from '../retry.ts';
-import { type Approval, type ApprovalDecision, type ApprovalInBrief, largeFields } from './approval.ts';
+import {
+  type Approval,
+  type ApprovalDecision,
+  type ApprovalInBrief,
+  largeFields,
+} from '../records/approval.ts';
+import type { Actor } from '../records/audit-event.ts';
+import { retried } from '../storage/retry.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
 
 /** An approval as administrators see it. */

@@ -1,15 +1,15 @@
-import type { Actor } from '../audit/event.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import type { Configuration } from '../configuration.ts';
-import type { Context } from '../context.ts';
-import type { Deferral } from '../enrolment/outcome.ts';
+import type { Context } from '../audit/record.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+import { type Matter, ruleFor } from '../configuration/policy-rule.ts';
 import { Fault } from '../fault.ts';
+import type { Deferral } from '../issuance/outcome.ts';
 import type { Condition, Write } from '../ports/store.ts';
-import { retried } from '../retry.ts';
-import type { Approval, ApprovalContent } from './approval.ts';
+import type { Approval, ApprovalContent } from '../records/approval.ts';
+import type { ApprovalPolicy } from '../records/approval-policy.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { retried } from '../storage/retry.ts';
 import { overdueWrites } from './expiry.ts';
-import type { ApprovalPolicy } from './policy.ts';
-import { type Matter, ruleFor } from './rule.ts';
 import { forgottenWrites, openedWrites, supersededWrites } from './transitions.ts';
 
 /** A request on which people may have to decide. */

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { LoadedCa } from '../configuration.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
+import type { CertificateContent, Difference, Portrait } from '../records/approval.ts';
 import { attributeTypeOf } from '../x509/attribute-type.ts';
 import {
   basicConstraintsOf,
@@ -15,7 +16,6 @@ import type { Extension } from '../x509/extension.ts';
 import { formatGeneralName } from '../x509/general-name.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
-import type { CertificateContent, Difference, Portrait } from './approval.ts';
 
 /** Made from the key, which is told of by itself and may be yet to be made. */
 const ofTheKey: ReadonlySet<string> = new Set([oid.subjectKeyIdentifier]);

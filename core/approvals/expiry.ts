@@ -1,8 +1,8 @@
-import type { Actor } from '../audit/event.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Condition, Write } from '../ports/store.ts';
-import { type ApprovalInBrief, type ApprovalState, largeFields } from './approval.ts';
+import { type ApprovalInBrief, type ApprovalState, largeFields } from '../records/approval.ts';
+import type { Actor } from '../records/audit-event.ts';
 import { expiredWrites, prolongedWrites } from './transitions.ts';
 
 const page = 100;

@@ -1,10 +1,10 @@
-import type { Actor } from '../audit/event.ts';
-import { audit, brief, type Context, systemActor } from '../context.ts';
+import { audit, brief, type Context, systemActor } from '../audit/record.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
+import type { ApprovalInBrief, ApprovalState } from '../records/approval.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { WebhookData, WebhookEvent } from '../records/webhook.ts';
 import { memory } from '../transactions/record.ts';
 import { type Notice, notify } from '../webhooks/notify.ts';
-import type { WebhookData, WebhookEvent } from '../webhooks/webhook.ts';
-import type { ApprovalInBrief, ApprovalState } from './approval.ts';
 
 /**
  * Every change of state of an approval is made here: the guarded write, so that of two that come at once one wins, and what is

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AuditEvent } from './event.ts';
+import type { AuditEvent } from '../records/audit-event.ts';
 
 /** What the first event of a chain follows. */
 export const genesis: Uint8Array = new Uint8Array(32);

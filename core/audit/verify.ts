@@ -1,9 +1,9 @@
 import { Fault } from '../fault.ts';
 import type { AuditHead, Store } from '../ports/store.ts';
 import type { Vault } from '../ports/vault.ts';
+import type { ChainedEvent } from '../records/audit-event.ts';
 import { type Anchor, allHeads, anchorAction, digestOf, newestAnchor, openAnchor } from './anchor.ts';
 import { chainHash, genesis } from './chain.ts';
-import type { ChainedEvent } from './event.ts';
 
 /** Something in the audit trail that is not as it was written. */
 export interface AuditProblem {

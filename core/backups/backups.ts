@@ -1,13 +1,13 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import type { Actor } from '../audit/event.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import { audit, type Context } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
-import { audit, type Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { BackupFile, BackupLocation } from '../ports/backups.ts';
 import type { Write } from '../ports/store.ts';
-import { type Resource, resource, updateWrites } from '../resource.ts';
-import type { Backup } from './backup.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { Backup } from '../records/backup.ts';
 import { readLocation } from './location.ts';
 import { type RestoreAsk, type RestoreResult, settleRestore } from './settle.ts';
 

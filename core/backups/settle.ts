@@ -1,14 +1,14 @@
 import { expireGranted } from '../approvals/expiry.ts';
-import type { Actor } from '../audit/event.ts';
+import { audit, type Context } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
-import type { IssuingCa } from '../ca/issuing-ca.ts';
 import { deactivationWrites } from '../ca/revocation.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import { audit, type Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
 import type { Write } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { IssuingCa } from '../records/issuing-ca.ts';
 import { formatSerial, parseCertificate } from '../x509/certificate.ts';
 import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
 import { readPublicKey, verifySignature } from '../x509/public-key.ts';

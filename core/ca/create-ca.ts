@@ -1,11 +1,18 @@
-import type { Actor } from '../audit/event.ts';
-import type { LoadedCa } from '../configuration.ts';
-import { audit, type Context } from '../context.ts';
+import { audit, type Context } from '../audit/record.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
+import { publicUrls } from '../configuration/public-urls.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
+import { type Commission, forItself, issue } from '../issuance/issue.ts';
+import { newCertificate, signed } from '../issuance/new-certificate.ts';
+import { prepare } from '../issuance/prepare.ts';
+import { newSerial } from '../issuance/serial.ts';
 import type { KeyReference, StoredKey } from '../ports/keys.ts';
 import type { Ref, Write } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
 import { keyShortcoming, validityShortcoming } from '../security/demands.ts';
+import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
+import { localIssuer } from '../signing/local-issuer.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { fingerprint, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
@@ -20,13 +27,6 @@ import {
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
 import { commonName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
-import { type Commission, forItself, issue } from './issuance.ts';
-import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from './keys.ts';
-import { localIssuer } from './local-issuer.ts';
-import { newCertificate, signed } from './new-certificate.ts';
-import { prepare } from './prepared.ts';
-import { newSerial } from './serial.ts';
-import { publicUrls } from './urls.ts';
 
 export interface NewCa {
   readonly uniqueName: string;

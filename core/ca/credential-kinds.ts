@@ -1,5 +1,5 @@
 import type { Entropy } from '../ports/platform.ts';
-import { credentialType } from './credential.ts';
+import { credentialType } from '../records/credential.ts';
 
 /** What a credential of a type is called when nobody names it, and the shipped profile that certifies it. */
 interface CredentialKind {

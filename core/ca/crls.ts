@@ -1,15 +1,15 @@
-import type { Actor } from '../audit/event.ts';
-import { audit, type Context, systemActor } from '../context.ts';
+import { audit, type Context, systemActor } from '../audit/record.ts';
+import { sameIssuer } from '../configuration/same-issuer.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
-import { retried } from '../retry.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
+import { signByCa } from '../signing/key-stores.ts';
+import { retried } from '../storage/retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
-import type { IssuingCa, StoredCrl } from './issuing-ca.ts';
-import { signByCa } from './keys.ts';
-import { sameIssuer } from './same-issuer.ts';
 
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;

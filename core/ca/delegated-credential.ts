@@ -1,7 +1,12 @@
-import type { LoadedCa } from '../configuration.ts';
-import { type Context, systemActor } from '../context.ts';
+import { type Context, systemActor } from '../audit/record.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
+import { publicUrls } from '../configuration/public-urls.ts';
 import { Fault, toFault } from '../fault.ts';
+import { forItself, issue } from '../issuance/issue.ts';
+import type { Preparation } from '../issuance/prepare.ts';
 import type { Write } from '../ports/store.ts';
+import { type Credential, credentialType } from '../records/credential.ts';
+import { generateKey, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
 import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
 import {
@@ -11,12 +16,7 @@ import {
 import { keyUsageExtension } from '../x509/extensions/usage.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
-import { type Credential, credentialType } from './credential.ts';
-import { forItself, issue } from './issuance.ts';
-import { generateKey, type NamedKeyStore, withNewKey } from './keys.ts';
 import { credentialWrites } from './own-credentials.ts';
-import type { Preparation } from './prepared.ts';
-import { publicUrls } from './urls.ts';
 
 /** What a CA delegates to a key of its own making, and by what certificate. Times in milliseconds. */
 export interface Delegation {

@@ -1,7 +1,7 @@
-import type { Actor } from '../audit/event.ts';
-import { audit, type Context } from '../context.ts';
+import { audit, type Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
-import type { StoredCertificate } from './stored-certificate.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
 
 /** A certificate with its private key. DER. */
 export interface TakenKey {

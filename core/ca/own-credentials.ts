@@ -1,9 +1,20 @@
-import type { Actor } from '../audit/event.ts';
-import { audit, type Context } from '../context.ts';
-import { resolveCa, resolveDomain } from '../enrolment/target.ts';
+import { audit, type Context } from '../audit/record.ts';
+import { nearestCa } from '../configuration/nearest-ca.ts';
+import { publicUrls } from '../configuration/public-urls.ts';
+import { resolveCa, resolveDomain } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
+import { forItself, issue } from '../issuance/issue.ts';
 import type { KeyReference, KeyStore, StoredKey } from '../ports/keys.ts';
 import type { Values, Write } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
+import { credentialType } from '../records/credential.ts';
+import {
+  generateKey,
+  keyStoreNamed,
+  keyStoreThat,
+  type NamedKeyStore,
+  withNewKey,
+} from '../signing/key-stores.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
@@ -12,11 +23,6 @@ import { attribute, buildName, commonName } from '../x509/name.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
-import { credentialType } from './credential.ts';
-import { forItself, issue } from './issuance.ts';
-import { generateKey, keyStoreNamed, keyStoreThat, type NamedKeyStore, withNewKey } from './keys.ts';
-import { nearestCa } from './nearest-ca.ts';
-import { publicUrls } from './urls.ts';
 
 export interface OwnCredential {
   readonly type: number;

@@ -1,6 +1,8 @@
-import type { LoadedCa } from '../configuration.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
+import { nearestCa } from '../configuration/nearest-ca.ts';
 import { Fault } from '../fault.ts';
+import type { Credential } from '../records/credential.ts';
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
 import {
   authorityInfoAccessExtension,
@@ -8,9 +10,7 @@ import {
 } from '../x509/extensions/locations.ts';
 import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
-import type { Credential } from './credential.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
-import { nearestCa } from './nearest-ca.ts';
 
 /** What a domain's messages are signed with. */
 export interface ProtectionCredential {

@@ -1,7 +1,10 @@
-import type { LoadedCa } from '../configuration.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
+import { sameIssuer } from '../configuration/same-issuer.ts';
 import { Fault } from '../fault.ts';
 import type { KeyReference } from '../ports/keys.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { Credential } from '../records/credential.ts';
 import {
   defaultSignatureAlgorithm,
   type SignatureAlgorithm,
@@ -12,10 +15,7 @@ import type { RevocationReason } from '../x509/crl.ts';
 import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
-import type { Credential } from './credential.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
-import { sameIssuer } from './same-issuer.ts';
-import type { StoredCertificate } from './stored-certificate.ts';
 
 /** A CA that revokes here, as OCSP names it. */
 export interface Authority {

@@ -1,13 +1,13 @@
-import type { Actor } from '../audit/event.ts';
-import type { Configuration } from '../configuration.ts';
-import { audit, type Context } from '../context.ts';
+import { audit, type Context } from '../audit/record.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { IssuingCa } from '../records/issuing-ca.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import type { RevocationReason } from '../x509/crl.ts';
-import type { IssuingCa } from './issuing-ca.ts';
-import type { StoredCertificate } from './stored-certificate.ts';
 
 export interface Revocation {
   readonly reason: RevocationReason;

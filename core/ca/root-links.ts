@@ -1,8 +1,11 @@
-import type { Actor } from '../audit/event.ts';
-import type { Configuration, LoadedCa } from '../configuration.ts';
-import { type Context, systemActor } from '../context.ts';
+import { type Context, systemActor } from '../audit/record.ts';
+import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import { publicUrls } from '../configuration/public-urls.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
+import { forItself, issue } from '../issuance/issue.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
 import {
   extension,
   parseCertificate,
@@ -20,9 +23,6 @@ import {
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
-import { forItself, issue } from './issuance.ts';
-import type { StoredCertificate } from './stored-certificate.ts';
-import { publicUrls } from './urls.ts';
 
 /** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */
 export interface RootUpdate {

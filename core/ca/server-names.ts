@@ -1,4 +1,4 @@
-import type { GatewaySettings } from '../settings.ts';
+import type { GatewaySettings } from '../ports/settings.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 
 /** What this service is called, as alternative names of its TLS server certificate. */

@@ -1,10 +1,10 @@
-import { type Context, systemActor } from '../context.ts';
+import { type Context, systemActor } from '../audit/record.ts';
+import { findIssued } from '../configuration/find-issued.ts';
+import { credentialType } from '../records/credential.ts';
 import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { commonName } from '../x509/name.ts';
 import { readPublicKey } from '../x509/public-key.ts';
-import { credentialType } from './credential.ts';
 import { newUniqueName, profileNameOf } from './credential-kinds.ts';
-import { findIssued } from './issued.ts';
 import { createOwnCredential } from './own-credentials.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import type { Context } from '../context.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import type { Context } from '../audit/record.ts';
+import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
 import { deviceWith } from './block.ts';
 import { openSecret } from './configs.ts';
-import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from './device.ts';
 import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
 
 /** Lines for a shell, by name, and what each of them is for. */

@@ -1,10 +1,10 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import type { Context } from '../context.ts';
-import { type Resource, type ResourceRules, resource, updateWrites } from '../resource.ts';
-import { demandIdevidTruststore } from '../truststores/idevid-truststore.ts';
-import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from './device.ts';
-import { onboardingStatus } from './device.ts';
-import { newSecret, secretContext } from './secrets.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, type ResourceRules, resource, updateWrites } from '../access/resource.ts';
+import { demandIdevidTruststore } from '../administration/idevid-truststore.ts';
+import type { Context } from '../audit/record.ts';
+import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from '../records/device.ts';
+import { onboardingStatus } from '../records/device.ts';
+import { newSecret, secretContext } from '../security/secrets.ts';
 
 /** What may be written. A secret that is left out is made here; null means none. */
 export interface NoOnboardingInput {

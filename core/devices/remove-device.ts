@@ -1,13 +1,13 @@
 import { endedWithDevice } from '../approvals/expiry.ts';
-import type { Actor } from '../audit/event.ts';
+import { audit, type Context } from '../audit/record.ts';
 import { revocationWrites } from '../ca/revocation.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Kind, Write } from '../ports/store.ts';
-import { retried } from '../retry.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { Device } from '../records/device.ts';
+import { retried } from '../storage/retry.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
-import type { Device } from './device.ts';
 
 /**
  * Deletes a device in one commit with what only it had: its configuration is deleted, the certificates that it holds are

@@ -1,10 +1,10 @@
-import type { Actor } from '../audit/event.ts';
+import { audit, type Context } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, revocationWrites } from '../ca/revocation.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import { audit, type Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import { retried } from '../retry.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { retried } from '../storage/retry.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
 import type { Condition, Query } from '../ports/store.ts';
-import type { Device } from './device.ts';
+import type { Device } from '../records/device.ts';
 
 /** `registered`: it has no certificate that is good today; `active`: it has one; `blocked`: whatever it has, it is not let in. */
 export const deviceStates = ['registered', 'active', 'blocked'] as const;

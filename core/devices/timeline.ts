@@ -1,8 +1,8 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import type { ChainedEvent } from '../audit/event.ts';
-import type { Context } from '../context.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Condition, Page } from '../ports/store.ts';
+import type { ChainedEvent } from '../records/audit-event.ts';
 import { deviceWith } from './block.ts';
 
 /** Certificates of a device, and approvals, whose events are looked for. */

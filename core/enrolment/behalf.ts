@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import type { Device } from '../devices/device.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
+import type { Device } from '../records/device.ts';
+import type { Requester } from '../requester/requester.ts';
 import { commonName, type Name } from '../x509/name.ts';
-import type { Requester } from './requester.ts';
 
 /**
  * The device that a registration authority speaks for: the one of its own domain that the common name of the requested subject

@@ -1,9 +1,9 @@
-import { keyStoreThat } from '../ca/keys.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
 import { DerReader, readDer } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
+import { keyStoreThat } from '../signing/key-stores.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import type { CertReqMsg } from '../x509/crmf.ts';

@@ -1,29 +1,29 @@
-import type { Approval } from '../approvals/approval.ts';
 import { askFor, isUsed, type Petition, policyOn } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
-import type { Actor } from '../audit/event.ts';
-import { rehearse } from '../ca/issuance.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import type { LoadedCa } from '../configuration.ts';
-import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
-import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/outcome.ts';
+import { rehearse } from '../issuance/issue.ts';
+import type { Ask, Issuance, IssuanceExchange, Outcome } from '../issuance/outcome.ts';
+import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/onboarded.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
+import type { Approval } from '../records/approval.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { requesterActor } from '../requester/admit.ts';
+import { requestDigest, requesterKey } from '../requester/request-identity.ts';
+import type { Requester } from '../requester/requester.ts';
 import { demandOpener, exchangeWrite, isNext, memory, refusedExchange } from '../transactions/record.ts';
 import { order } from '../upstream/order.ts';
 import { type Certificate, extension, parseCertificate } from '../x509/certificate.ts';
 import { sameName } from '../x509/name.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
-import { requesterActor } from './admit.ts';
+import { petitionFor } from './approval-request.ts';
 import { makeKey, type WantedKey } from './central-key.ts';
-import { requestDigest, requesterKey } from './identity.ts';
-import type { Ask, Issuance, IssuanceExchange, Outcome } from './outcome.ts';
-import { petitionFor } from './petition.ts';
 import { outcomeAt, type Plan, planFor, plannedOutcome } from './plan.ts';
-import type { Requester } from './requester.ts';
 
 /** Do it. See `Gateway.enrol`. Refusals are audited, as far as the budget of who asks goes. */
 export async function enrol(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {

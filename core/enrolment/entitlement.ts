@@ -1,8 +1,8 @@
-import type { LoadedProfile } from '../configuration.ts';
-import { domainCredentialProfile } from './admit.ts';
-import type { Ask } from './outcome.ts';
+import type { LoadedProfile } from '../configuration/configuration.ts';
+import type { Ask } from '../issuance/outcome.ts';
+import { domainCredentialProfile } from '../requester/admit.ts';
+import type { CredentialKind, Requester } from '../requester/requester.ts';
 import type { Renewed } from './renewed.ts';
-import type { CredentialKind, Requester } from './requester.ts';
 
 /** `onBehalf`: a certificate for a device that the request names. */
 export type Entitlement = 'certificate' | 'onBehalf' | 'renewal' | 'nothing';

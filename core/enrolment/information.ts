@@ -1,14 +1,14 @@
+import type { Context } from '../audit/record.ts';
 import { type RootUpdate, rootUpdate } from '../ca/root-links.ts';
-import { publicUrls } from '../ca/urls.ts';
-import type { Configuration, LoadedCa } from '../configuration.ts';
-import type { Context } from '../context.ts';
+import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import { publicUrls } from '../configuration/public-urls.ts';
+import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type ExpectedRequest, expectedRequest } from '../profiles/expected.ts';
 import { parseProfileRules } from '../profiles/language.ts';
+import { domainCredentialProfile } from '../requester/admit.ts';
+import type { Requester } from '../requester/requester.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';
-import { domainCredentialProfile } from './admit.ts';
-import type { Requester } from './requester.ts';
-import { resolveCa, resolveProfile } from './target.ts';
 
 /** A CRL, by what certificates say of it. */
 export interface WantedCrl {

@@ -1,26 +1,26 @@
+import type { Context } from '../audit/record.ts';
 import { standIn } from '../ca/own-credentials.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import { publicUrlsOf } from '../ca/urls.ts';
-import type { Configuration, LoadedCa, LoadedProfile } from '../configuration.ts';
-import type { Context } from '../context.ts';
-import type { Device } from '../devices/device.ts';
+import type { Configuration, LoadedCa, LoadedProfile } from '../configuration/configuration.ts';
+import { publicUrlsOf } from '../configuration/public-urls.ts';
+import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
-import { mayOnboard, onboardedWith } from '../onboarding/outcome.ts';
+import type { Ask, Requested } from '../issuance/outcome.ts';
+import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { Device } from '../records/device.ts';
+import { blocked, domainCredentialProfile } from '../requester/admit.ts';
+import type { Requester } from '../requester/requester.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyParsed, verifyPkcs10 } from '../x509/request.ts';
-import { blocked, domainCredentialProfile } from './admit.ts';
 import { namedDevice } from './behalf.ts';
 import { unmade, type WantedKey, wantedInstead, wantedKey } from './central-key.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
-import type { Ask, Requested } from './outcome.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
-import type { Requester } from './requester.ts';
 import { demandNotOurs } from './reserved-names.ts';
-import { resolveCa, resolveProfile } from './target.ts';
 
 /** What a requester is entitled to. */
 export interface Plan {

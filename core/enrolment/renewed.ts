@@ -1,12 +1,12 @@
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import type { Configuration } from '../configuration.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ask, CertificateReference } from '../issuance/outcome.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { Requester } from '../requester/requester.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
-import type { Ask, CertificateReference } from './outcome.ts';
-import type { Requester } from './requester.ts';
 
 /** A certificate of ours that a request is to renew. */
 export interface Renewed {

@@ -1,7 +1,7 @@
 import { serverNames } from '../ca/server-names.ts';
 import { Fault } from '../fault.ts';
+import type { GatewaySettings } from '../ports/settings.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { GatewaySettings } from '../settings.ts';
 import { extendedKeyUsageOf, subjectAltNamesOf } from '../x509/certificate.ts';
 import { formatGeneralName, type GeneralName, sameGeneralName } from '../x509/general-name.ts';
 import { commonName } from '../x509/name.ts';

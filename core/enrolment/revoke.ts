@@ -1,21 +1,21 @@
 import { clear } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
+import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import type { Configuration } from '../configuration.ts';
-import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { CertificateReference, Deferral } from '../issuance/outcome.ts';
 import type { Write } from '../ports/store.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { Answering, Exchange } from '../records/transaction.ts';
+import { requesterActor } from '../requester/admit.ts';
+import { requesterKey } from '../requester/request-identity.ts';
+import type { CredentialKind, Requester } from '../requester/requester.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
-import type { Answering, Exchange } from '../transactions/transaction.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
-import { requesterActor } from './admit.ts';
-import { requesterKey } from './identity.ts';
-import type { CertificateReference, Deferral } from './outcome.ts';
-import { revocationPetition } from './petition.ts';
+import { revocationPetition } from './approval-request.ts';
 import { findReferred } from './renewed.ts';
-import type { CredentialKind, Requester } from './requester.ts';
 
 /** What is to become of one certificate. */
 export interface RevocationEntry extends Revocation {

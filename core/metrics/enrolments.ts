@@ -1,7 +1,7 @@
-import type { Protocol } from '../enrolment/evidence.ts';
 import { toFault } from '../fault.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Clock } from '../ports/platform.ts';
+import type { Protocol } from '../requester/evidence.ts';
 import { Counter, Histogram, type MetricFamily } from './counters.ts';
 
 type Enrolment = Pick<Gateway, 'admit' | 'enrol'>;

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
+import { currentSettings } from '../administration/settings.ts';
+import type { Context } from '../audit/record.ts';
 import type { Health } from '../ports/platform.ts';
-import { currentSettings } from '../runtime-settings.ts';
 import type { MetricFamily, Sample } from './counters.ts';
 
 const mostCas = 1000;

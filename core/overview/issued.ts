@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Setting, Store } from '../ports/store.ts';
-import { settingContent, settingWrite } from '../setting-content.ts';
+import { settingContent, settingWrite } from '../storage/setting-content.ts';
 
 export const day = 24 * 3_600_000;
 const hour = 3_600_000;

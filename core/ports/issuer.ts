@@ -1,4 +1,4 @@
-import type { Prepared } from '../ca/prepared.ts';
+import type { Prepared } from '../issuance/prepare.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
 

@@ -1,10 +1,11 @@
+import { audit, brief, type Context } from '../audit/record.ts';
 import { caWrites } from '../ca/create-ca.ts';
-import { newCertificate, signed } from '../ca/new-certificate.ts';
-import { audit, brief, type Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
+import { newCertificate, signed } from '../issuance/new-certificate.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
+import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { signatureShortcoming } from '../security/demands.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
@@ -12,7 +13,6 @@ import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { type CheckedAnswer, checkAnswer } from './answer.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import { disown } from './ending.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
 
 type Answered = Extract<IssuerAnswer, { kind: 'issued' }>;
 

@@ -1,12 +1,12 @@
-import type { Prepared } from '../ca/prepared.ts';
-import type { Context } from '../context.ts';
-import type { Deferral } from '../enrolment/outcome.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
-import { retried } from '../retry.ts';
+import type { Deferral } from '../issuance/outcome.ts';
+import type { Prepared } from '../issuance/prepare.ts';
+import type { UpstreamRequest } from '../records/upstream-request.ts';
+import { retried } from '../storage/retry.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
-import { heldUntil, isOpen, step, takeOn } from './take-on.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
+import { heldUntil, isOpen, step, takeOn } from './advance.ts';
 
 /** For so long an upstream is given to decide. Milliseconds. */
 const patience = 30 * 24 * 3_600_000;

@@ -1,11 +1,12 @@
-import type { Actor } from '../audit/event.ts';
+import type { Context } from '../audit/record.ts';
 import { existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
-import { generateKey, type NamedKeyStore, withNewKey } from '../ca/keys.ts';
-import { prepare } from '../ca/prepared.ts';
-import { newSerial } from '../ca/serial.ts';
-import type { Context } from '../context.ts';
-import { requestDigest } from '../enrolment/identity.ts';
 import { Fault } from '../fault.ts';
+import { prepare } from '../issuance/prepare.ts';
+import { newSerial } from '../issuance/serial.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { UpstreamRequest } from '../records/upstream-request.ts';
+import { requestDigest } from '../requester/request-identity.ts';
+import { generateKey, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { type Certificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import {
@@ -17,10 +18,9 @@ import type { Name } from '../x509/name.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
 import { verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
+import { takeOn } from './advance.ts';
 import { ask, deferral, joinable, newRequest } from './ask.ts';
 import { issuerNamed, upstreamChain } from './chain.ts';
-import { takeOn } from './take-on.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
 
 /** A CA of ours that an upstream is to certify. */
 export interface UpstreamCertifiedCa {

@@ -1,5 +1,5 @@
-import type { LoadedCa } from '../configuration.ts';
-import { audit, type Context, systemActor } from '../context.ts';
+import { audit, type Context, systemActor } from '../audit/record.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';

@@ -1,14 +1,14 @@
+import { audit, brief, type Context } from '../audit/record.ts';
 import { discardHeldKey } from '../ca/held-key.ts';
-import type { IssuingCa } from '../ca/issuing-ca.ts';
 import { inactiveWrites, revocationWrites } from '../ca/revocation.ts';
-import { audit, brief, type Context } from '../context.ts';
 import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Write } from '../ports/store.ts';
+import type { IssuingCa } from '../records/issuing-ca.ts';
+import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { notify } from '../webhooks/notify.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { revokeUpstreamIfPossible } from './revocation.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
 
 /** For so long the same request gets the same refusal, before the upstream hears of it again. Milliseconds. */
 const refusalHolds = 300_000;

@@ -1,16 +1,16 @@
-import { type Commission, type Issued, issue } from '../ca/issuance.ts';
-import { prepare } from '../ca/prepared.ts';
-import { newSerial } from '../ca/serial.ts';
-import type { Context } from '../context.ts';
-import type { Deferral } from '../enrolment/outcome.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
+import { type Commission, type Issued, issue } from '../issuance/issue.ts';
+import type { Deferral } from '../issuance/outcome.ts';
+import { prepare } from '../issuance/prepare.ts';
+import { newSerial } from '../issuance/serial.ts';
 import type { Write } from '../ports/store.ts';
+import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import type { LevelRules } from '../security/levels.ts';
 import { readPublicKey } from '../x509/public-key.ts';
+import { takeOn } from './advance.ts';
 import { ask, deferral, joinable, newRequest } from './ask.ts';
 import { issuerNamed } from './chain.ts';
-import { takeOn } from './take-on.ts';
-import type { UpstreamPurpose, UpstreamRequest } from './upstream-request.ts';
 
 /** A certificate that may have to come from an upstream CA. */
 export interface UpstreamCommission extends Commission {

@@ -1,7 +1,7 @@
-import type { Actor } from '../audit/event.ts';
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import { audit, brief, type Context, recordRefusal } from '../context.ts';
+import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { issuerNamed } from './chain.ts';
 

@@ -1,5 +1,5 @@
 import type { Values } from '../ports/store.ts';
-import type { WebhookData } from './webhook.ts';
+import type { WebhookData } from '../records/webhook.ts';
 
 type Shown = Pick<
   Values<'certificate'>,

@@ -1,11 +1,11 @@
-import type { Context } from '../context.ts';
+import { currentSettings } from '../administration/settings.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Attempt } from '../ports/notifier.ts';
 import type { Changes } from '../ports/store.ts';
-import { currentSettings } from '../runtime-settings.ts';
+import type { DeliveryState, Webhook, WebhookDelivery } from '../records/webhook.ts';
 import { isAllowedHost } from './hosts.ts';
 import { openSecret } from './secret.ts';
-import type { DeliveryState, Webhook, WebhookDelivery } from './webhook.ts';
 
 /** Seconds until the next attempt; after the last one the message is dead: ten attempts in about a day and a half. */
 const pauses = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 64_800];

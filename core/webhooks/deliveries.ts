@@ -1,10 +1,10 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import { audit, type Context } from '../context.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import { audit, type Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';
-import { retried } from '../retry.ts';
+import type { WebhookDelivery } from '../records/webhook.ts';
+import { retried } from '../storage/retry.ts';
 import { bodyOf } from './deliver.ts';
-import type { WebhookDelivery } from './webhook.ts';
 
 export interface DeliveryView extends Omit<WebhookDelivery, 'data' | 'object'> {
   /** What is sent, octet for octet. */

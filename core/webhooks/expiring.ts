@@ -1,9 +1,9 @@
-import type { StoredCertificate } from '../ca/stored-certificate.ts';
-import type { Context } from '../context.ts';
+import { currentSettings } from '../administration/settings.ts';
+import type { Context } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
-import { currentSettings } from '../runtime-settings.ts';
-import { settingContent, settingWrite } from '../setting-content.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { settingContent, settingWrite } from '../storage/setting-content.ts';
 import { certificateData } from './certificate-data.ts';
 import { notify } from './notify.ts';
 

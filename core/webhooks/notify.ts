@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../audit/record.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
-import type { Webhook, WebhookData, WebhookDelivery, WebhookEvent } from './webhook.ts';
+import type { Webhook, WebhookData, WebhookDelivery, WebhookEvent } from '../records/webhook.ts';
 
 export interface Notice {
   /** The record that it tells of. */

@@ -1,6 +1,6 @@
 import type { Entropy } from '../ports/platform.ts';
 import type { Vault } from '../ports/vault.ts';
-import type { Webhook } from './webhook.ts';
+import type { Webhook } from '../records/webhook.ts';
 
 const contextOf = (handle: string): string => `webhook secret ${handle}`;
 

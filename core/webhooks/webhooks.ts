@@ -1,14 +1,14 @@
-import { demand, type Principal } from '../accounts/principal.ts';
-import { audit, type Context } from '../context.ts';
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import { currentSettings } from '../administration/settings.ts';
+import { audit, type Context } from '../audit/record.ts';
 import { Fault, toFault } from '../fault.ts';
-import { type Resource, resource, updateWrites } from '../resource.ts';
-import { currentSettings } from '../runtime-settings.ts';
-import { intendedUsage } from '../truststores/truststore.ts';
+import { intendedUsage } from '../records/truststore.ts';
+import { testEvent, type Webhook, type WebhookEvent } from '../records/webhook.ts';
 import { type DeliveryView, shownDelivery } from './deliveries.ts';
 import { isAllowedHost } from './hosts.ts';
 import { newDelivery } from './notify.ts';
 import { newHandle, newSigningSecret } from './secret.ts';
-import { testEvent, type Webhook, type WebhookEvent } from './webhook.ts';
 
 export interface WebhookInput {
   readonly uniqueName: string;

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { readCsv } from '#adapters/wire/csv.ts';
-import type { DeviceImport, ImportRefusal } from '#core/devices/import/device-import.ts';
 import { Fault } from '#core/fault.ts';
+import type { DeviceImport, ImportRefusal } from '#core/records/device-import.ts';
 import {
   type Command,
   configOption,

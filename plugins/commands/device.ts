@@ -1,6 +1,6 @@
-import type { Principal } from '#core/accounts/principal.ts';
-import type { Domain } from '#core/domains/domain.ts';
+import type { Principal } from '#core/access/principal.ts';
 import { Fault } from '#core/fault.ts';
+import type { Domain } from '#core/records/domain.ts';
 import {
   type Command,
   configOption,

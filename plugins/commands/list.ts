@@ -1,6 +1,6 @@
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { IssuingCa } from '#core/ca/issuing-ca.ts';
 import type { Page, Query } from '#core/ports/store.ts';
+import type { IssuingCa } from '#core/records/issuing-ca.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { loadConfiguration } from '../config-file.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Actor } from '#core/audit/event.ts';
+import type { Actor } from '#core/records/audit-event.ts';
 import { ask } from './ask.ts';
 import {
   type Command,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Prepared, prepare } from '#core/ca/prepared.ts';
 import { Fault } from '#core/fault.ts';
+import { type Prepared, prepare } from '#core/issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
 import { levelNamed } from '#core/security/levels.ts';
 import { checkAnswer } from '#core/upstream/answer.ts';

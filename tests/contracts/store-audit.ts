@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chainHash, genesis } from '#core/audit/chain.ts';
-import type { ChainedEvent } from '#core/audit/event.ts';
 import type { Store } from '#core/ports/store.ts';
+import type { ChainedEvent } from '#core/records/audit-event.ts';
 import { type Databases, failure } from './store.ts';
 import { event, insert } from './store-samples.ts';
 

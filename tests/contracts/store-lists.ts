@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { StoredCertificate } from '#core/ca/stored-certificate.ts';
 import type { Condition, Query, Store } from '#core/ports/store.ts';
+import type { StoredCertificate } from '#core/records/certificate.ts';
 import { runs } from '#tests/property.ts';
 import { type Databases, failure } from './store.ts';
 import { event, insert, nullable, withCa } from './store-samples.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { Device, NoOnboardingConfig } from '#core/devices/device.ts';
 import type { Records, Store } from '#core/ports/store.ts';
+import type { Device, NoOnboardingConfig } from '#core/records/device.ts';
 import { type Databases, failure } from './store.ts';
 import { insert, nullable, sampleKinds, withCa } from './store-samples.ts';
 

@@ -1,5 +1,5 @@
-import type { AuditEvent } from '#core/audit/event.ts';
 import type { Kind, Store, Values, Write } from '#core/ports/store.ts';
+import type { AuditEvent } from '#core/records/audit-event.ts';
 
 type StoredKind = Exclude<Kind, 'auditEvent'>;
 type Insert<K extends StoredKind> = { readonly op: 'insert'; readonly kind: K; readonly values: Values<K> };

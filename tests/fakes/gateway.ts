@@ -1,8 +1,8 @@
-import type { Evidence, Target } from '#core/enrolment/evidence.ts';
-import type { Ask, Outcome } from '#core/enrolment/outcome.ts';
-import type { Requester } from '#core/enrolment/requester.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
+import type { Ask, Outcome } from '#core/issuance/outcome.ts';
+import type { Evidence, Target } from '#core/requester/evidence.ts';
+import type { Requester } from '#core/requester/requester.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
 
 /** A device that the fake knows, in its one domain, which is the default one. */

@@ -1,6 +1,6 @@
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
-import type { Ask } from '#core/enrolment/outcome.ts';
 import type { Gateway } from '#core/gateway.ts';
+import type { Ask } from '#core/issuance/outcome.ts';
 import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
 import type { Mount } from '../http/exchange.ts';
 import { mediaType } from '../http/media-type.ts';

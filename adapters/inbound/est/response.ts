@@ -1,7 +1,7 @@
 import { encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
-import type { Outcome } from '#core/enrolment/outcome.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
+import type { Outcome } from '#core/issuance/outcome.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { faultHeaders, faultText } from '../http/fault-answer.ts';
 

@@ -1,5 +1,5 @@
-import type { Evidence } from '#core/enrolment/evidence.ts';
-import type { Ask } from '#core/enrolment/outcome.ts';
+import type { Ask } from '#core/issuance/outcome.ts';
+import type { Evidence } from '#core/requester/evidence.ts';
 import { readBasicCredentials } from './basic-credentials.ts';
 import type { HttpRequest } from './exchange.ts';
 

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { Permission } from '#core/accounts/permissions.ts';
-import type { Principal } from '#core/accounts/principal.ts';
+import type { Permission } from '#core/access/permissions.ts';
+import type { Principal } from '#core/access/principal.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,6 +1,6 @@
 import { jwt } from '@elysiajs/jwt';
+import type { Principal } from '#core/access/principal.ts';
 import type { SessionGrant } from '#core/accounts/accounts.ts';
-import type { Principal } from '#core/accounts/principal.ts';
 import type { ServiceGrant } from '#core/accounts/service-sign-in.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';

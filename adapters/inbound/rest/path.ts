@@ -1,4 +1,4 @@
-import type { Ask } from '#core/enrolment/outcome.ts';
+import type { Ask } from '#core/issuance/outcome.ts';
 import { pathSegments } from '../http/path-segments.ts';
 
 export interface RestPath {

@@ -1,6 +1,6 @@
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { Outcome } from '#core/enrolment/outcome.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
+import type { Outcome } from '#core/issuance/outcome.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { faultHeaders, faultText } from '../http/fault-answer.ts';
 

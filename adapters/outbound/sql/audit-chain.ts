@@ -1,5 +1,5 @@
 import { chainHash, genesis } from '#core/audit/chain.ts';
-import type { AuditEvent, ChainedEvent } from '#core/audit/event.ts';
+import type { AuditEvent, ChainedEvent } from '#core/records/audit-event.ts';
 
 /** The last event of a chain. */
 export interface Head {

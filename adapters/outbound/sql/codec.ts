@@ -1,6 +1,6 @@
-import type { Actor } from '#core/audit/event.ts';
 import { Fault } from '#core/fault.ts';
 import type { DeviceLogin, Kind, Records } from '#core/ports/store.ts';
+import type { Actor } from '#core/records/audit-event.ts';
 import { type Column, type ColumnType, columnOf, tableOf } from './schema.ts';
 
 /** What both drivers take as a parameter. */

@@ -1,5 +1,5 @@
-import type { Actor } from '#core/audit/event.ts';
 import type { Kind, Records } from '#core/ports/store.ts';
+import type { Actor } from '#core/records/audit-event.ts';
 
 /**
  * How a field is stored. `integer`: 64 bits. `bytesList`, `json` and `actor` are JSON text on both databases: DER as

@@ -1,6 +1,6 @@
-import type { AuditEvent } from '#core/audit/event.ts';
 import { Fault } from '#core/fault.ts';
 import { configurationKinds, type Kind, type Ref, type Write } from '#core/ports/store.ts';
+import type { AuditEvent } from '#core/records/audit-event.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Unit } from './driver.ts';
 import { type Column, tableOf } from './schema.ts';

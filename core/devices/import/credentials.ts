@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../audit/record.ts';
 import type { Page } from '../../ports/store.ts';
+import type { NoOnboardingConfig } from '../../records/device.ts';
 import { openSecret } from '../configs.ts';
-import type { NoOnboardingConfig } from '../device.ts';
 
 /** A device that was imported, with its secrets in clear; null where it has none. */
 export interface ImportedDevice {

@@ -1,12 +1,12 @@
-import { demand, type Principal } from '../../accounts/principal.ts';
-import { audit, brief, type Context } from '../../context.ts';
+import { demand, type Principal } from '../../access/principal.ts';
+import { type Resource, resource } from '../../access/resource.ts';
+import { audit, brief, type Context } from '../../audit/record.ts';
 import { Fault } from '../../fault.ts';
 import type { Page } from '../../ports/store.ts';
-import { type Resource, resource } from '../../resource.ts';
-import { retried } from '../../retry.ts';
-import { secretContext } from '../secrets.ts';
+import type { DeviceImport, ImportRefusal } from '../../records/device-import.ts';
+import { secretContext } from '../../security/secrets.ts';
+import { retried } from '../../storage/retry.ts';
 import { type ImportedDevice, importedDevices } from './credentials.ts';
-import type { DeviceImport, ImportRefusal } from './device-import.ts';
 import { isEnded } from './proceed.ts';
 import { type ImportRow, importColumns, isImportColumn } from './row.ts';
 

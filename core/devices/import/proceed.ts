@@ -1,12 +1,12 @@
-import { audit, brief, type Context } from '../../context.ts';
+import { audit, brief, type Context } from '../../audit/record.ts';
 import { hex } from '../../der/bytes.ts';
 import { toFault } from '../../fault.ts';
 import type { Write } from '../../ports/store.ts';
-import { retried } from '../../retry.ts';
-import { intendedUsage } from '../../truststores/truststore.ts';
+import type { DeviceImport, DeviceImportState, ImportRefusal } from '../../records/device-import.ts';
+import { intendedUsage } from '../../records/truststore.ts';
+import { newSecret, secretContext } from '../../security/secrets.ts';
+import { retried } from '../../storage/retry.ts';
 import { newNoOnboardingConfig, notOnboarded } from '../configs.ts';
-import { newSecret, secretContext } from '../secrets.ts';
-import type { DeviceImport, DeviceImportState, ImportRefusal } from './device-import.ts';
 import { type ImportRow, type RowDevice, type RowNames, readRow } from './row.ts';
 
 /** Seconds: whoever died with it, another instance goes on after that. */

@@ -1,6 +1,6 @@
+import { deviceTypes, type EnrolmentProtocol } from '../../records/device.ts';
+import type { ImportRefusal } from '../../records/device-import.ts';
 import type { NoOnboardingInput } from '../configs.ts';
-import { deviceTypes, type EnrolmentProtocol } from '../device.ts';
-import type { ImportRefusal } from './device-import.ts';
 
 /** What a column of an import means. Values are trimmed; an empty one is as if its column were not there. */
 export const importColumns = {

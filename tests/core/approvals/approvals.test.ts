@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import type { Principal } from '#core/accounts/principal.ts';
-import type { Approval, CertificateContent } from '#core/approvals/approval.ts';
-import type { Evidence } from '#core/enrolment/evidence.ts';
+import type { Principal } from '#core/access/principal.ts';
 import { Fault } from '#core/fault.ts';
 import { unsettledRestore } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
+import type { Approval, CertificateContent } from '#core/records/approval.ts';
+import type { Evidence } from '#core/requester/evidence.ts';
 import { ask, given, person, policy, verdict, waiting } from '#tests/fixtures/approvals.ts';
 import {
   type Installation,

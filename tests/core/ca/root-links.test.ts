@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { IssuingCa } from '#core/ca/issuing-ca.ts';
-import type { StoredCertificate } from '#core/ca/stored-certificate.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
+import type { StoredCertificate } from '#core/records/certificate.ts';
+import type { IssuingCa } from '#core/records/issuing-ca.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { validatePath } from '#core/x509/path.ts';

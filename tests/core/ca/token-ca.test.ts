@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { issuingCaType } from '#core/ca/issuing-ca.ts';
-import type { CaInput } from '#core/ca/make-ca.ts';
+import type { CaInput } from '#core/administration/make-ca.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
+import { issuingCaType } from '#core/records/issuing-ca.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';

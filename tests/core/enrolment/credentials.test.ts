@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Evidence } from '#core/enrolment/evidence.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
+import type { Evidence } from '#core/requester/evidence.ts';
 import {
   holder,
   type Installation,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Evidence } from '#core/enrolment/evidence.ts';
 import { Fault } from '#core/fault.ts';
+import type { Evidence } from '#core/requester/evidence.ts';
 import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 

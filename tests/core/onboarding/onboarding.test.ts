@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import type { Evidence, Target } from '#core/enrolment/evidence.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
 import type { Store, Write } from '#core/ports/store.ts';
+import type { Evidence, Target } from '#core/requester/evidence.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { apiOf } from '#tests/fixtures/api.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import type { Evidence, Protocol } from '#core/enrolment/evidence.ts';
 import type { ProfileRules } from '#core/profiles/language.ts';
 import { shippedProfiles } from '#core/profiles/shipped.ts';
-import { evidenceShortcoming } from '#core/security/admission.ts';
+import { profileShortcomings } from '#core/profiles/shortcomings.ts';
+import { evidenceShortcoming } from '#core/requester/admission.ts';
+import type { Evidence, Protocol } from '#core/requester/evidence.ts';
 import { shortcomings } from '#core/security/demands.ts';
 import {
   type Holder,
@@ -13,7 +14,6 @@ import {
   securityLevels,
   usualLevel,
 } from '#core/security/levels.ts';
-import { profileShortcomings } from '#core/security/profile.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '#core/x509/algorithm.ts';
 
 const now = Date.UTC(2026, 5, 1, 12);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { permissions, shippedRoles } from '#core/accounts/permissions.ts';
+import { permissions, shippedRoles } from '#core/access/permissions.ts';
 import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
 import { pages, placeOf, populate } from './places.ts';
 import { type Site, settled, startSite } from './site.ts';

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import type { ApprovalPolicyInput } from '#core/approvals/policies.ts';
+import type { ApprovalPolicyInput } from '#core/administration/approval-policies.ts';
 import {
   type ApprovalPolicy,
   approvalDecisions,
   approvalOperations,
   approvalProtocols,
-} from '#core/approvals/policy.ts';
+} from '#core/records/approval-policy.ts';
 import { type Description, timestamp } from '../description.ts';
 import { nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';

@@ -1,13 +1,13 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
+import type { ApprovalView } from '#core/approvals/approvals.ts';
 import {
   type ApprovalContent,
   approvalStates,
   type CertificateContent,
   type Portrait,
-} from '#core/approvals/approval.ts';
-import type { ApprovalView } from '#core/approvals/approvals.ts';
-import { approvalOperations, approvalProtocols } from '#core/approvals/policy.ts';
+} from '#core/records/approval.ts';
+import { approvalOperations, approvalProtocols } from '#core/records/approval-policy.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, until } from '../filters.ts';

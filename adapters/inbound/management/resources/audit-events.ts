@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { ChainedEvent } from '#core/audit/event.ts';
+import type { ChainedEvent } from '#core/records/audit-event.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { contains, equalText, from, until } from '../filters.ts';

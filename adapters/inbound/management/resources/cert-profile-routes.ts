@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
+import type { PreviewInput } from '#core/enrolment/preview.ts';
 import { atField } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { profileRulesSchema } from '#core/profiles/language.ts';
-import type { PreviewInput } from '#core/profiles/preview.ts';
 import { readBody } from '../body.ts';
 import { recordId } from '../collection.ts';
 import { inputSchema } from '../collection-operations.ts';

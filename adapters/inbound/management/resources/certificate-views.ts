@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
 import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
-import type { CaPosition } from '#core/ca/hierarchy.ts';
+import type { CaPosition } from '#core/administration/ca-hierarchy.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { CertificateInput } from '#core/ca/certificates.ts';
-import type { StoredCertificate } from '#core/ca/stored-certificate.ts';
+import type { CertificateInput } from '#core/administration/certificates.ts';
 import { atField } from '#core/fault.ts';
+import type { StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';

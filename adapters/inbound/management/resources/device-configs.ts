@@ -5,7 +5,7 @@ import type {
   OnboardingInput,
   OnboardingView,
 } from '#core/devices/configs.ts';
-import { onboardingStatus } from '#core/devices/device.ts';
+import { onboardingStatus } from '#core/records/device.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { type Description, type FieldDescription, timestamp } from '../description.ts';

@@ -1,12 +1,12 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { csvLine, readCsv } from '#adapters/wire/csv.ts';
-import type { Principal } from '#core/accounts/principal.ts';
+import type { Principal } from '#core/access/principal.ts';
 import type { ImportedDevice } from '#core/devices/import/credentials.ts';
-import type { DeviceImport, ImportRefusal } from '#core/devices/import/device-import.ts';
 import { importColumns } from '#core/devices/import/row.ts';
 import { atField } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Page } from '#core/ports/store.ts';
+import type { DeviceImport, ImportRefusal } from '#core/records/device-import.ts';
 import type { HttpRequest } from '../../http/exchange.ts';
 import { type Body, readBody } from '../body.ts';
 import { linkToNext, recordId } from '../collection.ts';

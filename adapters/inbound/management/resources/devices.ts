@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { deviceTypes } from '#core/devices/device.ts';
 import type { DeviceInput } from '#core/devices/devices.ts';
 import { type DeviceState, type DeviceView, deviceStates, inState } from '#core/devices/state.ts';
 import type { Gateway } from '#core/gateway.ts';
+import { deviceTypes } from '#core/records/device.ts';
 import { recordId } from '../collection.ts';
 import { recordSchema, shownExample } from '../collection-operations.ts';
 import { type Description, timestamp } from '../description.ts';

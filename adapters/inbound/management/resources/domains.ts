@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import type { Domain } from '#core/domains/domain.ts';
-import type { DomainInput } from '#core/domains/domains.ts';
+import type { DomainInput } from '#core/administration/domains.ts';
+import type { Domain } from '#core/records/domain.ts';
 import type { Description } from '../description.ts';
 import { timestamp } from '../description.ts';
 import { nullable, reference, text } from '../fields.ts';

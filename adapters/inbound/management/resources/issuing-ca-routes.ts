@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { IssuingCa, StoredCrl } from '#core/ca/issuing-ca.ts';
 import type { Gateway } from '#core/gateway.ts';
+import type { IssuingCa, StoredCrl } from '#core/records/issuing-ca.ts';
 import { recordId } from '../collection.ts';
 import { recordSchema, shownExample } from '../collection-operations.ts';
 import { timestamp } from '../description.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { type IssuingCa, issuingCaType } from '#core/ca/issuing-ca.ts';
-import type { CaInput } from '#core/ca/make-ca.ts';
+import type { CaInput } from '#core/administration/make-ca.ts';
+import { type IssuingCa, issuingCaType } from '#core/records/issuing-ca.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, integerEnum, nullable, reference, text, zonedDateTime } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { Permission } from '#core/accounts/permissions.ts';
+import type { Permission } from '#core/access/permissions.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Share } from '#core/overview/overview.ts';
 import { timestamp } from '../description.ts';

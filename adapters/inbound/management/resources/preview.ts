@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
+import type { Preview } from '#core/enrolment/preview.ts';
 import { faultCodes } from '#core/fault.ts';
-import type { Preview } from '#core/profiles/preview.ts';
 import { securityLevels } from '#core/security/levels.ts';
 import { extension } from '#core/x509/certificate.ts';
 import type { Extension } from '#core/x509/extension.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import type { Role } from '#core/accounts/account.ts';
-import { permissions } from '#core/accounts/permissions.ts';
+import { permissions } from '#core/access/permissions.ts';
 import type { RoleInput } from '#core/accounts/roles.ts';
+import type { Role } from '#core/records/account.ts';
 import { type Description, timestamp } from '../description.ts';
 import { text } from '../fields.ts';
 import { equalText } from '../filters.ts';

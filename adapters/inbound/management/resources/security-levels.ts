@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
+import type { LevelView } from '#core/administration/level-views.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { LevelView } from '#core/security/level-views.ts';
 import { levels, securityLevels } from '#core/security/levels.ts';
 import { json } from '../errors.ts';
 import { nullable } from '../fields.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
+import type { RuntimeSettings } from '#core/administration/settings.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { RuntimeSettings } from '#core/runtime-settings.ts';
 import { securityLevels, usualLevel } from '#core/security/levels.ts';
 import { readBody } from '../body.ts';
 import { inputSchema, recordSchema } from '../collection-operations.ts';

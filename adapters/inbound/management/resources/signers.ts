@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { Credential } from '#core/ca/credential.ts';
 import type { Gateway } from '#core/gateway.ts';
+import type { Credential } from '#core/records/credential.ts';
 import { readBody } from '../body.ts';
 import { recordId } from '../collection.ts';
 import { type Description, timestamp } from '../description.ts';

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
-import { type Credential, credentialType } from '#core/ca/credential.ts';
-import type { CredentialInput } from '#core/ca/credentials.ts';
+import type { CredentialInput } from '#core/administration/credentials.ts';
 import type { Gateway } from '#core/gateway.ts';
+import { type Credential, credentialType } from '#core/records/credential.ts';
 import { fingerprint, parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { recordId } from '../collection.ts';

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { TransactionView } from '#core/transactions/transactions.ts';
+import type { TransactionView } from '#core/enrolment/transactions.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, until } from '../filters.ts';

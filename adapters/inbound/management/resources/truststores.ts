@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
+import type { TruststoreInput } from '#core/administration/truststores.ts';
 import { atField, Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
-import { intendedUsage, type Truststore } from '#core/truststores/truststore.ts';
-import type { TruststoreInput } from '#core/truststores/truststores.ts';
+import { intendedUsage, type Truststore } from '#core/records/truststore.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { recordId } from '../collection.ts';

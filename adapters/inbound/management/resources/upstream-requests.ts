@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { UpstreamRequestView } from '#core/upstream/upstream-request.ts';
+import type { UpstreamRequestView } from '#core/records/upstream-request.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, until } from '../filters.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Gateway } from '#core/gateway.ts';
+import { deliveryStates, testEvent, webhookEvents } from '#core/records/webhook.ts';
 import type { DeliveryView } from '#core/webhooks/deliveries.ts';
-import { deliveryStates, testEvent, webhookEvents } from '#core/webhooks/webhook.ts';
 import { recordId } from '../collection.ts';
 import { recordSchema, shownExample } from '../collection-operations.ts';
 import { type Description, timestamp } from '../description.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Gateway } from '#core/gateway.ts';
-import { webhookEvents } from '#core/webhooks/webhook.ts';
+import { webhookEvents } from '#core/records/webhook.ts';
 import type { WebhookInput, WebhookView } from '#core/webhooks/webhooks.ts';
 import { recordId } from '../collection.ts';
 import { recordSchema, shownExample } from '../collection-operations.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
-import type { Principal } from '#core/accounts/principal.ts';
+import type { Principal } from '#core/access/principal.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import type { RevocationReason } from '#core/x509/crl.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';

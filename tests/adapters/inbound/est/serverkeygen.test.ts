@@ -4,7 +4,7 @@ import { createEst } from '#adapters/inbound/est/mount.ts';
 import type { HttpResponse, Mount } from '#adapters/inbound/http/exchange.ts';
 import { readCertificates } from '#adapters/wire/pkcs7.ts';
 import { der } from '#core/der/builder.ts';
-import type { Device } from '#core/devices/device.ts';
+import type { Device } from '#core/records/device.ts';
 import type { KeyType } from '#core/x509/algorithm.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName, parseDistinguishedName } from '#core/x509/name.ts';

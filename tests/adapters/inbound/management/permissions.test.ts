@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Permission, shippedRoles } from '#core/accounts/permissions.ts';
+import { type Permission, shippedRoles } from '#core/access/permissions.ts';
 import { type Api, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 

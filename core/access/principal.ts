@@ -1,0 +1,26 @@
+import { Fault } from '../fault.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { Permission } from './permissions.ts';
+
+declare const authenticated: unique symbol;
+
+/** An account that has shown who it is. Only `core/accounts` mints it. */
+export interface Principal {
+  readonly actor: Actor;
+  /** The role's permissions at this moment. */
+  readonly permissions: ReadonlySet<string>;
+  readonly [authenticated]: true;
+}
+
+/** Faults: forbidden. */
+export function demand(principal: Principal, permission: Permission): void {
+  if (!principal.permissions.has(permission)) {
+    throw new Fault('forbidden', `this needs the permission ${permission}`);
+  }
+}
+
+/** For `core/accounts` alone: whoever calls it has checked who it is. */
+export function mintPrincipal(actor: Actor, granted: readonly string[]): Principal {
+  const allowed: ReadonlySet<string> = new Set(granted);
+  return { actor, permissions: allowed } as Principal;
+}

@@ -1,0 +1,129 @@
+import { audit, type Context } from '../audit/record.ts';
+import { Fault } from '../fault.ts';
+import { nouns } from '../ports/nouns.ts';
+import {
+  configurationKinds,
+  type Kind,
+  type Page,
+  type Query,
+  type Records,
+  type Write,
+} from '../ports/store.ts';
+import type { Permission } from './permissions.ts';
+import { demand, type Principal } from './principal.ts';
+
+/** A collection of the Management API, as its adapter sees it. `Input` holds the writable fields, `View` what is shown. */
+export interface Resource<K extends Kind, Input, View> {
+  readonly kind: K;
+  list(principal: Principal, query: Query<K>): Promise<Page<View>>;
+  /** Faults: notFound. */
+  read(principal: Principal, id: number): Promise<View>;
+  /** Faults: malformed or conflict, with `field`. */
+  create(principal: Principal, input: Input): Promise<View>;
+  /** Only the fields that `changes` has. Faults: notFound, malformed or conflict with `field`. */
+  update(principal: Principal, id: number, changes: Partial<Input>): Promise<View>;
+  /** Faults: notFound, conflict when others refer to the record. */
+  remove(principal: Principal, id: number): Promise<void>;
+}
+
+/** What is particular about a collection; `resource` does the rest: permissions, audit, not found. */
+export interface ResourceRules<K extends Kind, Input, View> {
+  readonly kind: K;
+  readonly reads: Permission;
+  readonly writes: Permission;
+  /** Records that lists and reads do not show. */
+  visible?(record: Records[K]): boolean;
+  /** The same as a condition for lists. */
+  readonly shown?: NonNullable<Query<K>['where']>;
+  view(record: Records[K], principal: Principal): View;
+  /** Writes that make the record; the one at `at` (default 0) inserts it. Absent where records come about in another way. */
+  create?(input: Input, principal: Principal): Promise<{ writes: readonly Write[]; at?: number }>;
+  update(record: Records[K], changes: Partial<Input>, principal: Principal): Promise<readonly Write[]>;
+  /** Absent where records go in another way. */
+  remove?(record: Records[K], principal: Principal): Promise<readonly Write[]>;
+  /** What is left to do once the record is gone. */
+  removed?(record: Records[K]): Promise<void>;
+  /** Members of the audit event's detail. */
+  summary(record: Records[K]): Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export function resource<K extends Kind, Input, View>(
+  context: Context,
+  rules: ResourceRules<K, Input, View>,
+): Resource<K, Input, View> {
+  const { kind } = rules;
+  const [one, many] = nouns[kind];
+  const find = async (id: number): Promise<Records[K]> => {
+    const record = await context.store.get(kind, id);
+    if (!record || rules.visible?.(record) === false) throw new Fault('notFound', `there is no such ${one}`);
+    return record;
+  };
+  const commit = async (writes: readonly Write[]): Promise<readonly number[]> => {
+    const ids = await context.store.commit(writes);
+    if ((configurationKinds as readonly Kind[]).includes(kind)) context.configuration.expire();
+    return ids;
+  };
+  /** Commits what changes a record. One that is gone by now is not there, rather than another than it was. */
+  const change = async (id: number, writes: readonly Write[]): Promise<void> => {
+    try {
+      await commit(writes);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'conflict') await find(id);
+      throw error;
+    }
+  };
+  return {
+    kind,
+    async list(principal, query) {
+      demand(principal, rules.reads);
+      const where = [...(query.where ?? []), ...(rules.shown ?? [])];
+      const page = await context.store.list(kind, { ...query, where });
+      return { ...page, records: page.records.map((record) => rules.view(record, principal)) };
+    },
+    async read(principal, id) {
+      demand(principal, rules.reads);
+      return rules.view(await find(id), principal);
+    },
+    async create(principal, input) {
+      demand(principal, rules.writes);
+      if (!rules.create) throw new Fault('unsupported', `${many} are not made like this`);
+      const { writes, at = 0 } = await rules.create(input, principal);
+      const event = audit(context, principal.actor, { action: `${kind}.create`, object: kind }, { ref: at });
+      const ids = await commit([...writes, event]);
+      return rules.view(await find(ids[at]!), principal);
+    },
+    async update(principal, id, changes) {
+      demand(principal, rules.writes);
+      const record = await find(id);
+      const writes = await rules.update(record, changes, principal);
+      const event = {
+        action: `${kind}.update`,
+        object: `${kind}:${id}`,
+        detail: { fields: Object.keys(changes).join(' ') },
+      };
+      await change(id, [...writes, audit(context, principal.actor, event)]);
+      return rules.view(await find(id), principal);
+    },
+    async remove(principal, id) {
+      demand(principal, rules.writes);
+      if (!rules.remove) throw new Fault('unsupported', `${many} are not deleted like this`);
+      const record = await find(id);
+      const writes = await rules.remove(record, principal);
+      const event = { action: `${kind}.delete`, object: `${kind}:${id}`, detail: rules.summary(record) };
+      await change(id, [...writes, audit(context, principal.actor, event)]);
+      await rules.removed?.(record);
+    },
+  };
+}
+
+/** The writes of an update that changes plain fields only; with `where`, as long as the record has these values still. */
+export function updateWrites<K extends Kind>(
+  kind: K,
+  id: number,
+  set: object,
+  where?: Partial<Records[K]>,
+): readonly Write[] {
+  return Object.keys(set).length === 0
+    ? []
+    : [{ op: 'update', kind, id, ...(where && { where }), set } as Write];
+}

@@ -1,0 +1,220 @@
+import { shippedRoles } from '../access/permissions.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { audit, type Context, systemActor } from '../audit/record.ts';
+import { createCa } from '../ca/create-ca.ts';
+import { newUniqueName } from '../ca/credential-kinds.ts';
+import { createOwnCredential } from '../ca/own-credentials.ts';
+import { serverNames } from '../ca/server-names.ts';
+import { Fault } from '../fault.ts';
+import { unsettledRestore } from '../ports/snapshot.ts';
+import type { Write } from '../ports/store.ts';
+import { shippedProfiles } from '../profiles/shipped.ts';
+import { credentialType } from '../records/credential.ts';
+import { issuingCaType } from '../records/issuing-ca.ts';
+import { settingContent, settingWrite } from '../storage/setting-content.ts';
+import { attribute, buildName } from '../x509/name.ts';
+
+export interface BootstrapOptions {
+  /** For the user `admin` that is made when there is none; given only then. */
+  readonly adminPassword: string;
+  /** Names this instance, so that one alone does it. */
+  readonly holder: string;
+}
+
+export interface BootstrapResult {
+  readonly adminCreated: boolean;
+}
+
+const year = 365.25 * 24 * 3_600_000;
+const tries = 600;
+
+/**
+ * First start: the token key, roles, profiles, a root CA, an issuing CA below it, the default domain, a TLS server credential and
+ * the user `admin`. Each step looks for what is there, so one that was cut off goes on where it stopped. One instance at a time
+ * does it; `pause` waits a little for the others. Faults: unavailable; internal where the master key is not that of the database.
+ */
+export async function bootstrap(
+  context: Context,
+  accounts: Accounts,
+  { adminPassword, holder }: BootstrapOptions,
+  pause: () => Promise<void>,
+): Promise<BootstrapResult> {
+  if (await context.store.find('setting', { name: unsettledRestore })) {
+    throw new Fault('conflict', 'a restore has not come to its end: run postern restore again');
+  }
+  // First of all, and without the lease: of two master keys on one empty database, the one that comes second writes nothing.
+  await accounts.tokenKey();
+  for (let n = 0; !(await context.store.lease('bootstrap', holder, 30)); n++) {
+    if (n >= tries) throw new Fault('unavailable', 'another instance has been starting for too long');
+    await pause();
+  }
+  context.configuration.expire();
+  await makeRoles(context);
+  await makeProfiles(context);
+  await makeCas(context);
+  await makeDefaultDomain(context);
+  await makeTlsCredential(context);
+  const adminCreated = await makeAdmin(context, accounts, adminPassword);
+  await context.store.lease('bootstrap', holder, 0);
+  return { adminCreated };
+}
+
+/** The names of the roles that have been made here: one of them that is not there any more has been deleted or renamed. */
+interface RolesMade {
+  readonly names: readonly string[];
+}
+
+const rolesMadeName = 'shipped-roles';
+
+/**
+ * What is shipped changes with the versions: a role goes along with it until an administrator changes the role, and does not come back
+ * once an administrator has deleted it.
+ */
+async function makeRoles(context: Context): Promise<void> {
+  await makeNewRoles(context);
+  const { store } = context;
+  for (const [uniqueName, role] of Object.entries(shippedRoles)) {
+    const existing = await store.find('role', { uniqueName });
+    if (!existing) continue;
+    const { id, permissions } = existing;
+    if (new Set(permissions).symmetricDifference(new Set(role.permissions)).size === 0) continue;
+    if (await isChanged(context, id)) continue;
+    const detail = { uniqueName, permissions: role.permissions.length };
+    await store.commit([
+      { op: 'update', kind: 'role', id, set: { permissions: role.permissions } },
+      audit(context, systemActor, { action: 'role.ship', object: `role:${id}`, detail }),
+    ]);
+  }
+}
+
+async function makeNewRoles({ store, clock }: Context): Promise<void> {
+  const setting = await store.find('setting', { name: rolesMadeName });
+  const { names } = setting
+    ? settingContent<RolesMade>(setting, ({ names }) => Array.isArray(names))
+    : { names: [] };
+  const fresh = Object.entries(shippedRoles).filter(([uniqueName]) => !names.includes(uniqueName));
+  if (fresh.length === 0) return;
+  const made: RolesMade = { names: [...names, ...fresh.map(([uniqueName]) => uniqueName)] };
+  const value = Buffer.from(JSON.stringify(made));
+  const writes = [settingWrite(rolesMadeName, setting, value, false)];
+  for (const [uniqueName, role] of fresh) {
+    if (await store.find('role', { uniqueName })) continue;
+    writes.push({ op: 'insert', kind: 'role', values: { createdAt: clock.now(), uniqueName, ...role } });
+  }
+  await store.commit(writes);
+}
+
+/** Whether an administrator ever changed a role, or has made it: the audit trail, which forgets nothing, says so. */
+async function isChanged({ store }: Context, role: number): Promise<boolean> {
+  const where = [
+    { field: 'object', is: 'equal', value: `role:${role}` },
+    { field: 'action', is: 'oneOf', value: ['role.update', 'role.create'] },
+  ] as const;
+  return (await store.list('auditEvent', { where, limit: 1 })).records.length > 0;
+}
+
+async function makeProfiles(context: Context): Promise<void> {
+  const { store, clock } = context;
+  const { records } = await store.list('profile', { limit: 1 });
+  if (records.length > 0) return;
+  const writes = Object.entries(shippedProfiles).map(
+    ([uniqueName, profile]): Write => ({
+      op: 'insert',
+      kind: 'profile',
+      values: { createdAt: clock.now(), uniqueName, profile },
+    }),
+  );
+  await store.commit([...writes, audit(context, systemActor, { action: 'profile.ship', object: '' })]);
+  context.configuration.expire();
+}
+
+async function makeCas(context: Context): Promise<void> {
+  const keyStore = context.keyStores.keys().next().value!;
+  const { store, entropy } = context;
+  const { records } = await store.list('issuingCa', { limit: 1, order: { field: 'id', descending: false } });
+  let root = records[0];
+  if (root && root.type !== issuingCaType.autoGeneratedRoot) return;
+  // Two installations must not have CAs of one name: a truststore would mix them up.
+  const mark = root ? root.commonName.slice(-8) : Buffer.from(entropy.bytes(4)).toString('hex').toUpperCase();
+  const name = (kind: string) =>
+    buildName([[attribute('O', 'Postern')], [attribute('CN', `Postern ${kind} ${mark}`)]]);
+  if (!root) {
+    const wanted = {
+      uniqueName: 'root',
+      type: issuingCaType.autoGeneratedRoot,
+      subject: name('Root CA'),
+      keyStore,
+      key: { type: 'p-384' },
+      lifetime: 20 * year,
+    } as const;
+    root = await store.get('issuingCa', await createCa(context, wanted, systemActor));
+  }
+  if (await store.find('issuingCa', { type: issuingCaType.autoGenerated })) return;
+  const parent = (await context.configuration.current()).ca(root!.id);
+  if (!parent) throw new Fault('unavailable', 'the root CA cannot be used');
+  const wanted = {
+    uniqueName: 'issuing',
+    type: issuingCaType.autoGenerated,
+    subject: name('Issuing CA'),
+    keyStore,
+    key: { type: 'p-256' },
+    lifetime: 10 * year,
+    pathLength: 0,
+    parent,
+  } as const;
+  await createCa(context, wanted, systemActor);
+}
+
+async function makeDefaultDomain(context: Context): Promise<void> {
+  const { store, clock, settings } = context;
+  const uniqueName = settings.defaultDomain;
+  if (await store.find('domain', { uniqueName })) return;
+  const issuing = await store.find('issuingCa', { type: issuingCaType.autoGenerated });
+  const { records } = await store.list('profile', { limit: 1000 });
+  const profiles = records
+    .filter((profile) => deviceProfiles.has(profile.uniqueName))
+    .map(({ id }) => ({ profile: id, alias: null }));
+  await store.commit([
+    {
+      op: 'insert',
+      kind: 'domain',
+      values: { createdAt: clock.now(), uniqueName, issuingCa: issuing?.id ?? null, profiles },
+    },
+    audit(
+      context,
+      systemActor,
+      { action: 'domain.create', object: 'domain', detail: { uniqueName } },
+      { ref: 0 },
+    ),
+  ]);
+  context.configuration.expire();
+}
+
+/**
+ * What devices of the default domain may have: themselves as a client, and servers. Profiles under which a device can be
+ * certified as a client of another name (OPC UA, where the name is the application's), CAs, IDevIDs, owner ids and code signing
+ * are for whoever says so.
+ */
+const deviceProfiles: ReadonlySet<string> = new Set(['domain_credential', 'tls_client', 'tls_server']);
+
+async function makeTlsCredential(context: Context): Promise<void> {
+  const type = credentialType.tlsServer;
+  if (await context.store.find('credential', { type, isActive: true })) return;
+  const wanted = {
+    type,
+    uniqueName: newUniqueName(context, type),
+    profileName: 'tls_server',
+    commonName: context.settings.serverNames[0] ?? 'localhost',
+    names: serverNames(context.settings),
+    keyType: 'p-256',
+    activate: true,
+  } as const;
+  await createOwnCredential(context, wanted, systemActor);
+}
+
+async function makeAdmin({ store }: Context, accounts: Accounts, password: string): Promise<boolean> {
+  const { records } = await store.list('user', { limit: 1 });
+  if (records.length > 0) return false;
+  await accounts.createUser('admin', password, 'Admin', systemActor);
+  return true;
+}

@@ -1,0 +1,107 @@
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import type { Context } from '../audit/record.ts';
+import type { Crls } from '../ca/crls.ts';
+import { discardHeldKey, type TakenKey, takeHeldKey } from '../ca/held-key.ts';
+import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
+import { type Link, linksAbove } from '../configuration/ca-links.ts';
+import { issueByName } from '../enrolment/issue-by-name.ts';
+import { Fault } from '../fault.ts';
+import type { Deferral } from '../issuance/outcome.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { revokeUpstream } from '../upstream/revocation.ts';
+import type { KeyType } from '../x509/algorithm.ts';
+
+export interface CertificateInput {
+  /** Of the certificate's subject when it is issued; from then on the inventory name. */
+  readonly commonName: string;
+  /** Default: the default domain. */
+  readonly domain?: number;
+  /** Default: `tls_client`, where the domain offers it. */
+  readonly profile?: number;
+  /** A PKCS#10 request, DER. Without one the key is made here, and waits to be fetched. */
+  readonly csr?: Uint8Array;
+  /** Of a key that is made here; default: P-256. */
+  readonly keyType?: KeyType;
+}
+
+export interface Certificates
+  extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {
+  /** See `issueByName`. */
+  create(principal: Principal, input: CertificateInput): Promise<StoredCertificate | Deferral>;
+  /** With a new CRL. Faults: notFound, malformed with `field`, conflict. */
+  revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
+  /** The certificates above one, its issuer first. Faults: notFound. */
+  above(principal: Principal, id: number): Promise<readonly Link[]>;
+  /** The key that was made here: once, then it is destroyed. Faults: notFound, conflict when there is none. */
+  takeKey(principal: Principal, id: number): Promise<TakenKey>;
+}
+
+const inLists = ['good', 'hold', 'revoked'] as const;
+
+const isVisible = ({ hidden, status }: StoredCertificate): boolean =>
+  !hidden && (inLists as readonly string[]).includes(status);
+
+export function certificates(context: Context, crls: Crls): Certificates {
+  const { store } = context;
+  const find = async (id: number): Promise<StoredCertificate> => {
+    const record = await store.get('certificate', id);
+    if (!record || !isVisible(record)) throw new Fault('notFound', 'there is no such certificate');
+    return record;
+  };
+  const collection = resource<'certificate', CertificateInput, StoredCertificate>(context, {
+    kind: 'certificate',
+    reads: 'certificates.read',
+    writes: 'certificates.write',
+    visible: isVisible,
+    shown: [
+      { field: 'hidden', is: 'equal', value: false },
+      { field: 'status', is: 'oneOf', value: inLists },
+    ],
+    view: (record) => record,
+    summary: ({ serialNumber, subject }) => ({ serialNumber, subject }),
+    update: async ({ id }, { commonName }) =>
+      updateWrites('certificate', id, commonName === undefined ? {} : { commonName }),
+    // A CRL must not forget: the record stays, out of sight.
+    remove: async ({ id }) => [
+      { op: 'update', kind: 'certificate', id, where: { hidden: false }, set: { hidden: true } },
+    ],
+    removed: ({ id }) => discardHeldKey(context, id),
+  });
+  return {
+    ...collection,
+    async create(principal, input) {
+      demand(principal, 'certificates.issue');
+      const made = await issueByName(context, input, principal.actor);
+      return typeof made === 'number' ? find(made) : made;
+    },
+    async revoke(principal, id, revocation) {
+      demand(principal, 'certificates.revoke');
+      const record = await find(id);
+      if (revocation.invalidityDate !== undefined && revocation.invalidityDate > context.clock.now()) {
+        throw new Fault('malformed', 'this lies in the future', { field: 'invalidityDate' });
+      }
+      const { actor } = principal;
+      const configuration = await context.configuration.current();
+      const writes = [
+        ...(await revocationWrites(context, actor, record, revocation)),
+        ...(revocation.reason === 'removeFromCRL'
+          ? []
+          : deactivationWrites(context, configuration, actor, record)),
+      ];
+      await revokeUpstream(context, record, revocation.reason);
+      await store.commit(writes);
+      context.configuration.expire();
+      await crls.generateAfterRevocation([record.ca], actor);
+      return find(id);
+    },
+    async above(principal, id) {
+      demand(principal, 'certificates.read');
+      return linksAbove(await context.configuration.current(), (await find(id)).ca);
+    },
+    async takeKey(principal, id) {
+      demand(principal, 'certificates.issue');
+      return takeHeldKey(context, await find(id), principal.actor);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, resource } from '../access/resource.ts';
+import { audit, type Context } from '../audit/record.ts';
+import type { KeyMaterial } from '../ca/key-material.ts';
+import { replaceActive } from '../ca/own-credentials.ts';
+import { Fault } from '../fault.ts';
+import { type Credential, credentialType } from '../records/credential.ts';
+import { retried } from '../storage/retry.ts';
+import type { KeyType } from '../x509/algorithm.ts';
+import { makeCredential } from './make-credential.ts';
+
+export interface CredentialInput {
+  /** One of `credentialType`; cannot be changed. */
+  readonly type: number;
+  readonly uniqueName?: string;
+  readonly commonName?: string;
+  /** Subject alternative names as `parseGeneralName` reads them. */
+  readonly names?: readonly string[];
+  /** Default: P-256; for a root CA P-384. */
+  readonly keyType?: KeyType;
+  /** A certificate and key from outside; without it both are made here. */
+  readonly material?: KeyMaterial;
+}
+
+/** What this service holds a private key for, for itself. */
+export interface Credentials extends Resource<'credential', CredentialInput, Credential> {
+  /**
+   * Serves a TLS server credential from the next handshake on. Faults: notFound, conflict for a credential of another type or
+   * one that has expired.
+   */
+  activate(principal: Principal, id: number): Promise<Credential>;
+}
+
+/** `activated`: has the listener of this process take over what has been activated. */
+export function credentials(context: Context, activated: () => Promise<void>): Credentials {
+  const { store, clock } = context;
+  const collection = resource<'credential', CredentialInput, Credential>(context, {
+    kind: 'credential',
+    reads: 'credentials.read',
+    writes: 'credentials.write',
+    view: (record) => record,
+    summary: ({ uniqueName, type }) => ({ uniqueName, type }),
+    async update({ id, type }, changes) {
+      if (changes.type !== undefined && changes.type !== type) {
+        throw new Fault('malformed', 'a credential stays of its type', { field: 'credentialType' });
+      }
+      const { uniqueName } = changes;
+      const set = { updatedAt: clock.now(), ...(uniqueName !== undefined && { uniqueName }) };
+      return [{ op: 'update', kind: 'credential', id, set }];
+    },
+    async remove({ id, isActive }) {
+      if (isActive) {
+        throw new Fault('conflict', 'this credential is the one that is served: activate another one first');
+      }
+      return [{ op: 'delete', kind: 'credential', id, where: { isActive: false } }];
+    },
+    async removed({ key, issuingCa }) {
+      // A CA's key is the CA's.
+      if (issuingCa === null) await context.keyStores.get(key.store)?.remove(key.id);
+    },
+  });
+  const find = async (id: number): Promise<Credential> => {
+    const record = await store.get('credential', id);
+    if (!record) throw new Fault('notFound', 'there is no such credential');
+    return record;
+  };
+  return {
+    ...collection,
+    async create(principal, input) {
+      demand(principal, 'credentials.write');
+      return find(await makeCredential(context, input, principal.actor));
+    },
+    async activate(principal, id) {
+      demand(principal, 'credentials.write');
+      await retried(async () => {
+        const { type, isActive, notValidAfter } = await find(id);
+        if (type !== credentialType.tlsServer)
+          throw new Fault('conflict', 'only a TLS server credential can be served');
+        if (notValidAfter < clock.now()) throw new Fault('conflict', 'its certificate has expired');
+        if (isActive) return;
+        await store.commit([
+          ...(await replaceActive(context)),
+          { op: 'update', kind: 'credential', id, set: { isActive: true, updatedAt: clock.now() } },
+          audit(context, principal.actor, { action: 'credential.activate', object: `credential:${id}` }),
+        ]);
+      });
+      context.configuration.expire();
+      // What was activated is what others of this service find; this listener's trouble does not change that.
+      await activated().catch((error) =>
+        context.log.error('the TLS credential cannot be served', error, { credential: id }),
+      );
+      return find(id);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import type { Context } from '../audit/record.ts';
+import { atField, Fault } from '../fault.ts';
+import type { DevidRegistration } from '../records/devid-registration.ts';
+import { demandIdevidTruststore } from './idevid-truststore.ts';
+
+export type RegistrationInput = Omit<DevidRegistration, 'id' | 'createdAt'>;
+
+export function devidRegistrations(
+  context: Context,
+): Resource<'devidRegistration', RegistrationInput, DevidRegistration> {
+  return resource<'devidRegistration', RegistrationInput, DevidRegistration>(context, {
+    kind: 'devidRegistration',
+    reads: 'registrations.read',
+    writes: 'registrations.write',
+    view: (record) => record,
+    summary: ({ uniqueName, truststore, domain }) => ({ uniqueName, truststore, domain }),
+    async create(input) {
+      await check(context, input);
+      const values = { ...input, createdAt: context.clock.now() };
+      return { writes: [{ op: 'insert', kind: 'devidRegistration', values }] };
+    },
+    async update({ id }, changes) {
+      await check(context, changes);
+      return updateWrites('devidRegistration', id, changes);
+    },
+    remove: async ({ id }) => [{ op: 'delete', kind: 'devidRegistration', id }],
+  });
+}
+
+async function check(
+  context: Context,
+  { truststore, domain, serialNumberPattern }: Partial<RegistrationInput>,
+): Promise<void> {
+  if (truststore !== undefined) await demandIdevidTruststore(context, truststore, 'truststore');
+  if (domain !== undefined && !(await context.store.get('domain', domain))) {
+    throw new Fault('malformed', 'there is no such domain', { field: 'domain' });
+  }
+  if (serialNumberPattern === undefined) return;
+  try {
+    context.patterns.compile(serialNumberPattern);
+  } catch (error) {
+    throw atField(error, 'serialNumberPattern');
+  }
+}

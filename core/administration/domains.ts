@@ -1,0 +1,97 @@
+import { type Resource, resource, updateWrites } from '../access/resource.ts';
+import type { Context } from '../audit/record.ts';
+import { Fault } from '../fault.ts';
+import { profileShortcomings } from '../profiles/shortcomings.ts';
+import type { Domain, DomainProfile } from '../records/domain.ts';
+
+export interface DomainInput {
+  readonly uniqueName: string;
+  /** Left out: the default domain's. */
+  readonly issuingCa?: number | null;
+  /** Left out: what the default domain offers. */
+  readonly profiles?: readonly DomainProfile[];
+}
+
+export function domains(context: Context): Resource<'domain', DomainInput, Domain> {
+  return resource<'domain', DomainInput, Domain>(context, {
+    kind: 'domain',
+    reads: 'domains.read',
+    writes: 'domains.write',
+    view: (record) => record,
+    summary: ({ uniqueName }) => ({ uniqueName }),
+    async create(input) {
+      await check(context, input);
+      const model = (await context.configuration.current()).domainNamed(context.settings.defaultDomain);
+      return {
+        writes: [
+          {
+            op: 'insert',
+            kind: 'domain',
+            values: {
+              createdAt: context.clock.now(),
+              uniqueName: input.uniqueName,
+              issuingCa: input.issuingCa === undefined ? (model?.issuingCa ?? null) : input.issuingCa,
+              profiles: input.profiles ?? model?.profiles ?? [],
+            },
+          },
+        ],
+      };
+    },
+    async update(domain, changes) {
+      await check(context, changes);
+      if (changes.uniqueName !== undefined && changes.uniqueName !== domain.uniqueName)
+        demandNotDefault(context, domain);
+      return updateWrites('domain', domain.id, changes);
+    },
+    async remove(domain) {
+      demandNotDefault(context, domain);
+      return [{ op: 'delete', kind: 'domain', id: domain.id }];
+    },
+  });
+}
+
+function demandNotDefault({ settings }: Context, { uniqueName }: Domain): void {
+  if (uniqueName === settings.defaultDomain) {
+    throw new Fault('conflict', 'this is the default domain: paths without a domain mean it');
+  }
+}
+
+const isSegment = (text: string): boolean => !/[/\\~?#%]/.test(text) && text !== '.' && text !== '..';
+
+/** A path segment has to be able to name the domain, and everything it refers to has to exist. */
+async function check(context: Context, input: Partial<DomainInput>): Promise<void> {
+  const { uniqueName, issuingCa, profiles = [] } = input;
+  if (uniqueName !== undefined && (!isSegment(uniqueName) || uniqueName === '_')) {
+    throw new Fault(
+      'malformed',
+      'a domain name stands in paths: it may not contain / \\ ~ ? # % nor be . .. or _',
+      {
+        field: 'uniqueName',
+      },
+    );
+  }
+  if (issuingCa != null && !(await context.store.get('issuingCa', issuingCa))) {
+    throw new Fault('malformed', 'there is no such issuing CA', { field: 'issuingCa' });
+  }
+  const refuse = (detail: string) => new Fault('malformed', detail, { field: 'profiles' });
+  const configuration = await context.configuration.current();
+  const { security } = configuration;
+  const names = new Set<string>();
+  for (const { profile, alias } of profiles) {
+    const record = await context.store.get('profile', profile);
+    if (!record) throw refuse(`there is no certificate profile ${profile}`);
+    const rules = configuration.profile(profile)?.rules;
+    const [problem] = rules ? profileShortcomings(security, rules, context.clock.now()) : [];
+    if (problem) throw refuse(`${record.uniqueName}: ${problem.pointer}: ${problem.detail}`);
+    const name = alias ?? record.uniqueName;
+    if (names.has(name)) throw refuse(`${name} is offered twice`);
+    names.add(name);
+    if (alias !== null && !isSegment(alias)) {
+      throw refuse(`the alias ${alias} cannot stand in a path: no / \\ ~ ? # %, and neither . nor ..`);
+    }
+    // In a path it would mean one here and another elsewhere.
+    if (alias !== null && (await context.store.find('profile', { uniqueName: alias }))) {
+      throw refuse(`${alias} is the name of a certificate profile itself`);
+    }
+  }
+}

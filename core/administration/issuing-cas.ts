@@ -1,0 +1,134 @@
+import { demand, type Principal } from '../access/principal.ts';
+import { type Resource, resource } from '../access/resource.ts';
+import { audit, type Context } from '../audit/record.ts';
+import type { Crls } from '../ca/crls.ts';
+import { linkRoots } from '../ca/root-links.ts';
+import { type Link, linksAbove } from '../configuration/ca-links.ts';
+import { findIssued } from '../configuration/find-issued.ts';
+import { Fault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
+import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
+import { caShortcoming } from '../security/authority.ts';
+import { parseCertificate } from '../x509/certificate.ts';
+import { type CaPosition, caHierarchy } from './ca-hierarchy.ts';
+import { type CaInput, makeCa } from './make-ca.ts';
+
+export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
+  /** Lets it sign again. Faults: notFound, conflict when its certificate has expired, is revoked or not up to the security level. */
+  activate(principal: Principal, id: number): Promise<IssuingCa>;
+  /** It signs no more certificates; its CRLs go on. Faults: notFound. */
+  deactivate(principal: Principal, id: number): Promise<IssuingCa>;
+  /** Its certificate and those above it. Faults: notFound. */
+  links(principal: Principal, id: number): Promise<readonly Link[]>;
+  /** See `caHierarchy`. */
+  hierarchy(principal: Principal): Promise<readonly CaPosition[]>;
+  /** The newest CRL. Faults: notFound (no such CA); undefined when it has none yet. */
+  crl(principal: Principal, id: number): Promise<StoredCrl | undefined>;
+  /** See `Crls.generate`. */
+  generateCrl(principal: Principal, id: number): Promise<StoredCrl>;
+}
+
+export function issuingCas(context: Context, crls: Crls): IssuingCas {
+  const { store, clock } = context;
+  const find = async (id: number): Promise<IssuingCa> => {
+    const record = await store.get('issuingCa', id);
+    if (!record) throw new Fault('notFound', 'there is no such issuing CA');
+    return record;
+  };
+  const collection = resource<'issuingCa', CaInput, IssuingCa>(context, {
+    kind: 'issuingCa',
+    reads: 'cas.read',
+    writes: 'cas.write',
+    view: (record) => record,
+    summary: ({ uniqueName, commonName, type }) => ({ uniqueName, commonName, type }),
+    async update(record, { type, commonName, uniqueName, isActive }) {
+      if (type !== undefined && type !== record.type)
+        throw new Fault('malformed', 'a CA stays of its type', { field: 'issuingCaType' });
+      if (commonName !== undefined && commonName !== record.commonName)
+        throw new Fault('malformed', 'a CA keeps its name', { field: 'commonName' });
+      if (isActive && !record.isActive) await demandSound(context, record);
+      const set = {
+        updatedAt: clock.now(),
+        ...(uniqueName !== undefined && { uniqueName }),
+        ...(isActive !== undefined && { isActive }),
+      };
+      return [{ op: 'update', kind: 'issuingCa', id: record.id, set }];
+    },
+    remove: (record) => removal(context, record),
+    async removed({ key }) {
+      if (key && !key.found) await context.keyStores.get(key.store)?.remove(key.id);
+    },
+  });
+
+  async function setActive(principal: Principal, id: number, isActive: boolean): Promise<IssuingCa> {
+    demand(principal, 'cas.write');
+    const record = await find(id);
+    if (isActive) await demandSound(context, record);
+    if (record.isActive !== isActive) {
+      const action = isActive ? 'issuingCa.activate' : 'issuingCa.deactivate';
+      await store.commit([
+        { op: 'update', kind: 'issuingCa', id, set: { isActive, updatedAt: clock.now() } },
+        audit(context, principal.actor, { action, object: `issuingCa:${id}` }),
+      ]);
+      context.configuration.expire();
+    }
+    return find(id);
+  }
+
+  return {
+    ...collection,
+    async create(principal, input) {
+      demand(principal, 'cas.write');
+      const id = await makeCa(context, input, principal.actor);
+      await linkRoots(context, principal.actor);
+      return find(id);
+    },
+    activate: (principal, id) => setActive(principal, id, true),
+    deactivate: (principal, id) => setActive(principal, id, false),
+    async links(principal, id) {
+      demand(principal, 'cas.read');
+      await find(id);
+      return linksAbove(await context.configuration.current(), id);
+    },
+    hierarchy: (principal) => caHierarchy(context, principal),
+    async crl(principal, id) {
+      demand(principal, 'crls.read');
+      await find(id);
+      return store.find('crl', { ca: id });
+    },
+    async generateCrl(principal, id) {
+      demand(principal, 'crls.generate');
+      return crls.generate(id, principal.actor);
+    },
+  };
+}
+
+/** What it signs has to be worth something. Faults: conflict. */
+async function demandSound(context: Context, { certificate }: IssuingCa): Promise<void> {
+  const parsed = parseCertificate(certificate);
+  if (parsed.notAfter <= context.clock.now())
+    throw new Fault('conflict', 'the certificate of this CA has expired');
+  const configuration = await context.configuration.current();
+  const own = await findIssued(context.store, configuration, parsed);
+  if (own && own.status !== 'good') throw new Fault('conflict', 'the certificate of this CA is revoked');
+  const shortcoming = caShortcoming(configuration.security, parsed);
+  if (shortcoming) throw new Fault('conflict', shortcoming);
+}
+
+const mostCounted = 1000;
+
+/** With a root goes the record of its own certificate. That nothing else refers to the CA is for the store to say. */
+async function removal({ store }: Context, { id, certificate }: IssuingCa): Promise<readonly Write[]> {
+  const { serialNumber } = parseCertificate(certificate);
+  const own = await store.find('certificate', { ca: id, serialNumber });
+  const known = await store.count('certificate', [{ field: 'ca', is: 'equal', value: id }], mostCounted);
+  const issued = known - (own ? 1 : 0);
+  if (issued > 0) {
+    const count = known === mostCounted ? `${issued} or more` : issued;
+    throw new Fault('conflict', `it has issued ${count} certificate${issued === 1 ? '' : 's'}`);
+  }
+  return [
+    ...(own ? ([{ op: 'delete', kind: 'certificate', id: own.id }] as const) : []),
+    { op: 'delete', kind: 'issuingCa', id },
+  ];
+}

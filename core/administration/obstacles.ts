@@ -1,0 +1,35 @@
+import type { Context } from '../audit/record.ts';
+import { profileShortcomings } from '../profiles/shortcomings.ts';
+import { caShortcoming } from '../security/authority.ts';
+import { levelNamed, type SecurityLevel } from '../security/levels.ts';
+
+/** What stands against a security level. */
+export interface Obstacle {
+  readonly kind: 'issuingCa' | 'profile';
+  readonly id: number;
+  readonly uniqueName: string;
+  readonly detail: string;
+}
+
+/** The active CAs, and the profiles that a domain offers, that fall short of a level. */
+export async function obstacles(context: Context, level: SecurityLevel): Promise<readonly Obstacle[]> {
+  const rules = levelNamed(level);
+  context.configuration.expire();
+  const { cas, domains, profile } = await context.configuration.current();
+  const found: Obstacle[] = [];
+  for (const { record, certificate } of cas) {
+    if (!record.isActive) continue;
+    const { id, uniqueName } = record;
+    const detail = caShortcoming(rules, certificate);
+    if (detail) found.push({ kind: 'issuingCa', id, uniqueName, detail });
+  }
+  const offered = new Set(domains.flatMap(({ profiles }) => profiles.map((one) => one.profile)));
+  for (const one of offered) {
+    const loaded = profile(one);
+    if (!loaded) continue;
+    const { id, uniqueName } = loaded.record;
+    for (const { pointer, detail } of profileShortcomings(rules, loaded.rules, context.clock.now()))
+      found.push({ kind: 'profile', id, uniqueName, detail: `${pointer}: ${detail}` });
+  }
+  return found;
+}

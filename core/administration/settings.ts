@@ -1,0 +1,122 @@
+import { demand, type Principal } from '../access/principal.ts';
+import { audit, brief, type Context } from '../audit/record.ts';
+import { Fault } from '../fault.ts';
+import type { Setting, Store } from '../ports/store.ts';
+import { isStricter, type SecurityLevel, usualLevel } from '../security/levels.ts';
+import { settingContent, settingWrite } from '../storage/setting-content.ts';
+import { isHostPattern } from '../webhooks/hosts.ts';
+import { type LevelView, securityLevelViews } from './level-views.ts';
+import { obstacles } from './obstacles.ts';
+
+/** What an administrator can change while the service runs, for all instances. */
+export interface RuntimeSettings {
+  /** How long a user's tokens are good for, in seconds. */
+  readonly accessTokenSeconds: number;
+  readonly refreshTokenSeconds: number;
+  /** Metrics count certificates that run out within this. */
+  readonly expiryWarningDays: number;
+  /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
+  readonly logRetentionDays: number | null;
+  /** Webhooks are told of a certificate so many days before it ends, each time. */
+  readonly webhookWarnDays: readonly number[];
+  /** Hosts that webhooks may name, `*.example.com` for all below one; none: all hosts. */
+  readonly webhookHosts: readonly string[];
+  /** What keys, validities and protocols have to come up to. */
+  readonly securityLevel: SecurityLevel;
+}
+
+const defaults: RuntimeSettings = {
+  accessTokenSeconds: 15 * 60,
+  refreshTokenSeconds: 24 * 3600,
+  expiryWarningDays: 30,
+  logRetentionDays: null,
+  webhookWarnDays: [30, 7, 1],
+  webhookHosts: [],
+  securityLevel: usualLevel,
+};
+
+const settingName = 'runtime-settings';
+const tries = 5;
+
+export interface RuntimeSettingsUse {
+  /** The security levels, and what stands against each. Faults: forbidden. */
+  levels(principal: Principal): Promise<readonly LevelView[]>;
+  read(principal: Principal): Promise<RuntimeSettings>;
+  /** Only the members of `changes`. Faults: malformed with `field`; conflict where something falls short of a stricter level. */
+  change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
+}
+
+/** As they stand now: what has not been changed is at its default. */
+export async function currentSettings(store: Store): Promise<RuntimeSettings> {
+  return decode(await store.find('setting', { name: settingName }));
+}
+
+const decode = (setting: Setting | undefined): RuntimeSettings => ({
+  ...defaults,
+  ...(setting && settingContent<Partial<RuntimeSettings>>(setting)),
+});
+
+export function runtimeSettings(context: Context): RuntimeSettingsUse {
+  const { store } = context;
+
+  async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {
+    const setting = await store.find('setting', { name: settingName });
+    const before = decode(setting);
+    const next = { ...before, ...changes };
+    if (next.refreshTokenSeconds < next.accessTokenSeconds) {
+      throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {
+        field: 'refreshTokenSeconds',
+      });
+    }
+    const wrong = next.webhookHosts.find((host) => !isHostPattern(host));
+    if (wrong !== undefined) {
+      throw new Fault('malformed', `${brief(wrong)}: this is neither a host nor \`*.\` before one`, {
+        field: 'webhookHosts',
+      });
+    }
+    if (isStricter(next.securityLevel, before.securityLevel)) await demandNoObstacles(next.securityLevel);
+    const value = Buffer.from(JSON.stringify(next));
+    const write = settingWrite(settingName, setting, value, false);
+    const detail = Object.fromEntries(
+      Object.entries(changes).map(([name, value]) => [
+        name,
+        typeof value === 'object' && value !== null ? brief(value.join(' ')) : value,
+      ]),
+    );
+    await store.commit([
+      write,
+      audit(context, principal.actor, { action: 'settings.update', object: 'settings', detail }),
+    ]);
+    context.configuration.expire();
+    return next;
+  }
+
+  /** What is made meanwhile is checked against the new level when it issues. */
+  async function demandNoObstacles(level: SecurityLevel): Promise<void> {
+    const found = await obstacles(context, level);
+    if (found.length === 0) return;
+    const shown = found.slice(0, 5).map(({ uniqueName, detail }) => `${uniqueName}: ${detail}`);
+    const more = found.length > shown.length ? `; and ${found.length - shown.length} more` : '';
+    throw new Fault('conflict', `not yet at the security level ${level}: ${shown.join('; ')}${more}`, {
+      hint: 'replace or deactivate these CAs, change these profiles or no longer offer them; GET /api/settings/security-levels/ lists them all',
+    });
+  }
+
+  return {
+    levels: (principal) => securityLevelViews(context, principal),
+    async read(principal) {
+      demand(principal, 'settings.read');
+      return currentSettings(store);
+    },
+    async change(principal, changes) {
+      demand(principal, 'settings.write');
+      for (let n = 1; ; n++) {
+        try {
+          return await change(principal, changes);
+        } catch (error) {
+          if (!(error instanceof Fault) || error.code !== 'conflict' || n >= tries) throw error;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { Fault } from '../fault.ts';
+import type { Domain } from '../records/domain.ts';
+import type { Configuration, LoadedCa, LoadedProfile } from './configuration.ts';
+
+/** The domain that a path names, or the default one. Faults: notFound. */
+export function resolveDomain(
+  configuration: Configuration,
+  name: string | undefined,
+  fallback: string,
+): Domain {
+  const domain = configuration.domainNamed(name ?? fallback);
+  if (!domain) throw new Fault('notFound', 'there is no such domain');
+  return domain;
+}
+
+/**
+ * The profile that `name` means in `domain`: an alias there, or a profile's own name. Faults: notFound when no
+ * profile is called so, forbidden when the domain does not offer it.
+ */
+export function resolveProfile(configuration: Configuration, domain: Domain, name: string): LoadedProfile {
+  const aliased = domain.profiles.find(({ alias }) => alias === name);
+  const profile = aliased ? configuration.profile(aliased.profile) : configuration.profileNamed(name);
+  if (!profile) throw new Fault('notFound', 'there is no such certificate profile');
+  if (
+    !aliased &&
+    !domain.profiles.some((offered) => offered.profile === profile.record.id && offered.alias === null)
+  ) {
+    throw new Fault('forbidden', `the domain ${domain.uniqueName} does not offer this certificate profile`);
+  }
+  return profile;
+}
+
+/** Faults: unavailable when the domain has no CA that can sign. */
+export function resolveCa(configuration: Configuration, domain: Domain): LoadedCa {
+  const ca = domain.issuingCa === null ? undefined : configuration.ca(domain.issuingCa);
+  if (!ca) throw new Fault('unavailable', `the domain ${domain.uniqueName} has no issuing CA`);
+  return ca;
+}

@@ -1,0 +1,82 @@
+import type { Petition } from '../approvals/clearance.ts';
+import { certificateContent, outcomeDigest } from '../approvals/content.ts';
+import type { Revocation } from '../ca/revocation.ts';
+import type { LoadedCa } from '../configuration/configuration.ts';
+import type { Matter } from '../configuration/policy-rule.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import type { Exchange } from '../records/transaction.ts';
+import { type RequestIdentity, requestDigest, revocationDigest } from '../requester/request-identity.ts';
+import { formatDistinguishedName } from '../x509/name.ts';
+
+interface Wish extends Pick<Petition, 'actor' | 'request' | 'goesOn'> {
+  readonly identity: RequestIdentity;
+  readonly requested: ProfileRequest;
+  readonly ca: LoadedCa;
+  /** What the profile makes of the request at a moment. */
+  outcomeAt(now: number): ProfileOutcome;
+  /** Nobody is asked about what could not be issued. Faults: see `prepare`. */
+  rehearse(outcome: ProfileOutcome): void;
+  /** The requester has its answer from elsewhere, or means another certificate when it asks again. */
+  readonly remembers: boolean;
+}
+
+/** The wish for a certificate, as those see it who decide on it. */
+export function petitionFor(wish: Wish): Petition {
+  const { identity, actor, request, goesOn, requested, ca, outcomeAt } = wish;
+  const isKeyMadeHere = typeof identity.key === 'string';
+  return {
+    digest: requestDigest(identity),
+    requester: identity.requester,
+    actor,
+    request,
+    subject: (now) => formatDistinguishedName(outcomeAt(now).subject),
+    outcomeDigest: (now) => outcomeDigest(ca, outcomeAt(now)),
+    content: (now) => {
+      const outcome = outcomeAt(now);
+      wish.rehearse(outcome);
+      return { kind: 'certificate', certificate: certificateContent(requested, outcome, ca) };
+    },
+    goesOn,
+    // A key that was made here is given once.
+    forgetful: !wish.remembers && !isKeyMadeHere,
+  };
+}
+
+interface RevocationWish extends Pick<Petition, 'requester' | 'actor'> {
+  readonly matter: Matter;
+  readonly record: StoredCertificate;
+  readonly entry: Revocation;
+  readonly exchange: Exchange;
+}
+
+/** The wish to revoke a certificate, put it on hold or release it. Nothing but itself comes of it. */
+export function revocationPetition(wish: RevocationWish): Petition {
+  const { requester, actor, matter, record, entry, exchange } = wish;
+  const { id: certificate, subject, serialNumber } = record;
+  const { reason } = entry;
+  const invalidityDate = entry.invalidityDate ?? null;
+  const digest = revocationDigest({
+    requester,
+    protocol: matter.protocol,
+    certificate,
+    reason,
+    invalidityDate,
+  });
+  const { follows, message } = exchange;
+  return {
+    digest,
+    requester,
+    actor,
+    request: { kind: 'revocation', der: follows?.request ?? message },
+    subject: () => subject,
+    outcomeDigest: () => digest,
+    content: () => ({
+      kind: 'revocation',
+      entries: [{ certificate, subject, serialNumber, reason, invalidityDate }],
+    }),
+    goesOn: follows !== undefined,
+    forgetful: false,
+  };
+}

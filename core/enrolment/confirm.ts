@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import { audit, type Context } from '../audit/record.ts';
+import type { Crls } from '../ca/crls.ts';
+import { revocationWrites } from '../ca/revocation.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { Fault } from '../fault.ts';
+import { notOnboardedWrites } from '../onboarding/onboarded.ts';
+import type { Write } from '../ports/store.ts';
+import type { Answering } from '../records/transaction.ts';
+import { requesterActor } from '../requester/admit.ts';
+import type { Requester } from '../requester/requester.ts';
+import {
+  demandOpener,
+  exchangeWrite,
+  isOnboarding,
+  memory,
+  refusedExchange,
+} from '../transactions/record.ts';
+import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
+import { type HashName, type SignatureAlgorithm, signatureHash } from '../x509/algorithm.ts';
+import { parseCertificate } from '../x509/certificate.ts';
+
+/** What a sender says of the certificate that it was given, or of the request that it takes back. */
+export interface Confirmation {
+  readonly exchange: Answering<void>;
+  readonly accepted: boolean;
+  /** The hash of the certificate that is meant, and by which function where the sender says so; needed to accept. */
+  readonly certHash?: Uint8Array | undefined;
+  readonly hash?: HashName | undefined;
+}
+
+/** See `Transactions.confirm`. */
+export async function confirm(
+  context: Context,
+  crls: Crls,
+  requester: Requester,
+  { exchange, accepted, certHash, hash: hashName }: Confirmation,
+): Promise<void> {
+  const transaction = exchange.follows;
+  if (!transaction) throw new Fault('conflict', 'there is nothing to be confirmed');
+  demandOpener(requester, exchange);
+  const waits = transaction.state === 'waiting';
+  if (!waits && (accepted || transaction.state !== 'pending')) {
+    throw new Fault('conflict', `nothing waits for a confirmation: the transaction is ${transaction.state}`);
+  }
+  const { certificate: id } = transaction;
+  const record = id === null ? undefined : await context.store.get('certificate', id);
+  if (accepted && !(record && certHash && sameBytes(certHash, certificateHash(record.der, hashName)))) {
+    throw new Fault('badProof', 'the hash is not that of the certificate');
+  }
+  const answer = await exchange.answer();
+  const progress = { state: accepted ? 'done' : 'rejected', lasts: memory, certificate: id } as const;
+  const actor = requesterActor(requester);
+  const event = {
+    action: accepted ? 'certificate.confirm' : 'certificate.reject',
+    object: record ? `certificate:${record.id}` : `domain:${requester.domain.uniqueName}`,
+    detail: { protocol: requester.target.protocol },
+  };
+  const writes: Write[] = [
+    exchangeWrite(context, requester, exchange, answer, progress),
+    audit(context, actor, event),
+  ];
+  const revoked = !accepted && record && (record.status === 'good' || record.status === 'hold');
+  // Nobody will use it: the sender has no use for it, or does not take it for its own.
+  if (revoked) {
+    writes.push(...(await revocationWrites(context, actor, record, { reason: 'cessationOfOperation' })));
+    if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, actor)));
+  }
+  try {
+    await context.store.commit(writes);
+  } catch (error) {
+    throw refusedExchange(error, exchange);
+  }
+  if (!revoked) return;
+  await revokeUpstreamIfPossible(context, actor, [record], 'cessationOfOperation');
+  await crls.generateAfterRevocation([record.ca], actor);
+}
+
+/**
+ * RFC 9810 §5.3.18: with the hash function of the certificate's signature, unless another is named; where the scheme hashes by
+ * itself, with SHA-512 (RFC 9481 §3.3 for Ed25519; ML-DSA alike).
+ */
+function certificateHash(der: Uint8Array, named: HashName | undefined): Uint8Array {
+  return hash(named ?? usualHash(parseCertificate(der).signatureAlgorithm), der, 'buffer');
+}
+
+const usualHash = (algorithm: SignatureAlgorithm | undefined): HashName =>
+  algorithm === undefined ? 'sha256' : (signatureHash(algorithm) ?? 'sha512');

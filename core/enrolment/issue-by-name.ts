@@ -1,0 +1,248 @@
+import type { CertificateInput } from '../administration/certificates.ts';
+import { accountKey } from '../approvals/approvals.ts';
+import { clear } from '../approvals/clearance.ts';
+import { usedWrites } from '../approvals/transitions.ts';
+import type { Context } from '../audit/record.ts';
+import { requestFor, standIn } from '../ca/own-credentials.ts';
+import type { Configuration, LoadedCa, LoadedProfile } from '../configuration/configuration.ts';
+import { publicUrls } from '../configuration/public-urls.ts';
+import { resolveCa, resolveDomain } from '../configuration/target.ts';
+import { atField, Fault } from '../fault.ts';
+import { type Issued, rehearse } from '../issuance/issue.ts';
+import type { Deferral } from '../issuance/outcome.ts';
+import type { KeyReference } from '../ports/keys.ts';
+import type { Write } from '../ports/store.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { Domain } from '../records/domain.ts';
+import { type RequestIdentity, requestDigest } from '../requester/request-identity.ts';
+import { generateKey, keyStoreThat, withNewKey } from '../signing/key-stores.ts';
+import { order, resume, type UpstreamCommission } from '../upstream/order.ts';
+import { attribute, buildName, commonName } from '../x509/name.ts';
+import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
+import { petitionFor } from './approval-request.ts';
+import { unmade } from './central-key.ts';
+
+const usualProfile = 'tls_client';
+
+/**
+ * What an administrator asks for without a device; the certificate's id, or that it waits for approval: the same asked again
+ * after that gets it. Faults: malformed with `field`, forbidden, unavailable.
+ */
+export async function issueByName(
+  context: Context,
+  input: CertificateInput,
+  actor: Actor,
+): Promise<number | Deferral> {
+  const { csr } = input;
+  if (csr) {
+    if (input.keyType) throw new Fault('malformed', 'the request has a key', { field: 'keyType' });
+    try {
+      const request = verifyPkcs10(csr);
+      const plan = await planFor(context, input, commonName(request.subject));
+      const clearance = await cleared(context, plan, request, request, actor);
+      if (clearance.kind === 'pending') return clearance;
+      const digest = digestOf(actor, plan, request, request.publicKey);
+      return await certify(context, input, plan, request, { alongside: clearance.used, digest }, actor);
+    } catch (error) {
+      throw atField(error, 'csr');
+    }
+  }
+  const keyStore = keyStoreThat(
+    context,
+    'export',
+    'no key store is configured that hands out keys: add one with plugin = "keyfile"',
+  );
+  const type = input.keyType ?? 'p-256';
+  try {
+    const plan = await planFor(context, input, input.commonName);
+    const subject = buildName([[attribute('CN', input.commonName)]]);
+    const clearance = await cleared(
+      context,
+      plan,
+      unmade({ subject, extensions: [], type }),
+      undefined,
+      actor,
+    );
+    if (clearance.kind === 'pending') return clearance;
+    const digest = digestOf(actor, plan, { subject, extensions: [] }, type);
+    const { ca } = plan;
+    const upstream = !ca.record.key;
+    const alongside = clearance.used;
+    const before = upstream && (await resume(context, { ca, alongside: () => alongside }, digest));
+    if (before) return idOf(before);
+    const key = await generateKey(keyStore, type, input.commonName);
+    return await withNewKey(keyStore, key, async () => {
+      const request = await requestFor(keyStore.keys, key, input.commonName, []);
+      const reference = { store: keyStore.name, id: key.id };
+      const more = upstream
+        ? { alongside, digest, purpose: { kind: 'key', key: reference } as const }
+        : { alongside: [heldKey(context, reference), ...alongside], digest };
+      return certify(context, input, plan, request, more, actor);
+    });
+  } catch (error) {
+    const aboutKey = error instanceof Fault && error.code === 'badAlgorithm';
+    throw atField(error, aboutKey ? 'keyType' : 'commonName');
+  }
+}
+
+interface Plan {
+  readonly configuration: Configuration;
+  readonly domain: Domain;
+  readonly profile: LoadedProfile;
+  readonly ca: LoadedCa;
+  applied(request: ProfileRequest, now: number): ProfileOutcome;
+}
+
+/** `name`: what the profile is to take for the device's name: that which is asked for. */
+async function planFor(context: Context, input: CertificateInput, name: string | undefined): Promise<Plan> {
+  const configuration = await context.configuration.current();
+  const domain = domainOf(context, configuration, input.domain);
+  const profile = profileOf(configuration, domain, input.profile);
+  const ca = resolveCa(configuration, domain);
+  const applied: Plan['applied'] = (request, now) =>
+    profile.compiled.apply({
+      request,
+      device: name === undefined ? undefined : standIn(name),
+      domain,
+      now,
+      issuer: ca.certificate,
+      urls: publicUrls(context.settings, ca.record.id),
+    });
+  return { configuration, domain, profile, ca, applied };
+}
+
+/** The writes that mark an approval as used, where there had to be one. */
+async function cleared(
+  context: Context,
+  { configuration, domain, profile, ca, applied }: Plan,
+  requested: ProfileRequest,
+  csr: VerifiedRequest | undefined,
+  actor: Actor,
+): Promise<Deferral | { readonly kind: 'cleared'; readonly used: readonly Write[] }> {
+  const matter = {
+    operation: 'issuance',
+    protocol: 'management',
+    domain,
+    profile: profile.record,
+    device: undefined,
+  } as const;
+  // What does not fit the profile is not worth anybody's time.
+  applied(requested, context.clock.now());
+  const { subject, extensions, publicKey } = requested;
+  const identity = {
+    requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,
+    protocol: matter.protocol,
+    operation: matter.operation,
+    domain: domain.id,
+    profile: profile.record.id,
+    renews: null,
+    subject,
+    extensions,
+    key: csr ? publicKey : publicKey.type,
+  };
+  const clearance = await clear(context, configuration, matter, () =>
+    petitionFor({
+      identity,
+      actor,
+      request: csr ? { kind: 'pkcs10', der: csr.der } : null,
+      requested,
+      ca,
+      outcomeAt: (now) => applied(requested, now),
+      rehearse(outcome) {
+        if (csr) rehearse(context, configuration, { ca, outcome, subjectKey: csr.publicKey, request: csr });
+      },
+      goesOn: false,
+      remembers: true,
+    }),
+  );
+  if (clearance.kind === 'pending') return clearance;
+  const approval = clearance.kind === 'cleared' ? clearance.approval : undefined;
+  return { kind: 'cleared', used: approval ? usedWrites(context, actor, approval, { ref: 0 }) : [] };
+}
+
+async function certify(
+  context: Context,
+  { commonName: inventoryName }: CertificateInput,
+  { ca, domain, profile: { record }, applied }: Plan,
+  request: VerifiedRequest,
+  {
+    alongside,
+    ...more
+  }: Pick<UpstreamCommission, 'digest' | 'purpose'> & { readonly alongside: readonly Write[] },
+  actor: Actor,
+): Promise<number | Deferral> {
+  const made = await order(context, {
+    ca,
+    outcome: applied(request, context.clock.now()),
+    subjectKey: request.publicKey,
+    request,
+    device: null,
+    domain: domain.id,
+    profile: record.id,
+    profileName: record.uniqueName,
+    protocol: 'management',
+    actor,
+    inventoryName,
+    operation: 'enrol',
+    renews: undefined,
+    ...more,
+    alongside: () => alongside,
+  });
+  return idOf(made);
+}
+
+const idOf = (made: Issued | Deferral): number | Deferral => ('kind' in made ? made : made.id);
+
+/** By which the same is known again while an upstream CA decides. */
+const digestOf = (
+  actor: Actor,
+  { domain, profile }: Plan,
+  { subject, extensions }: Pick<ProfileRequest, 'subject' | 'extensions'>,
+  key: RequestIdentity['key'],
+): string =>
+  requestDigest({
+    requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,
+    protocol: 'management',
+    operation: 'enrol',
+    domain: domain.id,
+    profile: profile.record.id,
+    renews: null,
+    subject,
+    extensions,
+    key,
+  });
+
+/** The key waits to be fetched with its certificate. */
+const heldKey = ({ clock }: Context, key: KeyReference): Write => ({
+  op: 'insert',
+  kind: 'certificateKey',
+  values: { createdAt: clock.now(), certificate: { ref: 0 }, key },
+});
+
+function domainOf(context: Context, configuration: Configuration, id: number | undefined): Domain {
+  if (id === undefined) return resolveDomain(configuration, undefined, context.settings.defaultDomain);
+  const domain = configuration.domain(id);
+  if (!domain) throw new Fault('malformed', 'there is no such domain', { field: 'domain' });
+  return domain;
+}
+
+/** Only what the domain offers. Faults: malformed with field `certProfile`. */
+function profileOf(
+  configuration: Configuration,
+  { uniqueName, profiles }: Domain,
+  id: number | undefined,
+): LoadedProfile {
+  const offered = profiles.flatMap(({ profile }) => configuration.profile(profile) ?? []);
+  const wanted =
+    id === undefined
+      ? (offered.find(({ record }) => record.uniqueName === usualProfile) ?? offered[0])
+      : offered.find(({ record }) => record.id === id);
+  if (wanted) return wanted;
+  const detail =
+    id === undefined || configuration.profile(id)
+      ? `the domain ${uniqueName} does not offer ${id === undefined ? 'any profile' : 'this profile'}`
+      : 'there is no such certificate profile';
+  throw new Fault('malformed', detail, { field: 'certProfile' });
+}

@@ -1,0 +1,78 @@
+import { audit, type Context, systemActor } from '../audit/record.ts';
+import type { Crls } from '../ca/crls.ts';
+import { revocationWrites } from '../ca/revocation.ts';
+import { Fault } from '../fault.ts';
+import { notOnboardedWrites } from '../onboarding/onboarded.ts';
+import type { Condition, Write } from '../ports/store.ts';
+import type { Transaction } from '../records/transaction.ts';
+import { isOnboarding, memory } from '../transactions/record.ts';
+import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
+
+const page = 1000;
+/** In one run; the next one goes on. */
+const mostPages = 100;
+
+/**
+ * Ends the transactions whose time is up: a certificate that nobody confirmed is revoked (RFC 9810 §5.3.18), a request that nobody
+ * decided lapses. Forgets the finished ones whose time of remembrance is over. To be called by one instance at a time.
+ */
+export async function expireTransactions(context: Context, crls: Crls): Promise<void> {
+  const cas = new Set<number>();
+  for (let n = 0; n < mostPages; n++) {
+    const open = await overdue(context, ['pending', 'waiting']);
+    for (const transaction of open) {
+      const ca = await expire(context, transaction);
+      if (ca !== undefined) cas.add(ca);
+    }
+    if (open.length < page) break;
+  }
+  if (cas.size > 0) await crls.generateAfterRevocation([...cas], systemActor);
+  for (let n = 0; n < mostPages; n++) {
+    const finished = await overdue(context, ['done', 'rejected', 'expired']);
+    if (finished.length > 0) {
+      await context.store.commit(finished.map(({ id }) => ({ op: 'delete', kind: 'transaction', id })));
+    }
+    if (finished.length < page) break;
+  }
+}
+
+async function overdue(
+  { store, clock }: Context,
+  states: readonly Transaction['state'][],
+): Promise<readonly Transaction[]> {
+  const where: Condition<'transaction'>[] = [
+    { field: 'expiresAt', is: 'less', value: clock.now() },
+    { field: 'state', is: 'oneOf', value: states },
+  ];
+  const order = { field: 'expiresAt', descending: false } as const;
+  return (await store.list('transaction', { where, order, limit: page })).records;
+}
+
+/** The CA of the certificate that was revoked, if one was. */
+async function expire(context: Context, transaction: Transaction): Promise<number | undefined> {
+  const { id, state, certificate, nonce, operation } = transaction;
+  const record = certificate === null ? undefined : await context.store.get('certificate', certificate);
+  const set = { state: 'expired', expiresAt: context.clock.now() + memory, request: null } as const;
+  const object = record ? `certificate:${record.id}` : `transaction:${id}`;
+  const writes: Write[] = [
+    { op: 'update', kind: 'transaction', id, where: { state, nonce }, set },
+    audit(context, systemActor, { action: 'transaction.expire', object, detail: { operation } }),
+  ];
+  const revoked = record && (record.status === 'good' || record.status === 'hold');
+  if (revoked) {
+    writes.push(
+      ...(await revocationWrites(context, systemActor, record, { reason: 'cessationOfOperation' })),
+    );
+    if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, systemActor)));
+  }
+  try {
+    await context.store.commit(writes);
+  } catch (error) {
+    // A confirmation came in between, or the certificate was revoked: the next run looks again.
+    if (error instanceof Fault && error.code === 'conflict') return undefined;
+    throw error;
+  }
+  if (!revoked) return undefined;
+  await revokeUpstreamIfPossible(context, systemActor, [record], 'cessationOfOperation');
+  return record.ca;
+}

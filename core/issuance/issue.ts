@@ -1,0 +1,253 @@
+import { audit, brief, type Context, systemActor } from '../audit/record.ts';
+import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import { hex } from '../der/bytes.ts';
+import { Fault, toFault } from '../fault.ts';
+import type { IssuerAnswer } from '../ports/issuer.ts';
+import type { Ref, Write } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { certificateData } from '../webhooks/certificate-data.ts';
+import { notify } from '../webhooks/notify.ts';
+import { parseCertificate } from '../x509/certificate.ts';
+import { type PublicKey, readPublicKey, verifySignature } from '../x509/public-key.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import { type NewCertificate, newCertificate, signed } from './new-certificate.ts';
+import { type Preparation, type Prepared, prepare } from './prepare.ts';
+import { newSerial } from './serial.ts';
+
+/** For whom, by what rules and over which protocol a certificate is issued. */
+export interface Commission {
+  readonly ca: LoadedCa;
+  readonly outcome: Preparation['outcome'];
+  readonly subjectKey: PublicKey;
+  readonly request: VerifiedRequest | undefined;
+  readonly device: number | null;
+  readonly domain: number | null;
+  readonly profile: number | null;
+  readonly profileName: string;
+  readonly protocol: string;
+  readonly actor: Actor;
+  /** The inventory name; default: the subject's common name. */
+  readonly inventoryName?: string;
+  /** What has to happen in the transaction that records the certificate (DER); `next` is the first one's index there. */
+  readonly alongside?:
+    | ((certificate: Uint8Array, next: number) => readonly Write[] | Promise<readonly Write[]>)
+    | undefined;
+}
+
+/** Of a commission that the service gives itself: no device has asked for it, and no profile says what comes of it. */
+export const forItself = {
+  request: undefined,
+  device: null,
+  domain: null,
+  profile: null,
+  profileName: '',
+  protocol: 'internal',
+} as const satisfies Partial<Commission>;
+
+export interface Issued {
+  readonly id: number;
+  /** DER. */
+  readonly certificate: Uint8Array;
+  /** Its issuer first, up to the root, DER. */
+  readonly chain: readonly Uint8Array[];
+  /** The ids that the commission's `alongside` writes touched, first of all. */
+  readonly alongside: readonly number[];
+}
+
+/** As far as a certificate can come without a signature. Faults: those of `prepare`. */
+export const rehearse = (
+  { clock, entropy }: Pick<Context, 'clock' | 'entropy'>,
+  { security }: Pick<Configuration, 'security'>,
+  { ca, outcome, subjectKey, request }: Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request'>,
+): Prepared =>
+  prepare({
+    outcome,
+    subjectKey,
+    request,
+    serial: newSerial(clock, entropy),
+    issuerName: ca.certificate.subject,
+    issuerKey: readIssuerKey(ca).type,
+    issuer: ca.certificate,
+    above: ca.above,
+    security,
+  });
+
+/** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */
+export async function issue(context: Context, commission: Commission): Promise<Issued> {
+  const { ca } = commission;
+  if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
+  // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
+  const current = context.configuration.current();
+  const configuration = current instanceof Promise ? await current : current;
+  const prepared = rehearse(context, configuration, commission);
+  // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
+  if (ca.issuer.inProcess) {
+    const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
+    const values = recordOf(context, commission, prepared, signed(certificate));
+    const alongside = commission.alongside && (await commission.alongside(certificate, ownWrites));
+    const insert: Write = { op: 'insert', kind: 'certificate', values };
+    const ids = await context.store.commit(
+      completion(context, configuration, commission, values, insert, alongside),
+    );
+    return { id: ids[0]!, certificate, chain: ca.chain, alongside: alongside ? ids.slice(ownWrites) : noIds };
+  }
+  // 3. Record serial number and intent, durably, before a key outside this process is asked.
+  const intent = recordOf(context, commission, prepared, {
+    status: 'intended',
+    der: prepared.tbs,
+    fingerprint: '',
+  });
+  const [id] = await context.store.commit([{ op: 'insert', kind: 'certificate', values: intent }]);
+  let certificate: Uint8Array;
+  try {
+    // 4. Sign.
+    certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
+    // 5. What was signed is what was linted, and the signature holds.
+    verify(ca, prepared, certificate);
+  } catch (error) {
+    const { detail } = toFault(error);
+    await context.store.commit([
+      {
+        op: 'update',
+        kind: 'certificate',
+        id: id!,
+        where: { status: 'intended' },
+        set: { status: 'failed' },
+      },
+      audit(context, commission.actor, {
+        action: 'certificate.issue',
+        object: `certificate:${id}`,
+        outcome: 'failed',
+        detail: { reason: brief(detail) },
+      }),
+    ]);
+    throw error;
+  }
+  // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
+  const set = signed(certificate);
+  const along = await commission.alongside?.(certificate, ownWrites);
+  const update: Write = {
+    op: 'update',
+    kind: 'certificate',
+    id: id!,
+    where: { status: 'intended' },
+    set,
+  };
+  const ids = await context.store.commit(
+    completion(context, configuration, commission, { ...intent, ...set }, update, along),
+  );
+  return { id: id!, certificate, chain: ca.chain, alongside: ids.slice(ownWrites) };
+}
+
+/**
+ * Settles intents that a crash left open: nothing left the service for them, so their serial numbers are written off.
+ * `olderThan` (ms since 1970) keeps hands off what another instance is at this moment signing.
+ */
+export async function settleIntents(context: Context, olderThan: number): Promise<number> {
+  const { records } = await context.store.list('certificate', {
+    where: [
+      { field: 'status', is: 'equal', value: 'intended' },
+      { field: 'createdAt', is: 'less', value: olderThan },
+    ],
+    limit: 1000,
+  });
+  for (const { id, serialNumber } of records) {
+    await context.store.commit([
+      { op: 'update', kind: 'certificate', id, where: { status: 'intended' }, set: { status: 'failed' } },
+      audit(context, systemActor, {
+        action: 'certificate.settle',
+        object: `certificate:${id}`,
+        outcome: 'failed',
+        detail: { serialNumber },
+      }),
+    ]);
+  }
+  return records.length;
+}
+
+const issuerKeys = new WeakMap<LoadedCa, PublicKey>();
+
+function readIssuerKey(ca: LoadedCa): PublicKey {
+  const known = issuerKeys.get(ca);
+  if (known) return known;
+  const key = readPublicKey(ca.certificate.spki);
+  issuerKeys.set(ca, key);
+  return key;
+}
+
+function signedBy(answer: IssuerAnswer): Uint8Array {
+  if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
+  return answer.certificate;
+}
+
+function verify(ca: LoadedCa, prepared: Prepared, der: Uint8Array): void {
+  const certificate = parseCertificate(der);
+  const algorithm = certificate.signatureAlgorithm;
+  const same = Buffer.compare(certificate.tbs, prepared.tbs) === 0;
+  if (
+    !same ||
+    !algorithm ||
+    !verifySignature(readIssuerKey(ca), algorithm, certificate.tbs, certificate.signature)
+  ) {
+    throw new Fault('internal', 'what was signed is not what was to be signed');
+  }
+}
+
+const recordOf = (
+  { clock }: Context,
+  commission: Commission,
+  { template }: Prepared,
+  signed: Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>,
+): NewCertificate =>
+  newCertificate(clock.now(), commission.ca.record.id, commission, template, hex(template.serial), signed);
+
+const none: readonly Write[] = [];
+const noIds: readonly number[] = [];
+/** That of the certificate. */
+const firstWrite: Ref = { ref: 0 };
+
+/** How many writes `completion` has before those that go along. */
+const ownWrites = 2;
+
+function completion(
+  context: Context,
+  { webhooks }: Pick<Configuration, 'webhooks'>,
+  commission: Commission,
+  record: NewCertificate,
+  write: Write,
+  alongside: readonly Write[] = none,
+): readonly Write[] {
+  const { subject, serialNumber, fingerprint } = record;
+  const own: readonly Write[] = [
+    write,
+    audit(
+      context,
+      commission.actor,
+      {
+        action: 'certificate.issue',
+        object: 'certificate',
+        detail: {
+          subject: brief(subject),
+          serialNumber,
+          profile: commission.profileName,
+          protocol: commission.protocol,
+          fingerprint,
+        },
+      },
+      firstWrite,
+    ),
+  ];
+  if (alongside.length === 0 && webhooks.length === 0) return own;
+  return [...own, ...alongside, ...notices(context, webhooks, record)];
+}
+
+const notices = (
+  context: Context,
+  webhooks: Configuration['webhooks'],
+  record: NewCertificate,
+): readonly Write[] =>
+  notify(context, webhooks, 'certificate.issued', () => ({
+    object: firstWrite,
+    data: certificateData(record),
+  }));

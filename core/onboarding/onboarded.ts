@@ -1,0 +1,151 @@
+import { audit, type Context } from '../audit/record.ts';
+import type { LoadedProfile } from '../configuration/configuration.ts';
+import { sameBytes } from '../der/bytes.ts';
+import { Fault } from '../fault.ts';
+import type { IssuanceExchange } from '../issuance/outcome.ts';
+import type { Write } from '../ports/store.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { StoredCertificate } from '../records/certificate.ts';
+import { type Device, onboardingStatus } from '../records/device.ts';
+import { requesterActor } from '../requester/admit.ts';
+import type { Requester } from '../requester/requester.ts';
+import { memory } from '../transactions/record.ts';
+import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
+import { sameGeneralNames } from '../x509/general-name.ts';
+import { sameName } from '../x509/name.ts';
+
+const onboardedAlready = (): Fault =>
+  new Fault('forbidden', 'this device has been onboarded already', {
+    hint: 'an administrator can reset its onboarding',
+  });
+
+/**
+ * What the device that comes with an IDevID was onboarded with by the same one, for as long as it may ask for it again: the answer may
+ * have been lost. Undefined while it waits for its domain credential, and without an IDevID. Faults: forbidden otherwise.
+ */
+export async function onboardedWith(
+  { store, clock }: Context,
+  { onboarding }: Requester,
+): Promise<StoredCertificate | undefined> {
+  if (!onboarding) return undefined;
+  const config = await store.get('onboardingConfig', onboarding.config);
+  if (config?.idevidKey !== onboarding.key) throw onboardedAlready();
+  if (config.onboardingStatus === onboardingStatus.pending) return undefined;
+  const { onboardedWith: id } = config;
+  const given = id === null ? undefined : await store.get('certificate', id);
+  const now = clock.now();
+  if (given?.status !== 'good' || now > given.notValidAfter || now >= given.createdAt + memory) {
+    throw onboardedAlready();
+  }
+  return given;
+}
+
+/** Faults: forbidden, unless the request, of which this would come, is for the same as `given`, and for no confirmation. */
+export function demandSame(
+  given: StoredCertificate,
+  { domain }: Requester,
+  { record: profile }: LoadedProfile,
+  { publicKey }: ProfileRequest,
+  { subject, extensions }: ProfileOutcome,
+  exchange: IssuanceExchange | undefined,
+): void {
+  const certificate = parseCertificate(given.der);
+  const same =
+    given.domain === domain.id &&
+    given.profile === profile.id &&
+    sameBytes(certificate.spki, publicKey.spki) &&
+    sameName(certificate.subject, subject) &&
+    sameGeneralNames(subjectAltNamesOf(certificate), subjectAltNamesOf({ extensions }));
+  if (!same || isToBeConfirmed(exchange)) throw onboardedAlready();
+}
+
+/** Without its confirmation a certificate is revoked, and the device may come again. */
+const isToBeConfirmed = (exchange: IssuanceExchange | undefined): boolean =>
+  exchange?.confirmWithin !== undefined;
+
+const configOf = ({ onboarding }: Requester, device: Device | undefined): number | null =>
+  device ? (onboarding?.config ?? device.onboardingConfig) : null;
+
+/** Whether the domain credential of a device may onboard it: else `onboardedWrites` gives none. */
+export const mayOnboard = (requester: Requester, device: Device | undefined): boolean =>
+  configOf(requester, device) !== null;
+
+/**
+ * What has to be in one commit with the domain credential of a device, which is its first write: it is onboarded. With an IDevID,
+ * guarded: of two requests one gets a certificate, and the commit of the other fails (Fault conflict).
+ */
+export async function onboardedWrites(
+  context: Context,
+  requester: Requester,
+  device: Device | undefined,
+  exchange: IssuanceExchange | undefined,
+): Promise<readonly Write[]> {
+  const { onboarding, credential, target } = requester;
+  const id = configOf(requester, device);
+  if (!device || id === null) return [];
+  if (!onboarding) {
+    const config = await context.store.get('onboardingConfig', id);
+    if (config?.onboardingStatus !== onboardingStatus.pending) return [];
+  }
+  const where = onboarding && { onboardingStatus: onboardingStatus.pending, idevidKey: onboarding.key };
+  return [
+    {
+      op: 'update',
+      kind: 'onboardingConfig',
+      id,
+      ...(where && { where }),
+      set: {
+        onboardingStatus: onboardingStatus.onboarded,
+        onboardingProtocol: target.protocol,
+        onboardedWith: onboarding && !isToBeConfirmed(exchange) ? { ref: 0 } : null,
+      },
+    },
+    audit(context, requesterActor(requester), {
+      action: 'device.onboard',
+      object: `device:${device.id}`,
+      detail: { protocol: target.protocol, credential },
+    }),
+  ];
+}
+
+/**
+ * What has to be in one commit with the revocation of the domain credential that a device was onboarded with by its IDevID, and
+ * that it did not take: it may come again.
+ */
+export async function notOnboardedWrites(
+  context: Context,
+  { device, profile }: StoredCertificate,
+  actor: Actor,
+): Promise<readonly Write[]> {
+  const { store } = context;
+  const record = device === null ? undefined : await store.get('device', device);
+  const id = record?.onboardingConfig ?? null;
+  const config = id === null ? undefined : await store.get('onboardingConfig', id);
+  if (!record || config?.onboardingStatus !== onboardingStatus.onboarded) return [];
+  const good = await store.count(
+    'certificate',
+    [
+      { field: 'device', is: 'equal', value: record.id },
+      { field: 'profile', is: 'equal', value: profile },
+      { field: 'status', is: 'equal', value: 'good' },
+    ],
+    2,
+  );
+  // An administrator has reset it in between, and it has another one by now.
+  if (good > 1) return [];
+  return [
+    {
+      op: 'update',
+      kind: 'onboardingConfig',
+      id: config.id,
+      set: { onboardingStatus: onboardingStatus.pending, onboardingProtocol: null, onboardedWith: null },
+    },
+    audit(context, actor, {
+      action: 'device.await',
+      object: `device:${record.id}`,
+      detail: { reason: 'its domain credential was not confirmed' },
+    }),
+  ];
+}

@@ -1,0 +1,289 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+import { findIssued } from '../configuration/find-issued.ts';
+import { resolveDomain } from '../configuration/target.ts';
+import { Fault } from '../fault.ts';
+import type { DeviceSecret } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
+import type { Device } from '../records/device.ts';
+import type { Domain } from '../records/domain.ts';
+import { secretContext } from '../security/secrets.ts';
+import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
+import { formatDistinguishedName } from '../x509/name.ts';
+import { oid } from '../x509/oids.ts';
+import { evidenceShortcoming } from './admission.ts';
+import type { Evidence, Target } from './evidence.ts';
+import { contact, isTurned } from './idevid-device.ts';
+import type { CredentialKind, Requester } from './requester.ts';
+
+/** The profile whose certificates stand for the device itself. */
+export const domainCredentialProfile = 'domain_credential';
+
+export const blocked = 'the device is blocked';
+
+/** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
+export function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
+  const configuration = context.configuration.current();
+  // Nearly always it is at hand, and nobody has to wait for it.
+  return configuration instanceof Promise
+    ? admitOnceLoaded(context, configuration, evidence, target)
+    : admitUnder(context, configuration, evidence, target);
+}
+
+const admitOnceLoaded = async (
+  context: Context,
+  configuration: Promise<Configuration>,
+  evidence: Evidence,
+  target: Target,
+): Promise<Requester> => admitUnder(context, await configuration, evidence, target);
+
+function admitUnder(
+  context: Context,
+  configuration: Configuration,
+  evidence: Evidence,
+  target: Target,
+): Promise<Requester> {
+  const { address } = evidence;
+  let domain: Domain;
+  try {
+    domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
+  } catch (fault) {
+    return turnAway(context, address, target, brief(target.domain ?? ''), 'no such domain', fault);
+  }
+  const { uniqueName } = domain;
+  const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
+  if (shortcoming) {
+    return turnAway(context, address, target, uniqueName, shortcoming, new Fault('forbidden', shortcoming));
+  }
+  switch (evidence.kind) {
+    case 'none': {
+      const fault = new Fault('unauthenticated', 'credentials or a client certificate are needed');
+      return turnAway(context, address, target, uniqueName, 'no credentials', fault);
+    }
+    case 'password':
+      return admitSecret(context, evidence.username, 'estPassword', evidence, target, domain);
+    case 'mac':
+      return admitSecret(context, evidence.reference, 'cmpSharedSecret', evidence, target, domain);
+    case 'certificate':
+    case 'signature':
+      return admitCertificate(context, configuration, evidence, target, domain);
+  }
+}
+
+/** Somebody of whom nothing is known but an address. */
+async function turnAway(
+  context: Context,
+  address: string,
+  target: Target,
+  domain: string,
+  reason: string,
+  fault: unknown,
+): Promise<never> {
+  await refused(context, nobody(address), target, domain, reason);
+  throw fault;
+}
+
+/** A device by its name, or id, and a secret of its configuration. */
+async function admitSecret(
+  context: Context,
+  name: string,
+  field: DeviceSecret,
+  evidence: Extract<Evidence, { kind: 'password' | 'mac' }>,
+  target: Target,
+  domain: Domain,
+): Promise<Requester> {
+  const { address } = evidence;
+  context.throttle.check(name, address);
+  const login = await context.store.deviceLogin(name, field);
+  const allowed = login?.protocols?.includes(target.protocol);
+  const sealed = allowed ? login?.secret : undefined;
+  const expected = sealed && context.vault.open(sealed, secretContext[field]);
+  // Always compared, so that an unknown name takes as long as a wrong secret.
+  const secret = expected ?? unguessable(context);
+  const right =
+    evidence.kind === 'mac' ? await evidence.verify(secret) : sameSecret(evidence.password, secret);
+  // Again: of many guesses that come at once, all were let in before the first of them had failed.
+  context.throttle.check(name, address);
+  if (!login || !expected || !right) {
+    await context.throttle.failed(name, address);
+    const actor = { ...nobody(address), name: brief(name) };
+    await refused(context, actor, target, domain.uniqueName, 'wrong credentials');
+    throw new Fault('unauthenticated', wrongSecret[field]);
+  }
+  const { device } = login;
+  if (device.domain !== domain.id) {
+    await refused(context, deviceActor(device, address), target, domain.uniqueName, 'another domain');
+    throw new Fault('forbidden', 'this device does not belong to the domain');
+  }
+  if (device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
+  return {
+    device,
+    domain,
+    target,
+    credential: 'password',
+    presented: undefined,
+    onboarding: undefined,
+    address,
+  } as Requester;
+}
+
+const wrongSecret = {
+  estPassword: 'wrong user name or password',
+  cmpSharedSecret: 'wrong reference or shared secret',
+} as const;
+
+async function admitCertificate(
+  context: Context,
+  configuration: Configuration,
+  evidence: Extract<Evidence, { kind: 'certificate' | 'signature' }>,
+  target: Target,
+  domain: Domain,
+): Promise<Requester> {
+  const { address } = evidence;
+  const refuse = async (reason: string, name: string): Promise<never> => {
+    const actor = { ...nobody(address), name: brief(name) };
+    await refused(context, actor, target, domain.uniqueName, reason);
+    throw new Fault('unauthenticated', `the client certificate is not accepted: ${reason}`);
+  };
+  const certificate = parsed(evidence.certificates[0]);
+  if (!certificate) return refuse('it cannot be read', '');
+  const name = formatDistinguishedName(certificate.subject);
+  const record = await findIssued(context.store, configuration, certificate);
+  if (!record) return admitIdevid(context, configuration, evidence, target, domain, certificate);
+  const now = context.clock.now();
+  if (now > certificate.notAfter) return refuse('it has expired', name);
+  if (now < certificate.notBefore) return refuse('it is not valid yet', name);
+  if (record.status !== 'good') return refuse('it has been revoked', name);
+  // RFC 9483 §1.6. In a handshake TLS sees to it.
+  const usage = evidence.kind === 'signature' ? keyUsageOf(certificate) : undefined;
+  if (usage && !usage.includes('digitalSignature')) return refuse('its key may not sign messages', name);
+  const device = record.device === null ? undefined : await context.store.get('device', record.device);
+  if (record.device !== null && !device) return refuse('its device is gone', name);
+  if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
+    const actor = device ? deviceActor(device, address) : { ...nobody(address), name: brief(name) };
+    await refused(context, actor, target, domain.uniqueName, 'another domain');
+    throw new Fault('forbidden', 'the client certificate belongs to another domain');
+  }
+  if (device && device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
+  const profile = record.profile === null ? undefined : configuration.profile(record.profile);
+  const credential: CredentialKind = !device
+    ? 'issuedCertificate'
+    : extendedKeyUsageOf(certificate)?.includes(oid.cmcRa)
+      ? 'registrationAuthority'
+      : profile?.record.uniqueName === domainCredentialProfile
+        ? 'domainCredential'
+        : 'issuedCertificate';
+  const presented = { record, certificate };
+  return { device, domain, target, credential, presented, onboarding: undefined, address } as Requester;
+}
+
+/** Whoever has shown to be the device may know. */
+async function refuseBlocked(
+  context: Context,
+  device: Device,
+  address: string,
+  target: Target,
+  { uniqueName }: Domain,
+): Promise<never> {
+  await refused(context, deviceActor(device, address), target, uniqueName, blocked);
+  throw new Fault('forbidden', blocked);
+}
+
+/** A certificate that is none of ours: that of a manufacturer, or of a stranger. */
+async function admitIdevid(
+  context: Context,
+  configuration: Configuration,
+  { certificates, address }: Extract<Evidence, { kind: 'certificate' | 'signature' }>,
+  target: Target,
+  domain: Domain,
+  certificate: Certificate,
+): Promise<Requester> {
+  const result = await contact(context, configuration, {
+    certificate,
+    intermediates: certificates.slice(1).flatMap((der) => parsed(der) ?? []),
+    address,
+    protocol: target.protocol,
+    domain: target.domain === undefined ? undefined : domain,
+  });
+  if (isTurned(result)) {
+    const { code, reason, device } = result;
+    const name = brief(formatDistinguishedName(certificate.subject));
+    const actor = device ? deviceActor(device, address) : { ...nobody(address), name };
+    await refused(context, actor, target, domain.uniqueName, reason);
+    throw new Fault(code, `the client certificate is not accepted: ${brief(reason)}`);
+  }
+  return { ...result, target, credential: 'idevid', presented: undefined, address } as Requester;
+}
+
+function parsed(der: Uint8Array | undefined): Certificate | undefined {
+  try {
+    return der && parseCertificate(der);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+/** A refusal that an adapter has spoken by itself. */
+export interface OutrightRefusal {
+  readonly target: Target;
+  readonly address: string;
+  readonly reason: string;
+  /** Who it was, where that had been found out. */
+  readonly requester?: Requester | undefined;
+}
+
+/** See `Gateway.refused`. */
+export async function refusedOutright(
+  context: Context,
+  { target, address, reason, requester }: OutrightRefusal,
+): Promise<void> {
+  const actor = requester ? requesterActor(requester) : nobody(address);
+  const domain = requester?.domain.uniqueName ?? target.domain ?? context.settings.defaultDomain;
+  await refused(context, actor, target, brief(domain), reason);
+}
+
+const deviceActor = (device: Device, address: string): Actor => ({
+  kind: 'device',
+  id: device.id,
+  name: device.commonName,
+  address,
+});
+
+const nobody = (address: string): Actor => ({ kind: 'unknown', id: null, name: '', address });
+
+/** Who a requester is, for the audit record. */
+export function requesterActor({ device, presented, address }: Requester): Actor {
+  if (device) return deviceActor(device, address);
+  return { kind: 'unknown', id: null, name: brief(presented?.record.subject ?? ''), address };
+}
+
+async function refused(
+  context: Context,
+  actor: Actor,
+  target: Target,
+  domain: string,
+  reason: string,
+): Promise<void> {
+  const unrecorded = context.refusals.take(actor.address);
+  if (unrecorded === undefined) return;
+  await recordRefusal(
+    context,
+    audit(context, actor, {
+      action: 'enrolment.admit',
+      object: `domain:${domain}`,
+      outcome: 'refused',
+      detail: { protocol: target.protocol, reason: brief(reason), ...(unrecorded > 0 && { unrecorded }) },
+    }),
+  );
+}
+
+const digest = (secret: Uint8Array | string): Uint8Array => hash('sha256', secret, 'buffer');
+
+/** In constant time for secrets of any length. A text stands for its octets in UTF-8. */
+function sameSecret(a: string, b: Uint8Array): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+const unguessable = (context: Context): Uint8Array => context.entropy.bytes(32);

@@ -1,0 +1,105 @@
+import { audit, brief, type Context } from '../audit/record.ts';
+import { Fault } from '../fault.ts';
+import type { Write } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
+import { type Device, deviceTypes, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
+import type { DevidRegistration } from '../records/devid-registration.ts';
+import { fingerprint } from '../x509/certificate.ts';
+import { formatDistinguishedName } from '../x509/name.ts';
+import { deviceNames, type Idevid } from './idevid.ts';
+
+/** Binds a device that waits for an IDevID to this one, unless another request has changed it in between. */
+export async function bindDevice(
+  context: Context,
+  device: Device,
+  { id }: OnboardingConfig,
+  idevid: Idevid,
+  address: string,
+): Promise<void> {
+  await unlessChanged(context, [
+    {
+      op: 'update',
+      kind: 'onboardingConfig',
+      id,
+      where: { idevidKey: null, onboardingStatus: onboardingStatus.pending },
+      set: bound(idevid),
+    },
+    audit(context, bearer(idevid, address), {
+      action: 'device.meet',
+      object: `device:${device.id}`,
+      detail: { idevid: fingerprint(idevid.certificate.der) },
+    }),
+  ]);
+}
+
+/** Makes the device of an IDevID that nobody knows yet, unless another request does so at the same moment. */
+export async function createDevice(
+  context: Context,
+  { uniqueName, truststore, domain }: DevidRegistration,
+  serialNumber: string,
+  idevid: Idevid,
+  address: string,
+): Promise<void> {
+  const createdAt = context.clock.now();
+  const commonName = await freeName(context, deviceNames(serialNumber, idevid));
+  const config = {
+    createdAt,
+    protocols: ['cmp', 'est', 'rest'],
+    // It has its certificate, and needs no secret.
+    estPassword: null,
+    cmpSharedSecret: null,
+    onboardingStatus: onboardingStatus.pending,
+    onboardingProtocol: null,
+    onboardedWith: null,
+    idevidTruststore: truststore,
+    ...bound(idevid),
+  } as const;
+  const device = {
+    createdAt,
+    commonName,
+    serialNumber,
+    deviceType: deviceTypes.generic,
+    domain,
+    onboardingConfig: { ref: 0 },
+    noOnboardingConfig: null,
+    blockedAt: null,
+    deviceImport: null,
+  } as const;
+  const detail = { commonName, serialNumber, registration: uniqueName };
+  await unlessChanged(context, [
+    { op: 'insert', kind: 'onboardingConfig', values: config },
+    { op: 'insert', kind: 'device', values: device },
+    audit(
+      context,
+      bearer(idevid, address),
+      {
+        action: 'device.create',
+        object: 'device',
+        detail: { ...detail, idevid: fingerprint(idevid.certificate.der) },
+      },
+      { ref: 1 },
+    ),
+  ]);
+}
+
+const bound = ({ key, certificate }: Idevid) => ({ idevidKey: key, idevid: certificate.der });
+
+async function freeName({ store }: Context, names: readonly string[]): Promise<string> {
+  for (const commonName of names) if (!(await store.find('device', { commonName }))) return commonName;
+  throw new Fault('conflict', 'every name for the device is taken');
+}
+
+const bearer = ({ certificate }: Idevid, address: string): Actor => ({
+  kind: 'unknown',
+  id: null,
+  name: brief(formatDistinguishedName(certificate.subject)),
+  address,
+});
+
+async function unlessChanged({ store }: Context, writes: readonly Write[]): Promise<void> {
+  try {
+    await store.commit(writes);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
+  }
+}

@@ -1,0 +1,209 @@
+import type { Context } from '../audit/record.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+import { Fault } from '../fault.ts';
+import {
+  type Device,
+  type EnrolmentProtocol,
+  type OnboardingConfig,
+  onboardingStatus,
+} from '../records/device.ts';
+import type { Domain } from '../records/domain.ts';
+import { basicConstraintsOf, type Certificate, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
+import { bindDevice, createDevice } from './bind-device.ts';
+import { type Idevid, readIdevid } from './idevid.ts';
+import { type Trust, trustIn } from './idevid-trust.ts';
+
+/** The device that an IDevID stands for, and the state of its onboarding: the configuration that is bound to the IDevID. */
+export interface Contact {
+  readonly device: Device;
+  readonly domain: Domain;
+  readonly onboarding: Onboarding;
+}
+
+export interface Onboarding {
+  readonly config: number;
+  /** See `OnboardingConfig.idevidKey`. */
+  readonly key: string;
+}
+
+/** A certificate that is none of ours, whose key its holder has. */
+export interface Stranger {
+  readonly certificate: Certificate;
+  /** In any order, of any origin. */
+  readonly intermediates: readonly Certificate[];
+  readonly address: string;
+  readonly protocol: EnrolmentProtocol;
+  /** The one that it asks for by name; undefined: whichever lets it in. */
+  readonly domain: Domain | undefined;
+}
+
+/** Why a stranger is not let in. `unauthenticated`: its certificate shows nothing; `forbidden`: it does, but not enough. */
+export interface Turned {
+  readonly code: 'unauthenticated' | 'forbidden';
+  readonly reason: string;
+  readonly device?: Device;
+}
+
+const unauthenticated = (reason: string): Turned => ({ code: 'unauthenticated', reason });
+const forbidden = (reason: string, device?: Device): Turned => ({
+  code: 'forbidden',
+  reason,
+  ...(device && { device }),
+});
+
+export const isTurned = (result: Contact | Turned): result is Turned => 'reason' in result;
+
+/**
+ * Which device comes with this manufacturer's certificate (IEEE 802.1AR)? In this order: the one that it is bound to; one
+ * that an administrator registered for its serial number and truststore; a new one, by the registration that fits. Of several
+ * that fit, the oldest (lowest id) counts: which is the most specific cannot be told from patterns. The device is bound to the
+ * public key in the certificate from then on; nothing is said yet of what it may do.
+ */
+export async function contact(
+  context: Context,
+  configuration: Configuration,
+  stranger: Stranger,
+): Promise<Contact | Turned> {
+  const { certificate, intermediates } = stranger;
+  const idevid = readIdevid(certificate);
+  if (!idevid) return unauthenticated('it is not one of ours, and without a serial number no IDevID');
+  const trust = trustIn(configuration, certificate, intermediates, context.clock.now());
+  for (let n = 0; n < tries; n++) {
+    const bound = await context.store.find('onboardingConfig', { idevidKey: idevid.key });
+    const result = bound
+      ? await known(context, configuration, stranger, idevid, trust, bound)
+      : await first(context, configuration, stranger, idevid, trust);
+    if (result) return result;
+  }
+  throw new Fault('unavailable', 'others change the device all the time', { retryAfter: 5 });
+}
+
+const tries = 5;
+
+/** The device that the IDevID is bound to. */
+async function known(
+  context: Context,
+  configuration: Configuration,
+  stranger: Stranger,
+  idevid: Idevid,
+  trust: Trust,
+  config: OnboardingConfig,
+): Promise<Contact | Turned> {
+  const { records } = await context.store.list('device', {
+    where: [{ field: 'onboardingConfig', is: 'equal', value: config.id }],
+    limit: 2,
+  });
+  const [device, another] = records;
+  if (!device || another) return forbidden('its onboarding configuration is not that of one device');
+  if (config.idevidTruststore === null) return unauthenticated('no truststore vouches for it');
+  const untrusted = demandIdevid(idevid, trust.of(config.idevidTruststore));
+  if (untrusted) return untrusted;
+  // A key in several devices tells none of them apart.
+  const own = config.idevid && readIdevid(parseCertificate(config.idevid));
+  if (!own?.serialNumbers.some((number) => idevid.serialNumbers.includes(number))) {
+    return forbidden('its key is that of another device', device);
+  }
+  return admitted(configuration, stranger, device, config, idevid);
+}
+
+/** Undefined once a device may have been bound to the IDevID, here or by another request that came in between: look again. */
+async function first(
+  context: Context,
+  configuration: Configuration,
+  stranger: Stranger,
+  idevid: Idevid,
+  trust: Trust,
+): Promise<Contact | Turned | undefined> {
+  const { domain } = stranger;
+  const expected = await expectedDevices(context, idevid);
+  const registrations = configuration.registrations.filter(
+    ({ record }) => domain === undefined || record.domain === domain.id,
+  );
+  const truststores = [
+    ...expected.map(({ truststore }) => truststore),
+    ...registrations.map(({ record }) => record.truststore),
+  ];
+  if (truststores.length === 0) return unauthenticated('it is not one of ours');
+  const untrusted = demandIdevid(idevid, trust.ofAny(truststores));
+  if (untrusted) return untrusted;
+
+  const namesakes = expected.filter(({ truststore }) => trust.of(truststore).ok);
+  const awaited = namesakes.find(({ config }) => isAwaited(config));
+  if (awaited) {
+    const { device, config } = awaited;
+    const result = admitted(configuration, stranger, device, config, idevid);
+    if (isTurned(result)) return result;
+    await bindDevice(context, device, config, idevid, stranger.address);
+    return undefined;
+  }
+  const [namesake] = namesakes;
+  if (namesake) return forbidden('a device with its serial number has come already', namesake.device);
+
+  for (const { record, matches } of registrations) {
+    const serialNumber = idevid.serialNumbers.find(matches);
+    if (serialNumber === undefined || !trust.of(record.truststore).ok) continue;
+    await createDevice(context, record, serialNumber, idevid, stranger.address);
+    return undefined;
+  }
+  return forbidden('no DevID registration is for its serial number');
+}
+
+/** A device that waits for an IDevID with this serial number, or has met one. */
+interface Expected {
+  readonly device: Device;
+  readonly config: OnboardingConfig;
+  readonly truststore: number;
+}
+
+const isAwaited = (config: OnboardingConfig): boolean =>
+  config.idevidKey === null && config.onboardingStatus === onboardingStatus.pending;
+
+async function expectedDevices({ store }: Context, { serialNumbers }: Idevid): Promise<readonly Expected[]> {
+  const { records: devices } = await store.list('device', {
+    where: [{ field: 'serialNumber', is: 'oneOf', value: serialNumbers }],
+    order: { field: 'id', descending: false },
+    limit: 1000,
+  });
+  const ids = devices.flatMap(({ onboardingConfig }) => onboardingConfig ?? []);
+  if (ids.length === 0) return [];
+  const { records } = await store.list('onboardingConfig', {
+    where: [{ field: 'id', is: 'oneOf', value: ids }],
+    limit: 1000,
+  });
+  const configs = new Map(records.map((config) => [config.id, config]));
+  return devices.flatMap((device) => {
+    const config = configs.get(device.onboardingConfig ?? 0);
+    const truststore = config?.idevidTruststore ?? null;
+    return config && truststore !== null ? [{ device, config, truststore }] : [];
+  });
+}
+
+/** Why a certificate shows nothing; undefined when it is an IDevID that the truststore vouches for. */
+function demandIdevid({ certificate }: Idevid, path: ReturnType<Trust['of']>): Turned | undefined {
+  if (!path.ok) return unauthenticated(words[path.reason] ?? path.detail);
+  if (basicConstraintsOf(certificate)?.ca) return unauthenticated('it is the certificate of a CA');
+  const usage = keyUsageOf(certificate);
+  if (usage && !usage.includes('digitalSignature')) return unauthenticated('its key may not sign messages');
+  return undefined;
+}
+
+const words: Partial<Record<Extract<ReturnType<Trust['of']>, { ok: false }>['reason'], string>> = {
+  unknownIssuer: 'it is not one of ours, and no truststore vouches for it',
+};
+
+function admitted(
+  configuration: Configuration,
+  stranger: Stranger,
+  device: Device,
+  config: OnboardingConfig,
+  { key }: Idevid,
+): Contact | Turned {
+  if (device.blockedAt !== null) return forbidden('its device is blocked', device);
+  const domain = device.domain === null ? undefined : configuration.domain(device.domain);
+  if (!domain) return forbidden('its device belongs to no domain', device);
+  if (stranger.domain && stranger.domain.id !== domain.id) return forbidden('another domain', device);
+  if (!config.protocols.includes(stranger.protocol)) {
+    return forbidden(`its device may not use ${stranger.protocol}`, device);
+  }
+  return { device, domain, onboarding: { config: config.id, key } };
+}

@@ -1,0 +1,33 @@
+import type { Configuration } from '../configuration/configuration.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { type PathResult, validatePath } from '../x509/path.ts';
+
+/** Whether an IDevID chains to one of several truststores. Each is asked once. */
+export interface Trust {
+  of(truststore: number): PathResult;
+  ofAny(truststores: readonly number[]): PathResult;
+}
+
+/**
+ * No revocation is checked (what the manufacturer's CAs revoke is for their CRLs, which the service does not fetch), and no purpose:
+ * IDevIDs have been issued for many.
+ */
+export function trustIn(
+  configuration: Configuration,
+  certificate: Certificate,
+  intermediates: readonly Certificate[],
+  time: number,
+): Trust {
+  const known = new Map<string, PathResult>();
+  const ofAny = (truststores: readonly number[]): PathResult => {
+    const name = [...new Set(truststores)].join();
+    let result = known.get(name);
+    if (!result) {
+      const anchors = [...new Set(truststores)].flatMap((id) => configuration.idevidAnchors(id));
+      result = validatePath(certificate, { time, intermediates, anchors });
+      known.set(name, result);
+    }
+    return result;
+  };
+  return { of: (truststore) => ofAny([truststore]), ofAny };
+}
