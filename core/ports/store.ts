@@ -161,7 +161,12 @@ export interface Query<K extends Kind> {
   /** Words of which each must be in one of the kind's searchable fields, case-insensitively. At most 10. */
   readonly search?: readonly string[];
   /** Default: by id, descending (newest first). Ties are broken by id in the same direction. */
-  readonly order?: { readonly field: keyof Records[K] & string; readonly descending: boolean };
+  readonly order?: {
+    readonly field: keyof Records[K] & string;
+    readonly descending: boolean;
+    /** Of an integer field in a small table: its values in the order in which they sort; others come after them. */
+    readonly values?: readonly number[];
+  };
   /** 1 to 1000. */
   readonly limit: number;
   /** `next` of an earlier page of the same query. Fault malformed when it is not one. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Condition, Query, Store } from '#core/ports/store.ts';
 import type { StoredCertificate } from '#core/records/certificate.ts';
@@ -158,6 +159,49 @@ export function listContract({ fresh, shared }: Databases): void {
           expect({ field, descending, limit, found }).toEqual({ field, descending, limit, found: expected });
         }
       }
+    });
+
+    test('sorts an integer by the given order of its values, other values after them', async () => {
+      const store = await (await fresh()).open();
+      const types = [0, 1, 5, 2, 1, 0, 9];
+      const ids = await store.commit(
+        types.map((type, n) => insert('issuingCa', { ...nullable.issuingCa, uniqueName: `ca ${n}`, type })),
+      );
+      const values = [1, 0, 2];
+      const rank = (type: number): number => (values.includes(type) ? values.indexOf(type) : values.length);
+      const expected = ids.toSorted(
+        (a, b) => rank(types[ids.indexOf(a)]!) - rank(types[ids.indexOf(b)]!) || a - b,
+      );
+      for (const descending of [false, true]) {
+        const found: number[] = [];
+        let cursor: string | undefined;
+        do {
+          const order = { field: 'type', descending, values } as const;
+          const page = await store.list('issuingCa', { order, limit: 2, ...(cursor && { cursor }) });
+          found.push(...page.records.map(({ id }) => id));
+          cursor = page.next;
+        } while (cursor);
+        expect(found).toEqual(descending ? expected.toReversed() : expected);
+      }
+    });
+
+    test('sorts signatures that are longer than an index entry may be', async () => {
+      const store = await (await fresh()).open();
+      await withCa(store);
+      const [signer] = await store.commit([insert('credential', {})]);
+      const signature = (n: number): string =>
+        createHash('shake256', { outputLength: 4627 }).update(String(n)).digest('hex');
+      await store.commit(
+        Array.from({ length: 20 }, (_, n) =>
+          insert('signedMessage', { signer: signer!, signature: signature(n) }),
+        ),
+      );
+      const order = { field: 'signature', descending: false } as const;
+      const first = await store.list('signedMessage', { order, limit: 7 });
+      const rest = await store.list('signedMessage', { order, limit: 20, cursor: first.next! });
+      const found = [...first.records, ...rest.records].map(({ signature }) => signature);
+      expect(found).toHaveLength(20);
+      expect(found).toEqual(found.toSorted());
     });
 
     test('has everything but what it is to do without, and can go by that neither', async () => {

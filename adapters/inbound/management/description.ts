@@ -36,8 +36,16 @@ export interface FieldDescription {
   readonly toInput?: (value: unknown) => unknown;
   /** Left out of lists, where it would cost too much. */
   readonly detailOnly?: boolean;
-  /** May stand in `ordering`. */
-  readonly orderable?: boolean;
+  /** May stand in `ordering`; see `Ordering` for a field that is shown in another form than it is stored. */
+  readonly orderable?: boolean | Ordering;
+}
+
+/** How a list is ordered by a field that is computed when it is shown. */
+export interface Ordering {
+  /** The field of the record whose order is the same. */
+  readonly by: string;
+  /** The values of that field in the order of what is shown; default: their own order. */
+  readonly values?: readonly number[];
 }
 
 /** Everything there is to say of a resource; validation, handlers, filters and the OpenAPI schema all come from it. */

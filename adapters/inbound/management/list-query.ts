@@ -1,5 +1,5 @@
 import type { Condition, Kind, Query, Referral } from '#core/ports/store.ts';
-import { camelCase, type Description } from './description.ts';
+import { camelCase, type Description, type Ordering } from './description.ts';
 import { ValidationError } from './errors.ts';
 
 const mostRecords = 1000;
@@ -54,5 +54,11 @@ function readOrdering<K extends Kind>(
   const name = descending ? ordering.slice(1) : ordering;
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (!field?.orderable) return 'unknown';
-  return { field: (field.record ?? camelCase(name)) as NonNullable<Query<K>['order']>['field'], descending };
+  const { by = field.record ?? camelCase(name), values } =
+    field.orderable === true ? ({} as Partial<Ordering>) : field.orderable;
+  return {
+    field: by as NonNullable<Query<K>['order']>['field'],
+    descending,
+    ...(values && { values }),
+  };
 }

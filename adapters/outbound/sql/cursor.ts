@@ -7,6 +7,8 @@ export interface Order {
   readonly field: string;
   readonly column: Column;
   readonly descending: boolean;
+  /** The values of an integer field in the order in which they sort; undefined: they sort as they are. */
+  readonly values?: readonly number[];
 }
 
 /** The last record of a page. */

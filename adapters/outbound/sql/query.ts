@@ -64,7 +64,7 @@ function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, ord
   if (cursor !== undefined) tests.push(afterTest(order, decodeCursor(order, cursor)));
   // Always so, but SQLite takes the unique index of a text for its order only where it is asked for a part of it.
   if (dialect === 'sqlite' && order.column.type === 'text' && !order.column.nullable) {
-    tests.push(sql`${columnRef(order.field)} >= ''`);
+    tests.push(sql`${orderRef(order)} >= ''`);
   }
   return tests;
 }
@@ -120,27 +120,39 @@ export async function tally<K extends Kind>(
 }
 
 function orderOf<K extends Kind>(kind: K, { order }: Query<K>, without: readonly string[]): Order {
-  const { field, descending } = order ?? { field: 'id', descending: true };
+  const { field, descending, values }: NonNullable<typeof order> = order ?? { field: 'id', descending: true };
   const column = without.includes(field) ? undefined : columnOf(kind, field);
   if (column?.type !== 'integer' && column?.type !== 'text' && column?.type !== 'boolean') {
     throw new Fault('malformed', 'there is no order by this field', { field: 'order' });
   }
-  return { field, column, descending };
+  return { field, column, descending, ...(values && { values }) };
+}
+
+/** What a list is ordered by. */
+function orderRef({ field, column, values }: Order): RawBuilder<unknown> {
+  if (values) {
+    const ranks = values.map((value, rank) => sql`when ${sql.lit(value)} then ${sql.lit(rank)}`);
+    return sql`case ${columnRef(field)} ${sql.join(ranks, sql` `)} else ${sql.lit(values.length)} end`;
+  }
+  if (column.orderedBy === undefined) return columnRef(field);
+  return sql`substr(${columnRef(field)}, 1, ${sql.lit(column.orderedBy)})`;
 }
 
 /** NULL comes before everything else, on both databases. Only where it can be: an index knows no such word. */
-function ordering({ field, column, descending }: Order): RawBuilder<unknown>[] {
+function ordering(order: Order): RawBuilder<unknown>[] {
+  const { field, column, descending } = order;
   const direction = sql.raw(descending ? 'desc' : 'asc');
   if (field === 'id') return [sql`id ${direction}`];
   const nulls = sql.raw(!column.nullable ? '' : descending ? ' nulls last' : ' nulls first');
-  return [sql`${columnRef(field)} ${direction}${nulls}`, sql`id ${direction}`];
+  return [sql`${orderRef(order)} ${direction}${nulls}`, sql`id ${direction}`];
 }
 
 /** What comes after a position. */
-function afterTest({ field, column, descending }: Order, { value, id }: Position): Test {
+function afterTest(order: Order, { value, id }: Position): Test {
+  const { field, column, descending } = order;
   const beyond = sql.raw(descending ? '<' : '>');
   if (field === 'id') return sql`id ${beyond} ${id}`;
-  const at = columnRef(field);
+  const at = orderRef(order);
   if (!column.nullable) return sql`(${at}, id) ${beyond} (${value}, ${id})`;
   if (value === null) {
     const sameNull = sql<SqlBool>`(${at} is null and id ${beyond} ${id})`;
@@ -150,10 +162,13 @@ function afterTest({ field, column, descending }: Order, { value, id }: Position
   return descending ? sql`(${after} or ${at} is null)` : sql`(${after})`;
 }
 
-const positionOf = ({ field, column }: Order, record: { readonly id: number }): Position => ({
-  value: encode(column, field, Reflect.get(record, field)),
-  id: record.id,
-});
+function positionOf({ field, column, values }: Order, record: { readonly id: number }): Position {
+  const value = encode(column, field, Reflect.get(record, field));
+  const { id } = record;
+  if (values)
+    return { value: values.includes(Number(value)) ? values.indexOf(Number(value)) : values.length, id };
+  return { value: typeof value === 'string' ? value.slice(0, column.orderedBy) : value, id };
+}
 
 /** The columns of `by` alone stand without a table before them: it is the innermost that has them. */
 function referralTest(dialect: Dialect, kind: Kind, { by, in: field, where, exists }: Referral): Test {

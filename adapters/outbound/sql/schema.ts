@@ -16,6 +16,11 @@ export interface Column {
   readonly cascade?: true;
   /** The value that most records have. The field's index leaves them out: it would find too many to be of use. */
   readonly usual?: string;
+  /**
+   * A list is ordered by this many characters of the text, and so is its index: PostgreSQL refuses a row whose index entry is
+   * longer than 2704 octets.
+   */
+  readonly orderedBy?: number;
 }
 
 export interface Table {
@@ -263,7 +268,8 @@ const schema = {
       signer: to('credential'),
       signerName: text,
       hashValue: text,
-      signature: text,
+      // The first 32 octets tell signatures apart. An ML-DSA signature has up to 4627.
+      signature: { ...text, orderedBy: 64 },
     },
     unique: [],
     searchable: ['signerName', 'hashValue', 'signature'],

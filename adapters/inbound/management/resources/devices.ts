@@ -34,10 +34,15 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
       whenMissing: null,
       orderable: true,
     },
-    onboarding_config: { schema: nullable(reference('how it is onboarded')), whenMissing: null },
+    onboarding_config: {
+      schema: nullable(reference('how it is onboarded')),
+      whenMissing: null,
+      orderable: true,
+    },
     no_onboarding_config: {
       schema: nullable(reference('its secrets; made when neither configuration is given')),
       whenMissing: null,
+      orderable: true,
     },
     state: {
       schema: Type.String({

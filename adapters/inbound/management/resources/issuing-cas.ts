@@ -17,6 +17,9 @@ const typeNames: Readonly<Record<number, string>> = {
   [issuingCaType.remoteCmp]: 'Remote-CMP',
 };
 
+/** In the order of their names. */
+const typesByName = Object.values(issuingCaType).toSorted((a, b) => (typeNames[a]! < typeNames[b]! ? -1 : 1));
+
 const ordered = { readOnly: true, orderable: true } as const;
 const onCreation = { createOnly: true, writeOnly: true } as const;
 
@@ -41,7 +44,11 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
       required: 'create',
       orderable: true,
     },
-    issuing_ca_type_display: { schema: Type.String(), readOnly: true },
+    issuing_ca_type_display: {
+      schema: Type.String({ enum: typesByName.map((type) => typeNames[type]) }),
+      readOnly: true,
+      orderable: { by: 'type', values: typesByName },
+    },
     is_active: {
       schema: Type.Boolean({ description: 'signs certificates' }),
       whenMissing: true,
@@ -50,7 +57,8 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     created_at: createdAtField,
     updated_at: { schema: dateTime('when it was last changed'), ...ordered },
     last_crl_issued_at: { schema: nullable(zonedDateTime('thisUpdate of its newest CRL')), ...ordered },
-    has_crl: { schema: Type.Boolean(), readOnly: true },
+    // Those without a CRL have no time at which it was issued, which comes before all others.
+    has_crl: { schema: Type.Boolean(), readOnly: true, orderable: { by: 'lastCrlIssuedAt' } },
     subject: {
       schema: text(1000, { least: 1, description: 'in place of `common_name`: a whole name, RFC 4514' }),
       ...onCreation,

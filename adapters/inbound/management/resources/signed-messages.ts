@@ -16,7 +16,7 @@ export const signedMessages: Description<'signedMessage', never, SignedMessage> 
     signer: { schema: Type.Integer({ description: 'its id' }), ...ordered },
     signer_name: { schema: Type.String({ description: 'as it was called then' }), ...ordered },
     hash_value: { schema: Type.String({ description: 'the digest, lower-case hexadecimal' }), ...ordered },
-    signature: { schema: Type.String({ description: 'lower-case hexadecimal' }), readOnly: true },
+    signature: { schema: Type.String({ description: 'lower-case hexadecimal' }), ...ordered },
     created_at: createdAtField,
   },
   filters: { signer: equalInteger('signer') },

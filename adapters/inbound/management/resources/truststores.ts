@@ -54,6 +54,8 @@ export const truststores = (baseUrl: string): Description<'truststore', Input, T
       ),
       shown: Type.String({ format: 'uri', description: 'where the certificates are to be had, in PEM' }),
       required: true,
+      // Its URI has the id in it.
+      orderable: { by: 'id' },
     },
     password: { schema: secret(1024, 'of a PKCS #12 file; default: none'), writeOnly: true },
     certificates: {

@@ -143,6 +143,31 @@ function expectRecord(
   expect(wrong.map(([name, kind]) => [name, kind, record[name]])).toEqual([]);
 }
 
+/** NULL before everything else, ties by id. Two URIs that differ in the id alone are in the order of the ids. */
+function compare(a: unknown, b: unknown): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return typeof a === 'string' ? (a < String(b) ? -1 : a > String(b) ? 1 : 0) : Number(a) - Number(b);
+}
+
+/** Both directions, in one page and in pages of one record. */
+async function expectOrdered(path: string, field: string): Promise<void> {
+  for (const sign of ['', '-']) {
+    const answer = await api.get(`${path}?ordering=${sign}${field}`);
+    expect([field, answer.status]).toEqual([field, 200]);
+    const values: unknown[] = answer.body.map((record: Readonly<Record<string, unknown>>) => record[field]);
+    const sorted = values.toSorted((a, b) => (sign === '' ? compare(a, b) : compare(b, a)));
+    if (field !== 'trust_store_file') expect([field, values]).toEqual([field, sorted]);
+    const seen: number[] = [];
+    let next: string | undefined = `${path}?ordering=${sign}${field}&limit=1`;
+    while (next !== undefined) {
+      const page: Answer = await api.get(next);
+      seen.push(...ids(page));
+      next = /^<([^>]*)>; rel="next"$/.exec(page.headers.link ?? '')?.[1];
+    }
+    expect([field, seen]).toEqual([field, ids(answer)]);
+  }
+}
+
 const ids = ({ body }: Answer): number[] => body.map(({ id }: { id: number }) => id);
 
 describe.each(collections.map((collection) => [collection.path, collection] as const))(
@@ -189,6 +214,10 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect(ids(await api.get(`${path}?ordering=-id`))).toEqual(ascending.toReversed());
       expect((await api.get(`${path}?ordering=no_such_field`)).status).toBe(400);
       expect(ids(await api.get(`${path}?search=surely-nothing-has-this`))).toEqual([]);
+    });
+
+    test('`ordering` accepts every field that the specification lists, page by page', async () => {
+      for (const name of Object.keys(collection.record)) await expectOrdered(path, name);
     });
 
     test('pages by `limit` and the Link header reach every record once', async () => {
@@ -300,6 +329,9 @@ describe('what is no collection with everything', () => {
     expect([wrong.status, Object.keys(wrong.body).sort()]).toEqual([400, ['error', 'hint']]);
     expect((await api.anonymous.get('/api/issuing-cas/1/crl/')).status).toBe(401);
     expect((await api.get('/api/issuing-cas/1/')).body).toMatchObject({ has_crl: true });
+    for (const unique_name of ['b', 'a'])
+      expect((await api.post('/api/issuing-cas/', { unique_name, issuing_ca_type: 0 })).status).toBe(201);
+    for (const name of Object.keys(ca)) await expectOrdered('/api/issuing-cas/', name);
   });
 
   test('signers, signing and signed messages', async () => {
@@ -331,14 +363,18 @@ describe('what is no collection with everything', () => {
       expect([input, (await api.post('/api/signers/sign/', input)).status]).toEqual([input, status]);
     }
     const { body: messages } = await api.get(`/api/signed-messages/?signer=${signer}`);
-    expectRecord(messages[0], {
+    const message = {
       id: 'integer',
       signer: 'integer',
       signer_name: 'string',
       hash_value: 'string',
       signature: 'string',
       created_at: 'date-time',
-    });
+    } as const;
+    expectRecord(messages[0], message);
+    await api.post('/api/signers/sign/', { signer_id: signer, hash_value: '01'.repeat(32) });
+    for (const name of Object.keys(message)) await expectOrdered('/api/signed-messages/', name);
+    for (const name of Object.keys(signers[0])) await expectOrdered('/api/signers/', name);
     expect((await api.get(`/api/signed-messages/${messages[0].id}/`)).body).toEqual(messages[0]);
     expect((await api.remove(`/api/signed-messages/${messages[0].id}/`)).status).toBe(405);
   });
