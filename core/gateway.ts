@@ -16,14 +16,13 @@ import { type DomainInput, domains } from './administration/domains.ts';
 import { type IssuingCas, issuingCas } from './administration/issuing-cas.ts';
 import { type LogFilesUse, logFiles, pruneLogs } from './administration/log-files.ts';
 import { type Profiles, profiles } from './administration/profiles.ts';
-import { currentSettings, type RuntimeSettingsUse, runtimeSettings } from './administration/settings.ts';
+import { type RuntimeSettingsUse, runtimeSettings } from './administration/settings.ts';
 import { type Signers, signers } from './administration/signers.ts';
 import { type TruststoreInput, truststores } from './administration/truststores.ts';
 import { type UpstreamRequests, upstreamRequests } from './administration/upstream-requests.ts';
 import { type Approvals, approvals } from './approvals/approvals.ts';
 import { expireApprovals } from './approvals/expiry.ts';
 import { Anchors } from './audit/anchor.ts';
-import type { Context, GatewayPorts } from './audit/record.ts';
 import { RefusalBudget } from './audit/refusal-budget.ts';
 import { type Backups, backups } from './backups/backups.ts';
 import { Crls } from './ca/crls.ts';
@@ -32,7 +31,9 @@ import { type RevocationStatuses, revocationStatuses } from './ca/revocation-sta
 import { linkRoots } from './ca/root-links.ts';
 import { renewTlsCredential } from './ca/tls-renewal.ts';
 import { ConfigurationCache, type LoadedCa } from './configuration/configuration.ts';
+import { currentSettings } from './configuration/runtime-settings.ts';
 import { resolveCa, resolveDomain } from './configuration/target.ts';
+import type { Context } from './context.ts';
 import {
   type NoOnboardingInput,
   type NoOnboardingView,
@@ -59,6 +60,7 @@ import { inTurn, type Task } from './operation/in-turn.ts';
 import { countFinishedDays } from './overview/issued.ts';
 import { type Overview, overview } from './overview/overview.ts';
 import type { Health } from './ports/platform.ts';
+import type { Ports } from './ports/ports.ts';
 import type { GatewaySettings } from './ports/settings.ts';
 import type { Role } from './records/account.ts';
 import type { ApprovalPolicy } from './records/approval-policy.ts';
@@ -179,7 +181,7 @@ export interface Gateway {
 
 const intentGrace = 10 * 60_000;
 
-export function createGateway(ports: GatewayPorts, settings: GatewaySettings): Gateway {
+export function createGateway(ports: Ports, settings: GatewaySettings): Gateway {
   const context: Context = {
     ...ports,
     settings,

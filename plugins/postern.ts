@@ -24,11 +24,12 @@ export type {
 export type { FaultCode } from '#core/fault.ts';
 export type { Gateway } from '#core/gateway.ts';
 export type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
-export type { KeyReference, KeyStore, StoredKey } from '#core/ports/keys.ts';
+export type { KeyStore, StoredKey } from '#core/ports/keys.ts';
 export type { Log } from '#core/ports/logs.ts';
 export type { Clock, Entropy, Health } from '#core/ports/platform.ts';
 export type { Store, Write } from '#core/ports/store.ts';
 export type { Vault } from '#core/ports/vault.ts';
+export type { KeyReference } from '#core/records/key-reference.ts';
 export type { HashName, KeyType, SignatureAlgorithm } from '#core/x509/algorithm.ts';
 export type { RevocationReason } from '#core/x509/crl.ts';
 export type { Extension } from '#core/x509/extension.ts';

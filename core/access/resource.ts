@@ -1,4 +1,5 @@
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { nouns } from '../ports/nouns.ts';
 import {

@@ -1,7 +1,8 @@
 import { type Permission, permissions } from '../access/permissions.ts';
 import { mintPrincipal, type Principal } from '../access/principal.ts';
-import { currentSettings, type RuntimeSettings } from '../administration/settings.ts';
-import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { currentSettings, type RuntimeSettings } from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Role, Session, User } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';

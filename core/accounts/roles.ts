@@ -1,7 +1,7 @@
 import type { Permission } from '../access/permissions.ts';
 import type { Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Role } from '../records/account.ts';
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { ServiceAccount } from '../records/account.ts';
 import { newSecret } from '../security/secrets.ts';

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { mintPrincipal, type Principal } from '../access/principal.ts';
-import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import { audit, brief, recordRefusal } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { ServiceAccount } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';

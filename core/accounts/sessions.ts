@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import type { Session } from '../records/account.ts';
 

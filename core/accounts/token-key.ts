@@ -1,13 +1,13 @@
-import type { GatewayPorts } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import { secretContext } from '../security/secrets.ts';
 
-type Ports = Pick<GatewayPorts, 'store' | 'vault'>;
+type Sealing = Pick<Ports, 'store' | 'vault'>;
 
 const name = 'token-key';
 
 /** 32 octets, made by whichever instance needs them first. Faults: those of `demandMasterKey`. */
-export async function readTokenKey(ports: Ports & Pick<GatewayPorts, 'entropy'>): Promise<Uint8Array> {
+export async function readTokenKey(ports: Sealing & Pick<Ports, 'entropy'>): Promise<Uint8Array> {
   const { store, vault, entropy } = ports;
   const existing = await find(ports);
   if (existing) return existing;
@@ -24,11 +24,11 @@ export async function readTokenKey(ports: Ports & Pick<GatewayPorts, 'entropy'>)
  * Refuses another master key than that of the database: what is sealed under it, nobody else could open. The token key shows it,
  * which `bootstrap` makes before anything else. Faults: internal, its cause for the operator.
  */
-export async function demandMasterKey(ports: Ports): Promise<void> {
+export async function demandMasterKey(ports: Sealing): Promise<void> {
   await find(ports);
 }
 
-async function find({ store, vault }: Ports): Promise<Uint8Array | undefined> {
+async function find({ store, vault }: Sealing): Promise<Uint8Array | undefined> {
   const setting = await store.find('setting', { name });
   if (!setting) return undefined;
   try {

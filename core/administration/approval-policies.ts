@@ -1,6 +1,5 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
-import type { LoadedPolicy } from '../configuration/policy-rule.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
 
@@ -52,17 +51,4 @@ export function approvalPolicies(
     },
     remove: async ({ id }) => [{ op: 'delete', kind: 'approvalPolicy', id }],
   });
-}
-
-/** Ready to be asked. One whose pattern is not understood is not passed over, unless it would let everything pass. */
-export function loadPolicy(context: Pick<Context, 'patterns' | 'log'>, record: ApprovalPolicy): LoadedPolicy {
-  const { devicePattern, decision, uniqueName } = record;
-  if (devicePattern === null) return { record, matchesDevice: () => true };
-  try {
-    return { record, matchesDevice: context.patterns.compile(devicePattern) };
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    context.log.error('the pattern of an approval policy cannot be used', error, { policy: uniqueName });
-    return { record, matchesDevice: () => decision !== 'automatic' };
-  }
 }

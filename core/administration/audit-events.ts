@@ -1,6 +1,6 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';

@@ -1,10 +1,11 @@
 import { shippedRoles } from '../access/permissions.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { audit, type Context, systemActor } from '../audit/record.ts';
+import { audit, systemActor } from '../audit/record.ts';
 import { createCa } from '../ca/create-ca.ts';
 import { newUniqueName } from '../ca/credential-kinds.ts';
 import { createOwnCredential } from '../ca/own-credentials.ts';
 import { serverNames } from '../ca/server-names.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
 import type { Write } from '../ports/store.ts';

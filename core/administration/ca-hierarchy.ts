@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import type { Certificate } from '../x509/certificate.ts';

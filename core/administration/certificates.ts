@@ -1,29 +1,15 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { discardHeldKey, type TakenKey, takeHeldKey } from '../ca/held-key.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
 import { type Link, linksAbove } from '../configuration/ca-links.ts';
-import { issueByName } from '../enrolment/issue-by-name.ts';
+import type { Context } from '../context.ts';
+import { type CertificateInput, issueByName } from '../enrolment/issue-by-name.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
-import type { KeyType } from '../x509/algorithm.ts';
-
-export interface CertificateInput {
-  /** Of the certificate's subject when it is issued; from then on the inventory name. */
-  readonly commonName: string;
-  /** Default: the default domain. */
-  readonly domain?: number;
-  /** Default: `tls_client`, where the domain offers it. */
-  readonly profile?: number;
-  /** A PKCS#10 request, DER. Without one the key is made here, and waits to be fetched. */
-  readonly csr?: Uint8Array;
-  /** Of a key that is made here; default: P-256. */
-  readonly keyType?: KeyType;
-}
 
 export interface Certificates
   extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {

@@ -1,26 +1,12 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource } from '../access/resource.ts';
-import { audit, type Context } from '../audit/record.ts';
-import type { KeyMaterial } from '../ca/key-material.ts';
+import { audit } from '../audit/record.ts';
 import { replaceActive } from '../ca/own-credentials.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
 import { retried } from '../storage/retry.ts';
-import type { KeyType } from '../x509/algorithm.ts';
-import { makeCredential } from './make-credential.ts';
-
-export interface CredentialInput {
-  /** One of `credentialType`; cannot be changed. */
-  readonly type: number;
-  readonly uniqueName?: string;
-  readonly commonName?: string;
-  /** Subject alternative names as `parseGeneralName` reads them. */
-  readonly names?: readonly string[];
-  /** Default: P-256; for a root CA P-384. */
-  readonly keyType?: KeyType;
-  /** A certificate and key from outside; without it both are made here. */
-  readonly material?: KeyMaterial;
-}
+import { type CredentialInput, makeCredential } from './make-credential.ts';
 
 /** What this service holds a private key for, for itself. */
 export interface Credentials extends Resource<'credential', CredentialInput, Credential> {

@@ -1,5 +1,5 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { DevidRegistration } from '../records/devid-registration.ts';
 import { demandIdevidTruststore } from './idevid-truststore.ts';

@@ -1,5 +1,5 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { Domain, DomainProfile } from '../records/domain.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { intendedUsage } from '../records/truststore.ts';
 

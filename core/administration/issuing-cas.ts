@@ -1,10 +1,11 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource } from '../access/resource.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { linkRoots } from '../ca/root-links.ts';
 import { type Link, linksAbove } from '../configuration/ca-links.ts';
 import { findIssued } from '../configuration/find-issued.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';

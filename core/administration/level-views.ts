@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { type LevelRules, levels, securityLevels } from '../security/levels.ts';
 import { type Obstacle, obstacles } from './obstacles.ts';
 

@@ -1,8 +1,9 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { audit, type Context, systemActor } from '../audit/record.ts';
+import { audit, systemActor } from '../audit/record.ts';
+import type { RuntimeSettings } from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { LogFile } from '../ports/log-files.ts';
-import type { RuntimeSettings } from './settings.ts';
 
 export interface LogFilesUse {
   list(principal: Principal): Promise<readonly LogFile[]>;

@@ -1,7 +1,7 @@
-import type { Context } from '../audit/record.ts';
 import { caWrites, createCa, existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
 import { type CheckedMaterial, checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
 import { caDefaults, caLifetime, caSubject, parentCa } from '../ca/new-ca.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Actor } from '../records/audit-event.ts';

@@ -1,4 +1,3 @@
-import type { Context } from '../audit/record.ts';
 import { createCa } from '../ca/create-ca.ts';
 import { newUniqueName, profileNameOf } from '../ca/credential-kinds.ts';
 import { checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
@@ -6,6 +5,7 @@ import { caDefaults, caSubject, parentCa } from '../ca/new-ca.ts';
 import { createOwnCredential, credentialWrites, keyStoreFor } from '../ca/own-credentials.ts';
 import { linkRoots } from '../ca/root-links.ts';
 import { serverNames } from '../ca/server-names.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { credentialType } from '../records/credential.ts';
@@ -16,7 +16,19 @@ import type { KeyType } from '../x509/algorithm.ts';
 import { type Facts, factsOf } from '../x509/facts.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 import { oid } from '../x509/oids.ts';
-import type { CredentialInput } from './credentials.ts';
+
+export interface CredentialInput {
+  /** One of `credentialType`; cannot be changed. */
+  readonly type: number;
+  readonly uniqueName?: string;
+  readonly commonName?: string;
+  /** Subject alternative names as `parseGeneralName` reads them. */
+  readonly names?: readonly string[];
+  /** Default: P-256; for a root CA P-384. */
+  readonly keyType?: KeyType;
+  /** A certificate and key from outside; without it both are made here. */
+  readonly material?: KeyMaterial;
+}
 
 /** The new credential's id. Faults: malformed and conflict, with `field`; unavailable. */
 export async function makeCredential(

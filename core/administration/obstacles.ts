@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import { caShortcoming } from '../security/authority.ts';
 import { levelNamed, type SecurityLevel } from '../security/levels.ts';

@@ -1,9 +1,10 @@
 import type { Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { type Preview, type PreviewInput, preview } from '../enrolment/preview.ts';
 import { Fault } from '../fault.ts';
-import { type ProfileRules, parseProfileRules } from '../profiles/language.ts';
+import type { ProfileRules } from '../profiles/language.ts';
+import { parseProfileRules } from '../profiles/parse.ts';
 import { shippedProfiles } from '../profiles/shipped.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { CertificateProfile } from '../records/profile.ts';

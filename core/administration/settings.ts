@@ -1,41 +1,20 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { audit, brief, type Context } from '../audit/record.ts';
+import { audit, brief } from '../audit/record.ts';
+import {
+  currentSettings,
+  decodeSettings,
+  type RuntimeSettings,
+  settingName,
+} from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { Setting, Store } from '../ports/store.ts';
-import { isStricter, type SecurityLevel, usualLevel } from '../security/levels.ts';
-import { settingContent, settingWrite } from '../storage/setting-content.ts';
+
+import { isStricter, type SecurityLevel } from '../security/levels.ts';
+import { settingWrite } from '../storage/setting-content.ts';
 import { isHostPattern } from '../webhooks/hosts.ts';
 import { type LevelView, securityLevelViews } from './level-views.ts';
 import { obstacles } from './obstacles.ts';
 
-/** What an administrator can change while the service runs, for all instances. */
-export interface RuntimeSettings {
-  /** How long a user's tokens are good for, in seconds. */
-  readonly accessTokenSeconds: number;
-  readonly refreshTokenSeconds: number;
-  /** Metrics count certificates that run out within this. */
-  readonly expiryWarningDays: number;
-  /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
-  readonly logRetentionDays: number | null;
-  /** Webhooks are told of a certificate so many days before it ends, each time. */
-  readonly webhookWarnDays: readonly number[];
-  /** Hosts that webhooks may name, `*.example.com` for all below one; none: all hosts. */
-  readonly webhookHosts: readonly string[];
-  /** What keys, validities and protocols have to come up to. */
-  readonly securityLevel: SecurityLevel;
-}
-
-const defaults: RuntimeSettings = {
-  accessTokenSeconds: 15 * 60,
-  refreshTokenSeconds: 24 * 3600,
-  expiryWarningDays: 30,
-  logRetentionDays: null,
-  webhookWarnDays: [30, 7, 1],
-  webhookHosts: [],
-  securityLevel: usualLevel,
-};
-
-const settingName = 'runtime-settings';
 const tries = 5;
 
 export interface RuntimeSettingsUse {
@@ -46,22 +25,12 @@ export interface RuntimeSettingsUse {
   change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
 }
 
-/** As they stand now: what has not been changed is at its default. */
-export async function currentSettings(store: Store): Promise<RuntimeSettings> {
-  return decode(await store.find('setting', { name: settingName }));
-}
-
-const decode = (setting: Setting | undefined): RuntimeSettings => ({
-  ...defaults,
-  ...(setting && settingContent<Partial<RuntimeSettings>>(setting)),
-});
-
 export function runtimeSettings(context: Context): RuntimeSettingsUse {
   const { store } = context;
 
   async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {
     const setting = await store.find('setting', { name: settingName });
-    const before = decode(setting);
+    const before = decodeSettings(setting);
     const next = { ...before, ...changes };
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
       throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {

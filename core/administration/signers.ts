@@ -1,5 +1,6 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Query } from '../ports/store.ts';

@@ -1,5 +1,5 @@
 import { type Resource, resource } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Truststore } from '../records/truststore.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';

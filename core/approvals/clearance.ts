@@ -1,6 +1,6 @@
-import type { Context } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { type Matter, ruleFor } from '../configuration/policy-rule.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import type { Condition, Write } from '../ports/store.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import { type ApprovalInBrief, type ApprovalState, largeFields } from '../records/approval.ts';

@@ -1,4 +1,5 @@
-import { audit, brief, type Context, systemActor } from '../audit/record.ts';
+import { audit, brief, systemActor } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import type { ApprovalInBrief, ApprovalState } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';

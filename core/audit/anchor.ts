@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { AuditHead, Store } from '../ports/store.ts';
 import type { Vault } from '../ports/vault.ts';
 import type { AuditEvent } from '../records/audit-event.ts';
 import { secretContext } from '../security/secrets.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
-import { audit, type Context, systemActor } from './record.ts';
+import { audit, systemActor } from './record.ts';
 
 /** What an anchor says, sealed under the master key. */
 export interface Anchor {

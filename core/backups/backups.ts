@@ -1,7 +1,8 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
+import type { Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { BackupFile, BackupLocation } from '../ports/backups.ts';

@@ -1,7 +1,8 @@
 import { expireGranted } from '../approvals/expiry.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites } from '../ca/revocation.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';

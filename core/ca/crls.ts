@@ -1,5 +1,6 @@
-import { audit, type Context, systemActor } from '../audit/record.ts';
+import { audit, systemActor } from '../audit/record.ts';
 import { sameIssuer } from '../configuration/same-issuer.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';

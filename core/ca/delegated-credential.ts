@@ -1,6 +1,7 @@
-import { type Context, systemActor } from '../audit/record.ts';
+import { systemActor } from '../audit/record.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
 import type { Preparation } from '../issuance/prepare.ts';

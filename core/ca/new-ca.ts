@@ -1,5 +1,5 @@
-import type { Context } from '../audit/record.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import { addDuration, parseDuration } from '../profiles/duration.ts';
 import type { KeyType } from '../x509/algorithm.ts';

@@ -1,13 +1,15 @@
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import { nearestCa } from '../configuration/nearest-ca.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
-import type { KeyReference, KeyStore, StoredKey } from '../ports/keys.ts';
+import type { KeyStore, StoredKey } from '../ports/keys.ts';
 import type { Values, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { credentialType } from '../records/credential.ts';
+import type { KeyReference } from '../records/key-reference.ts';
 import {
   generateKey,
   keyStoreNamed,

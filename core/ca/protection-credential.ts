@@ -1,6 +1,6 @@
-import type { Context } from '../audit/record.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
 import { nearestCa } from '../configuration/nearest-ca.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Credential } from '../records/credential.ts';
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';

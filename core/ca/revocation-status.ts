@@ -1,10 +1,10 @@
-import type { Context } from '../audit/record.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
 import { sameIssuer } from '../configuration/same-issuer.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
-import type { KeyReference } from '../ports/keys.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Credential } from '../records/credential.ts';
+import type { KeyReference } from '../records/key-reference.ts';
 import {
   defaultSignatureAlgorithm,
   type SignatureAlgorithm,

@@ -1,5 +1,6 @@
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';

@@ -1,6 +1,7 @@
-import { type Context, systemActor } from '../audit/record.ts';
+import { systemActor } from '../audit/record.ts';
 import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
+import type { Context } from '../context.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
 import { forItself, issue } from '../issuance/issue.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';

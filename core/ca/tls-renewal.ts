@@ -1,5 +1,6 @@
-import { type Context, systemActor } from '../audit/record.ts';
+import { systemActor } from '../audit/record.ts';
 import { findIssued } from '../configuration/find-issued.ts';
+import type { Context } from '../context.ts';
 import { credentialType } from '../records/credential.ts';
 import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { commonName } from '../x509/name.ts';

@@ -1,11 +1,10 @@
-import { loadPolicy } from '../administration/approval-policies.ts';
-import { currentSettings } from '../administration/settings.ts';
-import type { GatewayPorts } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Kind, Records } from '../ports/store.ts';
 import { type CompiledProfile, compileProfile } from '../profiles/apply.ts';
-import { type ProfileRules, parseProfileRules } from '../profiles/language.ts';
+import type { ProfileRules } from '../profiles/language.ts';
+import { parseProfileRules } from '../profiles/parse.ts';
 import type { DevidRegistration } from '../records/devid-registration.ts';
 import type { Domain } from '../records/domain.ts';
 import type { IssuingCa } from '../records/issuing-ca.ts';
@@ -17,7 +16,8 @@ import { absentIssuer } from '../signing/absent-issuer.ts';
 import { localIssuer } from '../signing/local-issuer.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
-import { inOrder, type LoadedPolicy } from './policy-rule.ts';
+import { inOrder, type LoadedPolicy, loadPolicy } from './policy-rule.ts';
+import { currentSettings } from './runtime-settings.ts';
 
 export interface LoadedProfile {
   readonly record: CertificateProfile;
@@ -68,14 +68,14 @@ const revalidateEvery = 1000;
 
 /** Keeps one `Configuration`, and asks the store once a second whether it still holds. */
 export class ConfigurationCache {
-  readonly #ports: GatewayPorts;
+  readonly #ports: Ports;
   #current: Configuration | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<Configuration> | undefined;
   /** Counts what this process changed. */
   #epoch = 0;
 
-  constructor(ports: GatewayPorts) {
+  constructor(ports: Ports) {
     this.#ports = ports;
   }
 

@@ -1,3 +1,5 @@
+import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { ApprovalOperation, ApprovalPolicy, ApprovalProtocol } from '../records/approval-policy.ts';
 import type { Domain } from '../records/domain.ts';
 import type { CertificateProfile } from '../records/profile.ts';
@@ -39,3 +41,16 @@ function matches({ record, matchesDevice }: LoadedPolicy, matter: Matter): boole
 
 export const inOrder = (a: LoadedPolicy, b: LoadedPolicy): number =>
   a.record.priority - b.record.priority || a.record.id - b.record.id;
+
+/** Ready to be asked. One whose pattern is not understood is not passed over, unless it would let everything pass. */
+export function loadPolicy(context: Pick<Ports, 'patterns' | 'log'>, record: ApprovalPolicy): LoadedPolicy {
+  const { devicePattern, decision, uniqueName } = record;
+  if (devicePattern === null) return { record, matchesDevice: () => true };
+  try {
+    return { record, matchesDevice: context.patterns.compile(devicePattern) };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    context.log.error('the pattern of an approval policy cannot be used', error, { policy: uniqueName });
+    return { record, matchesDevice: () => decision !== 'automatic' };
+  }
+}

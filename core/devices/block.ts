@@ -1,6 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { audit, brief, type Context } from '../audit/record.ts';
+import { audit, brief } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { revokeCertificatesOf } from './revoke-certificates.ts';

@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
 import { deviceWith } from './block.ts';
 import { openSecret } from './configs.ts';

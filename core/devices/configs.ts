@@ -1,7 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, type ResourceRules, resource, updateWrites } from '../access/resource.ts';
 import { demandIdevidTruststore } from '../administration/idevid-truststore.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from '../records/device.ts';
 import { onboardingStatus } from '../records/device.ts';
 import { newSecret, secretContext } from '../security/secrets.ts';

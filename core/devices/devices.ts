@@ -1,8 +1,8 @@
 import type { Principal } from '../access/principal.ts';
 import { demand } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Page, Ref, Write } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';

@@ -1,6 +1,7 @@
 import { endedWithDevice } from '../approvals/expiry.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import { revocationWrites } from '../ca/revocation.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Kind, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';

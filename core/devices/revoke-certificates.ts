@@ -1,6 +1,7 @@
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, revocationWrites } from '../ca/revocation.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import type { Condition, Query } from '../ports/store.ts';
 import type { Device } from '../records/device.ts';
 

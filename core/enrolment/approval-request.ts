@@ -6,8 +6,8 @@ import type { Matter } from '../configuration/policy-rule.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
-import type { Exchange } from '../records/transaction.ts';
 import { type RequestIdentity, requestDigest, revocationDigest } from '../requester/request-identity.ts';
+import type { Exchange } from '../transactions/exchange.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 
 interface Wish extends Pick<Petition, 'actor' | 'request' | 'goesOn'> {

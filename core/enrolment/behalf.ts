@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Device } from '../records/device.ts';
 import type { Requester } from '../requester/requester.ts';

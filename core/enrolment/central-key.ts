@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { DerReader, readDer } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';

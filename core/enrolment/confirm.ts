@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
 import type { Write } from '../ports/store.ts';
-import type { Answering } from '../records/transaction.ts';
 import { requesterActor } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
+import type { Answering } from '../transactions/exchange.ts';
 import {
   demandOpener,
   exchangeWrite,

@@ -1,7 +1,8 @@
 import { askFor, isUsed, type Petition, policyOn } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
-import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import { audit, brief, recordRefusal } from '../audit/record.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
 import { rehearse } from '../issuance/issue.ts';

@@ -1,11 +1,11 @@
-import type { Context } from '../audit/record.ts';
 import { type RootUpdate, rootUpdate } from '../ca/root-links.ts';
 import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type ExpectedRequest, expectedRequest } from '../profiles/expected.ts';
-import { parseProfileRules } from '../profiles/language.ts';
+import { parseProfileRules } from '../profiles/parse.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';

@@ -1,28 +1,41 @@
-import type { CertificateInput } from '../administration/certificates.ts';
 import { accountKey } from '../approvals/approvals.ts';
 import { clear } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
-import type { Context } from '../audit/record.ts';
 import { requestFor, standIn } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedCa, LoadedProfile } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
+import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import { type Issued, rehearse } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';
-import type { KeyReference } from '../ports/keys.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Domain } from '../records/domain.ts';
+import type { KeyReference } from '../records/key-reference.ts';
 import { type RequestIdentity, requestDigest } from '../requester/request-identity.ts';
 import { generateKey, keyStoreThat, withNewKey } from '../signing/key-stores.ts';
 import { order, resume, type UpstreamCommission } from '../upstream/order.ts';
+import type { KeyType } from '../x509/algorithm.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { petitionFor } from './approval-request.ts';
 import { unmade } from './central-key.ts';
+
+export interface CertificateInput {
+  /** Of the certificate's subject when it is issued; from then on the inventory name. */
+  readonly commonName: string;
+  /** Default: the default domain. */
+  readonly domain?: number;
+  /** Default: `tls_client`, where the domain offers it. */
+  readonly profile?: number;
+  /** A PKCS#10 request, DER. Without one the key is made here, and waits to be fetched. */
+  readonly csr?: Uint8Array;
+  /** Of a key that is made here; default: P-256. */
+  readonly keyType?: KeyType;
+}
 
 const usualProfile = 'tls_client';
 

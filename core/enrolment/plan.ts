@@ -1,8 +1,8 @@
-import type { Context } from '../audit/record.ts';
 import { standIn } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedCa, LoadedProfile } from '../configuration/configuration.ts';
 import { publicUrlsOf } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, Requested } from '../issuance/outcome.ts';
 import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';

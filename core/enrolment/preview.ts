@@ -1,9 +1,9 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
 import { standIn } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveDomain } from '../configuration/target.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { draft } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
@@ -14,7 +14,8 @@ import {
   type ProfileOutcome,
 } from '../profiles/apply.ts';
 import { attempt } from '../profiles/attempt.ts';
-import { type ProfileRules, parseProfileRules } from '../profiles/language.ts';
+import type { ProfileRules } from '../profiles/language.ts';
+import { parseProfileRules } from '../profiles/parse.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { Device } from '../records/device.ts';
 import type { Domain } from '../records/domain.ts';

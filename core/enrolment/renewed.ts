@@ -1,5 +1,5 @@
-import type { Context } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, CertificateReference } from '../issuance/outcome.ts';
 import type { Store } from '../ports/store.ts';

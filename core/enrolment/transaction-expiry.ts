@@ -1,6 +1,7 @@
-import { audit, type Context, systemActor } from '../audit/record.ts';
+import { audit, systemActor } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
 import type { Condition, Write } from '../ports/store.ts';

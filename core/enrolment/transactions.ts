@@ -1,12 +1,13 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Outcome } from '../issuance/outcome.ts';
 import type { Page, Query } from '../ports/store.ts';
-import type { Answer, Answering, Exchange, Transaction } from '../records/transaction.ts';
+import type { Transaction } from '../records/transaction.ts';
 import type { Requester } from '../requester/requester.ts';
+import type { Answer, Answering, Exchange } from '../transactions/exchange.ts';
 import {
   demandOpener,
   digest,

@@ -1,8 +1,9 @@
-import { audit, brief, type Context, systemActor } from '../audit/record.ts';
+import { audit, brief, systemActor } from '../audit/record.ts';
 import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
-import type { IssuerAnswer } from '../ports/issuer.ts';
+import type { IssuerAnswer, Prepared } from '../ports/issuer.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -12,7 +13,7 @@ import { parseCertificate } from '../x509/certificate.ts';
 import { type PublicKey, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import { type NewCertificate, newCertificate, signed } from './new-certificate.ts';
-import { type Preparation, type Prepared, prepare } from './prepare.ts';
+import { type Preparation, prepare } from './prepare.ts';
 import { newSerial } from './serial.ts';
 
 /** For whom, by what rules and over which protocol a certificate is issued. */

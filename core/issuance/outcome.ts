@@ -1,4 +1,4 @@
-import type { Answering } from '../records/transaction.ts';
+import type { Answering } from '../transactions/exchange.ts';
 import type { CertReqMsg } from '../x509/crmf.ts';
 import type { Name } from '../x509/name.ts';
 

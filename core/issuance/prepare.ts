@@ -1,4 +1,5 @@
 import { Fault } from '../fault.ts';
+import type { Prepared } from '../ports/issuer.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import { faultOf, type Shortcoming, shortcomings } from '../security/demands.ts';
 import type { LevelRules } from '../security/levels.ts';
@@ -14,21 +15,6 @@ import { lintBuilt } from '../x509/lint.ts';
 import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
-
-declare const prepared: unique symbol;
-
-/**
- * A certificate to be: made from a profile, linted, with its serial number. Only `prepare` mints it (and `recall`, from what it
- * minted), and an issuer takes nothing else; what our own CA signs is `tbs`, byte for byte.
- */
-export interface Prepared {
-  readonly template: CertificateTemplate;
-  /** TBSCertificate, DER. */
-  readonly tbs: Uint8Array;
-  /** The request that it answers; absent for keys that were made here. */
-  readonly request: VerifiedRequest | undefined;
-  readonly [prepared]: true;
-}
 
 export interface Preparation {
   readonly outcome: Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'> &

@@ -1,10 +1,15 @@
 import { toFault } from '../fault.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Ask, Outcome } from '../issuance/outcome.ts';
 import type { Clock } from '../ports/platform.ts';
-import type { Protocol } from '../requester/evidence.ts';
+import type { Evidence, Protocol, Target } from '../requester/evidence.ts';
+import type { Requester } from '../requester/requester.ts';
 import { Counter, Histogram, type MetricFamily } from './counters.ts';
 
-type Enrolment = Pick<Gateway, 'admit' | 'enrol'>;
+/** The two steps of every enrolment, see `Gateway`. */
+interface Enrolment {
+  admit(evidence: Evidence, target: Target): Promise<Requester>;
+  enrol(requester: Requester, ask: Ask): Promise<Outcome>;
+}
 
 /** Seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,5 +1,5 @@
-import { currentSettings } from '../administration/settings.ts';
-import type { Context } from '../audit/record.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import type { Health } from '../ports/platform.ts';
 import type { MetricFamily, Sample } from './counters.ts';
 

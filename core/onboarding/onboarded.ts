@@ -1,5 +1,6 @@
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
 import type { LoadedProfile } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { IssuanceExchange } from '../issuance/outcome.ts';

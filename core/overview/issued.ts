@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Setting, Store } from '../ports/store.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';

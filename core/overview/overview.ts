@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { day, days, finishedDays, type Issued, isOver, issuedOn, mostPerDay } from './issued.ts';
 
 const mostExpiringPerDay = 10_000;

@@ -1,6 +1,22 @@
-import type { Prepared } from '../issuance/prepare.ts';
+import type { CertificateTemplate } from '../x509/certificate.ts';
 import type { RevocationReason } from '../x509/crl.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
 import type { Health } from './platform.ts';
+
+declare const prepared: unique symbol;
+
+/**
+ * A certificate to be: made from a profile, linted, with its serial number. Only `prepare` mints it (and `recall`, from what it
+ * minted), and an issuer takes nothing else; what our own CA signs is `tbs`, byte for byte.
+ */
+export interface Prepared {
+  readonly template: CertificateTemplate;
+  /** TBSCertificate, DER. */
+  readonly tbs: Uint8Array;
+  /** The request that it answers; absent for keys that were made here. */
+  readonly request: VerifiedRequest | undefined;
+  readonly [prepared]: true;
+}
 
 /** A certificate that is wanted. */
 export interface Order {

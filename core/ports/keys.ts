@@ -1,14 +1,6 @@
 import type { KeyType, SignatureAlgorithm } from '../x509/algorithm.ts';
 import type { Health } from './platform.ts';
 
-/** Names a private key: the key store it is in (its name in the configuration) and its id there. */
-export interface KeyReference {
-  readonly store: string;
-  readonly id: string;
-  /** It was there before this service knew of it: whoever put it there has it destroyed, not this service. */
-  readonly found?: true;
-}
-
 export interface StoredKey {
   /** Unique in the key store for ever: never given to another key. Letters, digits, '-' only, at most 64. */
   readonly id: string;

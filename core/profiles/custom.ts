@@ -8,7 +8,8 @@ import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import { constantTemplate, type Fields, noFields, type Template } from './template.ts';
-import { compileValues, type Tools, type Trace, templateReader } from './values.ts';
+import type { Tools } from './tools.ts';
+import { compileValues, type Trace, templateReader } from './values.ts';
 import { hasHidden } from './visible.ts';
 
 type Written = NonNullable<NonNullable<ProfileRules['extensions']>['custom']>[string];

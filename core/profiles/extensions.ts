@@ -17,8 +17,9 @@ import { isUri } from './names.ts';
 import type { ProfileRequest } from './request.ts';
 import type { Others } from './subject.ts';
 import type { Fields } from './template.ts';
+import type { Tools } from './tools.ts';
 import { compileExtendedKeyUsage, compileKeyUsage } from './usage.ts';
-import type { Tools, Trace } from './values.ts';
+import type { Trace } from './values.ts';
 
 type Written = NonNullable<ProfileRules['extensions']>;
 

@@ -1,7 +1,8 @@
 import { Fault } from '../fault.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import type { ProfileRules } from './language.ts';
-import type { Tools, Trace } from './values.ts';
+import type { Tools } from './tools.ts';
+import type { Trace } from './values.ts';
 
 /** Faults: badAlgorithm for a key that the profile does not allow. */
 type KeyRules = (key: KeyType, trace?: Trace) => void;

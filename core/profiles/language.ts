@@ -1,9 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
-import type { Patterns } from '../ports/patterns.ts';
 import { keyUsages } from '../x509/extensions/usage.ts';
-import { compileProfile } from './apply.ts';
-import { Problems } from './problems.ts';
 
 // The language of certificate profiles, described once: the static type, the JSON Schema that the API publishes, and the
 // check of what an administrator sends. What a schema cannot say (a template that parses, rules that contradict each
@@ -251,33 +247,3 @@ export const profileRulesSchema = Type.Object(
 );
 
 export type ProfileRules = Static<typeof profileRulesSchema>;
-
-/**
- * Checks what an administrator sends. Faults: malformed with `field: 'profile'`, and up to 10 problems in its detail, each with
- * its path.
- */
-export function parseProfileRules(value: unknown, patterns: Patterns): ProfileRules {
-  const problems = new Problems(value);
-  for (const error of Value.Errors(profileRulesSchema, value)) {
-    problems.add(pathOf(error), whatIsWrong(error));
-    if (problems.full) break;
-  }
-  problems.settle();
-  const rules = value as ProfileRules;
-  compileProfile(rules, patterns);
-  return rules;
-}
-
-/** JSON pointer → `profile.subject.CN`. */
-const pathOf = ({ path }: ValueError): string =>
-  path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
-
-function whatIsWrong({ type, message, schema }: ValueError): string {
-  if (type === ValueErrorType.ObjectAdditionalProperties) return 'unknown member';
-  if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing';
-  if (type === ValueErrorType.Union) {
-    const choices = (schema.anyOf as readonly TSchema[]).map((choice) => choice.const as unknown);
-    return choices[0] === undefined ? `must be ${schema.title}` : `must be one of ${choices.join(', ')}`;
-  }
-  return message[0]!.toLowerCase() + message.slice(1);
-}

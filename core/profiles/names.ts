@@ -12,7 +12,8 @@ import { rareKinds } from './rare-names.ts';
 import type { ProfileRequest } from './request.ts';
 import type { Others } from './subject.ts';
 import type { Fields, Template } from './template.ts';
-import { compileValues, type Tools, type Trace, templateReader, type ValueRule } from './values.ts';
+import type { Tools } from './tools.ts';
+import { compileValues, type Trace, templateReader, type ValueRule } from './values.ts';
 import { hasHidden, quote } from './visible.ts';
 
 type NameKind = Exclude<GeneralName['kind'], 'other'>;

@@ -8,7 +8,7 @@ import {
   type TemplateField,
   templateFieldList,
 } from './template.ts';
-import type { Fits, Tools } from './values.ts';
+import type { Fits, Tools } from './tools.ts';
 import { quote } from './visible.ts';
 
 type Matcher = (text: string) => boolean;

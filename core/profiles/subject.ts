@@ -7,7 +7,8 @@ import { isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import type { Fields } from './template.ts';
-import { compileValues, type Tools, type Trace, templateReader, type ValueRule } from './values.ts';
+import type { Tools } from './tools.ts';
+import { compileValues, type Trace, templateReader, type ValueRule } from './values.ts';
 import { hasHidden, quote } from './visible.ts';
 
 export type Others = 'refuse' | 'drop' | 'keep';

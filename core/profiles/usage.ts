@@ -12,7 +12,8 @@ import { oid } from '../x509/oids.ts';
 import { isOid } from './attempt.ts';
 import type { ProfileRules } from './language.ts';
 import { compilePurposes, decidePurposes } from './purposes.ts';
-import type { Tools, Trace } from './values.ts';
+import type { Tools } from './tools.ts';
+import type { Trace } from './values.ts';
 
 type Written = NonNullable<ProfileRules['extensions']>;
 

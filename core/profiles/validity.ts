@@ -5,7 +5,8 @@ import type { Certificate } from '../x509/certificate.ts';
 import { attempt } from './attempt.ts';
 import { addDuration, parseDuration } from './duration.ts';
 import type { ProfileRules } from './language.ts';
-import type { Tools, Trace } from './values.ts';
+import type { Tools } from './tools.ts';
+import type { Trace } from './values.ts';
 
 interface Validity {
   /** Milliseconds since 1970, whole seconds. */

@@ -1,14 +1,11 @@
-import type { Patterns } from '../ports/patterns.ts';
 import { compilePattern } from './pattern.ts';
 import type { Problems } from './problems.ts';
-import { type Fields, noFields, parseTemplate, type Template } from './template.ts';
+import { noFields, parseTemplate, type Template } from './template.ts';
+import type { Fits, Tools } from './tools.ts';
 import { quote } from './visible.ts';
 
 /** Told, when somebody asks, what came out for a field and why. */
 export type Trace = (field: string, value: string, because: string) => void;
-
-/** Why a value does not fit, in words that follow it; undefined when it does. */
-export type Fits = (value: string, from: Fields) => string | undefined;
 
 /** A rule as it stands in the profile, for attributes, names and custom extensions alike. */
 interface WrittenRule<T> {
@@ -20,12 +17,6 @@ interface WrittenRule<T> {
   readonly forbidden?: boolean;
   readonly most?: number;
   readonly unfit?: 'refuse' | 'drop';
-}
-
-/** Where the compiler reports problems and finds the pattern engine. */
-export interface Tools {
-  readonly patterns: Patterns;
-  readonly problems: Problems;
 }
 
 interface Kind<T> {

@@ -1,4 +1,4 @@
-import type { KeyReference } from '../ports/keys.ts';
+import type { KeyReference } from './key-reference.ts';
 
 /** The private key of a certificate that was asked for without one. It waits to be fetched, once. */
 export interface CertificateKey {

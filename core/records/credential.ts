@@ -1,5 +1,5 @@
-import type { KeyReference } from '../ports/keys.ts';
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
+import type { KeyReference } from './key-reference.ts';
 
 export const credentialType = {
   tlsServer: 0,

@@ -1,5 +1,3 @@
-import type { Requester } from '../requester/requester.ts';
-
 /**
  * `pending`: the request waits for a decision, its sender polls. `waiting`: a certificate has been issued and waits for its
  * confirmation. The others are the end: `rejected` by the sender, `expired` without a confirmation or a decision in time.
@@ -39,34 +37,4 @@ export interface Transaction {
   readonly latestAnswer: Uint8Array | null;
   /** What the next message has to bring back. */
   readonly nonce: Uint8Array;
-}
-
-/** A message that opens a transaction, or goes on with the one that it `follows`. */
-export interface Exchange {
-  /** Of the transaction, upper-case hex. */
-  readonly name: string;
-  readonly operation: string;
-  readonly certReqId: number;
-  /** The message as it came. */
-  readonly message: Uint8Array;
-  readonly follows: Transaction | undefined;
-  /** Who passed it on inside a message of their own, when it opens a transaction. */
-  readonly relay?: Requester | undefined;
-}
-
-/** What is sent in answer to a message; it is stored before it leaves. */
-export interface Answer {
-  readonly message: Uint8Array;
-  /**
-   * What of it is stored, where the rest is not worth its place as it can be had again: an answer by itself too, which earlier
-   * versions give as it is.
-   */
-  readonly kept?: Uint8Array | undefined;
-  /** What the next message has to bring back. */
-  readonly nonce: Uint8Array;
-}
-
-/** An exchange whose answer depends on what becomes of the request, and is stored together with that. */
-export interface Answering<T> extends Exchange {
-  answer(result: T): Answer | Promise<Answer>;
 }

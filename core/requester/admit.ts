@@ -1,8 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import { audit, brief, recordRefusal } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { findIssued } from '../configuration/find-issued.ts';
 import { resolveDomain } from '../configuration/target.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { DeviceSecret } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';

@@ -1,4 +1,5 @@
-import { audit, brief, type Context } from '../audit/record.ts';
+import { audit, brief } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { KeyStore, StoredKey } from '../ports/keys.ts';
 import type { KeyType } from '../x509/algorithm.ts';

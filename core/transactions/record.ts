@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Ref, Write } from '../ports/store.ts';
-import type { Answer, Exchange, Transaction, TransactionState } from '../records/transaction.ts';
+import type { Transaction, TransactionState } from '../records/transaction.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
+import type { Answer, Exchange } from './exchange.ts';
 
 /** For so long a finished transaction is remembered, so that a repeated message gets its answer and no new life. */
 export const memory = 24 * 3_600_000;

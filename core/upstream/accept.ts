@@ -1,5 +1,6 @@
-import { audit, brief, type Context } from '../audit/record.ts';
+import { audit, brief } from '../audit/record.ts';
 import { caWrites } from '../ca/create-ca.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import { newCertificate, signed } from '../issuance/new-certificate.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault, type FaultCode, toFault } from '../fault.ts';
 import { recall } from '../issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';

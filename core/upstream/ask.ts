@@ -1,7 +1,7 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
-import type { Prepared } from '../issuance/prepare.ts';
+import type { Prepared } from '../ports/issuer.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { retried } from '../storage/retry.ts';
 import { formatDistinguishedName } from '../x509/name.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../audit/record.ts';
 import { existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';

@@ -1,5 +1,6 @@
-import { audit, type Context, systemActor } from '../audit/record.ts';
+import { audit, systemActor } from '../audit/record.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
+import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';

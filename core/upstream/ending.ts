@@ -1,6 +1,7 @@
-import { audit, brief, type Context } from '../audit/record.ts';
+import { audit, brief } from '../audit/record.ts';
 import { discardHeldKey } from '../ca/held-key.ts';
 import { inactiveWrites, revocationWrites } from '../ca/revocation.ts';
+import type { Context } from '../context.ts';
 import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Write } from '../ports/store.ts';

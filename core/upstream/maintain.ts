@@ -1,4 +1,5 @@
-import { type Context, systemActor } from '../audit/record.ts';
+import { systemActor } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Condition } from '../ports/store.ts';
 import type { UpstreamRequest, UpstreamRequestState } from '../records/upstream-request.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Commission, type Issued, issue } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';

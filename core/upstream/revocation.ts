@@ -1,4 +1,5 @@
-import { audit, brief, type Context, recordRefusal } from '../audit/record.ts';
+import { audit, brief, recordRefusal } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';

@@ -1,5 +1,5 @@
-import { currentSettings } from '../administration/settings.ts';
-import type { Context } from '../audit/record.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Attempt } from '../ports/notifier.ts';
 import type { Changes } from '../ports/store.ts';

@@ -1,5 +1,5 @@
-import { currentSettings } from '../administration/settings.ts';
-import type { Context } from '../audit/record.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Write } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../audit/record.ts';
+import type { Context } from '../context.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import type { Webhook, WebhookData, WebhookDelivery, WebhookEvent } from '../records/webhook.ts';
 

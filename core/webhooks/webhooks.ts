@@ -1,7 +1,8 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import { currentSettings } from '../administration/settings.ts';
-import { audit, type Context } from '../audit/record.ts';
+import { audit } from '../audit/record.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
+import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import { intendedUsage } from '../records/truststore.ts';
 import { testEvent, type Webhook, type WebhookEvent } from '../records/webhook.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Fault } from '#core/fault.ts';
-import { type Prepared, prepare } from '#core/issuance/prepare.ts';
-import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+import { prepare } from '#core/issuance/prepare.ts';
+import type { Issuer, IssuerAnswer, Order, Prepared } from '#core/ports/issuer.ts';
 import { levelNamed } from '#core/security/levels.ts';
 import { checkAnswer } from '#core/upstream/answer.ts';
 import { type Certificate, parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';

@@ -1,7 +1,7 @@
 import { readDer } from '#core/der/reader.ts';
 import type { Confirmation } from '#core/enrolment/confirm.ts';
 import { toFault } from '#core/fault.ts';
-import type { Answer } from '#core/records/transaction.ts';
+import type { Answer } from '#core/transactions/exchange.ts';
 import type { HashName } from '#core/x509/algorithm.ts';
 import { oid } from '#core/x509/oids.ts';
 import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';

@@ -1,6 +1,6 @@
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import type { Deferral } from '#core/issuance/outcome.ts';
-import type { Answer } from '#core/records/transaction.ts';
+import type { Answer } from '#core/transactions/exchange.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { reply } from './reply.ts';
 

@@ -7,7 +7,7 @@ import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import { toFault } from '#core/fault.ts';
 import type { Ask, CertificateReference, Deferral, Issuance } from '#core/issuance/outcome.ts';
-import type { Answer, Exchange } from '#core/records/transaction.ts';
+import type { Answer, Exchange } from '#core/transactions/exchange.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { type CertTemplate, parseCertReqMsg } from '#core/x509/crmf.ts';
 import { sameName } from '#core/x509/name.ts';

@@ -15,7 +15,8 @@ import { envelopePrivateKey } from '#adapters/wire/cms/key-package.ts';
 import type { ProtectionCredential } from '#core/ca/protection-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
-import type { Answer, Transaction } from '#core/records/transaction.ts';
+import type { Transaction } from '#core/records/transaction.ts';
+import type { Answer } from '#core/transactions/exchange.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
 import { emptyName, type Name, sameName } from '#core/x509/name.ts';
 

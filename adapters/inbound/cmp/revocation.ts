@@ -3,7 +3,7 @@ import type { RevDetails } from '#adapters/wire/cmp/revocation.ts';
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import type { RevocationEntry, RevocationResults } from '#core/enrolment/revoke.ts';
 import type { Fault } from '#core/fault.ts';
-import type { Answer, Exchange } from '#core/records/transaction.ts';
+import type { Answer, Exchange } from '#core/transactions/exchange.ts';
 import { extension, formatSerial } from '#core/x509/certificate.ts';
 import { decodeInvalidityDate, decodeReasonCode } from '#core/x509/extensions/revocation.ts';
 import { oid } from '#core/x509/oids.ts';

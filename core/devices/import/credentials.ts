@@ -1,4 +1,4 @@
-import type { Context } from '../../audit/record.ts';
+import type { Context } from '../../context.ts';
 import type { Page } from '../../ports/store.ts';
 import type { NoOnboardingConfig } from '../../records/device.ts';
 import { openSecret } from '../configs.ts';

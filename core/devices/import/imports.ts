@@ -1,6 +1,7 @@
 import { demand, type Principal } from '../../access/principal.ts';
 import { type Resource, resource } from '../../access/resource.ts';
-import { audit, brief, type Context } from '../../audit/record.ts';
+import { audit, brief } from '../../audit/record.ts';
+import type { Context } from '../../context.ts';
 import { Fault } from '../../fault.ts';
 import type { Page } from '../../ports/store.ts';
 import type { DeviceImport, ImportRefusal } from '../../records/device-import.ts';

@@ -1,4 +1,5 @@
-import { audit, brief, type Context } from '../../audit/record.ts';
+import { audit, brief } from '../../audit/record.ts';
+import type { Context } from '../../context.ts';
 import { hex } from '../../der/bytes.ts';
 import { toFault } from '../../fault.ts';
 import type { Write } from '../../ports/store.ts';

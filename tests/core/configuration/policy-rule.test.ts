@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
-import { loadPolicy } from '#core/administration/approval-policies.ts';
-import { inOrder, type Matter, ruleFor } from '#core/configuration/policy-rule.ts';
+import { inOrder, loadPolicy, type Matter, ruleFor } from '#core/configuration/policy-rule.ts';
 import type { ApprovalPolicy } from '#core/records/approval-policy.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 

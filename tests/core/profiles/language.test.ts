@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { Fault } from '#core/fault.ts';
-import { parseProfileRules, profileRulesSchema } from '#core/profiles/language.ts';
+import { profileRulesSchema } from '#core/profiles/language.ts';
+import { parseProfileRules } from '#core/profiles/parse.ts';
 import { runs } from '#tests/property.ts';
 import { parse, plain, refusal } from './rehearsal.ts';
 

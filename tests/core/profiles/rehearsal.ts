@@ -1,7 +1,8 @@
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { Fault } from '#core/fault.ts';
 import { compileProfile, type ProfileContext, type ProfileOutcome } from '#core/profiles/apply.ts';
-import { type ProfileRules, parseProfileRules } from '#core/profiles/language.ts';
+import type { ProfileRules } from '#core/profiles/language.ts';
+import { parseProfileRules } from '#core/profiles/parse.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '#core/x509/algorithm.ts';
 import { subjectAltNamesOf } from '#core/x509/certificate.ts';
 import type { Extension } from '#core/x509/extension.ts';

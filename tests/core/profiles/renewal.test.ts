@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { Fault } from '#core/fault.ts';
 import { type CompiledProfile, compileProfile, type ProfileOutcome } from '#core/profiles/apply.ts';
-import { parseProfileRules } from '#core/profiles/language.ts';
+import { parseProfileRules } from '#core/profiles/parse.ts';
 import { extension, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { oid } from '#core/x509/oids.ts';

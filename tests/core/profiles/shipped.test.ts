@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { Fault } from '#core/fault.ts';
 import { compileProfile, type ProfileOutcome } from '#core/profiles/apply.ts';
-import { parseProfileRules } from '#core/profiles/language.ts';
+import { parseProfileRules } from '#core/profiles/parse.ts';
 import { shippedProfiles } from '#core/profiles/shipped.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '#core/x509/algorithm.ts';
 import {

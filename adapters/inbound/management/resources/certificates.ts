@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { CertificateInput } from '#core/administration/certificates.ts';
+import type { CertificateInput } from '#core/enrolment/issue-by-name.ts';
 import { atField } from '#core/fault.ts';
 import type { StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { RuntimeSettings } from '#core/administration/settings.ts';
+import type { RuntimeSettings } from '#core/configuration/runtime-settings.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { securityLevels, usualLevel } from '#core/security/levels.ts';
 import { readBody } from '../body.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
-import type { CredentialInput } from '#core/administration/credentials.ts';
+import type { CredentialInput } from '#core/administration/make-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { type Credential, credentialType } from '#core/records/credential.ts';
 import { fingerprint, parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
