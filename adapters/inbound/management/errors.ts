@@ -3,6 +3,26 @@ import { type Fault, type FaultCode, toFault } from '#core/fault.ts';
 /** Messages by field, as a refused body or query is answered. `non_field_errors` where no field is at fault. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
+/** How many problems an error response lists. */
+export const mostProblems = 20;
+
+/** The same errors; of more than `mostProblems` messages the first ones, and a last one that says so. */
+function bounded(fields: FieldErrors): FieldErrors {
+  const all = Object.entries(fields).flatMap(([name, messages]) =>
+    messages.map((message) => ({ name, message })),
+  );
+  if (all.length <= mostProblems) return fields;
+  const shown = [
+    ...all.slice(0, mostProblems - 1),
+    { name: 'non_field_errors', message: 'there are more problems than are listed' },
+  ];
+  return Object.fromEntries(
+    Map.groupBy(shown, ({ name }) => name)
+      .entries()
+      .map(([name, ofField]) => [name, ofField.map(({ message }) => message)]),
+  );
+}
+
 /** A body or query that was refused. */
 export class ValidationError extends Error {
   override readonly name = 'ValidationError';
@@ -75,7 +95,7 @@ export function render(
   name: (field: string) => string,
   report: (cause: unknown) => void,
 ): Response {
-  if (error instanceof ValidationError) return json(400, error.fields);
+  if (error instanceof ValidationError) return json(400, bounded(error.fields));
   if (error instanceof HttpError) return json(error.status, { detail: error.message }, error.headers);
   if (error instanceof TokenError) {
     const detail = { detail: error.message, ...(error.given && { code: 'token_not_valid' }) };
@@ -97,7 +117,10 @@ function renderFault(
   const status = statuses[code];
   if (status === 400 || (code === 'conflict' && field !== undefined)) {
     const messages = problems?.map((one) => (one.pointer ? `${one.pointer}: ${one.detail}` : one.detail));
-    return json(400, { [field === undefined ? 'non_field_errors' : name(field)]: messages ?? [detail] });
+    return json(
+      400,
+      bounded({ [field === undefined ? 'non_field_errors' : name(field)]: messages ?? [detail] }),
+    );
   }
   return json(
     status,

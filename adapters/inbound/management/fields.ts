@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { ValueError } from '@sinclair/typebox/value';
 import { Value, ValueErrorType } from '@sinclair/typebox/value';
+import { parseJson } from '../http/json.ts';
 
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -146,7 +147,7 @@ export function fromForm(schema: TSchema, value: string): unknown {
   if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
   if (types.has('array') || types.has('object')) {
     try {
-      return JSON.parse(value);
+      return parseJson(value);
     } catch {
       return value;
     }

@@ -1,6 +1,6 @@
 import type { Body } from './body.ts';
 import { camelCase, type FieldDescription } from './description.ts';
-import { ValidationError } from './errors.ts';
+import { mostProblems, ValidationError } from './errors.ts';
 import { checkValue, fromForm } from './fields.ts';
 
 export type WriteMode = 'create' | 'replace' | 'change';
@@ -17,9 +17,8 @@ export function readInput(
   // Without a prototype: a member may be called `__proto__`.
   const errors: Record<string, readonly string[]> = Object.create(null);
   const input: Record<string, unknown> = {};
-  for (const name of Object.keys(members)) {
-    if (!Object.hasOwn(fields, name)) errors[name.slice(0, 100)] = ['unknown field'];
-  }
+  const unknown = Object.keys(members).filter((name) => !Object.hasOwn(fields, name));
+  for (const name of unknown.slice(0, mostProblems + 1)) errors[name.slice(0, 100)] = ['unknown field'];
   for (const [name, field] of Object.entries(fields)) {
     if (field.readOnly) continue;
     if (field.createOnly && mode !== 'create') {

@@ -19,6 +19,8 @@ import { tokenRoutes } from './token-routes.ts';
 import { Tokens } from './tokens.ts';
 
 const usualBody = 1024 * 1024;
+/** Whoever sends it has not signed in yet. */
+const tokenBody = 16 * 1024;
 
 /**
  * The Management API (`/api`), its description (`/schema`) and the metrics (`/metrics`): a mount for each. `deviceImportLimit`: octets
@@ -87,8 +89,10 @@ export function createManagement(
     const web = toWebRequest(request);
     return web ? toHttpResponse(await app.handle(web)) : refuse(404, 'not found');
   };
-  const bodyLimit = (path: string): number =>
-    path.replace(/\/$/, '') === deviceImportPath ? deviceImportLimit : usualBody;
+  const bodyLimit = (path: string): number => {
+    if (/^\/api\/token(?:\/|$)/.test(path)) return tokenBody;
+    return path.replace(/\/$/, '') === deviceImportPath ? deviceImportLimit : usualBody;
+  };
   const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
   return [mount('/api'), mount('/schema'), mount('/metrics')];
 }

@@ -56,7 +56,7 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   413: {
     name: 'TooLarge',
-    description: 'The body is longer than 1 MiB.',
+    description: 'The body is longer than 1 MiB (16 KiB below `/api/token/`).',
     schema: detail,
     example: { detail: 'the body is too long' },
   },

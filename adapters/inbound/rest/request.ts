@@ -1,10 +1,9 @@
 import { Fault } from '#core/fault.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+import { readJson } from '../http/json.ts';
 
 /** The body `{"csr": "…"}`, nothing else in it; the CSR's text. Faults: malformed. */
 export function readEnrolmentBody(body: Uint8Array): string {
-  const value = parse(body);
+  const value = readJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Fault('malformed', 'the body is not a JSON object');
   }
@@ -14,12 +13,4 @@ export function readEnrolmentBody(body: Uint8Array): string {
   if (!('csr' in value)) throw new Fault('malformed', 'csr is missing', { field: 'csr' });
   if (typeof value.csr !== 'string') throw new Fault('malformed', 'csr is not a string', { field: 'csr' });
   return value.csr;
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    throw new Fault('malformed', 'the body is not JSON in UTF-8');
-  }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { type Api, apiOf } from '#tests/fixtures/api.ts';
-import { installation } from '#tests/fixtures/installation.ts';
+import { createManagement } from '#adapters/inbound/management/mount.ts';
+import { type Api, apiOf, baseUrl } from '#tests/fixtures/api.ts';
+import { adminPassword, installation } from '#tests/fixtures/installation.ts';
 
 async function within(work: (api: Api) => Promise<void>): Promise<void> {
   await using site = await installation();
@@ -22,6 +23,11 @@ test.each([
   ],
   ['U+0000', '{"common_name":"\\u0000"}', { common_name: ['control characters are not allowed'] }],
   ['a list', '[]', { non_field_errors: ['an object is expected'] }],
+  [
+    'a member that is given twice',
+    '{"common_name":"p","common_name":"q"}',
+    { non_field_errors: ['the member "common_name" is given more than once'] },
+  ],
   [
     '33 levels',
     `${'['.repeat(33)}${']'.repeat(33)}`,
@@ -52,3 +58,71 @@ test.each([
     expect((await api.get(path)).status).toBe(400);
   }),
 );
+
+const manyFields = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`field${n}`, '']));
+
+test('an error response lists 20 problems at most, and says that there are more', () =>
+  within(async (api) => {
+    const listed = async (path: string, body: unknown, contentType?: string): Promise<string[]> => {
+      const answer = await api.call('POST', path, { body, ...(contentType && { contentType }) });
+      expect(answer.status).toBe(400);
+      return Object.values(answer.body as Record<string, string[]>).flat();
+    };
+    const more = 'there are more problems than are listed';
+    expect(await listed('/api/devices/', { common_name: 'p', ...manyFields(20) })).not.toContain(more);
+    for (const path of ['/api/devices/', '/api/token/', '/api/token/refresh/']) {
+      const messages = await listed(path, manyFields(140_000));
+      expect([path, messages.length, messages.at(-1)]).toEqual([path, 20, more]);
+    }
+  }));
+
+test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+  'a form of more fields than any has is refused without being read to its end: %s',
+  (contentType) =>
+    within(async (api) => {
+      const fields = Object.keys(manyFields(2000));
+      const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n\r\n`;
+      const body = contentType.startsWith('multipart')
+        ? `${fields.map(part).join('')}--x--\r\n`
+        : fields.map((name) => `${name}=`).join('&');
+      const answer = await api.anonymous.call('POST', '/api/token/', { body, contentType });
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        { non_field_errors: ['a form has at most 200 fields'] },
+      ]);
+    }),
+);
+
+test('whoever has not signed in sends 16 KiB at most', async () => {
+  await using site = await installation();
+  const [mount] = createManagement(site.gateway, site.log, site.clock, baseUrl);
+  const limit = mount.bodyLimit as (path: string) => number;
+  const paths = ['/api/token', '/api/token/', '/api/token/refresh/', '/api/token/revoke'];
+  expect(paths.map(limit)).toEqual(paths.map(() => 16 * 1024));
+  expect(['/api/devices/', '/api/tokens'].map(limit)).toEqual([1024 * 1024, 1024 * 1024]);
+});
+
+test('a token is taken as it was given, and in no other spelling', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const credentials = { username: 'admin', password: adminPassword };
+  const { access, refresh } = (await api.anonymous.post('/api/token/', credentials)).body;
+  const status = async (token: string) =>
+    (await api.anonymous.get('/api/me/', { authorization: `Bearer ${token}` })).status;
+  expect(await status(access)).toBe(200);
+  const [header, claims, signature] = access.split('.');
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  // 43 characters hold 258 bits: the last two of a signature of 256 bits say nothing.
+  const sameBits = alphabet[alphabet.indexOf(signature.at(-1)) ^ 1];
+  for (const other of [
+    `${access}=`,
+    `${header}=.${claims}.${signature}`,
+    `${header}.${claims}==.${signature}`,
+    `${access.slice(0, -1)}${sameBits}`,
+  ]) {
+    expect([other, await status(other)]).toEqual([other, 401]);
+  }
+  expect((await api.anonymous.post('/api/token/refresh/', { refresh: `${refresh}=` })).status).toBe(401);
+  expect((await api.anonymous.post('/api/token/refresh/', { refresh })).status).toBe(200);
+});

@@ -185,6 +185,12 @@ describe('a failure', () => {
       'an unknown field',
       () => enroll({ body: json({ csr: csr.toBase64(), days: 1 }) }),
     ],
+    [
+      400,
+      'invalid_request',
+      'a csr that is given twice',
+      () => enroll({ body: bytesOf(`{"csr":"","csr":"${csr.toBase64()}"}`) }),
+    ],
     [400, 'invalid_request', '__proto__', () => enroll({ body: bytesOf('{"__proto__":{"csr":"AAAA"}}') })],
     [400, 'invalid_csr', 'an empty csr', () => enroll({ body: json({ csr: '' }) })],
     [400, 'invalid_csr', 'a csr that is no base64', () => enroll({ body: json({ csr: '***' }) })],
