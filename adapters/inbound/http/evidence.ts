@@ -12,13 +12,21 @@ type Headers = Record<string, string | undefined>;
 function canonicalAddress(text: string): string | undefined {
   const version = isIP(text);
   if (version !== 6) return version === 4 ? text : undefined;
-  // The URL parser writes RFC 5952; SocketAddress on Bun leaves the text as it is.
-  const address = new URL(`http://[${text.split('%')[0]}]`).hostname.slice(1, -1);
+  // The URL parser writes RFC 5952; SocketAddress on Bun leaves the text as it is. Bun's URL parser rejects some addresses
+  // that end in dotted decimal, such as `::ffff:1f:f:1f:1.2.3.4`, so it never gets that form.
+  const hexadecimal = text.split('%')[0]!.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, inGroups);
+  const address = new URL(`http://[${hexadecimal}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(address);
   if (!mapped) return address;
   const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)];
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
+
+/** Four octets in decimal as two groups of IPv6. */
+const inGroups = (_: string, ...octets: string[]): string => {
+  const [a, b, c, d] = octets.map(Number) as [number, number, number, number];
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+};
 
 /** The reverse proxies whose word counts for who the client is. */
 export class TrustedProxies {
@@ -102,7 +110,7 @@ export function peerOf(socket: SocketPeer, headers: Headers, proxies: TrustedPro
 function originalAddress(via: string, proxies: TrustedProxies): string {
   let address = '';
   for (const hop of via.split(',').reverse()) {
-    const canonical = canonicalAddress(hop.trim());
+    const canonical = canonicalAddress(withoutPort(hop.trim()));
     if (canonical === undefined) throw new Fault('malformed', 'X-Forwarded-For is not a list of addresses');
     address = canonical;
     if (!proxies.has(address)) break;
@@ -110,9 +118,16 @@ function originalAddress(via: string, proxies: TrustedProxies): string {
   return address;
 }
 
+/** Some proxies append the client's port (`192.0.2.1:50123`, `[2001:db8::1]:50123`). */
+const withoutPort = (hop: string): string =>
+  /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
+
+/** What Caddy sends for a client without a certificate: an empty byte sequence. */
+const noCertificate = /^[ \t]*::[ \t]*$/;
+
 /** RFC 9440 §2: an sf-binary item, and an sf-list of them that leaves out the leaf (RFC 8941 §3.3.5). */
 function forwardedChain(leaf: string | undefined, chain: string | undefined): Uint8Array[] {
-  if (leaf === undefined) {
+  if (leaf === undefined || noCertificate.test(leaf)) {
     if (chain !== undefined) throw new Fault('malformed', 'Client-Cert-Chain without Client-Cert');
     return [];
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { peerOf, SocketPeer, TrustedProxies } from '#adapters/inbound/http/evidence.ts';
 import { Fault } from '#core/fault.ts';
+import { formatIpAddress, parseIpAddress } from '#core/x509/ip-address.ts';
 import { runs } from '#tests/property.ts';
 
 const proxies = new TrustedProxies(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
@@ -57,16 +58,49 @@ describe('X-Forwarded-For from a trusted proxy gives the right-most address that
     ['::ffff:198.51.100.9', '198.51.100.9'],
     ['2001:DB8::1', '2001:db8::1'],
     ['10.0.0.9, 10.0.0.1', '10.0.0.9'],
+    ['198.51.100.9:50123', '198.51.100.9'],
+    ['203.0.113.1:1, 198.51.100.9:65535, 10.0.0.1:443', '198.51.100.9'],
+    ['[2001:db8::1]:50123', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['::ffff:1f:f:1f:1.2.3.4', '::ffff:1f:f:1f:102:304'],
   ])('%s: %s', (via, address) => {
     expect(peerOf(proxy, { 'x-forwarded-for': via }, proxies).address).toBe(address);
   });
 
-  test.each(['', 'unknown', '198.51.100.9:80', '198.51.100.9,', '[2001:db8::1]', '1.2.3'])(
-    '%p is refused',
-    (via) => {
-      expect(() => peerOf(proxy, { 'x-forwarded-for': via }, proxies)).toThrow(Fault);
-    },
-  );
+  test.each([
+    ...['', 'unknown', '198.51.100.9,', '1.2.3', '198.51.100.9:', '198.51.100.9:x', '198.51.100.9:123456'],
+    ...['[2001:db8::1', '[2001:db8::1]x', '[2001:db8::1]:', '[]', '[198.51.100.9:80', '2001:db8::1]:80'],
+  ])('%p is refused', (via) => {
+    expect(() => peerOf(proxy, { 'x-forwarded-for': via }, proxies)).toThrow(Fault);
+  });
+
+  test('in RFC 5952 form, however an IPv6 address is written', () => {
+    const group = fc.oneof(
+      fc.constant('0'),
+      fc.nat(0xffff).map((n) => n.toString(16)),
+    );
+    const tail = fc.oneof(
+      fc.tuple(group, group).map((pair) => pair.join(':')),
+      fc.ipV4(),
+    );
+    const full = fc.tuple(fc.array(group, { minLength: 6, maxLength: 6 }), tail);
+    const short = fc.tuple(fc.array(group, { maxLength: 3 }), fc.array(group, { maxLength: 2 }), tail);
+    const written = fc.oneof(
+      full.map(([groups, end]) => [...groups, end].join(':')),
+      short.map(([before, after, end]) => `${before.join(':')}::${[...after, end].join(':')}`),
+    );
+    fc.assert(
+      fc.property(written, (address) => {
+        const octets = parseIpAddress(address);
+        const mapped = octets.subarray(0, 12).toHex() === '00000000000000000000ffff';
+        const expected = formatIpAddress(mapped ? octets.subarray(12) : octets);
+        expect(peerOf(proxy, { 'x-forwarded-for': address }, new TrustedProxies(['10.1.2.3'])).address).toBe(
+          expected,
+        );
+      }),
+      runs(1_000),
+    );
+  });
 });
 
 describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
@@ -83,6 +117,10 @@ describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
     expect(peerOf(proxy, {}, proxies).certificates).toEqual([]);
   });
 
+  test('may be an empty byte sequence, as Caddy sends it: then there is no certificate', () => {
+    expect(peerOf(proxy, { 'client-cert': '::' }, proxies).certificates).toEqual([]);
+  });
+
   test('may hold ten certificates', () => {
     const chain = chainOf(9);
     expect(
@@ -92,7 +130,8 @@ describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
 
   test.each<[what: string, headers: Record<string, string | undefined>]>([
     ['empty', { 'client-cert': '' }],
-    ['an empty byte sequence', { 'client-cert': '::' }],
+    ['an empty byte sequence with a chain', { 'client-cert': '::', 'client-cert-chain': item(1) }],
+    ['a chain with an empty byte sequence', { 'client-cert': item(1), 'client-cert-chain': '::' }],
     ['without colons', { 'client-cert': 'AQID' }],
     ['cut off', { 'client-cert': ':AQID' }],
     ['two items', { 'client-cert': `${item(1)}, ${item(2)}` }],

@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+/** Holds downloads and built tools from one run to the next. */
+const cache = process.env.POSTERN_INTEROP_CACHE ?? join(tmpdir(), 'postern-interop');
+
+/**
+ * Returns what `install` returns. If the machine cannot install it, the tests that need it are skipped: `install`
+ * then gives undefined. Under continuous integration that is an error.
+ */
+async function orSkip<T>(what: string, install: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await install();
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    console.warn(`${what} cannot be installed, its tests are skipped: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+async function run(command: readonly string[], env: Record<string, string> = {}): Promise<void> {
+  const child = Bun.spawn([...command], {
+    env: { ...process.env, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  if ((await child.exited) !== 0) throw new Error(`${command[0]}: ${`${out}${errors}`.trim().slice(-2_000)}`);
+}
+
+/** Installs `packages` of Debian unless `tool` is on the PATH. */
+async function debian(tool: string, ...packages: readonly string[]): Promise<void> {
+  if (Bun.which(tool) !== null) return;
+  const apt = ['apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300'];
+  await run([...apt, 'update']);
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  await run([...apt, '-y', 'install', '--no-install-recommends', ...packages], env);
+}
+
+/** Builds a command of a Go module, `example.org/tool/cmd/tool@v1.2.3`, and returns the path of the binary. */
+export const goCommand = (command: string): Promise<string | undefined> =>
+  orSkip(command, async () => {
+    const [path = '', version = ''] = command.split('@');
+    const directory = join(cache, 'go', `${basename(path)}-${version}`);
+    const binary = join(directory, basename(path));
+    if (existsSync(binary)) return binary;
+    await debian('go', 'golang-go', 'ca-certificates');
+    await run(['go', 'install', command], { GOBIN: directory, GOFLAGS: '-modcacherw' });
+    return binary;
+  });
+
+/** Downloads the dependencies that a `pom.xml` names and returns them as a class path. */
+export const javaLibraries = (pom: string): Promise<string | undefined> =>
+  orSkip(pom, async () => {
+    await debian('javac', 'default-jdk-headless');
+    await debian('mvn', 'maven');
+    const hash = Bun.hash(await Bun.file(pom).text()).toString(16);
+    const directory = join(cache, 'java', hash);
+    const done = join(directory, 'complete');
+    if (!existsSync(done)) {
+      mkdirSync(directory, { recursive: true });
+      const repository = `-Dmaven.repo.local=${join(cache, 'maven')}`;
+      const copy = ['dependency:copy-dependencies', `-DoutputDirectory=${directory}`];
+      await run(['mvn', '-B', '-q', repository, '-f', pom, ...copy]);
+      await Bun.write(done, '');
+    }
+    return join(directory, '*');
+  });
