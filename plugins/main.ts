@@ -1,7 +1,9 @@
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, networkInterfaces } from 'node:os';
 import type { Limits } from '#adapters/inbound/http/limits.ts';
 import { type Listener, openListener } from '#adapters/inbound/http/listener.ts';
+import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { Gateway, TlsCredential } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
@@ -14,6 +16,7 @@ import {
   openLog,
   openService,
   rememberAddresses,
+  rememberedAddresses,
   type Service,
 } from './service.ts';
 import { isWorker, runWorkers, tellReady } from './workers.ts';
@@ -34,13 +37,14 @@ export async function serve(
   const loaded = await loadConfiguration(place, catalog);
   if (isWorker()) return serveHere(loaded, fixedPorts(loaded.configuration), tellReady);
 
+  using _lock = await lockData(loaded);
   const ports = await choosePorts(loaded.configuration);
   const ready = (where: Addresses): void => {
     rememberAddresses(loaded.dataDirectory, where);
     console.log(`postern ready ${where.baseUrl}`);
   };
   const workers = numberOfWorkers(loaded.configuration);
-  if (workers === 1) return serveHere(loaded, ports, ready);
+  if (workers === 1) return await serveHere(loaded, ports, ready);
 
   const where = addresses(loaded.configuration, ports);
   {
@@ -65,6 +69,22 @@ export async function serve(
     ready: () => ready(where),
     patience,
   });
+}
+
+/**
+ * With a store for one process, the data directory is for one `serve`; with its workers, they are one. Commands beside it need no lock.
+ * Gateways that share a database may share the directory too.
+ */
+async function lockData(loaded: LoadedConfiguration): Promise<Disposable> {
+  const { configuration, dataDirectory } = loaded;
+  if (!configuration.store[0]?.plugin.oneProcess) return { [Symbol.dispose]() {} };
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(dataDirectory);
+  if (lock) return lock;
+  throw new Error(
+    `the data directory ${dataDirectory} is in use by another postern serve, at ${rememberedAddresses(loaded).baseUrl}: ` +
+      'stop that one first, or give this one a directory of its own with --data',
+  );
 }
 
 interface PortNumbers {

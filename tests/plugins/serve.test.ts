@@ -114,6 +114,26 @@ test('workers do not outlive a server that was killed', async () => {
   expect(alive()).toEqual([]);
 }, 40_000);
 
+test.each([1, 2])(
+  'a second serve on the data directory of a running one (%p workers) stops and says where that is; a killed one is in nobody’s way',
+  async (workers) => {
+    await using server = await startServer({ config: `[server]\nworkers = ${workers}\n` });
+    const data = join(server.directory, 'data');
+    const place = ['--data', data, '--config', join(server.directory, 'postern.toml')];
+    const second = Bun.spawnSync([launcher, 'serve', ...place, '--https-port', '0', '--http-port', '0']);
+    expect([second.exitCode, second.stdout.toString()]).toEqual([1, '']);
+    expect(second.stderr.toString()).toContain(
+      `the data directory ${data} is in use by another postern serve, at ${server.baseUrl}: stop that one first`,
+    );
+    expect(server.device('pump-1').commands.est).toContain(String(server.httpsPort));
+    expect(await healthy(server)).toBe(true);
+    await server.kill();
+    await server.start();
+    expect(await healthy(server)).toBe(true);
+  },
+  40_000,
+);
+
 describe.if(hasPostgres)('with PostgreSQL', () => {
   test('two gateways with workers share one database; a device of the one is known to the other', async () => {
     const postgres = await startPostgres();

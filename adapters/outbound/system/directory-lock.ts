@@ -1,0 +1,23 @@
+import { Database, SQLiteError } from 'bun:sqlite';
+import { join } from 'node:path';
+
+const file = 'serve.lock';
+
+/**
+ * Locks `directory` for this process and returns the lock, or undefined while another process holds it. The kernel keeps the lock, by
+ * a file that SQLite locks: it ends with the process, however the process ends, and a file left behind locks nothing.
+ */
+export function lockDirectory(directory: string): Disposable | undefined {
+  const held = new Database(join(directory, file), { create: true, readwrite: true });
+  try {
+    // Nothing is ever written, so a full disk does not matter.
+    held.run('pragma locking_mode = exclusive');
+    held.run('pragma journal_mode = memory');
+    held.run('begin exclusive');
+  } catch (error) {
+    held.close();
+    if (error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY')) return undefined;
+    throw error;
+  }
+  return { [Symbol.dispose]: () => held.close() };
+}
