@@ -2,11 +2,16 @@ import { Fault } from '../fault.ts';
 import type { BackupLocation } from '../ports/backups.ts';
 
 /**
- * What a `remote_directory` names: a path of this machine, or `sftp://user@host[:port]/path`. Faults: malformed with field
+ * What a `remote_directory` names: an absolute path of this machine, or `sftp://user@host[:port]/path`. Faults: malformed with field
  * `remoteDirectory`. Whether it can be written shows when it is.
  */
 export function readLocation(remoteDirectory: string): BackupLocation {
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(remoteDirectory)) return { kind: 'directory', path: remoteDirectory };
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(remoteDirectory)) {
+    // The directory that the service was started in is no place that an operator can rely on.
+    if (!remoteDirectory.startsWith('/'))
+      throw refused('a path of this machine must be absolute: begin it with /');
+    return { kind: 'directory', path: remoteDirectory };
+  }
   let url: URL;
   try {
     url = new URL(remoteDirectory);

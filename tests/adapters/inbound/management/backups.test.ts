@@ -74,11 +74,22 @@ describe('/api/backups/', () => {
     ['another protocol', { remote_directory: 'https://vault.example/srv' }],
     ['a NUL in a path', { remote_directory: 'sftp://me@vault.example/srv%00' }],
     ['what is no text', { remote_directory: 7 }],
+    ['a relative path', { remote_directory: 'var/backups' }],
+    ['a path relative to the directory above', { remote_directory: '../backups' }],
   ];
   test.each(refused)('%s is refused', async (_, body) => {
     const answer = await api.post('/api/backups/', body);
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['remote_directory']]);
     expect(answer.text).not.toContain('secret');
+  });
+
+  test('an absolute path cannot be changed to a relative one', async () => {
+    const { body } = await api.post('/api/backups/', { remote_directory: '/srv/c' });
+    const changed = await api.patch(`/api/backups/${body.id}/`, { remote_directory: 'c' });
+    expect([changed.status, changed.body]).toEqual([
+      400,
+      { remote_directory: ['a path of this machine must be absolute: begin it with /'] },
+    ]);
   });
 
   test('only who may write backups can make and run them', async () => {
