@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
 import { retried } from '../storage/retry.ts';
+import { hasExpired } from '../x509/validity.ts';
 import { type CredentialInput, makeCredential } from './make-credential.ts';
 
 /** What this service holds a private key for, for itself. */
@@ -62,7 +63,8 @@ export function credentials(context: Context, activated: () => Promise<void>): C
         const { type, isActive, notValidAfter } = await find(id);
         if (type !== credentialType.tlsServer)
           throw new Fault('conflict', 'only a TLS server credential can be served');
-        if (notValidAfter < clock.now()) throw new Fault('conflict', 'its certificate has expired');
+        if (hasExpired(notValidAfter, clock.now()))
+          throw new Fault('conflict', 'its certificate has expired');
         if (isActive) return;
         await store.commit([
           ...(await replaceActive(context)),

@@ -11,6 +11,7 @@ import type { Write } from '../ports/store.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import { caShortcoming } from '../security/authority.ts';
 import { parseCertificate } from '../x509/certificate.ts';
+import { hasExpired } from '../x509/validity.ts';
 import { type CaPosition, caHierarchy } from './ca-hierarchy.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
 
@@ -107,7 +108,7 @@ export function issuingCas(context: Context, crls: Crls): IssuingCas {
 /** What it signs has to be worth something. Faults: conflict. */
 async function demandSound(context: Context, { certificate }: IssuingCa): Promise<void> {
   const parsed = parseCertificate(certificate);
-  if (parsed.notAfter <= context.clock.now())
+  if (hasExpired(parsed.notAfter, context.clock.now()))
     throw new Fault('conflict', 'the certificate of this CA has expired');
   const configuration = await context.configuration.current();
   const own = await findIssued(context.store, configuration, parsed);

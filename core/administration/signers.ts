@@ -7,6 +7,7 @@ import type { Page, Query } from '../ports/store.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
 import type { SignedMessage } from '../records/signed-message.ts';
 import { type HashName, signatureHash } from '../x509/algorithm.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 /** What a signer's digests are made with, and how long they are. */
 interface SignerHash {
@@ -70,7 +71,7 @@ export function signers(context: Context): Signers {
         const detail = `${hash.octets * 2} hexadecimal digits are expected: this signer signs ${hash.name} digests`;
         throw new Fault('malformed', detail, { field: 'hashValue' });
       }
-      if (signer.notValidAfter < clock.now())
+      if (hasExpired(signer.notValidAfter, clock.now()))
         throw new Fault('conflict', 'the certificate of this signer has expired');
       const signature = await signDigest(context, signer, digest);
       const values = {

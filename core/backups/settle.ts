@@ -13,6 +13,7 @@ import type { IssuingCa } from '../records/issuing-ca.ts';
 import { formatSerial, parseCertificate } from '../x509/certificate.ts';
 import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
 import { readPublicKey, verifySignature } from '../x509/public-key.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 export interface RestoreAsk {
   /** When the backup was made, ms since 1970. */
@@ -92,7 +93,7 @@ export async function settleRestore(
 
   const withoutNewCrl: string[] = [];
   for (const { id, uniqueName, certificate } of local) {
-    if (parseCertificate(certificate).notAfter < context.clock.now()) continue;
+    if (hasExpired(parseCertificate(certificate).notAfter, context.clock.now())) continue;
     await crls.generate(id, actor).catch((error) => {
       log.error('no CRL after a restore', error, { ca: uniqueName });
       withoutNewCrl.push(uniqueName);

@@ -11,6 +11,7 @@ import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
@@ -108,7 +109,7 @@ export class Crls {
         // The CRL that should have followed it could not be made.
         lastRevocationAt !== null;
       // What a CA that is not active has issued is still in use; what one that has expired has issued is not.
-      if (!key || !due || parseCertificate(certificate).notAfter < now) continue;
+      if (!key || !due || hasExpired(parseCertificate(certificate).notAfter, now)) continue;
       await this.generate(id, systemActor).catch((error) =>
         log.error('a CRL could not be made', error, { ca: uniqueName }),
       );

@@ -17,6 +17,7 @@ import {
 import { keyUsageExtension } from '../x509/extensions/usage.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
+import { hasExpired } from '../x509/validity.ts';
 import { credentialWrites } from './own-credentials.ts';
 
 /** What a CA delegates to a key of its own making, and by what certificate. Times in milliseconds. */
@@ -96,7 +97,7 @@ export class DelegatedCredentials {
         // Another instance has made one.
         const conflict = error instanceof Fault && error.code === 'conflict';
         if (n < tries && conflict) continue;
-        if (!credential || clock.now() >= credential.notValidAfter) throw error;
+        if (!credential || hasExpired(credential.notValidAfter, clock.now())) throw error;
         this.#context.log.error('a credential could not be renewed', error, { credential: uniqueName });
         return credential;
       }

@@ -5,6 +5,7 @@ import { addDuration, parseDuration } from '../profiles/duration.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { hasRoom } from '../x509/ca-chain.ts';
 import { attribute, buildName, type Name, parseDistinguishedName } from '../x509/name.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 const year = 365.25 * 24 * 3_600_000;
 const longestLifetime = 100 * year;
@@ -84,7 +85,7 @@ export async function parentCa(context: Context, id: number | undefined, field: 
 function unfit({ record, certificate, above }: LoadedCa, now: number): string | undefined {
   if (!record.key) return 'the key of this CA is not here';
   if (!record.isActive) return 'this CA is not active';
-  if (certificate.notAfter <= now) return 'this CA has expired';
+  if (hasExpired(certificate.notAfter, now)) return 'this CA has expired';
   if (!hasRoom([certificate, ...above], 1)) return 'this CA may have no CA below it';
   return undefined;
 }

@@ -15,6 +15,7 @@ import type { RevocationReason } from '../x509/crl.ts';
 import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
+import { hasExpired } from '../x509/validity.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
 
 /** A CA that revokes here, as OCSP names it. */
@@ -151,7 +152,9 @@ export function revocationStatuses(context: Context): RevocationStatuses {
       const named = current.ca(id);
       if (!named?.record.key) throw new Fault('notFound', 'there is no such CA here');
       const now = clock.now();
-      const good = sameIssuer(current, named).filter(({ certificate }) => certificate.notAfter > now);
+      const good = sameIssuer(current, named).filter(
+        ({ certificate }) => !hasExpired(certificate.notAfter, now),
+      );
       const ca = good.find(({ record }) => record.isActive) ?? good[0];
       if (!ca) throw new Fault('notFound', 'the CA has expired');
       const { certificate, record } = ca;

@@ -24,6 +24,7 @@ import {
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 /** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */
 export interface RootUpdate {
@@ -47,7 +48,9 @@ export async function linkRoots(context: Context, actor: Actor = systemActor): P
   const configuration = await context.configuration.current();
   const now = context.clock.now();
   const roots = configuration.cas.filter(({ record, certificate }) => {
-    return record.key && record.isActive && record.chain.length === 0 && certificate.notAfter > now;
+    return (
+      record.key && record.isActive && record.chain.length === 0 && !hasExpired(certificate.notAfter, now)
+    );
   });
   for (const namesakes of Map.groupBy(roots, ({ certificate }) => hex(certificate.subject.der)).values()) {
     if (namesakes.length < 2) continue;
@@ -178,5 +181,5 @@ async function validLink(
 ): Promise<Uint8Array | undefined> {
   const now = context.clock.now();
   const links = await linksBetween(context, issuer, subject);
-  return links.find(({ status, notValidAfter }) => status === 'good' && notValidAfter > now)?.der;
+  return links.find(({ status, notValidAfter }) => status === 'good' && !hasExpired(notValidAfter, now))?.der;
 }

@@ -1,4 +1,5 @@
 import { Fault } from '../fault.ts';
+import { hasExpired } from '../x509/validity.ts';
 import type { Configuration, LoadedCa } from './configuration.ts';
 
 /**
@@ -8,7 +9,9 @@ import type { Configuration, LoadedCa } from './configuration.ts';
 export function nearestCa({ cas }: Pick<Configuration, 'cas'>, ca: LoadedCa, now: number): LoadedCa {
   if (ca.record.key) return ca;
   const fit = cas
-    .filter(({ record, certificate }) => record.key && record.isActive && certificate.notAfter > now)
+    .filter(
+      ({ record, certificate }) => record.key && record.isActive && !hasExpired(certificate.notAfter, now),
+    )
     .toSorted((a, b) => Number(isRoot(a)) - Number(isRoot(b)) || b.record.id - a.record.id);
   const [found] = fit;
   if (!found) throw new Fault('unavailable', 'there is no active CA whose key is here');

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Condition, Query } from '../ports/store.ts';
 import type { Device } from '../records/device.ts';
+import { wholeSecond } from '../x509/validity.ts';
 
 /** `registered`: it has no certificate that is good today; `active`: it has one; `blocked`: whatever it has, it is not let in. */
 export const deviceStates = ['registered', 'active', 'blocked'] as const;
@@ -16,7 +17,7 @@ export interface DeviceView extends Device {
 
 const good = (now: number): readonly Condition<'certificate'>[] => [
   { field: 'status', is: 'equal', value: 'good' },
-  { field: 'notValidAfter', is: 'greaterOrEqual', value: now },
+  { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
 ];
 
 /** What finds the devices in a state. */

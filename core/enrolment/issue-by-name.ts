@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accountKey } from '../approvals/approvals.ts';
 import { clear } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
@@ -69,8 +70,9 @@ export async function issueByName(
   );
   const type = input.keyType ?? 'p-256';
   try {
-    const plan = await planFor(context, input, input.commonName);
-    const subject = buildName([[attribute('CN', input.commonName)]]);
+    const name = certifiedName(input.commonName);
+    const plan = await planFor(context, input, name);
+    const subject = buildName([[attribute('CN', name)]]);
     const clearance = await cleared(
       context,
       plan,
@@ -85,9 +87,9 @@ export async function issueByName(
     const alongside = clearance.used;
     const before = upstream && (await resume(context, { ca, alongside: () => alongside }, digest));
     if (before) return idOf(before);
-    const key = await generateKey(keyStore, type, input.commonName);
+    const key = await generateKey(keyStore, type, name);
     return await withNewKey(keyStore, key, async () => {
-      const request = await requestFor(keyStore.keys, key, input.commonName, []);
+      const request = await requestFor(keyStore.keys, key, name, []);
       const reference = { store: keyStore.name, id: key.id };
       const more = upstream
         ? { alongside, digest, purpose: { kind: 'key', key: reference } as const }
@@ -98,6 +100,17 @@ export async function issueByName(
     const aboutKey = error instanceof Fault && error.code === 'badAlgorithm';
     throw atField(error, aboutKey ? 'keyType' : 'commonName');
   }
+}
+
+/** What a common name holds (ub-common-name, RFC 5280 appendix A.1). */
+const longestCommonName = 64;
+
+/** The common name for an inventory name. Two long names that begin alike do not become one. */
+function certifiedName(inventoryName: string): string {
+  const characters = [...inventoryName];
+  if (characters.length <= longestCommonName) return inventoryName;
+  const digest = createHash('sha256').update(inventoryName).digest('hex').slice(0, 16);
+  return `${characters.slice(0, longestCommonName - digest.length - 1).join('')}-${digest}`;
 }
 
 interface Plan {

@@ -7,6 +7,7 @@ import type { StoredCertificate } from '../records/certificate.ts';
 import type { Requester } from '../requester/requester.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 /** A certificate of ours that a request is to renew. */
 export interface Renewed {
@@ -35,7 +36,7 @@ export async function renewedCertificate(
     throw new Fault('notFound', 'there is no such certificate to be renewed');
   }
   const certificate = parseCertificate(record.der);
-  if (context.clock.now() > certificate.notAfter) {
+  if (hasExpired(certificate.notAfter, context.clock.now())) {
     throw new Fault('forbidden', 'the certificate to be renewed has expired');
   }
   return { record, certificate };

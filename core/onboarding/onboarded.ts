@@ -16,6 +16,7 @@ import { memory } from '../transactions/record.ts';
 import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { sameName } from '../x509/name.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 const onboardedAlready = (): Fault =>
   new Fault('forbidden', 'this device has been onboarded already', {
@@ -37,7 +38,7 @@ export async function onboardedWith(
   const { onboardedWith: id } = config;
   const given = id === null ? undefined : await store.get('certificate', id);
   const now = clock.now();
-  if (given?.status !== 'good' || now > given.notValidAfter || now >= given.createdAt + memory) {
+  if (given?.status !== 'good' || hasExpired(given.notValidAfter, now) || now >= given.createdAt + memory) {
     throw onboardedAlready();
   }
   return given;

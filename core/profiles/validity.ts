@@ -2,6 +2,7 @@ import { tag } from '../der/tag.ts';
 import { parseTime } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { wholeSecond } from '../x509/validity.ts';
 import { attempt } from './attempt.ts';
 import { addDuration, parseDuration } from './duration.ts';
 import type { ProfileRules } from './language.ts';
@@ -39,12 +40,12 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
     | undefined;
   return (now, issuer, trace) => {
     // Whole seconds give the same for all that is asked within one of them.
-    const second = wholeSeconds(now);
+    const second = wholeSecond(now);
     if (last?.second === second && last.issuer === issuer && !trace) return last.validity;
     const start = now - backdating;
     const end = Math.min(duration ? addDuration(now, duration) : (until ?? now), latest);
-    const notBefore = wholeSeconds(Math.max(start, issuer.notBefore));
-    const notAfter = wholeSeconds(Math.min(end, issuer.notAfter));
+    const notBefore = wholeSecond(Math.max(start, issuer.notBefore));
+    const notAfter = wholeSecond(Math.min(end, issuer.notAfter));
     if (notAfter <= now) {
       const what =
         issuer.notAfter <= now ? 'the certificate of the issuing CA' : 'the validity of the profile';
@@ -62,7 +63,7 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
       trace(
         'notAfter',
         isoTime(notAfter),
-        notAfter < wholeSeconds(end)
+        notAfter < wholeSecond(end)
           ? `the CA certificate ends then; the profile says ${wanted}`
           : `${wanted}`,
       );
@@ -73,7 +74,6 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
   };
 }
 
-const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
 const isoTime = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 
 function parseUntil(text: string): number | undefined {

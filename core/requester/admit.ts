@@ -13,6 +13,7 @@ import { secretContext } from '../security/secrets.ts';
 import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
+import { hasExpired } from '../x509/validity.ts';
 import { evidenceShortcoming } from './admission.ts';
 import type { Evidence, Target } from './evidence.ts';
 import { contact, isTurned } from './idevid-device.ts';
@@ -153,7 +154,7 @@ async function admitCertificate(
   const record = await findIssued(context.store, configuration, certificate);
   if (!record) return admitIdevid(context, configuration, evidence, target, domain, certificate);
   const now = context.clock.now();
-  if (now > certificate.notAfter) return refuse('it has expired', name);
+  if (hasExpired(certificate.notAfter, now)) return refuse('it has expired', name);
   if (now < certificate.notBefore) return refuse('it is not valid yet', name);
   if (record.status !== 'good') return refuse('it has been revoked', name);
   // RFC 9483 §1.6. In a handshake TLS sees to it.

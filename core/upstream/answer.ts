@@ -14,6 +14,7 @@ import { sameName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { validatePath } from '../x509/path.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
+import { hasExpired } from '../x509/validity.ts';
 
 /** What clocks may differ by. Milliseconds. */
 const clockSkew = 300_000;
@@ -89,7 +90,7 @@ function demandValidity(
   { notBefore, notAfter }: Certificate,
   now: number,
 ): void {
-  if (notAfter <= now) throw wrong('has expired');
+  if (hasExpired(notAfter, now)) throw wrong('has expired');
   if (notBefore > now + clockSkew) throw wrong('is not valid yet');
   if (notAfter - notBefore > wanted.notAfter - wanted.notBefore + slack)
     throw wrong('is valid for longer than its profile allows');

@@ -4,6 +4,7 @@ import { factsOf } from './facts.ts';
 import { sameName } from './name.ts';
 import { validatePath } from './path.ts';
 import { readPublicKey, verifySignature } from './public-key.ts';
+import { hasExpired } from './validity.ts';
 
 /**
  * From a CA's certificates in any order, as `cacerts` of EST (RFC 7030 §4.1.3) and `caCerts` of CMP give them, links between old and
@@ -14,7 +15,7 @@ export function orderCaChain(
   certificates: readonly Certificate[],
   time: number,
 ): readonly Certificate[] | undefined {
-  const cas = certificates.filter((one) => time <= one.notAfter && isCa(one));
+  const cas = certificates.filter((one) => !hasExpired(one.notAfter, time) && isCa(one));
   const roots = cas.filter(isSelfSigned);
   const issuing = cas.filter((one) => !cas.some((other) => isAbove(one, other)));
   const [first] = issuing;

@@ -27,6 +27,7 @@ import type { GeneralName } from './general-name.ts';
 import { type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
 import { remembering } from './remembering.ts';
+import { wholeSecond } from './validity.ts';
 
 export interface Certificate {
   readonly der: Uint8Array;
@@ -300,8 +301,6 @@ function serialIn(tbs: Uint8Array): Uint8Array {
 function demandPart(outline: DerReader, which: number, length: number): void {
   if (outline.skip(which) !== length) throw new Fault('malformed', 'certificate out of shape');
 }
-
-const wholeSecond = (time: number): number => Math.floor(time / 1000) * 1000;
 
 /** RFC 5280 §4.1.2.2. */
 function checkSerial(serial: Uint8Array): void {

@@ -5,6 +5,7 @@ import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } fr
 import { factsOf } from '../facts.ts';
 import type { Name } from '../name.ts';
 import { type PublicKey, verifySignature } from '../public-key.ts';
+import { hasExpired } from '../validity.ts';
 import { type Budget, cost, longestPath } from './budget.ts';
 import { describe, Refusal, toRefusal } from './failure.ts';
 import { foldName } from './folded-name.ts';
@@ -79,7 +80,7 @@ export class PathBuilder {
       const own = identifier && hint(() => subjectKeyIdentifierOf(issuer));
       const keyMatches = own && sameBytes(own, identifier);
       const keyRank = keyMatches === undefined ? 1 : keyMatches ? 0 : 2;
-      const valid = issuer.notBefore <= this.#time && this.#time <= issuer.notAfter;
+      const valid = issuer.notBefore <= this.#time && !hasExpired(issuer.notAfter, this.#time);
       return { issuer, keyMatches, rank: 4 * keyRank + (valid ? 0 : 2) + inPool };
     };
     const anchors = this.#anchors.withSubject(certificate.issuer);

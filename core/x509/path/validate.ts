@@ -2,6 +2,7 @@ import type { Certificate } from '../certificate.ts';
 import type { NameConstraints } from '../extensions/name-constraints.ts';
 import { type Facts, factsOf } from '../facts.ts';
 import { oid } from '../oids.ts';
+import { hasExpired } from '../validity.ts';
 import { type Budget, cost } from './budget.ts';
 import { describe, type PathFailure, Refusal } from './failure.ts';
 import { checkNames } from './name-constraints.ts';
@@ -49,11 +50,11 @@ export function validate(
 
 /** What is asked of every certificate, the anchor included. */
 function checkItself(certificate: Certificate, facts: Facts, { time, purpose }: Conditions): void {
-  // Both ends belong to the validity (§4.1.2.5). So written that a time which is no number is refused.
+  // Both ends belong to the validity (§4.1.2.5). So written that a time which is no number is refused, here and in hasExpired.
   if (!(time >= certificate.notBefore)) {
     throw refusal('notYetValid', certificate, `is valid only from ${date(certificate.notBefore)}`);
   }
-  if (!(time <= certificate.notAfter)) {
+  if (hasExpired(certificate.notAfter, time)) {
     throw refusal('expired', certificate, `expired at ${date(certificate.notAfter)}`);
   }
   if (facts.unknownCritical) {

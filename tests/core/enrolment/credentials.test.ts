@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Fault, type FaultCode } from '#core/fault.ts';
 import type { Evidence } from '#core/requester/evidence.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
 import {
   holder,
   type Installation,
@@ -207,11 +208,15 @@ test('a certificate that was issued to a name, not to a device, is renewed for t
   expect(await verdict(() => site.enrol(holder(der), {}, csr, 'enrol'))).toBe('forbidden');
 });
 
-test('an expired certificate renews nothing', async () => {
+test('a certificate renews itself to the end of the second of notAfter, and nothing afterwards', async () => {
   await using other = await installation();
   const { password: secret } = await other.device('late');
   const der = request(key, 'CN=late');
   const certificate = await other.enrol(password('late', secret), {}, der);
+  other.clock.advance(parseCertificate(certificate).notAfter + 999 - other.clock.now());
+  expect(await verdict(() => other.enrol(holder(certificate), {}, der, 'renew'))).toBe('issued');
+  other.clock.advance(1);
+  expect(await verdict(() => other.enrol(holder(certificate), {}, der, 'renew'))).toBe('unauthenticated');
   other.clock.advance(30 * 365 * 24 * 3_600_000);
   expect(await verdict(() => other.enrol(holder(certificate), {}, der, 'renew'))).toBe('unauthenticated');
 });

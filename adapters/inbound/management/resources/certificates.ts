@@ -7,6 +7,7 @@ import type { StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
+import { wholeSecond } from '#core/x509/validity.ts';
 import { type Description, type Filter, timestamp } from '../description.ts';
 import { dateTime, file, nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalSerialNumber, equalText, within } from '../filters.ts';
@@ -28,7 +29,7 @@ const endsWithin: Filter<'certificate'> = {
     const days = /^\d{1,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
     if (days > 36_500) return undefined;
     return [
-      { field: 'notValidAfter', is: 'greaterOrEqual', value: now },
+      { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
       { field: 'notValidAfter', is: 'less', value: now + days * day },
       { field: 'status', is: 'equal', value: 'good' },
     ];
@@ -48,7 +49,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
       schema: text(256, {
         least: 1,
         description:
-          'the inventory name; of a key that is made here also the name in the certificate, at most 64',
+          'the inventory name. Without `csr` it is also the common name of the certificate, which holds 64 characters: of a longer name it has the first 47, `-`, and 16 hexadecimal digits of the name’s SHA-256; for a longer host name send a `csr` with it as alternative name',
       }),
       required: true,
       orderable: true,

@@ -34,7 +34,7 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     id: idField,
     unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
     common_name: {
-      schema: text(255, { least: 1, description: 'of a CA that is made here; default: one of its own' }),
+      schema: text(64, { least: 1, description: 'of a CA that is made here; default: one of its own' }),
       shown: Type.String(),
       orderable: true,
     },

@@ -314,7 +314,7 @@ describe('creation is refused, and the field is named', () => {
       'the key and the certificate of this CA are those of the upstream',
     ],
     [{ ...root, issuer: 'plant' }, 'issuer', 'a root signs itself'],
-    [{ ...root, common_name: 'x'.repeat(65) }, 'common_name', expect.stringContaining('1 to 64 characters')],
+    [{ ...root, common_name: 'x'.repeat(65) }, 'common_name', 'at most 64 characters are allowed'],
     [{ ...root, subject: 'plant root' }, 'subject', expect.any(String)],
     [{ ...root, subject: 'CN=x', common_name: 'x' }, 'subject', expect.any(String)],
     [{ ...root, subject: 'C=Germany' }, 'subject', expect.any(String)],

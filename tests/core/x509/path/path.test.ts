@@ -34,6 +34,13 @@ describe('validatePath', () => {
     });
   });
 
+  test('a certificate is valid to the end of the second that notAfter names', () => {
+    const { leaf, options } = parsed(three());
+    const at = (time: number) => validatePath(leaf, { ...options, time }).ok;
+    const last = Math.min(...[leaf, ...options.intermediates, ...options.anchors].map((one) => one.notAfter));
+    expect([at(last), at(last + 999), at(last + 1000)]).toEqual([true, true, false]);
+  });
+
   test('ends at the first anchor that it meets', () => {
     const { leaf, options } = parsed(three());
     const result = validatePath(leaf, {
