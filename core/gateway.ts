@@ -33,7 +33,6 @@ import { renewTlsCredential } from './ca/tls-renewal.ts';
 import { ConfigurationCache, type LoadedCa } from './configuration/configuration.ts';
 import { currentSettings } from './configuration/runtime-settings.ts';
 import { resolveCa, resolveDomain } from './configuration/target.ts';
-import type { Context } from './context.ts';
 import {
   type NoOnboardingInput,
   type NoOnboardingView,
@@ -72,7 +71,7 @@ import { admit, type OutrightRefusal, refusedOutright } from './requester/admit.
 import type { Evidence, Target } from './requester/evidence.ts';
 import type { Requester } from './requester/requester.ts';
 import type { LevelRules } from './security/levels.ts';
-import { Circuits } from './upstream/circuits.ts';
+import { Circuits, type WithCircuits } from './upstream/circuits.ts';
 import { UpstreamCare } from './upstream/maintain.ts';
 import { Deliveries, pruneDeliveries } from './webhooks/deliver.ts';
 import { type WebhookDeliveries, webhookDeliveries } from './webhooks/deliveries.ts';
@@ -182,7 +181,7 @@ export interface Gateway {
 const intentGrace = 10 * 60_000;
 
 export function createGateway(ports: Ports, settings: GatewaySettings): Gateway {
-  const context: Context = {
+  const context = {
     ...ports,
     settings,
     configuration: new ConfigurationCache(ports),
@@ -338,7 +337,7 @@ interface HasHealth {
 }
 
 /** What the issuer knows of itself, unless its calls have failed. */
-async function upstreamHealth({ circuits }: Context, name: string, issuer: HasHealth): Promise<Health> {
+async function upstreamHealth({ circuits }: WithCircuits, name: string, issuer: HasHealth): Promise<Health> {
   const watched = circuits.health(name);
   return watched.ok ? issuer.health() : watched;
 }

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { straysIn } from './import-table.ts';
+import { circles, type ImportGraph, importGraph, layerStrays } from './layers.ts';
+import { withDrawing } from './layers-page.ts';
 
 const root = join(import.meta.dir, '..');
 
@@ -9,6 +11,47 @@ test('every import follows the table of DESIGN.md', () => {
   const files = [...new Bun.Glob('{core,adapters,plugins,tests,bench}/**/*.{ts,tsx}').scanSync(root)];
   expect(files.length).toBeGreaterThan(50);
   expect(files.sort().flatMap((file) => straysIn(file, readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});
+
+describe('layers', () => {
+  const graph = importGraph(root);
+
+  test('the folders of core/ import lower layers only', () => {
+    expect(graph.size).toBeGreaterThan(500);
+    expect(layerStrays(graph)).toEqual([]);
+  });
+
+  test('no files import each other', () => {
+    expect(circles(graph)).toEqual([]);
+  });
+
+  test('the page in docs/ draws the layers as they are', () => {
+    const page = readFileSync(join(root, 'docs/layers.md'), 'utf8');
+    expect(withDrawing(page, root)).toBe(page);
+  });
+
+  test('an import upwards, sideways or of an unknown folder is seen', () => {
+    const planted: ImportGraph = new Map([
+      ['core/der/reader.ts', ['core/x509/name.ts']],
+      ['core/security/levels.ts', ['core/storage/retry.ts']],
+      ['core/elsewhere/file.ts', []],
+    ]);
+    expect(layerStrays(planted)).toEqual([
+      'core/der/reader.ts: imports core/x509/name.ts, which is not in a lower layer',
+      'core/security/levels.ts: imports core/storage/retry.ts, which is not in a lower layer',
+      'core/elsewhere/file.ts: core/elsewhere is in no layer',
+    ]);
+  });
+
+  test('a circle of files is seen', () => {
+    const planted: ImportGraph = new Map([
+      ['core/a.ts', ['core/b.ts']],
+      ['core/b.ts', ['core/c.ts']],
+      ['core/c.ts', ['core/a.ts', 'core/d.ts']],
+      ['core/d.ts', []],
+    ]);
+    expect(circles(planted)).toEqual([['core/a.ts', 'core/b.ts', 'core/c.ts']]);
+  });
 });
 
 describe('a stray is seen', () => {

@@ -348,3 +348,7 @@ export function straysIn(file: string, source: string): string[] {
   if (row.pure) for (const match of text.code.matchAll(impure)) report(match.index, `uses ${match[0]}`);
   return strays;
 }
+
+/** The files of this repository that a file imports, types included, as paths from its root. `file` is such a path. */
+export const importedFiles = (file: string, source: string): string[] =>
+  importsOf(sourceText(source)).flatMap(({ from }) => (from && pathOf(file, from)) || []);

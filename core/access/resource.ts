@@ -1,7 +1,8 @@
 import { audit } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import { nouns } from '../ports/nouns.ts';
+import type { Ports } from '../ports/ports.ts';
 import {
   configurationKinds,
   type Kind,
@@ -12,6 +13,8 @@ import {
 } from '../ports/store.ts';
 import type { Permission } from './permissions.ts';
 import { demand, type Principal } from './principal.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
 /** A collection of the Management API, as its adapter sees it. `Input` holds the writable fields, `View` what is shown. */
 export interface Resource<K extends Kind, Input, View> {
@@ -49,7 +52,7 @@ export interface ResourceRules<K extends Kind, Input, View> {
 }
 
 export function resource<K extends Kind, Input, View>(
-  context: Context,
+  context: Dependencies,
   rules: ResourceRules<K, Input, View>,
 ): Resource<K, Input, View> {
   const { kind } = rules;

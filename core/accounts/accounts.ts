@@ -2,14 +2,19 @@ import { type Permission, permissions } from '../access/permissions.ts';
 import { mintPrincipal, type Principal } from '../access/principal.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
 import { currentSettings, type RuntimeSettings } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Role, Session, User } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { checkPassword } from './password.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
 import { endSessions } from './sessions.ts';
+import type { WithThrottle } from './throttle.ts';
 import { readTokenKey } from './token-key.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'passwords' | 'store' | 'vault'>,
+    WithThrottle {}
 
 /** A sign-in at one moment: what the tokens given out for it say. */
 export interface SessionGrant {
@@ -59,7 +64,7 @@ export interface Accounts {
   operator(name: string): Principal;
 }
 
-export function accounts(context: Context): Accounts {
+export function accounts(context: Dependencies): Accounts {
   const { store, clock, passwords } = context;
   let dummyHash: Promise<string> | undefined;
   let key: Promise<Uint8Array> | undefined;

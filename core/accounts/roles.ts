@@ -1,9 +1,12 @@
 import type { Permission } from '../access/permissions.ts';
 import type { Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Role } from '../records/account.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
 export interface RoleInput {
   readonly uniqueName: string;
@@ -11,7 +14,7 @@ export interface RoleInput {
 }
 
 /** Sets of permissions. Nobody gives what they do not have themselves. */
-export function roles(context: Context): Resource<'role', RoleInput, Role> {
+export function roles(context: Dependencies): Resource<'role', RoleInput, Role> {
   return resource<'role', RoleInput, Role>(context, {
     kind: 'role',
     reads: 'accounts.read',
@@ -49,7 +52,11 @@ function demandCovers(principal: Principal, granted: readonly string[]): void {
 }
 
 /** The role with this id, for an account. Faults: malformed with field `role`; forbidden where it can do more than the principal. */
-export async function grantableRole(context: Context, principal: Principal, id: number): Promise<Role> {
+export async function grantableRole(
+  context: Pick<Ports, 'store'>,
+  principal: Principal,
+  id: number,
+): Promise<Role> {
   const role = await context.store.get('role', id);
   if (!role) throw new Fault('malformed', 'there is no such role', { field: 'role' });
   demandCovers(principal, role.permissions);

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import { audit } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { ServiceAccount } from '../records/account.ts';
 import { newSecret } from '../security/secrets.ts';
 import { hasChanged, retried } from '../storage/retry.ts';
 import { grantableRole } from './roles.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 export interface ServiceAccountInput {
   readonly uniqueName: string;
@@ -30,7 +33,7 @@ const clientId = (id: number): string => `sa_${id}`;
 
 export const hashOfSecret = (secret: string): Uint8Array => createHash('sha256').update(secret).digest();
 
-export function serviceAccounts(context: Context): ServiceAccounts {
+export function serviceAccounts(context: Dependencies): ServiceAccounts {
   const { store, clock, entropy } = context;
   const collection = resource<
     'serviceAccount',

@@ -1,11 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { mintPrincipal, type Principal } from '../access/principal.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { ServiceAccount } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { hashOfSecret } from './service-accounts.ts';
+import type { WithThrottle } from './throttle.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithThrottle {}
 
 /** Milliseconds. */
 const lifetime = 3_600_000;
@@ -22,7 +25,7 @@ export interface ServiceGrant {
 
 /** See `Accounts.signInService`. */
 export async function signInService(
-  context: Context,
+  context: Dependencies,
   clientId: string,
   clientSecret: string,
   address: string,
@@ -53,7 +56,7 @@ export async function signInService(
 
 /** See `Accounts.servicePrincipal`. */
 export async function servicePrincipal(
-  context: Context,
+  context: Pick<Ports, 'store'>,
   id: number,
   generation: number,
   address: string,

@@ -1,9 +1,12 @@
-import type { Context } from '../context.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import type { Session } from '../records/account.ts';
 
 /** The writes that end every session of a user. */
-export async function endSessions(context: Context, user: number): Promise<readonly Write[]> {
+export async function endSessions(
+  context: Pick<Ports, 'clock' | 'store'>,
+  user: number,
+): Promise<readonly Write[]> {
   const open = await allSessions(context, [
     { field: 'user', is: 'equal', value: user },
     { field: 'isRevoked', is: 'equal', value: false },
@@ -13,7 +16,7 @@ export async function endSessions(context: Context, user: number): Promise<reado
 }
 
 /** Deletes sessions that ended by themselves. A thousand at a time: the next call goes on. */
-export async function pruneSessions({ store, clock }: Context): Promise<void> {
+export async function pruneSessions({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   const { records } = await store.list('session', {
     where: [{ field: 'expiresAt', is: 'less', value: clock.now() }],
     order: { field: 'expiresAt', descending: false },
@@ -24,7 +27,7 @@ export async function pruneSessions({ store, clock }: Context): Promise<void> {
 }
 
 async function allSessions(
-  { store }: Context,
+  { store }: Pick<Ports, 'store'>,
   where: readonly Condition<'session'>[],
 ): Promise<readonly Session[]> {
   const found: Session[] = [];

@@ -133,3 +133,8 @@ function network64(address: string): string {
   const zeros = address.includes('::') ? Array(Math.max(0, 8 - head.length - tail.length)).fill('0') : [];
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }
+
+/** Limits failed logins. */
+export interface WithThrottle {
+  readonly throttle: Throttle;
+}

@@ -1,6 +1,7 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { User } from '../records/account.ts';
 import { retried } from '../storage/retry.ts';
@@ -8,6 +9,8 @@ import { settingWrite } from '../storage/setting-content.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';
 import { endSessions } from './sessions.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'passwords' | 'store'>, WithConfiguration {}
 
 export interface UserInput {
   readonly username: string;
@@ -25,7 +28,7 @@ const guardName = 'administrators';
  * Users. Nobody can give, or take over, an account that can do more than they themselves; and there is an active
  * administrator (a user with the protected role) at all times.
  */
-export function users(context: Context): Resource<'user', UserInput, UserView> {
+export function users(context: Dependencies): Resource<'user', UserInput, UserView> {
   const { store, clock, passwords } = context;
 
   /**

@@ -1,7 +1,10 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}
 
 /** What is left out, or null, does not narrow the policy. */
 export type ApprovalPolicyInput = Pick<ApprovalPolicy, 'uniqueName' | 'decision'> &
@@ -21,7 +24,7 @@ const usual = {
 } as const;
 
 export function approvalPolicies(
-  context: Context,
+  context: Dependencies,
 ): Resource<'approvalPolicy', ApprovalPolicyInput, ApprovalPolicy> {
   const check = async ({ profile, devicePattern }: Partial<ApprovalPolicyInput>): Promise<void> => {
     if (profile != null && !(await context.store.get('profile', profile))) {

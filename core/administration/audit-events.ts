@@ -1,7 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 
@@ -14,7 +14,7 @@ export interface AuditEvents {
 }
 
 /** The audit trail: it is read, and nothing else. */
-export function auditEvents({ store, vault }: Context): AuditEvents {
+export function auditEvents({ store, vault }: Pick<Ports, 'store' | 'vault'>): AuditEvents {
   return {
     async list(principal, query) {
       demand(principal, 'audit.read');

@@ -5,8 +5,10 @@ import { createCa } from '../ca/create-ca.ts';
 import { newUniqueName } from '../ca/credential-kinds.ts';
 import { createOwnCredential } from '../ca/own-credentials.ts';
 import { serverNames } from '../ca/server-names.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
 import type { Write } from '../ports/store.ts';
 import { shippedProfiles } from '../profiles/shipped.ts';
@@ -14,6 +16,11 @@ import { credentialType } from '../records/credential.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 import { attribute, buildName } from '../x509/name.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 export interface BootstrapOptions {
   /** For the user `admin` that is made when there is none; given only then. */
@@ -35,7 +42,7 @@ const tries = 600;
  * does it; `pause` waits a little for the others. Faults: unavailable; internal where the master key is not that of the database.
  */
 export async function bootstrap(
-  context: Context,
+  context: Dependencies,
   accounts: Accounts,
   { adminPassword, holder }: BootstrapOptions,
   pause: () => Promise<void>,
@@ -71,7 +78,7 @@ const rolesMadeName = 'shipped-roles';
  * What is shipped changes with the versions: a role goes along with it until an administrator changes the role, and does not come back
  * once an administrator has deleted it.
  */
-async function makeRoles(context: Context): Promise<void> {
+async function makeRoles(context: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   await makeNewRoles(context);
   const { store } = context;
   for (const [uniqueName, role] of Object.entries(shippedRoles)) {
@@ -88,7 +95,7 @@ async function makeRoles(context: Context): Promise<void> {
   }
 }
 
-async function makeNewRoles({ store, clock }: Context): Promise<void> {
+async function makeNewRoles({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   const setting = await store.find('setting', { name: rolesMadeName });
   const { names } = setting
     ? settingContent<RolesMade>(setting, ({ names }) => Array.isArray(names))
@@ -106,7 +113,7 @@ async function makeNewRoles({ store, clock }: Context): Promise<void> {
 }
 
 /** Whether an administrator ever changed a role, or has made it: the audit trail, which forgets nothing, says so. */
-async function isChanged({ store }: Context, role: number): Promise<boolean> {
+async function isChanged({ store }: Pick<Ports, 'store'>, role: number): Promise<boolean> {
   const where = [
     { field: 'object', is: 'equal', value: `role:${role}` },
     { field: 'action', is: 'oneOf', value: ['role.update', 'role.create'] },
@@ -114,7 +121,7 @@ async function isChanged({ store }: Context, role: number): Promise<boolean> {
   return (await store.list('auditEvent', { where, limit: 1 })).records.length > 0;
 }
 
-async function makeProfiles(context: Context): Promise<void> {
+async function makeProfiles(context: Dependencies): Promise<void> {
   const { store, clock } = context;
   const { records } = await store.list('profile', { limit: 1 });
   if (records.length > 0) return;
@@ -129,7 +136,7 @@ async function makeProfiles(context: Context): Promise<void> {
   context.configuration.expire();
 }
 
-async function makeCas(context: Context): Promise<void> {
+async function makeCas(context: Dependencies): Promise<void> {
   const keyStore = context.keyStores.keys().next().value!;
   const { store, entropy } = context;
   const { records } = await store.list('issuingCa', { limit: 1, order: { field: 'id', descending: false } });
@@ -166,7 +173,7 @@ async function makeCas(context: Context): Promise<void> {
   await createCa(context, wanted, systemActor);
 }
 
-async function makeDefaultDomain(context: Context): Promise<void> {
+async function makeDefaultDomain(context: Dependencies): Promise<void> {
   const { store, clock, settings } = context;
   const uniqueName = settings.defaultDomain;
   if (await store.find('domain', { uniqueName })) return;
@@ -198,7 +205,7 @@ async function makeDefaultDomain(context: Context): Promise<void> {
  */
 const deviceProfiles: ReadonlySet<string> = new Set(['domain_credential', 'tls_client', 'tls_server']);
 
-async function makeTlsCredential(context: Context): Promise<void> {
+async function makeTlsCredential(context: Dependencies): Promise<void> {
   const type = credentialType.tlsServer;
   if (await context.store.find('credential', { type, isActive: true })) return;
   const wanted = {
@@ -213,7 +220,11 @@ async function makeTlsCredential(context: Context): Promise<void> {
   await createOwnCredential(context, wanted, systemActor);
 }
 
-async function makeAdmin({ store }: Context, accounts: Accounts, password: string): Promise<boolean> {
+async function makeAdmin(
+  { store }: Pick<Ports, 'store'>,
+  accounts: Accounts,
+  password: string,
+): Promise<boolean> {
   const { records } = await store.list('user', { limit: 1 });
   if (records.length > 0) return false;
   await accounts.createUser('admin', password, 'Admin', systemActor);

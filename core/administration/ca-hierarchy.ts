@@ -1,6 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import type { Certificate } from '../x509/certificate.ts';
 
@@ -16,7 +17,10 @@ export interface CaPosition {
 }
 
 /** Every CA with its place among the others. Faults: forbidden. */
-export async function caHierarchy(context: Context, principal: Principal): Promise<readonly CaPosition[]> {
+export async function caHierarchy(
+  context: Pick<Ports, 'store'> & WithConfiguration,
+  principal: Principal,
+): Promise<readonly CaPosition[]> {
   demand(principal, 'cas.read');
   const { cas } = await context.configuration.current();
   const { records } = await context.store.list('crl', { limit: mostCrls });

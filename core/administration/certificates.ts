@@ -4,12 +4,21 @@ import type { Crls } from '../ca/crls.ts';
 import { discardHeldKey, type TakenKey, takeHeldKey } from '../ca/held-key.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
 import { type Link, linksAbove } from '../configuration/ca-links.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { type CertificateInput, issueByName } from '../enrolment/issue-by-name.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration,
+    WithSettings {}
 
 export interface Certificates
   extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {
@@ -28,7 +37,7 @@ const inLists = ['good', 'hold', 'revoked'] as const;
 const isVisible = ({ hidden, status }: StoredCertificate): boolean =>
   !hidden && (inLists as readonly string[]).includes(status);
 
-export function certificates(context: Context, crls: Crls): Certificates {
+export function certificates(context: Dependencies, crls: Crls): Certificates {
   const { store } = context;
   const find = async (id: number): Promise<StoredCertificate> => {
     const record = await store.get('certificate', id);

@@ -2,12 +2,19 @@ import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource } from '../access/resource.ts';
 import { audit } from '../audit/record.ts';
 import { replaceActive } from '../ca/own-credentials.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
 import { retried } from '../storage/retry.ts';
 import { hasExpired } from '../x509/validity.ts';
 import { type CredentialInput, makeCredential } from './make-credential.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 /** What this service holds a private key for, for itself. */
 export interface Credentials extends Resource<'credential', CredentialInput, Credential> {
@@ -19,7 +26,7 @@ export interface Credentials extends Resource<'credential', CredentialInput, Cre
 }
 
 /** `activated`: has the listener of this process take over what has been activated. */
-export function credentials(context: Context, activated: () => Promise<void>): Credentials {
+export function credentials(context: Dependencies, activated: () => Promise<void>): Credentials {
   const { store, clock } = context;
   const collection = resource<'credential', CredentialInput, Credential>(context, {
     kind: 'credential',

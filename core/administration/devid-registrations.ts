@@ -1,13 +1,16 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { DevidRegistration } from '../records/devid-registration.ts';
 import { demandIdevidTruststore } from './idevid-truststore.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}
 
 export type RegistrationInput = Omit<DevidRegistration, 'id' | 'createdAt'>;
 
 export function devidRegistrations(
-  context: Context,
+  context: Dependencies,
 ): Resource<'devidRegistration', RegistrationInput, DevidRegistration> {
   return resource<'devidRegistration', RegistrationInput, DevidRegistration>(context, {
     kind: 'devidRegistration',
@@ -29,7 +32,7 @@ export function devidRegistrations(
 }
 
 async function check(
-  context: Context,
+  context: Pick<Ports, 'patterns' | 'store'>,
   { truststore, domain, serialNumberPattern }: Partial<RegistrationInput>,
 ): Promise<void> {
   if (truststore !== undefined) await demandIdevidTruststore(context, truststore, 'truststore');

@@ -1,8 +1,12 @@
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { Domain, DomainProfile } from '../records/domain.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration, WithSettings {}
 
 export interface DomainInput {
   readonly uniqueName: string;
@@ -12,7 +16,7 @@ export interface DomainInput {
   readonly profiles?: readonly DomainProfile[];
 }
 
-export function domains(context: Context): Resource<'domain', DomainInput, Domain> {
+export function domains(context: Dependencies): Resource<'domain', DomainInput, Domain> {
   return resource<'domain', DomainInput, Domain>(context, {
     kind: 'domain',
     reads: 'domains.read',
@@ -50,7 +54,7 @@ export function domains(context: Context): Resource<'domain', DomainInput, Domai
   });
 }
 
-function demandNotDefault({ settings }: Context, { uniqueName }: Domain): void {
+function demandNotDefault({ settings }: WithSettings, { uniqueName }: Domain): void {
   if (uniqueName === settings.defaultDomain) {
     throw new Fault('conflict', 'this is the default domain: paths without a domain mean it');
   }
@@ -59,7 +63,7 @@ function demandNotDefault({ settings }: Context, { uniqueName }: Domain): void {
 const isSegment = (text: string): boolean => !/[/\\~?#%]/.test(text) && text !== '.' && text !== '..';
 
 /** A path segment has to be able to name the domain, and everything it refers to has to exist. */
-async function check(context: Context, input: Partial<DomainInput>): Promise<void> {
+async function check(context: Dependencies, input: Partial<DomainInput>): Promise<void> {
   const { uniqueName, issuingCa, profiles = [] } = input;
   if (uniqueName !== undefined && (!isSegment(uniqueName) || uniqueName === '_')) {
     throw new Fault(

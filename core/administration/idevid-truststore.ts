@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import { intendedUsage } from '../records/truststore.ts';
 
 /** Faults: malformed, with the field, unless there is such a truststore and it is for IDevIDs. */
 export async function demandIdevidTruststore(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   id: number,
   field: string,
 ): Promise<void> {
@@ -19,7 +19,7 @@ export async function demandIdevidTruststore(
  * What devices are let in by stays what it is for. Faults: conflict, naming what refers to the truststore, when a change of its
  * usage would take that away.
  */
-export async function demandUsageUnused({ store }: Pick<Context, 'store'>, id: number): Promise<void> {
+export async function demandUsageUnused({ store }: Pick<Ports, 'store'>, id: number): Promise<void> {
   const registrations = await store.count(
     'devidRegistration',
     [{ field: 'truststore', is: 'equal', value: id }],

@@ -4,16 +4,25 @@ import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { linkRoots } from '../ca/root-links.ts';
 import { type Link, linksAbove } from '../configuration/ca-links.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { findIssued } from '../configuration/find-issued.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import { caShortcoming } from '../security/authority.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import { hasExpired } from '../x509/validity.ts';
 import { type CaPosition, caHierarchy } from './ca-hierarchy.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration,
+    WithSettings {}
 
 export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   /** Lets it sign again. Faults: notFound, conflict when its certificate has expired, is revoked or not up to the security level. */
@@ -30,7 +39,7 @@ export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   generateCrl(principal: Principal, id: number): Promise<StoredCrl>;
 }
 
-export function issuingCas(context: Context, crls: Crls): IssuingCas {
+export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
   const { store, clock } = context;
   const find = async (id: number): Promise<IssuingCa> => {
     const record = await store.get('issuingCa', id);
@@ -106,7 +115,7 @@ export function issuingCas(context: Context, crls: Crls): IssuingCas {
 }
 
 /** What it signs has to be worth something. Faults: conflict. */
-async function demandSound(context: Context, { certificate }: IssuingCa): Promise<void> {
+async function demandSound(context: Dependencies, { certificate }: IssuingCa): Promise<void> {
   const parsed = parseCertificate(certificate);
   if (hasExpired(parsed.notAfter, context.clock.now()))
     throw new Fault('conflict', 'the certificate of this CA has expired');
@@ -120,7 +129,10 @@ async function demandSound(context: Context, { certificate }: IssuingCa): Promis
 const mostCounted = 1000;
 
 /** With a root goes the record of its own certificate. That nothing else refers to the CA is for the store to say. */
-async function removal({ store }: Context, { id, certificate }: IssuingCa): Promise<readonly Write[]> {
+async function removal(
+  { store }: Pick<Ports, 'store'>,
+  { id, certificate }: IssuingCa,
+): Promise<readonly Write[]> {
   const { serialNumber } = parseCertificate(certificate);
   const own = await store.find('certificate', { ca: id, serialNumber });
   const known = await store.count('certificate', [{ field: 'ca', is: 'equal', value: id }], mostCounted);

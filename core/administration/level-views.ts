@@ -1,5 +1,6 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Ports } from '../ports/ports.ts';
 import { type LevelRules, levels, securityLevels } from '../security/levels.ts';
 import { type Obstacle, obstacles } from './obstacles.ts';
 
@@ -13,7 +14,7 @@ export interface LevelView {
 
 /** All levels, the most lenient first. Faults: forbidden. */
 export async function securityLevelViews(
-  context: Context,
+  context: Pick<Ports, 'clock'> & WithConfiguration,
   principal: Principal,
 ): Promise<readonly LevelView[]> {
   demand(principal, 'settings.read');

@@ -1,9 +1,11 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { audit, systemActor } from '../audit/record.ts';
 import type { RuntimeSettings } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { LogFile } from '../ports/log-files.ts';
+import type { Ports } from '../ports/ports.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'logFiles' | 'store'> {}
 
 export interface LogFilesUse {
   list(principal: Principal): Promise<readonly LogFile[]>;
@@ -16,7 +18,7 @@ export interface LogFilesUse {
 const mostOctets = 64 * 1024 * 1024;
 const day = 24 * 3_600_000;
 
-export function logFiles(context: Context): LogFilesUse {
+export function logFiles(context: Dependencies): LogFilesUse {
   const { logFiles: files, store } = context;
   return {
     async list(principal) {
@@ -38,7 +40,7 @@ export function logFiles(context: Context): LogFilesUse {
 }
 
 /** Deletes what is older than the settings allow; never the file that is being written. */
-export async function pruneLogs(context: Context, { logRetentionDays }: RuntimeSettings): Promise<void> {
+export async function pruneLogs(context: Dependencies, { logRetentionDays }: RuntimeSettings): Promise<void> {
   if (logRetentionDays === null) return;
   const { logFiles: files, store, clock } = context;
   const oldest = clock.now() - logRetentionDays * day;

@@ -1,9 +1,11 @@
 import { caWrites, createCa, existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
 import { type CheckedMaterial, checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
 import { caDefaults, caLifetime, caSubject, parentCa } from '../ca/new-ca.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
 import { caShortcoming } from '../security/authority.ts';
@@ -16,8 +18,15 @@ import {
 } from '../signing/key-stores.ts';
 import { certifyCa } from '../upstream/certify-ca.ts';
 import { upstreamChain } from '../upstream/chain.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration,
+    WithSettings {}
 
 export interface CaInput {
   readonly uniqueName: string;
@@ -43,7 +52,7 @@ export interface CaInput {
 }
 
 /** The new CA's id. Faults: malformed and conflict, with `field`; unsupported, unavailable. */
-export async function makeCa(context: Context, input: CaInput, actor: Actor): Promise<number> {
+export async function makeCa(context: Dependencies, input: CaInput, actor: Actor): Promise<number> {
   if (await context.store.find('issuingCa', { uniqueName: input.uniqueName })) {
     throw new Fault('conflict', 'another issuing CA has it already', { field: 'uniqueName' });
   }
@@ -88,7 +97,7 @@ function demandAbsent(input: CaInput, members: readonly (keyof CaInput)[], why: 
 }
 
 /** Keys of this type of CA never leave: a key store that hands them out is not what was meant. */
-function demandToken(context: Context, { keyStore }: CaInput): void {
+function demandToken(context: Pick<Ports, 'keyStores'>, { keyStore }: CaInput): void {
   if (keyStore === undefined) {
     throw new Fault('malformed', 'the key store that the token is configured as is needed', {
       field: 'keyStore',
@@ -100,7 +109,12 @@ function demandToken(context: Context, { keyStore }: CaInput): void {
   }
 }
 
-async function generate(context: Context, input: CaInput, isRoot: boolean, actor: Actor): Promise<number> {
+async function generate(
+  context: Dependencies,
+  input: CaInput,
+  isRoot: boolean,
+  actor: Actor,
+): Promise<number> {
   const { uniqueName, type, isActive, pathLength, keyId } = input;
   if (isRoot) demandAbsent(input, ['parent', 'issuer'], 'a root signs itself');
   if (input.issuer !== undefined) return certifiedUpstream(context, input, input.issuer, actor);
@@ -127,7 +141,7 @@ async function generate(context: Context, input: CaInput, isRoot: boolean, actor
 
 /** A key of ours that an upstream CA makes a CA's. Without a name of its own it could not be asked for again. */
 async function certifiedUpstream(
-  context: Context,
+  context: Dependencies,
   input: CaInput,
   issuer: string,
   actor: Actor,
@@ -152,7 +166,7 @@ async function certifiedUpstream(
 }
 
 /** The way to an upstream CA, to which every request is passed on. */
-async function represent(context: Context, input: CaInput, actor: Actor): Promise<number> {
+async function represent(context: Dependencies, input: CaInput, actor: Actor): Promise<number> {
   const { uniqueName, type, isActive, issuer } = input;
   const withKey = [...ofGeneration, 'material', 'keyStore', 'keyId'] as const;
   demandAbsent(input, withKey, 'the key and the certificate of this CA are those of the upstream');
@@ -178,7 +192,7 @@ async function represent(context: Context, input: CaInput, actor: Actor): Promis
   return made!;
 }
 
-function upstreamNamed({ issuers }: Context, name: string): Issuer {
+function upstreamNamed({ issuers }: Pick<Ports, 'issuers'>, name: string): Issuer {
   const issuer = issuers.get(name);
   if (issuer?.protocol) return issuer;
   const known = [...issuers.keys()].join(', ') || 'none';
@@ -188,7 +202,7 @@ function upstreamNamed({ issuers }: Context, name: string): Issuer {
 }
 
 /** A CA that exists: its key is brought along, or is in the key store. */
-async function takeOver(context: Context, input: CaInput, actor: Actor): Promise<number> {
+async function takeOver(context: Dependencies, input: CaInput, actor: Actor): Promise<number> {
   const { material, keyId } = input;
   if (!material) throw new Fault('malformed', 'this field is required', { field: 'certificate' });
   const checked = checkMaterial(material, context.clock.now(), 'ca');
@@ -213,14 +227,14 @@ async function takeOver(context: Context, input: CaInput, actor: Actor): Promise
   return withNewKey(keyStore, key, () => record(context, input, checked, keyStore, key, actor));
 }
 
-const importing = (context: Context, name: string | undefined): NamedKeyStore =>
+const importing = (context: Pick<Ports, 'keyStores'>, name: string | undefined): NamedKeyStore =>
   name === undefined
     ? keyStoreThat(context, 'import', 'no key store is configured that keys can be brought into')
     : keyStoreNamed(context, name);
 
 /** Twice the same CA would mean two sequences of CRLs of one issuer. */
 async function demandNew(
-  { store }: Context,
+  { store }: Pick<Ports, 'store'>,
   { certificate }: Pick<CheckedMaterial, 'certificate'>,
 ): Promise<void> {
   const { records } = await store.list('issuingCa', { limit: 1000 });
@@ -232,7 +246,7 @@ async function demandNew(
 }
 
 async function record(
-  context: Context,
+  context: Dependencies,
   { uniqueName, type, isActive }: CaInput,
   { certificate, chain }: CheckedMaterial,
   keyStore: NamedKeyStore,

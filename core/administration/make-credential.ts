@@ -5,8 +5,10 @@ import { caDefaults, caSubject, parentCa } from '../ca/new-ca.ts';
 import { createOwnCredential, credentialWrites, keyStoreFor } from '../ca/own-credentials.ts';
 import { linkRoots } from '../ca/root-links.ts';
 import { serverNames } from '../ca/server-names.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { credentialType } from '../records/credential.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
@@ -16,6 +18,11 @@ import type { KeyType } from '../x509/algorithm.ts';
 import { type Facts, factsOf } from '../x509/facts.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 import { oid } from '../x509/oids.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 export interface CredentialInput {
   /** One of `credentialType`; cannot be changed. */
@@ -32,7 +39,7 @@ export interface CredentialInput {
 
 /** The new credential's id. Faults: malformed and conflict, with `field`; unavailable. */
 export async function makeCredential(
-  context: Context,
+  context: Dependencies,
   input: CredentialInput,
   actor: Actor,
 ): Promise<number> {
@@ -54,7 +61,7 @@ type Named = CredentialInput & { readonly uniqueName: string };
 
 /** A CA, and the credential that refers to it, in one go. */
 async function makeCa(
-  context: Context,
+  context: Dependencies,
   { type, uniqueName, ...input }: Named,
   actor: Actor,
 ): Promise<number> {
@@ -91,7 +98,7 @@ async function makeCa(
 
 /** By the default domain's CA. */
 async function certifyCredential(
-  context: Context,
+  context: Dependencies,
   { type, uniqueName, commonName, names, keyType = 'p-256' }: Named,
   actor: Actor,
 ): Promise<number> {
@@ -119,7 +126,7 @@ async function certifyCredential(
 }
 
 async function importCredential(
-  context: Context,
+  context: Dependencies,
   { type, uniqueName, material }: { type: number; uniqueName: string; material: KeyMaterial },
   actor: Actor,
 ): Promise<number> {

@@ -1,4 +1,5 @@
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Ports } from '../ports/ports.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import { caShortcoming } from '../security/authority.ts';
 import { levelNamed, type SecurityLevel } from '../security/levels.ts';
@@ -12,7 +13,10 @@ export interface Obstacle {
 }
 
 /** The active CAs, and the profiles that a domain offers, that fall short of a level. */
-export async function obstacles(context: Context, level: SecurityLevel): Promise<readonly Obstacle[]> {
+export async function obstacles(
+  context: Pick<Ports, 'clock'> & WithConfiguration,
+  level: SecurityLevel,
+): Promise<readonly Obstacle[]> {
   const rules = levelNamed(level);
   context.configuration.expire();
   const { cas, domains, profile } = await context.configuration.current();

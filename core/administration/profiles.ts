@@ -1,14 +1,21 @@
 import type { Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { type Preview, type PreviewInput, preview } from '../enrolment/preview.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { ProfileRules } from '../profiles/language.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
 import { shippedProfiles } from '../profiles/shipped.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { CertificateProfile } from '../records/profile.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'patterns' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 export interface ProfileInput {
   readonly uniqueName: string;
@@ -21,7 +28,7 @@ export interface Profiles extends Resource<'profile', ProfileInput, CertificateP
   preview(principal: Principal, id: number | undefined, input: PreviewInput): Promise<Preview>;
 }
 
-export function profiles(context: Context): Profiles {
+export function profiles(context: Dependencies): Profiles {
   const checked = async (rules: unknown): Promise<ProfileRules> => {
     const parsed = parseProfileRules(rules, context.patterns);
     const { security } = await context.configuration.current();
@@ -76,7 +83,7 @@ function demandOrdinary({ uniqueName }: CertificateProfile): void {
 }
 
 /** In a path it would mean one profile here and another elsewhere. Faults: malformed with field `uniqueName`. */
-async function demandNoAlias(context: Context, uniqueName: string): Promise<void> {
+async function demandNoAlias(context: WithConfiguration, uniqueName: string): Promise<void> {
   const { domains } = await context.configuration.current();
   const other = domains.find(({ profiles }) => profiles.some(({ alias }) => alias === uniqueName));
   if (!other) return;
@@ -85,7 +92,7 @@ async function demandNoAlias(context: Context, uniqueName: string): Promise<void
   });
 }
 
-async function demandUnused(context: Context, id: number): Promise<void> {
+async function demandUnused(context: WithConfiguration, id: number): Promise<void> {
   context.configuration.expire();
   const configuration = await context.configuration.current();
   const users = configuration.domains.filter(({ profiles }) =>

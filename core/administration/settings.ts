@@ -1,19 +1,22 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { audit, brief } from '../audit/record.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import {
   currentSettings,
   decodeSettings,
   type RuntimeSettings,
   settingName,
 } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 
 import { isStricter, type SecurityLevel } from '../security/levels.ts';
 import { settingWrite } from '../storage/setting-content.ts';
 import { isHostPattern } from '../webhooks/hosts.ts';
 import { type LevelView, securityLevelViews } from './level-views.ts';
 import { obstacles } from './obstacles.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
 const tries = 5;
 
@@ -25,7 +28,7 @@ export interface RuntimeSettingsUse {
   change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
 }
 
-export function runtimeSettings(context: Context): RuntimeSettingsUse {
+export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
   const { store } = context;
 
   async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {

@@ -1,13 +1,15 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
-import type { Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
 import type { SignedMessage } from '../records/signed-message.ts';
 import { type HashName, signatureHash } from '../x509/algorithm.ts';
 import { hasExpired } from '../x509/validity.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'store'> {}
 
 /** What a signer's digests are made with, and how long they are. */
 interface SignerHash {
@@ -47,7 +49,7 @@ function signerHash({ signatureSuite }: Pick<Credential, 'signatureSuite'>): Sig
   return { name, octets: digestOctets[name] };
 }
 
-export function signers(context: Context): Signers {
+export function signers(context: Dependencies): Signers {
   const { store, clock } = context;
   const find = async (id: number): Promise<Credential> => {
     const record = await store.get('credential', id);
@@ -108,7 +110,7 @@ export function signers(context: Context): Signers {
 }
 
 async function signDigest(
-  { keyStores }: Pick<Context, 'keyStores'>,
+  { keyStores }: Pick<Ports, 'keyStores'>,
   { key, signatureSuite }: Credential,
   digest: Uint8Array,
 ): Promise<Uint8Array> {

@@ -1,10 +1,13 @@
 import { type Resource, resource } from '../access/resource.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Truststore } from '../records/truststore.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import { demandUsageUnused } from './idevid-truststore.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
 export interface TruststoreInput {
   /** Default: the common name of the first certificate. */
@@ -18,7 +21,7 @@ export interface TruststoreInput {
 const mostCertificates = 200;
 const longestName = 255;
 
-export function truststores(context: Context): Resource<'truststore', TruststoreInput, Truststore> {
+export function truststores(context: Dependencies): Resource<'truststore', TruststoreInput, Truststore> {
   return resource<'truststore', TruststoreInput, Truststore>(context, {
     kind: 'truststore',
     reads: 'truststores.read',

@@ -1,6 +1,6 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { UpstreamRequest, UpstreamRequestView } from '../records/upstream-request.ts';
 
@@ -10,7 +10,7 @@ export interface UpstreamRequests {
   read(principal: Principal, id: number): Promise<UpstreamRequestView>;
 }
 
-export const upstreamRequests = ({ store }: Context): UpstreamRequests => ({
+export const upstreamRequests = ({ store }: Pick<Ports, 'store'>): UpstreamRequests => ({
   async list(principal, query) {
     demand(principal, 'certificates.read');
     const page = await store.list('upstreamRequest', query);

@@ -1,6 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import {
   type Approval,
@@ -11,6 +12,8 @@ import {
 import type { Actor } from '../records/audit-event.ts';
 import { retried } from '../storage/retry.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 /** An approval as administrators see it. */
 export type ApprovalView = Omit<ApprovalInBrief, 'answersFor'> & {
@@ -45,7 +48,7 @@ export interface Approvals {
 export const accountKey = ({ kind, id }: Actor): string | undefined =>
   (kind === 'user' || kind === 'serviceAccount') && id !== null ? `${kind}:${id}` : undefined;
 
-export function approvals(context: Context): Approvals {
+export function approvals(context: Dependencies): Approvals {
   const { store, clock } = context;
   const find = async (id: number): Promise<Approval> => {
     const approval = await store.get('approval', id);

@@ -1,8 +1,8 @@
-import type { Configuration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { type Matter, ruleFor } from '../configuration/policy-rule.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import type { Approval, ApprovalContent } from '../records/approval.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
@@ -11,6 +11,8 @@ import type { StoredCertificate } from '../records/certificate.ts';
 import { retried } from '../storage/retry.ts';
 import { overdueWrites } from './expiry.ts';
 import { forgottenWrites, openedWrites, supersededWrites } from './transitions.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 /** A request on which people may have to decide. */
 export interface Petition {
@@ -38,7 +40,7 @@ export type Clearance =
   | { readonly kind: 'given'; readonly certificate: StoredCertificate };
 
 /** Whether somebody has used, or ended, what was granted since it was read. */
-export const isUsed = async ({ store }: Pick<Context, 'store'>, { id, state }: Approval): Promise<boolean> =>
+export const isUsed = async ({ store }: Pick<Ports, 'store'>, { id, state }: Approval): Promise<boolean> =>
   (await store.get('approval', id))?.state !== state;
 
 const cleared: Clearance = { kind: 'cleared', approval: undefined };
@@ -49,7 +51,7 @@ const mostWaiting = 32;
  * be asked, `petition` is not called.
  */
 export async function clear(
-  context: Context,
+  context: Dependencies,
   configuration: Pick<Configuration, 'policies'>,
   matter: Matter,
   petition: () => Petition,
@@ -75,7 +77,7 @@ export function policyOn(
  * rejected it), tooManyRequests when too many of one device wait, those of the petition.
  */
 export const askFor = (
-  context: Context,
+  context: Dependencies,
   policy: ApprovalPolicy,
   matter: Matter,
   petition: Petition,
@@ -84,7 +86,7 @@ export const askFor = (
   retried(() => joinOrOpen(context, policy, matter, petition));
 
 async function joinOrOpen(
-  context: Context,
+  context: Dependencies,
   policy: ApprovalPolicy,
   matter: Matter,
   petition: Petition,
@@ -124,7 +126,7 @@ async function joinOrOpen(
 }
 
 async function open(
-  context: Context,
+  context: Dependencies,
   policy: ApprovalPolicy,
   matter: Matter,
   petition: Petition,
@@ -168,7 +170,11 @@ async function open(
 }
 
 /** Each request keeps some 100 KB: a device that asks for ever more is told to wait. Administrators are trusted to know. */
-async function demandFew({ store }: Context, { device, protocol }: Matter, requester: string): Promise<void> {
+async function demandFew(
+  { store }: Pick<Ports, 'store'>,
+  { device, protocol }: Matter,
+  requester: string,
+): Promise<void> {
   if (protocol === 'management') return;
   const whose: Condition<'approval'> = device
     ? { field: 'device', is: 'equal', value: device.id }
@@ -187,7 +193,7 @@ const longestPause = 300;
 
 /** The longer it has been waiting, the longer until the next try: somebody at the console is quick, or it takes hours. */
 function deferral(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Pick<Ports, 'clock'>,
   { id, createdAt, expiresAt, lasts }: Pick<Approval, 'id' | 'createdAt' | 'expiresAt' | 'lasts'>,
 ): Deferral {
   const now = clock.now();

@@ -1,9 +1,12 @@
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import { type ApprovalInBrief, type ApprovalState, largeFields } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { expiredWrites, prolongedWrites } from './transitions.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 const page = 100;
 /** In one run; the next one goes on. */
@@ -13,18 +16,18 @@ const mostPages = 100;
  * Ends the approvals whose time is up: nobody decided, or the requester did not come for it; what an upstream CA decides on by then goes
  * on. To be called by one instance at a time.
  */
-export const expireApprovals = (context: Context): Promise<void> => {
+export const expireApprovals = (context: Dependencies): Promise<void> => {
   const past = { field: 'expiresAt', is: 'less', value: context.clock.now() } as const;
   return end(context, ['waiting', 'granted'], [past], overdueWrites);
 };
 
 /** After a restore nobody knows what has been come for since the backup. */
-export const expireGranted = (context: Context): Promise<void> =>
+export const expireGranted = (context: Dependencies): Promise<void> =>
   end(context, ['granted'], [], expiredWrites);
 
 /** The end of what is still open for a device, as writes of the commit that deletes it. */
 export async function endedWithDevice(
-  context: Context,
+  context: Dependencies,
   device: number,
   actor: Actor,
 ): Promise<readonly Write[]> {
@@ -47,7 +50,7 @@ export async function endedWithDevice(
 
 /** What becomes of one whose time is up: the requester has come for what an upstream CA takes longer to decide on, or has issued. */
 export const overdueWrites = async (
-  context: Context,
+  context: Dependencies,
   approval: ApprovalInBrief,
 ): Promise<readonly Write[]> =>
   (await isWithUpstream(context, approval))
@@ -55,7 +58,7 @@ export const overdueWrites = async (
     : expiredWrites(context, approval);
 
 async function isWithUpstream(
-  { store, clock }: Context,
+  { store, clock }: Pick<Ports, 'clock' | 'store'>,
   { state, answersFor }: ApprovalInBrief,
 ): Promise<boolean> {
   if (state !== 'granted' || answersFor === null) return false;
@@ -64,7 +67,7 @@ async function isWithUpstream(
 }
 
 async function end(
-  context: Context,
+  context: Dependencies,
   states: readonly ApprovalState[],
   more: readonly Condition<'approval'>[],
   writes: typeof overdueWrites,

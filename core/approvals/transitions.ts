@@ -1,5 +1,6 @@
 import { audit, brief, systemActor } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import type { ApprovalInBrief, ApprovalState } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
@@ -22,8 +23,8 @@ interface Step {
   readonly detail?: Readonly<Record<string, string | number>>;
 }
 
-type Clocked = Pick<Context, 'clock'>;
-type Telling = Pick<Context, 'clock' | 'entropy' | 'configuration'>;
+type Clocked = Pick<Ports, 'clock'>;
+type Telling = Pick<Ports, 'clock' | 'entropy'> & WithConfiguration;
 type NewApproval = Omit<
   Values<'approval'>,
   'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'

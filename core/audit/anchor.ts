@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Context } from '../context.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { AuditHead, Store } from '../ports/store.ts';
 import type { Vault } from '../ports/vault.ts';
 import type { AuditEvent } from '../records/audit-event.ts';
 import { secretContext } from '../security/secrets.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 import { audit, systemActor } from './record.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store' | 'vault'> {}
 
 /** What an anchor says, sealed under the master key. */
 export interface Anchor {
@@ -67,14 +69,14 @@ export async function allHeads(store: Store): Promise<readonly AuditHead[]> {
  * an earlier state: against that, the log has the number and digest of each anchor.
  */
 export class Anchors {
-  readonly #context: Context;
+  readonly #context: Dependencies;
   /** Chain → the sequence that this process has anchored. */
   readonly #anchored = new Map<string, number>();
   #anchoredAt = Number.NEGATIVE_INFINITY;
   /** How many events the last anchoring itself has added to this process's chain. */
   #own = 0;
 
-  constructor(context: Context) {
+  constructor(context: Dependencies) {
     this.#context = context;
   }
 

@@ -42,3 +42,8 @@ export class RefusalBudget {
     return undefined;
   }
 }
+
+/** Limits how many refusals are audited. */
+export interface WithRefusalBudget {
+  readonly refusals: RefusalBudget;
+}

@@ -2,15 +2,20 @@ import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { BackupFile, BackupLocation } from '../ports/backups.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Backup } from '../records/backup.ts';
 import { readLocation } from './location.ts';
 import { type RestoreAsk, type RestoreResult, settleRestore } from './settle.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'backups' | 'clock' | 'entropy' | 'log' | 'store'>,
+    WithConfiguration {}
 
 export interface BackupInput {
   /** An absolute path, or `sftp://user@host/path`. */
@@ -34,7 +39,7 @@ const leased = 120;
 /** Milliseconds between two renewals. */
 const renewed = 20_000;
 
-export function backups(context: Context, crls: Crls): Backups {
+export function backups(context: Dependencies, crls: Crls): Backups {
   const { store, clock } = context;
 
   async function make(

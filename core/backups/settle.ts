@@ -2,9 +2,10 @@ import { expireGranted } from '../approvals/expiry.ts';
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites } from '../ca/revocation.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
@@ -14,6 +15,8 @@ import { formatSerial, parseCertificate } from '../x509/certificate.ts';
 import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
 import { readPublicKey, verifySignature } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
 
 export interface RestoreAsk {
   /** When the backup was made, ms since 1970. */
@@ -44,7 +47,7 @@ const mostWrites = 200;
  * the CAs has signed), unavailable.
  */
 export async function settleRestore(
-  context: Context,
+  context: Dependencies,
   crls: Crls,
   actor: Actor,
   ask: RestoreAsk,
@@ -121,7 +124,7 @@ function signersOf(crl: Crl, cas: readonly IssuingCa[]): Some<IssuingCa> {
 
 /** The writes that make the store say what the CRL says; none where it does. */
 async function reapply(
-  context: Context,
+  context: Dependencies,
   actor: Actor,
   signers: Some<IssuingCa>,
   { serial, revokedAt, reason = 'unspecified', invalidityDate }: RevokedEntry,

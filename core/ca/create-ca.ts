@@ -1,7 +1,6 @@
 import { audit } from '../audit/record.ts';
-import type { LoadedCa } from '../configuration/configuration.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
-import type { Context } from '../context.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import { type Commission, forItself, issue } from '../issuance/issue.ts';
@@ -9,6 +8,8 @@ import { newCertificate, signed } from '../issuance/new-certificate.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
 import type { StoredKey } from '../ports/keys.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { KeyReference } from '../records/key-reference.ts';
@@ -29,6 +30,11 @@ import {
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
 import { commonName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 export interface NewCa {
   readonly uniqueName: string;
@@ -62,7 +68,7 @@ const hour = 3_600_000;
  * Makes a CA certificate, for a key that is made first, and records both: a key without a record is harmless, a record
  * without its key is not. The new CA's id. Faults: conflict (the name), malformed with `field`, unavailable.
  */
-export async function createCa(context: Context, ca: NewCa, actor: Actor): Promise<number> {
+export async function createCa(context: Dependencies, ca: NewCa, actor: Actor): Promise<number> {
   const keyStore = keyStoreNamed(context, ca.keyStore);
   await demandCaLevel(context, ca);
   const certify = (key: FoundKey): Promise<number> =>
@@ -78,7 +84,10 @@ export async function createCa(context: Context, ca: NewCa, actor: Actor): Promi
 }
 
 /** Said before a key is made; once more, of what it has become, when it is prepared. Faults: malformed with `field`. */
-async function demandCaLevel(context: Context, { key, lifetime, parent }: NewCa): Promise<void> {
+async function demandCaLevel(
+  context: Pick<Ports, 'clock'> & WithConfiguration,
+  { key, lifetime, parent }: NewCa,
+): Promise<void> {
   const { security } = await context.configuration.current();
   const notBefore = context.clock.now();
   const notAfter = Math.min(notBefore + lifetime, parent?.certificate.notAfter ?? Number.POSITIVE_INFINITY);
@@ -113,7 +122,7 @@ export async function existingKey({ keys, name }: NamedKeyStore, id: string): Pr
 
 /** It goes the way of every certificate that a CA of ours issues. */
 async function certifyBelow(
-  context: Context,
+  context: Dependencies,
   ca: NewCa & { readonly parent: LoadedCa },
   keyStore: NamedKeyStore,
   key: FoundKey,
@@ -135,7 +144,7 @@ async function certifyBelow(
 
 /** It signs itself, so the certificate that is recorded refers to the CA that is recorded with it. */
 async function certifyRoot(
-  context: Context,
+  context: Dependencies,
   ca: NewCa,
   keyStore: NamedKeyStore,
   key: FoundKey,
@@ -179,7 +188,7 @@ export const reference = ({ name }: NamedKeyStore, { id, found }: FoundKey): Key
 
 /** A CA's record and its audit event, as the writes of a commit from index `at` on. */
 export function caWrites(
-  context: Context,
+  context: Pick<Ports, 'clock'>,
   ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'> & {
     readonly issuer?: string;
   },
@@ -226,7 +235,11 @@ export function caWrites(
   return [...writes, ...(more ?? [])];
 }
 
-function outcomeOf(context: Context, ca: NewCa, subjectKey: PublicKey): Commission['outcome'] {
+function outcomeOf(
+  context: Pick<Ports, 'clock'> & WithSettings,
+  ca: NewCa,
+  subjectKey: PublicKey,
+): Commission['outcome'] {
   const issuer = ca.parent?.certificate;
   // X.509 knows whole seconds only.
   const second = Math.floor(context.clock.now() / 1000) * 1000;
@@ -239,7 +252,7 @@ function outcomeOf(context: Context, ca: NewCa, subjectKey: PublicKey): Commissi
 }
 
 /** RFC 5280 §4.2.1: what a CA certificate has to say. */
-function caExtensions(context: Context, ca: NewCa, subjectKey: PublicKey): readonly Extension[] {
+function caExtensions(context: WithSettings, ca: NewCa, subjectKey: PublicKey): readonly Extension[] {
   const { parent, pathLength } = ca;
   const issuerKey = parent ? readPublicKey(parent.certificate.spki) : subjectKey;
   const issuerKeyIdentifier =

@@ -1,7 +1,8 @@
 import { audit, systemActor } from '../audit/record.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameIssuer } from '../configuration/same-issuer.ts';
-import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
@@ -13,6 +14,8 @@ import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
 
+interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'log' | 'store'>, WithConfiguration {}
+
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
@@ -23,13 +26,13 @@ const clockSkew = 60_000;
 
 /** Makes, signs and publishes the CRLs of local CAs. */
 export class Crls {
-  readonly #context: Context;
+  readonly #context: Dependencies;
   /** By CA: the generation that has not begun yet, which whoever comes now can share. */
   readonly #waiting = new Map<number, Promise<StoredCrl>>();
   readonly #running = new Map<number, Promise<StoredCrl>>();
   readonly #newest = new Map<number, { readonly crl: StoredCrl; readonly readAt: number }>();
 
-  constructor(context: Context) {
+  constructor(context: Dependencies) {
     this.#context = context;
   }
 

@@ -1,10 +1,11 @@
 import { systemActor } from '../audit/record.ts';
-import type { LoadedCa } from '../configuration/configuration.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
-import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
 import type { Preparation } from '../issuance/prepare.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
 import { generateKey, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
@@ -19,6 +20,11 @@ import { attribute, buildName, commonName } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
 import { credentialWrites } from './own-credentials.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 /** What a CA delegates to a key of its own making, and by what certificate. Times in milliseconds. */
 export interface Delegation {
@@ -47,12 +53,12 @@ interface Known {
 
 /** Keys that CAs have certified for one purpose: one for each CA, made when first needed, and renewed in time. */
 export class DelegatedCredentials {
-  readonly #context: Context;
+  readonly #context: Dependencies;
   readonly #delegation: Delegation;
   readonly #known = new Map<number, Known>();
   readonly #looking = new Map<number, Promise<Credential>>();
 
-  constructor(context: Context, delegation: Delegation) {
+  constructor(context: Dependencies, delegation: Delegation) {
     this.#context = context;
     this.#delegation = delegation;
   }
@@ -191,7 +197,7 @@ export class DelegatedCredentials {
 }
 
 /** Much is signed by it: rather a key in this process than one behind a device that is busy with certificates. */
-function nearest({ keyStores }: Context): NamedKeyStore {
+function nearest({ keyStores }: Pick<Ports, 'keyStores'>): NamedKeyStore {
   const stores = [...keyStores].map(([name, keys]) => ({ name, keys }));
   const found = stores.find(({ keys }) => keys.inProcess) ?? stores[0];
   if (!found) throw new Fault('unavailable', 'no key store is configured');

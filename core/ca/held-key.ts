@@ -1,8 +1,11 @@
 import { audit } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'store'>, WithConfiguration {}
 
 /** A certificate with its private key. DER. */
 export interface TakenKey {
@@ -19,7 +22,7 @@ export interface TakenKey {
  * then on. Faults: conflict when there is none (any more), unavailable.
  */
 export async function takeHeldKey(
-  context: Context,
+  context: Dependencies,
   { id, ca, der, commonName, status }: StoredCertificate,
   actor: Actor,
 ): Promise<TakenKey> {
@@ -40,7 +43,10 @@ export async function takeHeldKey(
 }
 
 /** Destroys the key that waits for a certificate that is gone, if there is one. */
-export async function discardHeldKey({ store, keyStores }: Context, certificate: number): Promise<void> {
+export async function discardHeldKey(
+  { store, keyStores }: Pick<Ports, 'keyStores' | 'store'>,
+  certificate: number,
+): Promise<void> {
   const held = await store.find('certificateKey', { certificate });
   if (!held) return;
   await store.commit([{ op: 'delete', kind: 'certificateKey', id: held.id }]);

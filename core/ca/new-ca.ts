@@ -1,11 +1,13 @@
-import type { LoadedCa } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import { addDuration, parseDuration } from '../profiles/duration.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { hasRoom } from '../x509/ca-chain.ts';
 import { attribute, buildName, type Name, parseDistinguishedName } from '../x509/name.ts';
 import { hasExpired } from '../x509/validity.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
 const year = 365.25 * 24 * 3_600_000;
 const longestLifetime = 100 * year;
@@ -27,7 +29,7 @@ export const caDefaults = (isRoot: boolean): CaDefaults => (isRoot ? root : belo
  * `field`.
  */
 export function caSubject(
-  { entropy }: Pick<Context, 'entropy'>,
+  { entropy }: Pick<Ports, 'entropy'>,
   isRoot: boolean,
   given: { readonly subject?: string; readonly commonName?: string },
 ): Name {
@@ -64,7 +66,11 @@ export function caLifetime(validity: string | undefined, isRoot: boolean, now: n
 }
 
 /** The CA of ours that is to sign another one; without an id the newest root that can. Faults: malformed with `field`. */
-export async function parentCa(context: Context, id: number | undefined, field: string): Promise<LoadedCa> {
+export async function parentCa(
+  context: Dependencies,
+  id: number | undefined,
+  field: string,
+): Promise<LoadedCa> {
   context.configuration.expire();
   const configuration = await context.configuration.current();
   const now = context.clock.now();

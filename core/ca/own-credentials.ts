@@ -1,11 +1,13 @@
 import { audit } from '../audit/record.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { nearestCa } from '../configuration/nearest-ca.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
 import type { KeyStore, StoredKey } from '../ports/keys.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Values, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { credentialType } from '../records/credential.ts';
@@ -26,6 +28,11 @@ import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
 
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
+
 export interface OwnCredential {
   readonly type: number;
   readonly uniqueName: string;
@@ -43,7 +50,7 @@ export interface OwnCredential {
  * the same way as a device's request, proof of possession included. Faults: unavailable, those of the profile.
  */
 export async function createOwnCredential(
-  context: Context,
+  context: Dependencies,
   wanted: OwnCredential,
   actor: Actor,
 ): Promise<number> {
@@ -105,7 +112,7 @@ export async function createOwnCredential(
 export const standIn = (name: string) => ({ id: 0, commonName: name, serialNumber: '' });
 
 /** The listener needs the key itself for its handshakes; other keys may be where they never leave. Faults: unavailable. */
-export const keyStoreFor = (context: Context, type: number): NamedKeyStore =>
+export const keyStoreFor = (context: Pick<Ports, 'keyStores'>, type: number): NamedKeyStore =>
   type === credentialType.tlsServer
     ? keyStoreThat(
         context,
@@ -128,7 +135,7 @@ interface NewCredential
 
 /** A credential's record and its audit event, as the writes of a commit from index `at` on. */
 export function credentialWrites(
-  context: Pick<Context, 'clock'>,
+  context: Pick<Ports, 'clock'>,
   credential: NewCredential,
   actor: Actor,
   at: number,
@@ -159,7 +166,7 @@ export function credentialWrites(
 }
 
 /** Takes the listener's credential out of service; the commit fails when another one has been activated meanwhile. */
-export async function replaceActive({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<Write[]> {
+export async function replaceActive({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<Write[]> {
   const active = await store.find('credential', { type: credentialType.tlsServer, isActive: true });
   if (!active) return [];
   const set = { isActive: false, updatedAt: clock.now() };

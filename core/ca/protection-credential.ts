@@ -1,7 +1,8 @@
-import type { LoadedCa } from '../configuration/configuration.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { nearestCa } from '../configuration/nearest-ca.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Credential } from '../records/credential.ts';
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
 import {
@@ -11,6 +12,11 @@ import {
 import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 /** What a domain's messages are signed with. */
 export interface ProtectionCredential {
@@ -39,11 +45,11 @@ const protection: Delegation = {
 
 /** The credentials by which CAs protect messages: a key of its own for each CA, certified by it for that purpose. */
 export class ProtectionCredentials {
-  readonly #context: Context;
+  readonly #context: Dependencies;
   readonly #credentials: DelegatedCredentials;
   readonly #opened = new WeakMap<Credential, ProtectionCredential>();
 
-  constructor(context: Context) {
+  constructor(context: Dependencies) {
     this.#context = context;
     this.#credentials = new DelegatedCredentials(context, protection);
   }

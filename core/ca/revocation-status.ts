@@ -1,7 +1,8 @@
-import type { LoadedCa } from '../configuration/configuration.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { sameIssuer } from '../configuration/same-issuer.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Credential } from '../records/credential.ts';
 import type { KeyReference } from '../records/key-reference.ts';
@@ -17,6 +18,11 @@ import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 /** A CA that revokes here, as OCSP names it. */
 export interface Authority {
@@ -78,7 +84,7 @@ const ocspResponder: Delegation = {
 /** RFC 5280 §4.1.2.2: serial numbers have 20 octets at most; longer ones were never given. */
 const longestSerial = 20;
 
-export function revocationStatuses(context: Context): RevocationStatuses {
+export function revocationStatuses(context: Dependencies): RevocationStatuses {
   const { store, clock, configuration } = context;
   const credentials = new DelegatedCredentials(context, ocspResponder);
   const opened = new WeakMap<Credential | LoadedCa, Responder>();

@@ -1,7 +1,7 @@
 import { audit } from '../audit/record.ts';
-import type { Configuration } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -9,6 +9,8 @@ import type { IssuingCa } from '../records/issuing-ca.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import type { RevocationReason } from '../x509/crl.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy'>, WithConfiguration {}
 
 export interface Revocation {
   readonly reason: RevocationReason;
@@ -21,7 +23,7 @@ export interface Revocation {
  * Guarded by its present state. Faults: conflict when the state does not allow it.
  */
 export async function revocationWrites(
-  context: Pick<Context, 'clock' | 'entropy' | 'configuration'>,
+  context: Dependencies,
   actor: Actor,
   record: StoredCertificate,
   { reason, invalidityDate }: Revocation,
@@ -82,7 +84,7 @@ export async function revocationWrites(
 
 /** When `record` is the certificate of a CA of ours: that it signs nothing any more. Faults: conflict for a root. */
 export function deactivationWrites(
-  context: Pick<Context, 'clock'>,
+  context: Pick<Ports, 'clock'>,
   configuration: Pick<Configuration, 'casNamed'>,
   actor: Actor,
   { ca: issuer, subject, der }: StoredCertificate,
@@ -99,7 +101,7 @@ export function deactivationWrites(
 
 /** That a CA of ours signs nothing any more. */
 export const inactiveWrites = (
-  context: Pick<Context, 'clock'>,
+  context: Pick<Ports, 'clock'>,
   actor: Actor,
   { id }: Pick<IssuingCa, 'id'>,
 ): readonly Write[] => [

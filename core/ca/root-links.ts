@@ -1,9 +1,10 @@
 import { systemActor } from '../audit/record.ts';
-import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
-import type { Context } from '../context.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
 import { forItself, issue } from '../issuance/issue.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -26,6 +27,11 @@ import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
 
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
+
 /** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */
 export interface RootUpdate {
   readonly newWithNew: Uint8Array;
@@ -44,7 +50,7 @@ const settled = new WeakMap<LoadedCa, Set<number>>();
  * whoever trusts one of them shall be able to trust the other. Roots of different names are different CAs, of which none
  * vouches for the other. What fails is told to the log, for nothing else depends on it.
  */
-export async function linkRoots(context: Context, actor: Actor = systemActor): Promise<void> {
+export async function linkRoots(context: Dependencies, actor: Actor = systemActor): Promise<void> {
   const configuration = await context.configuration.current();
   const now = context.clock.now();
   const roots = configuration.cas.filter(({ record, certificate }) => {
@@ -68,7 +74,7 @@ export async function linkRoots(context: Context, actor: Actor = systemActor): P
 const byAge = (a: LoadedCa, b: LoadedCa): number => b.record.id - a.record.id;
 
 async function demandLink(
-  context: Context,
+  context: Dependencies,
   issuer: LoadedCa,
   subject: LoadedCa,
   actor: Actor,
@@ -93,7 +99,7 @@ const mostLooked = 100;
 
 /** What `issuer` has ever issued for the name and the key of `subject`, the newest first. */
 async function linksBetween(
-  { store }: Context,
+  { store }: Pick<Ports, 'store'>,
   issuer: LoadedCa,
   subject: LoadedCa,
 ): Promise<readonly StoredCertificate[]> {
@@ -113,7 +119,12 @@ async function linksBetween(
   });
 }
 
-async function certify(context: Context, issuer: LoadedCa, subject: LoadedCa, actor: Actor): Promise<void> {
+async function certify(
+  context: Dependencies,
+  issuer: LoadedCa,
+  subject: LoadedCa,
+  actor: Actor,
+): Promise<void> {
   await issue(context, {
     ca: issuer,
     outcome: outcomeOf(context, issuer, subject),
@@ -132,7 +143,7 @@ const ofPlace: ReadonlySet<string> = new Set([
 
 /** Within the limits of the root that it is about, and as long as both hold (RFC 9810 §4.4.1). */
 function outcomeOf(
-  { settings }: Context,
+  { settings }: WithSettings,
   issuer: LoadedCa,
   { certificate }: LoadedCa,
 ): Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'> {
@@ -158,7 +169,7 @@ function outcomeOf(
 
 /** What leads from a root of ours to the one of ours that is in its place; undefined when either is none. */
 export async function rootUpdate(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
   from: Uint8Array,
   to: Uint8Array,
@@ -175,7 +186,7 @@ export async function rootUpdate(
 }
 
 async function validLink(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   issuer: LoadedCa,
   subject: LoadedCa,
 ): Promise<Uint8Array | undefined> {

@@ -1,6 +1,8 @@
 import { systemActor } from '../audit/record.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { findIssued } from '../configuration/find-issued.ts';
-import type { Context } from '../context.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { credentialType } from '../records/credential.ts';
 import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { commonName } from '../x509/name.ts';
@@ -8,11 +10,16 @@ import { readPublicKey } from '../x509/public-key.ts';
 import { newUniqueName, profileNameOf } from './credential-kinds.ts';
 import { createOwnCredential } from './own-credentials.ts';
 
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
+
 /**
  * When a third of its life is left, replaces the TLS server credential that is served by a new one for the same names. One that
  * was brought in from outside is for whoever brought it to replace. To be called by one instance at a time.
  */
-export async function renewTlsCredential(context: Context): Promise<void> {
+export async function renewTlsCredential(context: Dependencies): Promise<void> {
   const { store, clock, log } = context;
   const type = credentialType.tlsServer;
   const active = await store.find('credential', { type, isActive: true });

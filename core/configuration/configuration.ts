@@ -233,3 +233,8 @@ function anchorsOf(truststores: readonly Truststore[]): Configuration['idevidAnc
     return anchors;
   };
 }
+
+/** Gives the configuration as it stands. */
+export interface WithConfiguration {
+  readonly configuration: ConfigurationCache;
+}

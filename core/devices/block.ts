@@ -1,10 +1,17 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { audit, brief } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { revokeCertificatesOf } from './revoke-certificates.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 export interface Blocking {
   /** For the audit trail. */
@@ -15,7 +22,7 @@ export interface Blocking {
 
 /** From now on nobody is let in who stands for the device. Faults: forbidden, notFound, conflict. */
 export async function blockDevice(
-  context: Context,
+  context: Dependencies,
   crls: Crls,
   principal: Principal,
   id: number,
@@ -37,7 +44,11 @@ export async function blockDevice(
 }
 
 /** Faults: forbidden, notFound, conflict. */
-export async function unblockDevice(context: Context, principal: Principal, id: number): Promise<void> {
+export async function unblockDevice(
+  context: Pick<Ports, 'clock' | 'store'>,
+  principal: Principal,
+  id: number,
+): Promise<void> {
   demand(principal, 'devices.write');
   const { blockedAt } = await deviceWith(context, id);
   if (blockedAt === null) throw new Fault('conflict', 'the device is not blocked');
@@ -48,7 +59,7 @@ export async function unblockDevice(context: Context, principal: Principal, id: 
 }
 
 /** Faults: notFound. */
-export async function deviceWith({ store }: Pick<Context, 'store'>, id: number) {
+export async function deviceWith({ store }: Pick<Ports, 'store'>, id: number) {
   const device = await store.get('device', id);
   if (!device) throw new Fault('notFound', 'there is no such device');
   return device;

@@ -1,9 +1,13 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
 import { deviceWith } from './block.ts';
 import { openSecret } from './configs.ts';
 import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
+
+interface Dependencies extends Pick<Ports, 'store' | 'vault'>, WithConfiguration, WithSettings {}
 
 /** Lines for a shell, by name, and what each of them is for. */
 export interface DeviceCommands {
@@ -19,7 +23,7 @@ const hidden = 'SECRET';
  * device without a domain. Secrets in clear for those with `devices.secrets`. Faults: forbidden, notFound.
  */
 export async function deviceCommands(
-  context: Context,
+  context: Dependencies,
   principal: Principal,
   id: number,
 ): Promise<DeviceCommands> {

@@ -1,10 +1,13 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, type ResourceRules, resource, updateWrites } from '../access/resource.ts';
 import { demandIdevidTruststore } from '../administration/idevid-truststore.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from '../records/device.ts';
 import { onboardingStatus } from '../records/device.ts';
 import { newSecret, secretContext } from '../security/secrets.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store' | 'vault'>, WithConfiguration {}
 
 /** What may be written. A secret that is left out is made here; null means none. */
 export interface NoOnboardingInput {
@@ -36,7 +39,7 @@ const allProtocols: readonly EnrolmentProtocol[] = ['cmp', 'est', 'rest'];
 
 /** Values of a new configuration, with fresh secrets where none are given. */
 export function newNoOnboardingConfig(
-  context: Context,
+  context: Dependencies,
   input: NoOnboardingInput,
 ): Omit<NoOnboardingConfig, 'id'> {
   const secret = (field: (typeof secretFields)[number]): Uint8Array | null => {
@@ -53,19 +56,23 @@ export function newNoOnboardingConfig(
 
 /** The plain secret; null where there is none. */
 export function openSecret(
-  context: Pick<Context, 'vault'>,
+  context: Pick<Ports, 'vault'>,
   field: (typeof secretFields)[number],
   sealed: Uint8Array | null,
 ): string | null {
   return sealed && Buffer.from(context.vault.open(sealed, secretContext[field])).toString('utf8');
 }
 
-function seal(context: Context, field: (typeof secretFields)[number], secret: string): Uint8Array {
+function seal(
+  context: Pick<Ports, 'vault'>,
+  field: (typeof secretFields)[number],
+  secret: string,
+): Uint8Array {
   return context.vault.seal(Buffer.from(secret, 'utf8'), secretContext[field]);
 }
 
 /** Plain secrets among `changes` sealed, everything else as it is. */
-function sealed(context: Context, changes: Partial<OnboardingInput>): object {
+function sealed(context: Pick<Ports, 'vault'>, changes: Partial<OnboardingInput>): object {
   const set: Record<string, unknown> = { ...changes };
   for (const field of secretFields) {
     const given = changes[field];
@@ -74,7 +81,7 @@ function sealed(context: Context, changes: Partial<OnboardingInput>): object {
   return set;
 }
 
-function shown<C extends NoOnboardingConfig>(context: Context, config: C, principal: Principal) {
+function shown<C extends NoOnboardingConfig>(context: Pick<Ports, 'vault'>, config: C, principal: Principal) {
   const mayRead = principal.permissions.has('devices.secrets');
   return {
     ...config,
@@ -97,7 +104,7 @@ function permitted<I extends Partial<NoOnboardingInput>>(principal: Principal, c
 }
 
 async function demandTruststore(
-  context: Context,
+  context: Pick<Ports, 'store'>,
   { idevidTruststore }: Partial<OnboardingInput>,
 ): Promise<void> {
   if (idevidTruststore != null) await demandIdevidTruststore(context, idevidTruststore, 'idevidTruststore');
@@ -115,7 +122,7 @@ export const notOnboarded = {
 const common = { reads: 'devices.read', writes: 'devices.write', summary: () => ({}) } as const;
 
 export function noOnboardingConfigs(
-  context: Context,
+  context: Dependencies,
 ): Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> {
   const rules: ResourceRules<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> = {
     ...common,
@@ -135,7 +142,7 @@ export function noOnboardingConfigs(
 }
 
 export function onboardingConfigs(
-  context: Context,
+  context: Dependencies,
 ): Resource<'onboardingConfig', OnboardingInput, OnboardingView> {
   const rules: ResourceRules<'onboardingConfig', OnboardingInput, OnboardingView> = {
     ...common,

@@ -2,12 +2,15 @@ import type { Principal } from '../access/principal.ts';
 import { demand } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import type { Crls } from '../ca/crls.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Page, Ref, Write } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 import { type Device, deviceTypes } from '../records/device.ts';
 import { hasChanged, retried } from '../storage/retry.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { type Blocking, blockDevice, deviceWith, unblockDevice } from './block.ts';
 import { type DeviceCommands, deviceCommands } from './commands.ts';
@@ -17,6 +20,12 @@ import { resetOnboarding } from './reset-onboarding.ts';
 import { revokeCertificatesOf } from './revoke-certificates.ts';
 import { type DeviceView, deviceViews, newDeviceView } from './state.ts';
 import { deviceTimeline } from './timeline.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store' | 'vault'>,
+    WithCircuits,
+    WithConfiguration,
+    WithSettings {}
 
 export interface DeviceInput {
   readonly commonName: string;
@@ -48,7 +57,7 @@ export interface Devices extends Resource<'device', DeviceInput, DeviceView> {
   ): Promise<Page<ChainedEvent>>;
 }
 
-export function devices(context: Context, crls: Crls): Devices {
+export function devices(context: Dependencies, crls: Crls): Devices {
   const collection = resource<'device', DeviceInput, Device>(context, {
     kind: 'device',
     reads: 'devices.read',
@@ -148,19 +157,22 @@ const replaced = (present: number | null, wanted: number | null | undefined): nu
   wanted === undefined || wanted === present ? null : present;
 
 /** Whether a device has been onboarded stands there: of two devices it could not be said. */
-async function demandUnshared({ store }: Context, config: number | null | undefined): Promise<void> {
+async function demandUnshared(
+  { store }: Pick<Ports, 'store'>,
+  config: number | null | undefined,
+): Promise<void> {
   if (config == null || !(await store.find('device', { onboardingConfig: config }))) return;
   throw new Fault('malformed', 'another device has this onboarding configuration', {
     field: 'onboardingConfig',
   });
 }
 
-async function defaultDomain(context: Context): Promise<number | null> {
+async function defaultDomain(context: WithConfiguration & WithSettings): Promise<number | null> {
   const configuration = await context.configuration.current();
   return configuration.domainNamed(context.settings.defaultDomain)?.id ?? null;
 }
 
-async function known(context: Context, domain: number | null): Promise<number | null> {
+async function known(context: Pick<Ports, 'store'>, domain: number | null): Promise<number | null> {
   if (domain !== null && !(await context.store.get('domain', domain))) {
     throw new Fault('malformed', 'there is no such domain', { field: 'domain' });
   }

@@ -1,21 +1,28 @@
 import { endedWithDevice } from '../approvals/expiry.ts';
 import { audit } from '../audit/record.ts';
 import { revocationWrites } from '../ca/revocation.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Kind, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Device } from '../records/device.ts';
 import { retried } from '../storage/retry.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /**
  * Deletes a device in one commit with what only it had: its configuration is deleted, the certificates that it holds are
  * revoked (cessationOfOperation), and the history of all others no longer names it; what waits for approval, or
  * has been granted and not come for, ends. The CAs that need a new CRL. Faults: notFound, conflict.
  */
-export const removeDevice = (context: Context, id: number, actor: Actor): Promise<ReadonlySet<number>> =>
+export const removeDevice = (context: Dependencies, id: number, actor: Actor): Promise<ReadonlySet<number>> =>
   // A certificate may be issued to it, its configuration given to another device, or an approval decided, while this is prepared.
   retried(async () => {
     const device = await context.store.get('device', id);
@@ -42,7 +49,10 @@ export const removeDevice = (context: Context, id: number, actor: Actor): Promis
     return new Set(held.map(({ ca }) => ca));
   });
 
-async function certificatesOf({ store }: Context, device: number): Promise<readonly StoredCertificate[]> {
+async function certificatesOf(
+  { store }: Pick<Ports, 'store'>,
+  device: number,
+): Promise<readonly StoredCertificate[]> {
   const records: StoredCertificate[] = [];
   let cursor: string | undefined;
   do {
@@ -71,7 +81,7 @@ const detached = ({ id, status }: StoredCertificate): Write =>
 
 /** The deletion of those configurations that no other device has. */
 export async function ownConfiguration(
-  { store }: Context,
+  { store }: Pick<Ports, 'store'>,
   { onboardingConfig, noOnboardingConfig }: Pick<Device, 'onboardingConfig' | 'noOnboardingConfig'>,
 ): Promise<readonly Write[]> {
   const writes: Write[] = [];

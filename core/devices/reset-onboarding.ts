@@ -1,7 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Device } from '../records/device.ts';
 import { notOnboarded } from './configs.ts';
 
@@ -9,7 +9,11 @@ import { notOnboarded } from './configs.ts';
  * Lets a device onboard once more, with whatever IDevID of its truststore bears its serial number. The certificates that it has
  * stay as they are. Faults: forbidden, notFound, conflict.
  */
-export async function resetOnboarding(context: Context, principal: Principal, id: number): Promise<Device> {
+export async function resetOnboarding(
+  context: Pick<Ports, 'clock' | 'store'>,
+  principal: Principal,
+  id: number,
+): Promise<Device> {
   demand(principal, 'devices.write');
   const device = await context.store.get('device', id);
   if (!device) throw new Fault('notFound', 'there is no such device');

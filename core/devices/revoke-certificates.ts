@@ -1,13 +1,20 @@
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, revocationWrites } from '../ca/revocation.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { retried } from '../storage/retry.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import type { RevocationReason } from '../x509/crl.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 const perCommit = 100;
 
@@ -17,7 +24,7 @@ const perCommit = 100;
  * removeFromCRL, conflict, unavailable.
  */
 export async function revokeCertificatesOf(
-  context: Context,
+  context: Dependencies,
   crls: Crls,
   actor: Actor,
   device: number,
@@ -61,7 +68,7 @@ export async function revokeCertificatesOf(
 }
 
 async function heldBy(
-  { store }: Context,
+  { store }: Pick<Ports, 'store'>,
   device: number,
   reason: RevocationReason,
 ): Promise<readonly StoredCertificate[]> {

@@ -1,6 +1,6 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Condition, Page } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 import { deviceWith } from './block.ts';
@@ -14,7 +14,7 @@ const mostEvents = 1000;
  * notFound, malformed.
  */
 export async function deviceTimeline(
-  context: Context,
+  context: Pick<Ports, 'store'>,
   principal: Principal,
   id: number,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string },

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Device } from '../records/device.ts';
 import type { Requester } from '../requester/requester.ts';
 import { commonName, type Name } from '../x509/name.ts';
@@ -9,7 +9,7 @@ import { commonName, type Name } from '../x509/name.ts';
  * names. Faults: forbidden.
  */
 export async function namedDevice(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   { domain }: Requester,
   subject: Name,
 ): Promise<Device> {

@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { DerReader, readDer } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import { keyStoreThat } from '../signing/key-stores.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
@@ -98,7 +98,7 @@ const encryption = [oid.decryptKeyIdentifier, oid.asymmetricDecryptKeyIdentifier
  * Makes the key and a request for it; of the key nothing stays in the key store. Faults: unavailable where no key store hands
  * keys out, badAlgorithm.
  */
-export async function makeKey(context: Context, wanted: WantedKey): Promise<CentralKey> {
+export async function makeKey(context: Pick<Ports, 'keyStores'>, wanted: WantedKey): Promise<CentralKey> {
   const { keys } = keyStoreThat(context, 'export', 'no key store is configured that hands out keys');
   if (!keys.export) throw new Fault('unavailable', 'no key store is configured that hands out keys');
   const key = await keys.generate(wanted.type, 'central key generation');

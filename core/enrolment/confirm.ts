@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import { requesterActor } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
@@ -17,9 +18,15 @@ import {
   memory,
   refusedExchange,
 } from '../transactions/record.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import { type HashName, type SignatureAlgorithm, signatureHash } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** What a sender says of the certificate that it was given, or of the request that it takes back. */
 export interface Confirmation {
@@ -32,7 +39,7 @@ export interface Confirmation {
 
 /** See `Transactions.confirm`. */
 export async function confirm(
-  context: Context,
+  context: Dependencies,
   crls: Crls,
   requester: Requester,
   { exchange, accepted, certHash, hash: hashName }: Confirmation,

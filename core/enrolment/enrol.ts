@@ -1,13 +1,15 @@
 import { askFor, isUsed, type Petition, policyOn } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
-import type { LoadedCa } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
+import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
 import { rehearse } from '../issuance/issue.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from '../issuance/outcome.ts';
 import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/onboarded.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
@@ -18,6 +20,7 @@ import { requesterActor } from '../requester/admit.ts';
 import { requestDigest, requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
 import { demandOpener, exchangeWrite, isNext, memory, refusedExchange } from '../transactions/record.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { order } from '../upstream/order.ts';
 import { type Certificate, extension, parseCertificate } from '../x509/certificate.ts';
 import { sameName } from '../x509/name.ts';
@@ -26,8 +29,15 @@ import { petitionFor } from './approval-request.ts';
 import { makeKey, type WantedKey } from './central-key.ts';
 import { outcomeAt, type Plan, planFor, plannedOutcome } from './plan.ts';
 
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration,
+    WithRefusalBudget,
+    WithSettings {}
+
 /** Do it. See `Gateway.enrol`. Refusals are audited, as far as the budget of who asks goes. */
-export async function enrol(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
+export async function enrol(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
   try {
     if (ask.exchange) demandOpener(requester, ask.exchange);
     return await certify(context, requester, ask);
@@ -39,7 +49,7 @@ export async function enrol(context: Context, requester: Requester, ask: Ask): P
 }
 
 async function recordFailure(
-  context: Context,
+  context: Dependencies,
   requester: Requester,
   { operation }: Ask,
   { code, detail }: Fault,
@@ -60,7 +70,7 @@ async function recordFailure(
 }
 
 /** What is asked → what comes of it, once it is cleared. */
-async function certify(context: Context, requester: Requester, ask: Ask): Promise<Outcome> {
+async function certify(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
   const plan = await planFor(context, requester, ask);
   const planned = plannedOutcome(context, requester, plan);
   const { configuration, profile, ca, device, operation, given, proven, requested } = plan;
@@ -121,7 +131,13 @@ async function certify(context: Context, requester: Requester, ask: Ask): Promis
 const none: readonly Write[] = [];
 
 /** The wish for what is planned. */
-function petitionOf(context: Context, requester: Requester, ask: Ask, plan: Plan, actor: Actor): Petition {
+function petitionOf(
+  context: Dependencies,
+  requester: Requester,
+  ask: Ask,
+  plan: Plan,
+  actor: Actor,
+): Petition {
   const { configuration, ca, requested, proven } = plan;
   return petitionFor({
     identity: identityOf(requester, plan),
@@ -148,7 +164,7 @@ function givenAgain({ configuration, ca, requested }: Plan, given: StoredCertifi
 
 /** What is given again, in the exchange that it is asked for in. Faults: conflict, when it has been revoked meanwhile. */
 async function recorded(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   requester: Requester,
   exchange: IssuanceExchange | undefined,
   { id }: StoredCertificate,
@@ -191,7 +207,7 @@ interface Company {
 /** What has to be in one commit with the certificate. */
 const companions =
   (
-    context: Context,
+    context: Pick<Ports, 'clock'>,
     requester: Requester,
     ca: LoadedCa,
     made: Made,
@@ -228,7 +244,7 @@ function identityOf(requester: Requester, { operation, profile, renewed, request
 
 /** The request with its key, which is not made before it is known that there will be a certificate for it. */
 async function withMadeKey(
-  context: Context,
+  context: Dependencies,
   requester: Requester,
   plan: Plan,
   wanted: WantedKey,
@@ -243,7 +259,7 @@ async function withMadeKey(
  * upstream may be another one when the answer is given again, so it is kept with it.
  */
 async function answered(
-  context: Context,
+  context: Pick<Ports, 'clock'>,
   requester: Requester,
   exchange: IssuanceExchange,
   issuance: Issuance,

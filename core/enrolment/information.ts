@@ -1,14 +1,17 @@
 import { type RootUpdate, rootUpdate } from '../ca/root-links.ts';
-import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
-import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { type ExpectedRequest, expectedRequest } from '../profiles/expected.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration, WithSettings {}
 
 /** A CRL, by what certificates say of it. */
 export interface WantedCrl {
@@ -31,7 +34,7 @@ export interface Information {
   expectedRequest(requester: Requester): Promise<ExpectedRequest>;
 }
 
-export function information(context: Context): Information {
+export function information(context: Dependencies): Information {
   const newest = async (ca: LoadedCa) => context.store.find('crl', { ca: ca.record.id });
   return {
     async newerRoot({ domain }, root) {
@@ -71,7 +74,11 @@ export function information(context: Context): Information {
   };
 }
 
-function casOf(context: Context, configuration: Configuration, { issuers, uris }: WantedCrl): LoadedCa[] {
+function casOf(
+  context: WithSettings,
+  configuration: Configuration,
+  { issuers, uris }: WantedCrl,
+): LoadedCa[] {
   const byName = issuers.flatMap((name) => configuration.casNamed(formatDistinguishedName(name)));
   const byUri = configuration.cas.filter(({ record }) =>
     uris.includes(publicUrls(context.settings, record.id).crl),

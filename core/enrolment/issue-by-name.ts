@@ -3,13 +3,19 @@ import { accountKey } from '../approvals/approvals.ts';
 import { clear } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
 import { requestFor, standIn } from '../ca/own-credentials.ts';
-import type { Configuration, LoadedCa, LoadedProfile } from '../configuration/configuration.ts';
+import type {
+  Configuration,
+  LoadedCa,
+  LoadedProfile,
+  WithConfiguration,
+} from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
-import type { Context } from '../context.ts';
 import { atField, Fault } from '../fault.ts';
 import { type Issued, rehearse } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
@@ -18,12 +24,19 @@ import type { Domain } from '../records/domain.ts';
 import type { KeyReference } from '../records/key-reference.ts';
 import { type RequestIdentity, requestDigest } from '../requester/request-identity.ts';
 import { generateKey, keyStoreThat, withNewKey } from '../signing/key-stores.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { order, resume, type UpstreamCommission } from '../upstream/order.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { petitionFor } from './approval-request.ts';
 import { unmade } from './central-key.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration,
+    WithSettings {}
 
 export interface CertificateInput {
   /** Of the certificate's subject when it is issued; from then on the inventory name. */
@@ -45,7 +58,7 @@ const usualProfile = 'tls_client';
  * after that gets it. Faults: malformed with `field`, forbidden, unavailable.
  */
 export async function issueByName(
-  context: Context,
+  context: Dependencies,
   input: CertificateInput,
   actor: Actor,
 ): Promise<number | Deferral> {
@@ -122,7 +135,11 @@ interface Plan {
 }
 
 /** `name`: what the profile is to take for the device's name: that which is asked for. */
-async function planFor(context: Context, input: CertificateInput, name: string | undefined): Promise<Plan> {
+async function planFor(
+  context: WithConfiguration & WithSettings,
+  input: CertificateInput,
+  name: string | undefined,
+): Promise<Plan> {
   const configuration = await context.configuration.current();
   const domain = domainOf(context, configuration, input.domain);
   const profile = profileOf(configuration, domain, input.profile);
@@ -141,7 +158,7 @@ async function planFor(context: Context, input: CertificateInput, name: string |
 
 /** The writes that mark an approval as used, where there had to be one. */
 async function cleared(
-  context: Context,
+  context: Dependencies,
   { configuration, domain, profile, ca, applied }: Plan,
   requested: ProfileRequest,
   csr: VerifiedRequest | undefined,
@@ -189,7 +206,7 @@ async function cleared(
 }
 
 async function certify(
-  context: Context,
+  context: Dependencies,
   { commonName: inventoryName }: CertificateInput,
   { ca, domain, profile: { record }, applied }: Plan,
   request: VerifiedRequest,
@@ -241,13 +258,13 @@ const digestOf = (
   });
 
 /** The key waits to be fetched with its certificate. */
-const heldKey = ({ clock }: Context, key: KeyReference): Write => ({
+const heldKey = ({ clock }: Pick<Ports, 'clock'>, key: KeyReference): Write => ({
   op: 'insert',
   kind: 'certificateKey',
   values: { createdAt: clock.now(), certificate: { ref: 0 }, key },
 });
 
-function domainOf(context: Context, configuration: Configuration, id: number | undefined): Domain {
+function domainOf(context: WithSettings, configuration: Configuration, id: number | undefined): Domain {
   if (id === undefined) return resolveDomain(configuration, undefined, context.settings.defaultDomain);
   const domain = configuration.domain(id);
   if (!domain) throw new Fault('malformed', 'there is no such domain', { field: 'domain' });

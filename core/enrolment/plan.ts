@@ -1,11 +1,17 @@
 import { standIn } from '../ca/own-credentials.ts';
-import type { Configuration, LoadedCa, LoadedProfile } from '../configuration/configuration.ts';
+import type {
+  Configuration,
+  LoadedCa,
+  LoadedProfile,
+  WithConfiguration,
+} from '../configuration/configuration.ts';
 import { publicUrlsOf } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, Requested } from '../issuance/outcome.ts';
 import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -21,6 +27,8 @@ import { unmade, type WantedKey, wantedInstead, wantedKey } from './central-key.
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import { demandNotOurs } from './reserved-names.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
 /** What a requester is entitled to. */
 export interface Plan {
@@ -46,7 +54,7 @@ type Proven =
   | { readonly request?: never; readonly wanted: WantedKey };
 
 /** Faults: those of `Gateway.enrol` that are the request's, but for those of `plannedOutcome`. */
-export async function planFor(context: Context, requester: Requester, ask: Ask): Promise<Plan> {
+export async function planFor(context: Dependencies, requester: Requester, ask: Ask): Promise<Plan> {
   const { domain } = requester;
   const current = context.configuration.current();
   const configuration = current instanceof Promise ? await current : current;
@@ -84,7 +92,7 @@ export async function planFor(context: Context, requester: Requester, ask: Ask):
 
 /** What the profile makes of a request at a moment. Faults: see `CompiledProfile`. */
 export function outcomeAt(
-  { settings }: Context,
+  { settings }: WithSettings,
   { domain, onboarding }: Requester,
   { profile, ca, device, operation, renewed }: Plan,
   request: ProfileRequest,
@@ -101,7 +109,11 @@ export function outcomeAt(
 }
 
 /** What the profile makes of the request that there is, now. Faults: those of `Gateway.enrol` that are the request's. */
-export function plannedOutcome(context: Context, requester: Requester, plan: Plan): ProfileOutcome {
+export function plannedOutcome(
+  context: Pick<Ports, 'clock'> & WithSettings,
+  requester: Requester,
+  plan: Plan,
+): ProfileOutcome {
   const { operation, renewed, proven, requested, ca } = plan;
   const planned = outcomeAt(context, requester, plan, requested, context.clock.now());
   if (operation === 'renewal') demandSameNames(renewed, planned);
@@ -156,7 +168,7 @@ function profileFor(
 
 /** The device that the certificate is for. */
 function holderOf(
-  context: Context,
+  context: Pick<Ports, 'store'>,
   requester: Requester,
   entitlement: Entitlement,
   request: ProfileRequest,

@@ -1,12 +1,13 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { standIn } from '../ca/own-credentials.ts';
-import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveDomain } from '../configuration/target.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import { draft } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import {
   type CompiledProfile,
   compileProfile,
@@ -26,6 +27,11 @@ import { commonName } from '../x509/name.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { demandNotOurs } from './reserved-names.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'patterns' | 'store'>,
+    WithConfiguration,
+    WithSettings {}
 
 export interface PreviewInput {
   /** PKCS#10, DER. */
@@ -81,7 +87,7 @@ export interface Preview {
  * used and nothing stored. `id`: of the profile; undefined for rules alone. Faults: forbidden, notFound; malformed with `field`.
  */
 export async function preview(
-  context: Context,
+  context: Dependencies,
   principal: Principal,
   id: number | undefined,
   { csr, rules: unsaved, ...input }: PreviewInput,
@@ -158,7 +164,7 @@ export async function preview(
 }
 
 function domainOf(
-  context: Context,
+  context: WithSettings,
   configuration: Configuration,
   id: number | undefined,
   device: Device | undefined,
@@ -171,7 +177,7 @@ function domainOf(
 }
 
 function compiledRules(
-  { patterns }: Context,
+  { patterns }: Pick<Ports, 'patterns'>,
   written: unknown,
 ): { readonly rules: ProfileRules; readonly compiled: CompiledProfile } {
   const rules = parseProfileRules(written, patterns);
@@ -180,7 +186,7 @@ function compiledRules(
 
 /** Its serial number is thrown away: nobody has recorded it. */
 function drafted(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'entropy'>,
   { security }: Configuration,
   ca: LoadedCa,
   request: VerifiedRequest,

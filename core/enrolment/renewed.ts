@@ -1,7 +1,7 @@
 import type { Configuration } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, CertificateReference } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Store } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Requester } from '../requester/requester.ts';
@@ -20,7 +20,7 @@ export interface Renewed {
  * for one of its domain. Faults: notFound, forbidden.
  */
 export async function renewedCertificate(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
   requester: Requester,
   operation: Ask['operation'],

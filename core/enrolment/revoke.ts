@@ -1,12 +1,13 @@
 import { clear } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
+import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
-import type { Configuration } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { CertificateReference, Deferral } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { requesterActor } from '../requester/admit.ts';
@@ -14,9 +15,16 @@ import { requesterKey } from '../requester/request-identity.ts';
 import type { CredentialKind, Requester } from '../requester/requester.ts';
 import type { Answering, Exchange } from '../transactions/exchange.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
 import { revocationPetition } from './approval-request.ts';
 import { findReferred } from './renewed.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration,
+    WithRefusalBudget {}
 
 /** What is to become of one certificate. */
 export interface RevocationEntry extends Revocation {
@@ -43,7 +51,7 @@ interface Plan {
  * of the exchange.
  */
 export async function revoke(
-  context: Context,
+  context: Dependencies,
   crls: Crls,
   requester: Requester,
   { entries, exchange }: RevocationAsk,
@@ -111,7 +119,7 @@ const later = (one: Deferral | undefined, other: Deferral): Deferral =>
   one && (one.lasts ?? 0) >= (other.lasts ?? 0) ? one : other;
 
 async function planFor(
-  context: Context,
+  context: Dependencies,
   configuration: Configuration,
   requester: Requester,
   entry: RevocationEntry,
@@ -147,7 +155,7 @@ async function planFor(
 
 /** Faults: notFound, also for a certificate that the requester may not know of; forbidden. */
 async function revocable(
-  context: Context,
+  context: Pick<Ports, 'store'>,
   configuration: Configuration,
   requester: Requester,
   reference: CertificateReference,
@@ -175,7 +183,7 @@ const mayRevoke: Record<CredentialKind, (requester: Requester, record: StoredCer
 };
 
 async function recordFailure(
-  context: Context,
+  context: Dependencies,
   requester: Requester,
   { certificate: { serialNumber }, reason }: RevocationEntry,
   { code, detail }: Fault,

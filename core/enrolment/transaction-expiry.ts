@@ -1,13 +1,20 @@
 import { audit, systemActor } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import type { Transaction } from '../records/transaction.ts';
 import { isOnboarding, memory } from '../transactions/record.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 const page = 1000;
 /** In one run; the next one goes on. */
@@ -17,7 +24,7 @@ const mostPages = 100;
  * Ends the transactions whose time is up: a certificate that nobody confirmed is revoked (RFC 9810 §5.3.18), a request that nobody
  * decided lapses. Forgets the finished ones whose time of remembrance is over. To be called by one instance at a time.
  */
-export async function expireTransactions(context: Context, crls: Crls): Promise<void> {
+export async function expireTransactions(context: Dependencies, crls: Crls): Promise<void> {
   const cas = new Set<number>();
   for (let n = 0; n < mostPages; n++) {
     const open = await overdue(context, ['pending', 'waiting']);
@@ -38,7 +45,7 @@ export async function expireTransactions(context: Context, crls: Crls): Promise<
 }
 
 async function overdue(
-  { store, clock }: Context,
+  { store, clock }: Pick<Ports, 'clock' | 'store'>,
   states: readonly Transaction['state'][],
 ): Promise<readonly Transaction[]> {
   const where: Condition<'transaction'>[] = [
@@ -50,7 +57,7 @@ async function overdue(
 }
 
 /** The CA of the certificate that was revoked, if one was. */
-async function expire(context: Context, transaction: Transaction): Promise<number | undefined> {
+async function expire(context: Dependencies, transaction: Transaction): Promise<number | undefined> {
   const { id, state, certificate, nonce, operation } = transaction;
   const record = certificate === null ? undefined : await context.store.get('certificate', certificate);
   const set = { state: 'expired', expiresAt: context.clock.now() + memory, request: null } as const;

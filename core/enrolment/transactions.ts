@@ -1,9 +1,10 @@
 import { demand, type Principal } from '../access/principal.ts';
 import type { Crls } from '../ca/crls.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Outcome } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { Transaction } from '../records/transaction.ts';
 import type { Requester } from '../requester/requester.ts';
@@ -17,7 +18,13 @@ import {
   type Progress,
   refusedExchange,
 } from '../transactions/record.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
 import { type Confirmation, confirm } from './confirm.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** What is known of the transaction that a message names. */
 export interface Recollection {
@@ -62,7 +69,7 @@ export interface Transactions {
   read(principal: Principal, id: number): Promise<TransactionView>;
 }
 
-export function transactions(context: Context, crls: Crls): Transactions {
+export function transactions(context: Dependencies, crls: Crls): Transactions {
   const { store, clock } = context;
   const record = async (
     requester: Requester,

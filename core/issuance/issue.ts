@@ -1,9 +1,9 @@
 import { audit, brief, systemActor } from '../audit/record.ts';
-import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { IssuerAnswer, Prepared } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -15,6 +15,8 @@ import type { VerifiedRequest } from '../x509/request.ts';
 import { type NewCertificate, newCertificate, signed } from './new-certificate.ts';
 import { type Preparation, prepare } from './prepare.ts';
 import { newSerial } from './serial.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 /** For whom, by what rules and over which protocol a certificate is issued. */
 export interface Commission {
@@ -58,7 +60,7 @@ export interface Issued {
 
 /** As far as a certificate can come without a signature. Faults: those of `prepare`. */
 export const rehearse = (
-  { clock, entropy }: Pick<Context, 'clock' | 'entropy'>,
+  { clock, entropy }: Pick<Ports, 'clock' | 'entropy'>,
   { security }: Pick<Configuration, 'security'>,
   { ca, outcome, subjectKey, request }: Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request'>,
 ): Prepared =>
@@ -75,7 +77,7 @@ export const rehearse = (
   });
 
 /** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */
-export async function issue(context: Context, commission: Commission): Promise<Issued> {
+export async function issue(context: Dependencies, commission: Commission): Promise<Issued> {
   const { ca } = commission;
   if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
@@ -145,7 +147,10 @@ export async function issue(context: Context, commission: Commission): Promise<I
  * Settles intents that a crash left open: nothing left the service for them, so their serial numbers are written off.
  * `olderThan` (ms since 1970) keeps hands off what another instance is at this moment signing.
  */
-export async function settleIntents(context: Context, olderThan: number): Promise<number> {
+export async function settleIntents(
+  context: Pick<Ports, 'clock' | 'store'>,
+  olderThan: number,
+): Promise<number> {
   const { records } = await context.store.list('certificate', {
     where: [
       { field: 'status', is: 'equal', value: 'intended' },
@@ -196,7 +201,7 @@ function verify(ca: LoadedCa, prepared: Prepared, der: Uint8Array): void {
 }
 
 const recordOf = (
-  { clock }: Context,
+  { clock }: Pick<Ports, 'clock'>,
   commission: Commission,
   { template }: Prepared,
   signed: Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>,
@@ -212,7 +217,7 @@ const firstWrite: Ref = { ref: 0 };
 const ownWrites = 2;
 
 function completion(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'entropy'>,
   { webhooks }: Pick<Configuration, 'webhooks'>,
   commission: Commission,
   record: NewCertificate,
@@ -244,7 +249,7 @@ function completion(
 }
 
 const notices = (
-  context: Context,
+  context: Pick<Ports, 'clock' | 'entropy'>,
   webhooks: Configuration['webhooks'],
   record: NewCertificate,
 ): readonly Write[] =>

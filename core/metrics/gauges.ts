@@ -1,7 +1,9 @@
 import { currentSettings } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import type { Health } from '../ports/platform.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { MetricFamily, Sample } from './counters.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'> {}
 
 const mostCas = 1000;
 const countedUpTo = 10_000;
@@ -17,7 +19,7 @@ const gauge = (name: string, help: string, samples: readonly Sample[]): MetricFa
 
 /** The state of what all instances share. */
 export async function gauges(
-  context: Context,
+  context: Dependencies,
   health: Readonly<Record<string, Health>>,
 ): Promise<readonly MetricFamily[]> {
   const { store, clock } = context;
@@ -96,7 +98,7 @@ export async function gauges(
   ];
 }
 
-const upstreamSamples = ({ store, issuers }: Context): Promise<Sample[]> =>
+const upstreamSamples = ({ store, issuers }: Pick<Ports, 'issuers' | 'store'>): Promise<Sample[]> =>
   Promise.all(
     [...issuers.keys()].map(async (issuer) => ({
       labels: { issuer },
@@ -111,7 +113,7 @@ const upstreamSamples = ({ store, issuers }: Context): Promise<Sample[]> =>
     })),
   );
 
-const webhookSamples = ({ store }: Context): Promise<Sample[]> =>
+const webhookSamples = ({ store }: Pick<Ports, 'store'>): Promise<Sample[]> =>
   Promise.all(
     ['pending', 'dead'].map(async (state) => ({
       labels: { state },

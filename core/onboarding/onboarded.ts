@@ -1,9 +1,9 @@
 import { audit } from '../audit/record.ts';
 import type { LoadedProfile } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { IssuanceExchange } from '../issuance/outcome.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/request.ts';
@@ -28,7 +28,7 @@ const onboardedAlready = (): Fault =>
  * have been lost. Undefined while it waits for its domain credential, and without an IDevID. Faults: forbidden otherwise.
  */
 export async function onboardedWith(
-  { store, clock }: Context,
+  { store, clock }: Pick<Ports, 'clock' | 'store'>,
   { onboarding }: Requester,
 ): Promise<StoredCertificate | undefined> {
   if (!onboarding) return undefined;
@@ -79,7 +79,7 @@ export const mayOnboard = (requester: Requester, device: Device | undefined): bo
  * guarded: of two requests one gets a certificate, and the commit of the other fails (Fault conflict).
  */
 export async function onboardedWrites(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   requester: Requester,
   device: Device | undefined,
   exchange: IssuanceExchange | undefined,
@@ -117,7 +117,7 @@ export async function onboardedWrites(
  * that it did not take: it may come again.
  */
 export async function notOnboardedWrites(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   { device, profile }: StoredCertificate,
   actor: Actor,
 ): Promise<readonly Write[]> {

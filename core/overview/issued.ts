@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Setting, Store } from '../ports/store.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 
@@ -59,7 +59,7 @@ export async function issuedOn(store: Store, begins: number): Promise<readonly I
  * Counts the days that are over and writes them down, so that nobody who looks has to wait for it. Kept here and not counted with
  * each issuance, nor by an index for it: either would cost every enrolment something.
  */
-export async function countFinishedDays({ store, clock }: Context): Promise<void> {
+export async function countFinishedDays({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   const now = clock.now();
   const today = Math.floor(now / day) * day;
   const setting = await store.find('setting', { name: settingName });

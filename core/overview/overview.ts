@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Context } from '../context.ts';
+import type { Ports } from '../ports/ports.ts';
 import { day, days, finishedDays, type Issued, isOver, issuedOn, mostPerDay } from './issued.ts';
 
 const mostExpiringPerDay = 10_000;
@@ -58,7 +58,7 @@ export interface Overview {
   devices(principal: Principal): Promise<DeviceCounts>;
 }
 
-export function overview(context: Context): Overview {
+export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
   const { store, clock } = context;
   /** Days that are over, where maintenance has not come to count them yet: what was issued on them stays so. */
   const past = new Map<number, readonly Issued[]>();
@@ -185,7 +185,7 @@ export function overview(context: Context): Overview {
 }
 
 /** One reading for all who ask while it is fresh, or under way. */
-function remembered<T>({ clock }: Context, read: () => Promise<T>): () => Promise<T> {
+function remembered<T>({ clock }: Pick<Ports, 'clock'>, read: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return () => {
     const now = clock.now();

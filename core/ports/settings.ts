@@ -23,3 +23,7 @@ export interface LoginLimits {
 }
 
 export const defaultLoginLimits: LoginLimits = { perName: 5, perAddress: 50, window: 5 * 60_000 };
+
+export interface WithSettings {
+  readonly settings: GatewaySettings;
+}

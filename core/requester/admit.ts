@@ -1,10 +1,13 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { WithThrottle } from '../accounts/throttle.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
-import type { Configuration } from '../configuration/configuration.ts';
+import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { findIssued } from '../configuration/find-issued.ts';
 import { resolveDomain } from '../configuration/target.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { DeviceSecret } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Device } from '../records/device.ts';
@@ -19,13 +22,20 @@ import type { Evidence, Target } from './evidence.ts';
 import { contact, isTurned } from './idevid-device.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store' | 'vault'>,
+    WithConfiguration,
+    WithRefusalBudget,
+    WithSettings,
+    WithThrottle {}
+
 /** The profile whose certificates stand for the device itself. */
 export const domainCredentialProfile = 'domain_credential';
 
 export const blocked = 'the device is blocked';
 
 /** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
-export function admit(context: Context, evidence: Evidence, target: Target): Promise<Requester> {
+export function admit(context: Dependencies, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = context.configuration.current();
   // Nearly always it is at hand, and nobody has to wait for it.
   return configuration instanceof Promise
@@ -34,14 +44,14 @@ export function admit(context: Context, evidence: Evidence, target: Target): Pro
 }
 
 const admitOnceLoaded = async (
-  context: Context,
+  context: Dependencies,
   configuration: Promise<Configuration>,
   evidence: Evidence,
   target: Target,
 ): Promise<Requester> => admitUnder(context, await configuration, evidence, target);
 
 function admitUnder(
-  context: Context,
+  context: Dependencies,
   configuration: Configuration,
   evidence: Evidence,
   target: Target,
@@ -75,7 +85,7 @@ function admitUnder(
 
 /** Somebody of whom nothing is known but an address. */
 async function turnAway(
-  context: Context,
+  context: Dependencies,
   address: string,
   target: Target,
   domain: string,
@@ -88,7 +98,7 @@ async function turnAway(
 
 /** A device by its name, or id, and a secret of its configuration. */
 async function admitSecret(
-  context: Context,
+  context: Dependencies,
   name: string,
   field: DeviceSecret,
   evidence: Extract<Evidence, { kind: 'password' | 'mac' }>,
@@ -136,7 +146,7 @@ const wrongSecret = {
 } as const;
 
 async function admitCertificate(
-  context: Context,
+  context: Dependencies,
   configuration: Configuration,
   evidence: Extract<Evidence, { kind: 'certificate' | 'signature' }>,
   target: Target,
@@ -182,7 +192,7 @@ async function admitCertificate(
 
 /** Whoever has shown to be the device may know. */
 async function refuseBlocked(
-  context: Context,
+  context: Dependencies,
   device: Device,
   address: string,
   target: Target,
@@ -194,7 +204,7 @@ async function refuseBlocked(
 
 /** A certificate that is none of ours: that of a manufacturer, or of a stranger. */
 async function admitIdevid(
-  context: Context,
+  context: Dependencies,
   configuration: Configuration,
   { certificates, address }: Extract<Evidence, { kind: 'certificate' | 'signature' }>,
   target: Target,
@@ -238,7 +248,7 @@ export interface OutrightRefusal {
 
 /** See `Gateway.refused`. */
 export async function refusedOutright(
-  context: Context,
+  context: Dependencies,
   { target, address, reason, requester }: OutrightRefusal,
 ): Promise<void> {
   const actor = requester ? requesterActor(requester) : nobody(address);
@@ -262,7 +272,7 @@ export function requesterActor({ device, presented, address }: Requester): Actor
 }
 
 async function refused(
-  context: Context,
+  context: Dependencies,
   actor: Actor,
   target: Target,
   domain: string,
@@ -288,4 +298,4 @@ function sameSecret(a: string, b: Uint8Array): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-const unguessable = (context: Context): Uint8Array => context.entropy.bytes(32);
+const unguessable = (context: Pick<Ports, 'entropy'>): Uint8Array => context.entropy.bytes(32);

@@ -1,6 +1,6 @@
 import { audit, brief } from '../audit/record.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { type Device, deviceTypes, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
@@ -11,7 +11,7 @@ import { deviceNames, type Idevid } from './idevid.ts';
 
 /** Binds a device that waits for an IDevID to this one, unless another request has changed it in between. */
 export async function bindDevice(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   device: Device,
   { id }: OnboardingConfig,
   idevid: Idevid,
@@ -35,7 +35,7 @@ export async function bindDevice(
 
 /** Makes the device of an IDevID that nobody knows yet, unless another request does so at the same moment. */
 export async function createDevice(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   { uniqueName, truststore, domain }: DevidRegistration,
   serialNumber: string,
   idevid: Idevid,
@@ -85,7 +85,7 @@ export async function createDevice(
 
 const bound = ({ key, certificate }: Idevid) => ({ idevidKey: key, idevid: certificate.der });
 
-async function freeName({ store }: Context, names: readonly string[]): Promise<string> {
+async function freeName({ store }: Pick<Ports, 'store'>, names: readonly string[]): Promise<string> {
   for (const commonName of names) if (!(await store.find('device', { commonName }))) return commonName;
   throw new Fault('conflict', 'every name for the device is taken');
 }
@@ -97,7 +97,7 @@ const bearer = ({ certificate }: Idevid, address: string): Actor => ({
   address,
 });
 
-async function unlessChanged({ store }: Context, writes: readonly Write[]): Promise<void> {
+async function unlessChanged({ store }: Pick<Ports, 'store'>, writes: readonly Write[]): Promise<void> {
   try {
     await store.commit(writes);
   } catch (error) {

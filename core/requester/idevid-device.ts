@@ -1,6 +1,6 @@
 import type { Configuration } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import {
   type Device,
   type EnrolmentProtocol,
@@ -60,7 +60,7 @@ export const isTurned = (result: Contact | Turned): result is Turned => 'reason'
  * public key in the certificate from then on; nothing is said yet of what it may do.
  */
 export async function contact(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
   stranger: Stranger,
 ): Promise<Contact | Turned> {
@@ -82,7 +82,7 @@ const tries = 5;
 
 /** The device that the IDevID is bound to. */
 async function known(
-  context: Context,
+  context: Pick<Ports, 'store'>,
   configuration: Configuration,
   stranger: Stranger,
   idevid: Idevid,
@@ -108,7 +108,7 @@ async function known(
 
 /** Undefined once a device may have been bound to the IDevID, here or by another request that came in between: look again. */
 async function first(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
   stranger: Stranger,
   idevid: Idevid,
@@ -158,7 +158,10 @@ interface Expected {
 const isAwaited = (config: OnboardingConfig): boolean =>
   config.idevidKey === null && config.onboardingStatus === onboardingStatus.pending;
 
-async function expectedDevices({ store }: Context, { serialNumbers }: Idevid): Promise<readonly Expected[]> {
+async function expectedDevices(
+  { store }: Pick<Ports, 'store'>,
+  { serialNumbers }: Idevid,
+): Promise<readonly Expected[]> {
   const { records: devices } = await store.list('device', {
     where: [{ field: 'serialNumber', is: 'oneOf', value: serialNumbers }],
     order: { field: 'id', descending: false },

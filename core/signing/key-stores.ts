@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { KeyStore, StoredKey } from '../ports/keys.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
 
@@ -11,7 +11,7 @@ export interface NamedKeyStore {
 }
 
 /** The key store called so; without a name the first that is configured. Faults: malformed with field `keyStore`. */
-export function keyStoreNamed({ keyStores }: Pick<Context, 'keyStores'>, name?: string): NamedKeyStore {
+export function keyStoreNamed({ keyStores }: Pick<Ports, 'keyStores'>, name?: string): NamedKeyStore {
   const [first] = keyStores;
   const wanted = name ?? first?.[0] ?? '';
   const keys = keyStores.get(wanted);
@@ -24,7 +24,7 @@ export function keyStoreNamed({ keyStores }: Pick<Context, 'keyStores'>, name?: 
 
 /** The first key store that has an ability; `advice` says how to get one. Faults: unavailable. */
 export function keyStoreThat(
-  { keyStores }: Pick<Context, 'keyStores'>,
+  { keyStores }: Pick<Ports, 'keyStores'>,
   can: 'export' | 'import',
   advice: string,
 ): NamedKeyStore {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Context } from '../context.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Ref, Write } from '../ports/store.ts';
 import type { Transaction, TransactionState } from '../records/transaction.ts';
 import { requesterKey } from '../requester/request-identity.ts';
@@ -40,7 +40,7 @@ export interface Progress {
 
 /** Records an exchange: opens its transaction, or takes that a step on. Guarded, so that of two messages one wins. */
 export function exchangeWrite(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Pick<Ports, 'clock'>,
   requester: Requester,
   exchange: Exchange,
   answer: Answer,
@@ -85,7 +85,7 @@ export function exchangeWrite(
 
 /** Whether no other message has opened the transaction, or taken it on, in between. */
 export async function isNext(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   exchange: Exchange | undefined,
 ): Promise<boolean> {
   if (!exchange) return true;

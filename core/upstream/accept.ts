@@ -1,10 +1,11 @@
 import { audit, brief } from '../audit/record.ts';
 import { caWrites } from '../ca/create-ca.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import { newCertificate, signed } from '../issuance/new-certificate.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { signatureShortcoming } from '../security/demands.ts';
@@ -13,7 +14,13 @@ import { notify } from '../webhooks/notify.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { type CheckedAnswer, checkAnswer } from './answer.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
+import type { WithCircuits } from './circuits.ts';
 import { disown } from './ending.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 type Answered = Extract<IssuerAnswer, { kind: 'issued' }>;
 
@@ -22,7 +29,7 @@ const keptFor = 30 * 24 * 3_600_000;
 
 /** Records what an upstream answered, if it is what was asked for. Faults: unavailable when that cannot be told yet. */
 export async function accept(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   issuer: Issuer,
   { prepared }: Order,
@@ -53,7 +60,7 @@ export async function accept(
 }
 
 /** Everything else in it is what was asked for, and held against the security level then. */
-async function demandSignature(context: Context, { certificate }: CheckedAnswer): Promise<void> {
+async function demandSignature(context: WithConfiguration, { certificate }: CheckedAnswer): Promise<void> {
   const { security } = await context.configuration.current();
   const algorithm = certificate.signatureAlgorithm;
   const shortcoming = algorithm && signatureShortcoming(security, algorithm);
@@ -62,7 +69,7 @@ async function demandSignature(context: Context, { certificate }: CheckedAnswer)
 
 /** The CA's certificates are those that are known; they are asked for anew when the answer does not fit them. */
 async function checkedBy(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   check: (above: readonly Certificate[], issuers: readonly Certificate[]) => CheckedAnswer,
 ): Promise<CheckedAnswer> {
@@ -93,7 +100,7 @@ async function checkedBy(
 }
 
 async function record(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   checked: CheckedAnswer,
   confirm: string | undefined,
@@ -149,7 +156,7 @@ async function record(
 }
 
 function certificateWrites(
-  context: Context,
+  context: Pick<Ports, 'clock'>,
   { issuer, actor, profileName, protocol, purpose }: UpstreamRequest,
   values: Values<'certificate'>,
 ): readonly Write[] {
@@ -178,7 +185,7 @@ function certificateWrites(
 }
 
 function newCa(
-  context: Context,
+  context: Pick<Ports, 'clock'>,
   { purpose, actor, issuer }: UpstreamRequest,
   { certificate, chain }: CheckedAnswer,
 ): readonly Write[] {

@@ -1,13 +1,20 @@
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, type FaultCode, toFault } from '../fault.ts';
 import { recall } from '../issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Changes } from '../ports/store.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { accept } from './accept.ts';
 import { issuerNamed } from './chain.ts';
+import type { WithCircuits } from './circuits.ts';
 import { certifiedCa, fail, refuse, withdraw, wrongHolds } from './ending.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** What a call takes that says nothing itself, and what is left on top of it before another try. Milliseconds. */
 const usualTimeout = 60_000;
@@ -18,7 +25,7 @@ const longestPause = 600_000;
 const longestWait = 3_600_000;
 
 /** Until when whoever takes a request on now has an answer, or none will come. */
-export const heldUntil = (context: Pick<Context, 'clock'>, issuer: Issuer | undefined): number =>
+export const heldUntil = (context: Pick<Ports, 'clock'>, issuer: Issuer | undefined): number =>
   context.clock.now() + (issuer?.timeout ?? usualTimeout) + margin;
 
 const unknownAnswer = 'what the upstream CA answered is not known; it is not asked again';
@@ -30,7 +37,7 @@ export const isOpen = ({ state }: UpstreamRequest): boolean =>
  * Takes a request on that is due: of all instances and calls that try at once, one. What it is like after that. Whatever the
  * upstream does is in the record, never thrown. Faults: unavailable of the store.
  */
-export async function takeOn(context: Context, request: UpstreamRequest): Promise<UpstreamRequest> {
+export async function takeOn(context: Dependencies, request: UpstreamRequest): Promise<UpstreamRequest> {
   if (!isOpen(request) || request.nextAt > context.clock.now() || context.circuits.isOpen(request.issuer))
     return request;
   const nextAt = heldUntil(context, context.issuers.get(request.issuer));
@@ -48,7 +55,7 @@ export async function takeOn(context: Context, request: UpstreamRequest): Promis
 
 /** The next step of a request that the caller holds; `again`: somebody else has held it before. As `takeOn` else. */
 export async function step(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   again = false,
 ): Promise<UpstreamRequest> {
@@ -68,13 +75,13 @@ export async function step(
   return request.state !== 'received' && after.state === 'received' ? takeOn(context, after) : after;
 }
 
-async function reread({ store }: Context, request: UpstreamRequest): Promise<UpstreamRequest> {
+async function reread({ store }: Pick<Ports, 'store'>, request: UpstreamRequest): Promise<UpstreamRequest> {
   const record = await store.get('upstreamRequest', request.id);
   if (!record) throw new Fault('unavailable', 'the request was given up');
   return record;
 }
 
-async function ask(context: Context, request: UpstreamRequest, again: boolean): Promise<void> {
+async function ask(context: Dependencies, request: UpstreamRequest, again: boolean): Promise<void> {
   const issuer = issuerNamed(context, request.issuer);
   if (request.state === 'received') return confirm(context, request, issuer);
   // Asked once more, it might make a second certificate.
@@ -124,7 +131,7 @@ function orderOf(record: UpstreamRequest): Order {
   };
 }
 
-async function confirm(context: Context, request: UpstreamRequest, issuer: Issuer): Promise<void> {
+async function confirm(context: Dependencies, request: UpstreamRequest, issuer: Issuer): Promise<void> {
   const { handle, certificate: id } = request;
   const record = id === null ? undefined : await context.store.get('certificate', id);
   const certificate = record?.der ?? (await certifiedCa(context, request))?.certificate;
@@ -154,7 +161,11 @@ async function tell(issuer: Issuer, handle: string, certificate: Uint8Array): Pr
 }
 
 /** Tried again later, and later each time. */
-async function setBack(context: Context, request: UpstreamRequest, fault: Fault): Promise<void> {
+async function setBack(
+  context: Pick<Ports, 'clock' | 'store'>,
+  request: UpstreamRequest,
+  fault: Fault,
+): Promise<void> {
   const attempts = request.attempts + 1;
   const pause = Math.min(longestPause, shortestPause * 2 ** Math.min(attempts - 1, 10));
   const wished = Math.min(longestWait, (fault.retryAfter ?? 0) * 1000);
@@ -167,7 +178,7 @@ async function setBack(context: Context, request: UpstreamRequest, fault: Fault)
 }
 
 async function change(
-  { store }: Context,
+  { store }: Pick<Ports, 'store'>,
   { id, state, nextAt }: UpstreamRequest,
   set: Changes<'upstreamRequest'>,
 ): Promise<void> {

@@ -1,12 +1,19 @@
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import type { Prepared } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { retried } from '../storage/retry.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import { heldUntil, isOpen, step, takeOn } from './advance.ts';
+import type { WithCircuits } from './circuits.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** For so long an upstream is given to decide. Milliseconds. */
 const patience = 30 * 24 * 3_600_000;
@@ -21,7 +28,7 @@ type NewRequest = Omit<UpstreamRequest, 'id'>;
  * new one as `wanted` says. Faults: those of `wanted`; unavailable while the upstream is out of reach.
  */
 export const ask = (
-  context: Context,
+  context: Dependencies,
   digest: string | undefined,
   wanted: () => NewRequest | Promise<NewRequest>,
 ): Promise<UpstreamRequest> =>
@@ -37,7 +44,7 @@ export const ask = (
 
 /** What was asked before and is not over: not forgotten, nor is its certificate revoked. */
 export async function joinable(
-  { store, clock }: Context,
+  { store, clock }: Pick<Ports, 'clock' | 'store'>,
   digest: string | undefined,
 ): Promise<UpstreamRequest | undefined> {
   const known =
@@ -60,7 +67,7 @@ export async function joinable(
 
 /** What is answered while there is no certificate. Faults: why there will be none; unavailable. */
 export function deferral(
-  { clock }: Context,
+  { clock }: Pick<Ports, 'clock'>,
   { id, state, attempts, reason, code, nextAt }: UpstreamRequest,
 ): Deferral {
   const seconds = Math.min(latest, Math.max(1, Math.ceil((nextAt - clock.now()) / 1000)));
@@ -94,7 +101,7 @@ type About = Pick<
 
 /** A request as it is before the upstream has heard of it, held by whoever makes it. */
 export function newRequest(
-  context: Context,
+  context: Pick<Ports, 'clock' | 'issuers'>,
   { digest, renews, message, purpose = null, ...about }: About,
   { template, tbs }: Prepared,
   { kind, der }: VerifiedRequest,

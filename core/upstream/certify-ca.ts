@@ -1,8 +1,9 @@
 import { existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { requestDigest } from '../requester/request-identity.ts';
@@ -21,6 +22,12 @@ import { assembleCertificationRequest, buildCertificationRequestInfo } from '../
 import { takeOn } from './advance.ts';
 import { ask, deferral, joinable, newRequest } from './ask.ts';
 import { issuerNamed, upstreamChain } from './chain.ts';
+import type { WithCircuits } from './circuits.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** A CA of ours that an upstream is to certify. */
 export interface UpstreamCertifiedCa {
@@ -44,7 +51,11 @@ const hour = 3_600_000;
  * The id of the CA, once the upstream has certified its key. Asked for again under the same name, what was asked before is gone on
  * with. Faults: unavailable while the upstream decides or is out of reach; those of its refusal; malformed with `field`.
  */
-export async function certifyCa(context: Context, ca: UpstreamCertifiedCa, actor: Actor): Promise<number> {
+export async function certifyCa(
+  context: Dependencies,
+  ca: UpstreamCertifiedCa,
+  actor: Actor,
+): Promise<number> {
   const digest = requestDigest({
     requester: `issuingCa ${ca.uniqueName}`,
     protocol: 'internal',
@@ -70,7 +81,7 @@ export async function certifyCa(context: Context, ca: UpstreamCertifiedCa, actor
 }
 
 async function begun(
-  context: Context,
+  context: Dependencies,
   ca: UpstreamCertifiedCa,
   digest: string,
   actor: Actor,
@@ -86,7 +97,7 @@ async function begun(
 }
 
 async function wantedOf(
-  context: Context,
+  context: Dependencies,
   ca: UpstreamCertifiedCa,
   above: readonly Certificate[],
   key: FoundKey,

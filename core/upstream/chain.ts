@@ -1,26 +1,26 @@
 import { audit, systemActor } from '../audit/record.ts';
-import type { LoadedCa } from '../configuration/configuration.ts';
-import type { Context } from '../context.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { factsOf } from '../x509/facts.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
+import type { WithCircuits } from './circuits.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'>, WithCircuits, WithConfiguration {}
 
 /** The upstream of this name. Faults: unavailable when the configuration no longer has it. */
-export function issuerNamed({ issuers }: Pick<Context, 'issuers'>, name: string): Issuer {
+export function issuerNamed({ issuers }: Pick<Ports, 'issuers'>, name: string): Issuer {
   const issuer = issuers.get(name);
   if (!issuer) throw new Fault('unavailable', `no issuer called ${name} is configured`);
   return issuer;
 }
 
 /** What an upstream says its CA certificates are, the issuing one first. Faults: those of the issuer; malformed. */
-export async function upstreamChain(
-  context: Pick<Context, 'issuers' | 'circuits' | 'clock'>,
-  name: string,
-): Promise<readonly Certificate[]> {
+export async function upstreamChain(context: Dependencies, name: string): Promise<readonly Certificate[]> {
   const issuer = issuerNamed(context, name);
   const chain = (await context.circuits.watch(name, () => issuer.chain())).map(parseCertificate);
   const [first, ...above] = chain;
@@ -41,7 +41,7 @@ export async function upstreamChain(
  * Brings the record of a CA up to date with what its upstream says now. A CA that got another name is another CA: it is told of,
  * and left to the operator. Faults: those of `upstreamChain`; conflict, also when somebody else does the same.
  */
-export async function refreshChain(context: Context, { record, certificate }: LoadedCa): Promise<void> {
+export async function refreshChain(context: Dependencies, { record, certificate }: LoadedCa): Promise<void> {
   const chain = await upstreamChain(context, record.issuer ?? '');
   const [first, ...above] = chain;
   if (!first || !sameName(first.subject, certificate.subject)) {

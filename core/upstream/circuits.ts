@@ -62,3 +62,8 @@ export class Circuits {
     return { ok: false, detail: `${circuit.failures} failures in a row: ${circuit.reason}` };
   }
 }
+
+/** Knows which upstream CAs fail at the moment. */
+export interface WithCircuits {
+  readonly circuits: Circuits;
+}

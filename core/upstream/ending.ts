@@ -1,15 +1,22 @@
 import { audit, brief } from '../audit/record.ts';
 import { discardHeldKey } from '../ca/held-key.ts';
 import { inactiveWrites, revocationWrites } from '../ca/revocation.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { IssuingCa } from '../records/issuing-ca.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { notify } from '../webhooks/notify.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
+import type { WithCircuits } from './circuits.ts';
 import { revokeUpstreamIfPossible } from './revocation.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** For so long the same request gets the same refusal, before the upstream hears of it again. Milliseconds. */
 const refusalHolds = 300_000;
@@ -18,12 +25,12 @@ export const wrongHolds = 3_600_000;
 const shown = 7 * 24 * 3_600_000;
 
 /** The upstream said no. */
-export const refuse = (context: Context, request: UpstreamRequest, fault: Fault): Promise<void> =>
+export const refuse = (context: Dependencies, request: UpstreamRequest, fault: Fault): Promise<void> =>
   fail(context, request, fault, refusalHolds);
 
 /** Ends a request without a certificate; `holds`: for how long whoever asks the same again is told the same. */
 export async function fail(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   fault: Fault,
   holds: number,
@@ -36,7 +43,7 @@ export async function fail(
 }
 
 async function failureWrites(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   { code, detail }: Fault,
   holds: number,
@@ -96,7 +103,7 @@ async function failureWrites(
  * Ends a request whose certificate has been recorded and handed to nobody yet, because its upstream does not hold it good: it is revoked
  * here, and there where that can be; a CA that it was for signs nothing any more.
  */
-export async function withdraw(context: Context, request: UpstreamRequest, fault: Fault): Promise<void> {
+export async function withdraw(context: Dependencies, request: UpstreamRequest, fault: Fault): Promise<void> {
   const { store, configuration } = context;
   const { actor, certificate: id, purpose } = request;
   const record = id === null ? undefined : await store.get('certificate', id);
@@ -116,14 +123,14 @@ export async function withdraw(context: Context, request: UpstreamRequest, fault
 
 /** The CA of ours that came of a request. */
 export const certifiedCa = async (
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   { purpose }: UpstreamRequest,
 ): Promise<IssuingCa | undefined> =>
   purpose?.kind === 'ca' ? store.find('issuingCa', { uniqueName: purpose.uniqueName }) : undefined;
 
 /** What came back is not what was asked for: nobody sees it, and the upstream hears so where it can. */
 export async function disown(
-  context: Context,
+  context: Dependencies,
   request: UpstreamRequest,
   issuer: Issuer,
   { certificate, confirm }: { readonly certificate: Uint8Array; readonly confirm?: string },
@@ -140,7 +147,7 @@ export async function disown(
 
 /** Revocations go by the number (RFC 5280 §5.3): what a device holds under the same one would go with it. */
 async function isHeld(
-  { store, configuration, log }: Context,
+  { store, configuration, log }: Dependencies,
   { id, issuer }: UpstreamRequest,
   certificate: Uint8Array,
 ): Promise<boolean> {
@@ -160,7 +167,7 @@ async function isHeld(
 }
 
 async function tell(
-  context: Context,
+  context: Pick<Ports, 'log'>,
   { issuer, id }: UpstreamRequest,
   how: () => Promise<void>,
 ): Promise<void> {

@@ -1,11 +1,18 @@
 import { systemActor } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Condition } from '../ports/store.ts';
 import type { UpstreamRequest, UpstreamRequestState } from '../records/upstream-request.ts';
 import { takeOn } from './advance.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
+import type { WithCircuits } from './circuits.ts';
 import { fail, withdraw } from './ending.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 const page = 200;
 /** Requests that one run takes on at once, and upstreams' chains are looked at. */
@@ -20,10 +27,10 @@ const ended = ['issued', 'failed'] as const satisfies readonly UpstreamRequestSt
 
 /** What is to be done about upstream CAs now and then. To be called by one instance at a time; a second one does no harm. */
 export class UpstreamCare {
-  readonly #context: Context;
+  readonly #context: Dependencies;
   readonly #lookedAt = new Map<string, number>();
 
-  constructor(context: Context) {
+  constructor(context: Dependencies) {
     this.#context = context;
   }
 
@@ -99,7 +106,7 @@ export class UpstreamCare {
   }
 }
 
-function giveUp(context: Context, request: UpstreamRequest): Promise<void> {
+function giveUp(context: Dependencies, request: UpstreamRequest): Promise<void> {
   if (request.state === 'received')
     return withdraw(
       context,

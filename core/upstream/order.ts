@@ -1,9 +1,10 @@
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import { type Commission, type Issued, issue } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import type { LevelRules } from '../security/levels.ts';
@@ -11,6 +12,12 @@ import { readPublicKey } from '../x509/public-key.ts';
 import { takeOn } from './advance.ts';
 import { ask, deferral, joinable, newRequest } from './ask.ts';
 import { issuerNamed } from './chain.ts';
+import type { WithCircuits } from './circuits.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 /** A certificate that may have to come from an upstream CA. */
 export interface UpstreamCommission extends Commission {
@@ -32,10 +39,13 @@ const handedOutFor = 3_600_000;
  * other, an upstream hears once, and all get the same certificate. Faults: those of `issue`; those of the upstream's refusal;
  * unsupported, badCsr and badAlgorithm for what it cannot be asked; unavailable while it is out of reach.
  */
-export const order = (context: Context, commission: UpstreamCommission): Promise<Issued | Deferral> =>
+export const order = (context: Dependencies, commission: UpstreamCommission): Promise<Issued | Deferral> =>
   commission.ca.record.key ? issue(context, commission) : orderUpstream(context, commission);
 
-async function orderUpstream(context: Context, commission: UpstreamCommission): Promise<Issued | Deferral> {
+async function orderUpstream(
+  context: Dependencies,
+  commission: UpstreamCommission,
+): Promise<Issued | Deferral> {
   const { security } = await context.configuration.current();
   const request = await ask(context, commission.digest, () => wantedOf(context, commission, security));
   return outcomeOf(context, commission, request);
@@ -43,7 +53,7 @@ async function orderUpstream(context: Context, commission: UpstreamCommission): 
 
 /** What has been ordered before, under this digest, as far as it has come now; undefined when nothing has. As `order` else. */
 export async function resume(
-  context: Context,
+  context: Dependencies,
   commission: Pick<UpstreamCommission, 'ca' | 'alongside'>,
   digest: string,
 ): Promise<Issued | Deferral | undefined> {
@@ -52,7 +62,7 @@ export async function resume(
 }
 
 const outcomeOf = async (
-  context: Context,
+  context: Dependencies,
   commission: Pick<UpstreamCommission, 'ca' | 'alongside'>,
   request: UpstreamRequest,
 ): Promise<Issued | Deferral> =>
@@ -60,7 +70,7 @@ const outcomeOf = async (
 
 /** To whoever asked for it, with all that goes along with that, in one commit. Faults: conflict when it has been revoked meanwhile. */
 async function handOut(
-  context: Context,
+  context: Dependencies,
   { ca, alongside: more }: Pick<UpstreamCommission, 'ca' | 'alongside'>,
   { id: request, certificate: id, expiresAt, protocol }: UpstreamRequest,
 ): Promise<Issued> {
@@ -83,7 +93,7 @@ async function handOut(
 
 /** Faults: those of `prepare` and of the issuer's own check. */
 function wantedOf(
-  context: Context,
+  context: Dependencies,
   commission: UpstreamCommission,
   security: LevelRules,
 ): Omit<UpstreamRequest, 'id'> {

@@ -1,10 +1,17 @@
 import { audit, brief, recordRefusal } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import { issuerNamed } from './chain.ts';
+import type { WithCircuits } from './circuits.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'issuers' | 'log' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
 
 type Revoked = Pick<StoredCertificate, 'id' | 'ca' | 'der'>;
 
@@ -14,7 +21,7 @@ type Revoked = Pick<StoredCertificate, 'id' | 'ca' | 'der'>;
  * forbidden.
  */
 export async function revokeUpstream(
-  context: Context,
+  context: Dependencies,
   { ca, der }: Revoked,
   reason: RevocationReason,
 ): Promise<void> {
@@ -37,7 +44,7 @@ export async function revokeUpstream(
  * told, the audit trail says so.
  */
 export async function revokeUpstreamIfPossible(
-  context: Context,
+  context: Dependencies,
   actor: Actor,
   records: readonly Revoked[],
   reason: RevocationReason,

@@ -1,11 +1,16 @@
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Attempt } from '../ports/notifier.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Changes } from '../ports/store.ts';
 import type { DeliveryState, Webhook, WebhookDelivery } from '../records/webhook.ts';
 import { isAllowedHost } from './hosts.ts';
 import { openSecret } from './secret.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'notifier' | 'store' | 'vault'>,
+    WithConfiguration {}
 
 /** Seconds until the next attempt; after the last one the message is dead: ten attempts in about a day and a half. */
 const pauses = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 64_800];
@@ -25,11 +30,11 @@ const lease = 'webhooks';
 
 /** Sends what waits to be sent: one instance at a time, each webhook for itself, in no certain order. */
 export class Deliveries {
-  readonly #context: Context;
+  readonly #context: Dependencies;
   readonly #running = new Map<number, Promise<void>>();
   #holds = false;
 
-  constructor(context: Context) {
+  constructor(context: Dependencies) {
     this.#context = context;
   }
 
@@ -185,14 +190,11 @@ const prunedAtOnce = 1000;
 const mostPrunings = 20;
 
 /** Deletes what has been delivered, or given up, long enough ago. To be called by one instance at a time. */
-export async function pruneDeliveries(context: Pick<Context, 'store' | 'clock'>): Promise<void> {
+export async function pruneDeliveries(context: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   for (const state of ['delivered', 'dead'] as const) await prune(context, state);
 }
 
-async function prune(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
-  state: DeliveryState,
-): Promise<void> {
+async function prune({ store, clock }: Pick<Ports, 'clock' | 'store'>, state: DeliveryState): Promise<void> {
   for (let n = 0; n < mostPrunings; n++) {
     const { records } = await store.list('webhookDelivery', {
       where: [

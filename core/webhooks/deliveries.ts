@@ -1,7 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { WebhookDelivery } from '../records/webhook.ts';
 import { retried } from '../storage/retry.ts';
@@ -25,7 +25,7 @@ export const shownDelivery = (delivery: WebhookDelivery): DeliveryView => {
   return { ...shown, body: bodyOf(delivery) };
 };
 
-export function webhookDeliveries(context: Context): WebhookDeliveries {
+export function webhookDeliveries(context: Pick<Ports, 'clock' | 'store'>): WebhookDeliveries {
   const { store, clock } = context;
   const find = async (id: number): Promise<WebhookDelivery> => {
     const record = await store.get('webhookDelivery', id);

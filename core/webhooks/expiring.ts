@@ -1,11 +1,14 @@
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import { Fault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 import { certificateData } from './certificate-data.ts';
 import { notify } from './notify.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 /** What one threshold has told of: ends of validity up to `to`, of those after `from` up to the record of the cursor. */
 interface Mark {
@@ -29,7 +32,7 @@ const mostPages = 25;
  * start only for the nearest one. A threshold looks only at what has come within its reach since the last run, by the index over
  * the end of validity. To be called by one instance at a time.
  */
-export async function tellOfExpiring(context: Context): Promise<void> {
+export async function tellOfExpiring(context: Dependencies): Promise<void> {
   const { webhooks } = await context.configuration.current();
   if (!webhooks.some(({ events }) => events.length === 0 || events.includes('certificate.expiring'))) return;
   const { webhookWarnDays } = await currentSettings(context.store);
@@ -44,7 +47,7 @@ export async function tellOfExpiring(context: Context): Promise<void> {
 }
 
 async function sweep(
-  context: Context,
+  context: Dependencies,
   thresholds: readonly number[],
   days: number,
   nearer: number,
@@ -84,7 +87,7 @@ function nextMark(mark: Mark | undefined, to: number, nearest: number): Mark {
 }
 
 async function noticesOf(
-  context: Context,
+  context: Dependencies,
   certificate: StoredCertificate,
   days: number,
 ): Promise<readonly Write[]> {
@@ -97,7 +100,7 @@ async function noticesOf(
 }
 
 /** The same device has a newer one of the same profile. */
-async function isRenewed({ store }: Context, certificate: StoredCertificate): Promise<boolean> {
+async function isRenewed({ store }: Pick<Ports, 'store'>, certificate: StoredCertificate): Promise<boolean> {
   const { device, profile, notValidAfter } = certificate;
   if (device === null || profile === null) return false;
   const newer = await store.count(

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Ports } from '../ports/ports.ts';
 import type { Ref, Values, Write } from '../ports/store.ts';
 import type { Webhook, WebhookData, WebhookDelivery, WebhookEvent } from '../records/webhook.ts';
 
@@ -15,7 +15,7 @@ const nothing: readonly Write[] = [];
  * they tell of. Nobody wants to know: no writes, and `tell` is not called.
  */
 export function notify(
-  context: Pick<Context, 'clock' | 'entropy'>,
+  context: Pick<Ports, 'clock' | 'entropy'>,
   webhooks: readonly Webhook[],
   event: WebhookEvent,
   tell: () => Notice,
@@ -32,7 +32,7 @@ export function notify(
 }
 
 export const newDelivery = (
-  { clock, entropy }: Pick<Context, 'clock' | 'entropy'>,
+  { clock, entropy }: Pick<Ports, 'clock' | 'entropy'>,
   webhook: number,
   event: WebhookDelivery['event'],
   { object, data }: Notice,

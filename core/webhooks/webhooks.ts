@@ -1,15 +1,20 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import { audit } from '../audit/record.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
-import type { Context } from '../context.ts';
 import { Fault, toFault } from '../fault.ts';
+import type { Ports } from '../ports/ports.ts';
 import { intendedUsage } from '../records/truststore.ts';
 import { testEvent, type Webhook, type WebhookEvent } from '../records/webhook.ts';
 import { type DeliveryView, shownDelivery } from './deliveries.ts';
 import { isAllowedHost } from './hosts.ts';
 import { newDelivery } from './notify.ts';
 import { newHandle, newSigningSecret } from './secret.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'notifier' | 'store' | 'vault'>,
+    WithConfiguration {}
 
 export interface WebhookInput {
   readonly uniqueName: string;
@@ -36,7 +41,7 @@ const most = 32;
 
 type Made = WebhookInput & { readonly handle: string; readonly secret: Uint8Array };
 
-export function webhooks(context: Context): Webhooks {
+export function webhooks(context: Dependencies): Webhooks {
   const { store, clock, entropy, vault, notifier } = context;
 
   async function check({ url, truststore }: Partial<WebhookInput>): Promise<void> {

@@ -1,8 +1,9 @@
 import { Fault, toFault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
 import { AuditChain } from './audit-chain.ts';
-import { type Driver, type Result, type Unit, unavailable } from './driver.ts';
+import type { Driver, Result, Unit } from './driver.ts';
 import { gathered } from './gather.ts';
+import { unavailable } from './queries.ts';
 import { Refusal } from './refusal.ts';
 import { UnderWay } from './under-way.ts';
 

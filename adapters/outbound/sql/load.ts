@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
 import { type Snapshot, type SnapshotTable, unsettledRestore } from '#core/ports/snapshot.ts';
-import type { Builder, Dialect } from './driver.ts';
 import { migrate } from './migrations/migrate.ts';
+import type { Builder, Dialect } from './queries.ts';
 
 /**
  * Fills an empty database with a snapshot, whichever database that was taken from. To be called inside a transaction: the caller

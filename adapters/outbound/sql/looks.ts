@@ -1,6 +1,6 @@
 import type { Row, SqlValue } from './codec.ts';
-import { unavailable } from './driver.ts';
 import { gathered } from './gather.ts';
+import { unavailable } from './queries.ts';
 import { UnderWay } from './under-way.ts';
 
 /** What is asked for by one statement: a promise for all of it costs less than one for each. */

@@ -2,8 +2,8 @@ import { createConnection, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { Fault, toFault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
-import { unavailable } from './driver.ts';
 import type { Hosts } from './postgres-hosts.ts';
+import { unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 
 /** What parameters may be besides what postgres.js knows. */

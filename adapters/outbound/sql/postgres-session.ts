@@ -1,7 +1,6 @@
 import type postgres from 'postgres';
 import { Fault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
-import { unavailable } from './driver.ts';
 import {
   ask,
   type Client,
@@ -19,6 +18,7 @@ import {
   within,
 } from './postgres-client.ts';
 import type { Hosts } from './postgres-hosts.ts';
+import { unavailable } from './queries.ts';
 
 /** Of connections that there are too many of, in milliseconds. */
 const crowdedPause = 50;

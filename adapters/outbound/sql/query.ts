@@ -12,7 +12,8 @@ import {
 } from '#core/ports/store.ts';
 import { encode, encodeSought, type Row, type SqlValue, toRecord } from './codec.ts';
 import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
-import type { Dialect, Driver } from './driver.ts';
+import type { Driver } from './driver.ts';
+import type { Dialect } from './queries.ts';
 import { type ColumnType, columnName, columnOf, tableOf } from './schema.ts';
 import { selection } from './statements.ts';
 

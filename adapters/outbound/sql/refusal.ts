@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
 import { nouns } from '#core/ports/nouns.ts';
 import type { Kind, Write } from '#core/ports/store.ts';
-import type { Driver } from './driver.ts';
+import type { Queries } from './queries.ts';
 import { columnName, kinds, tableOf } from './schema.ts';
 
 /** Why a database, or a guard, refused a write. */
@@ -28,7 +28,7 @@ export class Refusal extends Error {
   }
 
   /** For a broken reference it asks the database who refers to what, after the transaction. */
-  async explain(driver: Driver): Promise<Fault> {
+  async explain(driver: Queries): Promise<Fault> {
     const [write] = this.#writes;
     if (!write) return new Fault('internal', 'internal error', { cause: this });
     const noun = nouns[write.kind][0];
@@ -51,7 +51,7 @@ export const isRefusal = (error: unknown): error is Refusal | Fault =>
 
 const countedUpTo = 1000;
 
-async function stillUsed(driver: Driver, kind: Kind, id: number): Promise<Fault> {
+async function stillUsed(driver: Queries, kind: Kind, id: number): Promise<Fault> {
   const users: string[] = [];
   for (const referring of kinds) {
     const { name, fields } = tableOf(referring);
@@ -96,7 +96,7 @@ function* referencesOf(write: Refused): Iterable<Reference> {
 const soughtAtOnce = 1000;
 
 /** About a write that refers to what is not there; the database is asked once for each kind that they refer to. */
-async function dangling(driver: Driver, writes: readonly Refused[]): Promise<Fault | undefined> {
+async function dangling(driver: Queries, writes: readonly Refused[]): Promise<Fault | undefined> {
   const references = writes.flatMap((write) => [...referencesOf(write)]);
   for (const [target, of] of Map.groupBy(references, (reference) => reference.target)) {
     const { name } = tableOf(target);

@@ -2,12 +2,9 @@ import { sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
 import type { Snapshot, SnapshotItem, SnapshotTable, SnapshotValue } from '#core/ports/snapshot.ts';
 import type { Kind } from '#core/ports/store.ts';
-import type { Row, SqlValue } from './codec.ts';
-import type { Builder, Dialect } from './driver.ts';
+import type { SqlValue } from './codec.ts';
+import type { Ask, Builder, Dialect } from './queries.ts';
 import { type ColumnType, columnName, columnsOf, kinds, tableOf } from './schema.ts';
-
-/** One statement on the connection that sees one moment. */
-export type Ask = (sql: string, parameters: readonly SqlValue[]) => Promise<Row[]>;
 
 /** Good for as long as the service runs, or made anew: sign-ins and CRLs. Leases and the change counter are not told of either. */
 const passing: ReadonlySet<Kind> = new Set(['session', 'loginFailure', 'crl']);

@@ -1,6 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
-import { unavailable } from './driver.ts';
+import { unavailable } from './queries.ts';
 
 /** What `sqlite-reader-thread.ts` is asked, and what it answers. */
 export interface Question {

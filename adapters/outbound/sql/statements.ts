@@ -1,8 +1,8 @@
 import { type AliasedRawBuilder, type Selectable, sql } from 'kysely';
 import type { DeviceSecret, Kind } from '#core/ports/store.ts';
 import { encodeSought, type SqlValue } from './codec.ts';
-import type { Builder, Tables } from './driver.ts';
 import { valueIn } from './postgres-rows.ts';
+import type { Builder, Tables } from './queries.ts';
 import { columnName, columnsOf, tableOf } from './schema.ts';
 
 /** The fields that a record must have, and how a statement asks for them. */

@@ -1,4 +1,4 @@
-import { unavailable } from './driver.ts';
+import { unavailable } from './queries.ts';
 
 /** Counts what is under way, so that a store that closes can wait for it. */
 export class UnderWay {

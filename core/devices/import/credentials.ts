@@ -1,7 +1,10 @@
-import type { Context } from '../../context.ts';
+import type { WithConfiguration } from '../../configuration/configuration.ts';
+import type { Ports } from '../../ports/ports.ts';
 import type { Page } from '../../ports/store.ts';
 import type { NoOnboardingConfig } from '../../records/device.ts';
 import { openSecret } from '../configs.ts';
+
+interface Dependencies extends Pick<Ports, 'store' | 'vault'>, WithConfiguration {}
 
 /** A device that was imported, with its secrets in clear; null where it has none. */
 export interface ImportedDevice {
@@ -17,7 +20,7 @@ const perPage = 500;
 
 /** By id. Faults: malformed for a cursor that is none. */
 export async function importedDevices(
-  context: Context,
+  context: Dependencies,
   deviceImport: number,
   cursor: string | undefined,
 ): Promise<Page<ImportedDevice>> {

@@ -1,8 +1,9 @@
 import { demand, type Principal } from '../../access/principal.ts';
 import { type Resource, resource } from '../../access/resource.ts';
 import { audit, brief } from '../../audit/record.ts';
-import type { Context } from '../../context.ts';
+import type { WithConfiguration } from '../../configuration/configuration.ts';
 import { Fault } from '../../fault.ts';
+import type { Ports } from '../../ports/ports.ts';
 import type { Page } from '../../ports/store.ts';
 import type { DeviceImport, ImportRefusal } from '../../records/device-import.ts';
 import { secretContext } from '../../security/secrets.ts';
@@ -10,6 +11,8 @@ import { retried } from '../../storage/retry.ts';
 import { type ImportedDevice, importedDevices } from './credentials.ts';
 import { isEnded } from './proceed.ts';
 import { type ImportRow, importColumns, isImportColumn } from './row.ts';
+
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store' | 'vault'>, WithConfiguration {}
 
 /** A table of devices. */
 export interface ImportInput {
@@ -40,7 +43,7 @@ const mostImportedRows = 250_000;
 const partsPerPage = 100;
 const refusalsPerPage = 500;
 
-export function deviceImports(context: Context): DeviceImports {
+export function deviceImports(context: Dependencies): DeviceImports {
   const { store, clock } = context;
   const collection = resource<'deviceImport', never, DeviceImport>(context, {
     kind: 'deviceImport',

@@ -1,7 +1,9 @@
 import { audit, brief } from '../../audit/record.ts';
-import type { Context } from '../../context.ts';
+import type { WithConfiguration } from '../../configuration/configuration.ts';
 import { hex } from '../../der/bytes.ts';
 import { toFault } from '../../fault.ts';
+import type { Ports } from '../../ports/ports.ts';
+import type { WithSettings } from '../../ports/settings.ts';
 import type { Write } from '../../ports/store.ts';
 import type { DeviceImport, DeviceImportState, ImportRefusal } from '../../records/device-import.ts';
 import { intendedUsage } from '../../records/truststore.ts';
@@ -9,6 +11,11 @@ import { newSecret, secretContext } from '../../security/secrets.ts';
 import { retried } from '../../storage/retry.ts';
 import { newNoOnboardingConfig, notOnboarded } from '../configs.ts';
 import { type ImportRow, type RowDevice, type RowNames, readRow } from './row.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store' | 'vault'>,
+    WithConfiguration,
+    WithSettings {}
 
 /** Seconds: whoever died with it, another instance goes on after that. */
 const leased = 15;
@@ -28,7 +35,7 @@ export const isEnded = (state: DeviceImportState): boolean =>
  * come are one commit, so that whoever goes on after a crash makes none twice. One instance at a time; whoever else calls this
  * meanwhile has nothing to do.
  */
-export function proceedImports(context: Context): () => Promise<void> {
+export function proceedImports(context: Dependencies): () => Promise<void> {
   const { store, clock } = context;
   const holder = hex(context.entropy.bytes(16));
   let running: Promise<void> | undefined;
@@ -59,7 +66,7 @@ export function proceedImports(context: Context): () => Promise<void> {
   };
 }
 
-async function unfinished({ store }: Context): Promise<readonly DeviceImport[]> {
+async function unfinished({ store }: Pick<Ports, 'store'>): Promise<readonly DeviceImport[]> {
   const { records } = await store.list('deviceImport', {
     where: [{ field: 'finishedAt', is: 'equal', value: null }],
     order: { field: 'id', descending: false },
@@ -69,7 +76,7 @@ async function unfinished({ store }: Context): Promise<readonly DeviceImport[]> 
 }
 
 /** As far as it can be carried now. */
-async function carryOut(context: Context, id: number, isMine: () => Promise<boolean>): Promise<void> {
+async function carryOut(context: Dependencies, id: number, isMine: () => Promise<boolean>): Promise<void> {
   while (await isMine()) {
     const record = await context.store.get('deviceImport', id);
     if (!record || record.finishedAt !== null) return;
@@ -85,7 +92,7 @@ async function carryOut(context: Context, id: number, isMine: () => Promise<bool
   }
 }
 
-async function step(context: Context, record: DeviceImport): Promise<'done' | 'nothing to do'> {
+async function step(context: Dependencies, record: DeviceImport): Promise<'done' | 'nothing to do'> {
   if (isEnded(record.state)) return (await sweep(context, record)) ? 'nothing to do' : 'done';
   if (record.state !== 'receiving') await takePart(context, record);
   else if (context.clock.now() - record.createdAt < longestReception) return 'nothing to do';
@@ -94,7 +101,10 @@ async function step(context: Context, record: DeviceImport): Promise<'done' | 'n
 }
 
 /** Whether nothing is left of the rows of an import that ended before its time. */
-async function sweep({ store, clock }: Context, { id, part: next }: DeviceImport): Promise<boolean> {
+async function sweep(
+  { store, clock }: Pick<Ports, 'clock' | 'store'>,
+  { id, part: next }: DeviceImport,
+): Promise<boolean> {
   const { records } = await store.list('deviceImportPart', {
     where: [
       { field: 'deviceImport', is: 'equal', value: id },
@@ -113,7 +123,11 @@ async function sweep({ store, clock }: Context, { id, part: next }: DeviceImport
   return isLast;
 }
 
-async function fail(context: Context, { id, state, actor }: DeviceImport, reason: string): Promise<void> {
+async function fail(
+  context: Pick<Ports, 'clock' | 'store'>,
+  { id, state, actor }: DeviceImport,
+  reason: string,
+): Promise<void> {
   await context.store.commit([
     { op: 'update', kind: 'deviceImport', id, where: { state }, set: { state: 'failed', reason } },
     audit(context, actor, {
@@ -126,7 +140,7 @@ async function fail(context: Context, { id, state, actor }: DeviceImport, reason
 }
 
 /** Makes the devices of the next part, or ends the import where there is none. */
-async function takePart(context: Context, { id, part: number }: DeviceImport): Promise<void> {
+async function takePart(context: Dependencies, { id, part: number }: DeviceImport): Promise<void> {
   const { store, vault } = context;
   const part = await store.find('deviceImportPart', { deviceImport: id, number });
   const rows: readonly ImportRow[] = part?.rows
@@ -163,7 +177,7 @@ async function takePart(context: Context, { id, part: number }: DeviceImport): P
   });
 }
 
-async function finish(context: Context, record: DeviceImport): Promise<void> {
+async function finish(context: Pick<Ports, 'clock' | 'store'>, record: DeviceImport): Promise<void> {
   const { id, state, part, actor, created, refused } = record;
   const set = { state: 'done', finishedAt: context.clock.now() } as const;
   await context.store.commit([
@@ -178,7 +192,7 @@ async function finish(context: Context, record: DeviceImport): Promise<void> {
 
 /** The devices that the rows describe, without those that there are already. */
 async function readable(
-  context: Context,
+  context: Dependencies,
   rows: readonly ImportRow[],
 ): Promise<{ readonly devices: readonly RowDevice[]; readonly refusals: readonly ImportRefusal[] }> {
   const names = await rowNames(context);
@@ -203,7 +217,7 @@ async function readable(
   return { devices, refusals };
 }
 
-async function rowNames(context: Context): Promise<RowNames> {
+async function rowNames(context: Dependencies): Promise<RowNames> {
   const { store, settings } = context;
   const configuration = await context.configuration.current();
   const { records } = await store.list('truststore', {
@@ -220,7 +234,7 @@ async function rowNames(context: Context): Promise<RowNames> {
 
 /** `at`: how many writes of the commit come before. */
 function deviceWrites(
-  context: Context,
+  context: Dependencies,
   { id: deviceImport, actor }: DeviceImport,
   { config, idevidTruststore, ...device }: RowDevice,
   at: number,
@@ -258,7 +272,7 @@ function deviceWrites(
 }
 
 /** One that a spreadsheet takes for no formula. */
-function spelledSecret(context: Context): string {
+function spelledSecret(context: Pick<Ports, 'entropy'>): string {
   for (;;) {
     const secret = newSecret(context.entropy);
     if (/^[A-Za-z0-9]/.test(secret)) return secret;

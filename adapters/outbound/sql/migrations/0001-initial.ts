@@ -1,5 +1,5 @@
 import { type CreateTableBuilder, sql } from 'kysely';
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
 export async function initial(builder: Builder, dialect: Dialect): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { createTable, dataTypes } from './columns.ts';
 
 /** DevID registrations, and the manufacturer's certificate that a device was onboarded with. */

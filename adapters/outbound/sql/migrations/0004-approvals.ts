@@ -1,4 +1,4 @@
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
 export async function approvals(builder: Builder, dialect: Dialect): Promise<void> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
 /** Devices that are blocked, what happened to a device, and imports of devices. */

@@ -1,4 +1,4 @@
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
 /** Whom to tell, and what is to be told. */

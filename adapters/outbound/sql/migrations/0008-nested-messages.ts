@@ -1,4 +1,4 @@
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { dataTypes } from './columns.ts';
 
 /** Messages of devices that are passed on to an upstream CA as they are, and who passed them on to here. */

@@ -1,4 +1,4 @@
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { dataTypes } from './columns.ts';
 
 /** The certificate that is given again to a device that missed it when it was onboarded. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 
 /** What lists of large tables are ordered by. */
 export async function listOrders(builder: Builder, dialect: Dialect): Promise<void> {

@@ -1,5 +1,5 @@
 import { type ColumnDataType, type CreateTableBuilder, type RawBuilder, sql } from 'kysely';
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 
 type DataType = ColumnDataType | RawBuilder<unknown>;
 

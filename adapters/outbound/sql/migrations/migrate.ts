@@ -1,6 +1,6 @@
 import { type Migration, Migrator, sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
-import type { Builder, Dialect } from '../driver.ts';
+import type { Builder, Dialect } from '../queries.ts';
 import { initial } from './0001-initial.ts';
 import { onboarding } from './0002-onboarding.ts';
 import { approvals } from './0004-approvals.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Kysely, SqliteDialect } from 'kysely';
-import type { Tables } from '#adapters/outbound/sql/driver.ts';
 import { migrate } from '#adapters/outbound/sql/migrations/migrate.ts';
+import type { Tables } from '#adapters/outbound/sql/queries.ts';
 
 const directory = resolve(import.meta.dir, '../../../../adapters/outbound/sql/migrations');
 const names = readdirSync(directory)

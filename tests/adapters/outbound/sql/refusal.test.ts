@@ -2,7 +2,8 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Row, SqlValue } from '#adapters/outbound/sql/codec.ts';
-import type { Driver, Tables } from '#adapters/outbound/sql/driver.ts';
+import type { Driver } from '#adapters/outbound/sql/driver.ts';
+import type { Tables } from '#adapters/outbound/sql/queries.ts';
 import { Refusal } from '#adapters/outbound/sql/refusal.ts';
 import { insert, nullable } from '#tests/contracts/store-samples.ts';
 

@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import { Fault } from '#core/fault.ts';
+import type { Row, SqlValue } from './codec.ts';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+/** Tables and columns are named by `schema.ts`, at run time. */
+export type Tables = Record<string, Record<string, unknown>>;
+export type Builder = Kysely<Tables>;
+
+/** One statement on the connection that sees one moment. */
+export type Ask = (sql: string, parameters: readonly SqlValue[]) => Promise<Row[]>;
+
+/** The statements that only read, and what builds them. Failures are Faults: unavailable or internal. */
+export interface Queries {
+  readonly dialect: Dialect;
+  /** Builds and compiles statements; does not run them. */
+  readonly builder: Builder;
+  /** Runs one statement that only reads and comes again and again. Those that wait together may have one view. */
+  look(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
+  /** Runs one statement by itself. `reuse`: it will come again, keep it prepared. */
+  query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]>;
+  /** Runs one statement that reads, and may have much to read. Nothing else waits for it. */
+  search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
+}
+
+export const unavailable = (cause?: unknown): Fault =>
+  new Fault('unavailable', 'the database is out of reach', { retryAfter: 1, cause });
