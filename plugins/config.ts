@@ -1,7 +1,8 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { TrustedProxies } from '#adapters/inbound/http/evidence.ts';
-import { type Plugin, type Slot, slots } from './contract.ts';
-import { isTable, Problems, readTable, type Source, suggestion, type Table } from './schema.ts';
+import { type Choice, type Chosen, choose } from './choose.ts';
+import { type Slot, slots } from './contract.ts';
+import { isTable, Problems, readTable, suggestion, type Table } from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const port = (usual: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: usual });
@@ -98,26 +99,15 @@ const sections = {
 
 type Section = keyof typeof sections;
 
-/** A plugin with its name in the configuration and the table that it reads, checked. */
-export interface Chosen<S extends Slot = Slot> {
-  readonly name: string;
-  readonly plugin: Plugin<S>;
-  readonly config: Table;
-}
-
 export type Configuration = { readonly [S in Section]: Static<(typeof sections)[S]> } & {
   readonly [S in Slot]: readonly Chosen<S>[];
 };
 
-export interface ConfigurationInput {
+export interface ConfigurationInput extends Choice {
   /** The parsed file; undefined without one. */
   readonly tables: unknown;
   /** Of `[server]`, from the command line: they win. */
   readonly overrides: { readonly https_port?: number; readonly http_port?: number };
-  readonly source: Source;
-  readonly catalog: readonly Plugin[];
-  /** The plugin that a module from outside exports. Throws an Error that says what is wrong. */
-  readonly load: (specifier: string) => Promise<Plugin>;
 }
 
 /** The configuration is at fault; every line names a path and what is wrong there, and no value. */
@@ -164,94 +154,6 @@ export async function readConfiguration(input: ConfigurationInput): Promise<Conf
 }
 
 const table = (value: unknown): Table => (isTable(value) ? value : {});
-
-/** Without a table: SQLite, key files, and every inbound plugin there is. */
-const usual: { readonly [S in Slot]: (plugin: Plugin) => boolean } = {
-  store: ({ name }) => name === 'sqlite',
-  keys: ({ name }) => name === 'keyfile',
-  issuers: () => false,
-  inbound: () => true,
-};
-
-async function choose(
-  slot: Slot,
-  given: unknown,
-  input: ConfigurationInput,
-  problems: Problems,
-): Promise<Chosen[]> {
-  const { least, most } = slots[slot];
-  if (given !== undefined && !isTable(given)) {
-    problems.add(slot, 'must be a table');
-    return [];
-  }
-  const entries: [name: string, path: string, table: unknown][] =
-    given === undefined
-      ? input.catalog
-          .filter((plugin) => plugin.slot === slot && usual[slot](plugin))
-          .map(({ name }) =>
-            most === 1 ? [slot, slot, { plugin: name }] : [name, `${slot}.${name}`, { plugin: name }],
-          )
-      : most === 1
-        ? [[slot, slot, given]]
-        : Object.entries(given).map(([name, table]) => [name, `${slot}.${name.slice(0, 100)}`, table]);
-  if (entries.length < least) problems.add(slot, `needs ${least === 1 ? 'a plugin' : `${least} plugins`}`);
-  const chosen: Chosen[] = [];
-  for (const [name, path, own] of entries) {
-    if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) {
-      problems.add(path, 'a name has letters, digits, - and _ only, at most 64');
-    } else if (!isTable(own)) {
-      problems.add(path, 'must be a table');
-    } else {
-      const plugin = await find(slot, name, path, own, input, problems);
-      if (!plugin) continue;
-      const { plugin: _, module: __, ...members } = own;
-      chosen.push({ name, plugin, config: readTable(members, plugin.config, path, input.source, problems) });
-    }
-  }
-  return chosen;
-}
-
-const choice = Type.Object({
-  plugin: Type.Optional(Type.String({ minLength: 1 })),
-  module: Type.Optional(Type.String({ minLength: 1 })),
-});
-
-/** By `module`, by `plugin`, or else the built-in that is called as the table is. */
-async function find(
-  slot: Slot,
-  name: string,
-  path: string,
-  own: Table,
-  { catalog, source, load }: ConfigurationInput,
-  problems: Problems,
-): Promise<Plugin | undefined> {
-  const said = Object.fromEntries(Object.entries(own).filter(([key]) => key in choice.properties));
-  const wanted: Static<typeof choice> = readTable(said, choice, path, source, problems);
-  if (problems.has(`${path}.plugin`) || problems.has(`${path}.module`)) return undefined;
-  if (wanted.plugin !== undefined && wanted.module !== undefined) {
-    problems.add(path, 'has both plugin and module: one says it all');
-    return undefined;
-  }
-  if (wanted.module !== undefined) {
-    try {
-      const plugin = await load(wanted.module);
-      if (plugin.slot === slot) return plugin;
-      problems.add(`${path}.module`, `the plugin is one for ${plugin.slot}, not for ${slot}`);
-    } catch (error) {
-      problems.add(`${path}.module`, error instanceof Error ? error.message : 'cannot be loaded');
-    }
-    return undefined;
-  }
-  const builtIn = catalog.filter((plugin) => plugin.slot === slot);
-  const plugin = builtIn.find((candidate) => candidate.name === (wanted.plugin ?? name));
-  if (!plugin) {
-    const names = builtIn.map((candidate) => candidate.name);
-    const list = names.length > 0 ? `; built in for ${slot}: ${names.join(', ')}` : '';
-    if (wanted.plugin === undefined) problems.add(path, `says neither plugin nor module${list}`);
-    else problems.add(`${path}.plugin`, `no such plugin${suggestion(wanted.plugin, names)}${list}`);
-  }
-  return plugin;
-}
 
 function crossCheck({ server, secrets, backup }: Configuration, problems: Problems): void {
   if (server.https_port === server.http_port && server.https_port !== 0) {

@@ -7,6 +7,7 @@ import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { Gateway, TlsCredential } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
+import { inboundOff, tellOff } from './choose.ts';
 import type { Configuration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
 import type { Plugin } from './contract.ts';
@@ -38,6 +39,8 @@ export async function serve(
   if (isWorker()) return serveHere(loaded, fixedPorts(loaded.configuration), tellReady);
 
   using _lock = await lockData(loaded);
+  const off = inboundOff(catalog, loaded.configuration.inbound);
+  if (off.length > 0) console.log(tellOff(off));
   const ports = await choosePorts(loaded.configuration);
   const ready = (where: Addresses): void => {
     rememberAddresses(loaded.dataDirectory, where);

@@ -1,5 +1,5 @@
 import { KindGuard, type TSchema } from '@sinclair/typebox';
-import type { Chosen } from './config.ts';
+import type { Chosen } from './choose.ts';
 import {
   contractVersion,
   type InboundSurroundings,

@@ -46,7 +46,7 @@ const outbound = {
 } as const;
 
 const frame = [
-  'plugins/(contract|schema|config|config-file|registry|service|main|workers|restore|reason).ts',
+  'plugins/(contract|schema|choose|config|config-file|registry|service|main|workers|restore|reason).ts',
 ] as const;
 
 /** DESIGN.md, section 1, line by line. */
@@ -209,9 +209,9 @@ const importTable: readonly Row[] = [
   { of: 'plugins/templates/*/', may: ['self'], packages: 'any' },
   { of: 'plugins/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
   {
-    of: 'plugins/(schema|config|config-file|registry|reason).ts',
+    of: 'plugins/(schema|choose|config|config-file|registry|reason).ts',
     may: [
-      'plugins/(schema|config|registry|reason|contract|postern).ts',
+      'plugins/(schema|choose|config|registry|reason|contract|postern).ts',
       'core/fault.ts',
       'adapters/inbound/http/evidence.ts',
     ],

@@ -29,7 +29,7 @@ const kinds: Readonly<Record<Slot, { configuration: string; port: string; contra
   },
   inbound: {
     configuration:
-      '[inbound.NAME]\nmodule = "DIR"\n\n[inbound.est]          # where one is named, all that are wanted have to be',
+      '[inbound]\ndefaults = true        # keeps the inbound plugins that come with Postern\n\n[inbound.NAME]\nmodule = "DIR"',
     port: 'adapters/inbound/http/exchange.ts',
     contract: 'inboundContract',
   },

@@ -1,3 +1,4 @@
+import { inboundOff, tellOff } from '../choose.ts';
 import { loadConfiguration } from '../config-file.ts';
 import {
   type Command,
@@ -50,10 +51,12 @@ data directory and, as lines of JSON, to standard error.`,
           configuration[slot].map(({ name }) => name),
         ]),
       );
+      const off = inboundOff(catalog, configuration.inbound);
       if (options.json === true) {
-        printJson({ file: file ?? null, data: dataDirectory, base_url: baseUrl, plugins });
+        printJson({ file: file ?? null, data: dataDirectory, base_url: baseUrl, plugins, inbound_off: off });
       } else {
         console.log(`${file ?? 'The built-in configuration'} is in order.`);
+        if (off.length > 0) console.log(tellOff(off));
       }
       return exit.success;
     },

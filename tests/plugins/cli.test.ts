@@ -142,6 +142,16 @@ test('check says what it found, and opens nothing', () => {
   expect(existsSync(join(nowhere, 'data'))).toBe(false);
 });
 
+test('check lists the inbound plugins that are off', () => {
+  const file = join(nowhere, 'est-only.toml');
+  writeFileSync(file, '[inbound.est]\n[inbound.management]\n');
+  const { stdout } = postern(['check', '--config', file]);
+  expect(stdout).toContain('Inbound plugins that are off: cmp, rest, publication, console.');
+  const { inbound_off: off } = JSON.parse(postern(['check', '--json', '--config', file]).stdout);
+  expect(off).toEqual(['cmp', 'rest', 'publication', 'console']);
+  expect(JSON.parse(postern(['check', '--json']).stdout).inbound_off).toEqual([]);
+});
+
 describe('beside a running server', () => {
   let server: Server;
   let data: string;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { catalog } from '#plugins/catalog.ts';
+import { inboundOff } from '#plugins/choose.ts';
 import { type Configuration, ConfigurationError } from '#plugins/config.ts';
 import { loadConfiguration } from '#plugins/config-file.ts';
 import { definePlugin, type Plugin } from '#plugins/contract.ts';
@@ -124,6 +125,11 @@ describe('what is wrong is said by its path', () => {
     ['[keys.a]\nmodule = "./not-there.ts"', 'keys.a.module: cannot be loaded: '],
     ['[inbound.est]\nport = 1', 'inbound.est.port: unknown key'],
     ['[inbound]', 'inbound: needs a plugin'],
+    ['[inbound]\ndefaults = false', 'inbound: needs a plugin'],
+    ['[inbound.est]\nenabled = false', 'inbound: needs a plugin'],
+    ['[inbound]\ndefaults = "yes"\n[inbound.est]', 'inbound.defaults: must be true or false'],
+    ['[inbound.est]\nenabled = 1\n[inbound.cmp]', 'inbound.est.enabled: must be true or false'],
+    ['[keys.keyfile]\nenabled = true', 'keys.keyfile.enabled: unknown key'],
     ['[issuers.plant]\nplugin = "smoke"', 'issuers.plant.plugin: no such plugin'],
   ];
   for (const [name, mode, text] of [
@@ -218,6 +224,40 @@ describe('what is right', () => {
     expect([https_port, http_port, trusted_proxies]).toEqual([8443, 8080, []]);
     expect(configuration.log.level).toBe('info');
     expect(configuration.domains.default).toBe('default');
+  });
+
+  describe('[inbound]', () => {
+    const all = catalog.filter(({ slot }) => slot === 'inbound').map(({ name }) => name);
+    const chosen = async (toml: string) =>
+      (await read(toml)).inbound.map(({ name, plugin }) =>
+        name === plugin.name ? name : `${name}=${plugin.name}`,
+      );
+
+    test('has exactly what its tables name, without `defaults`', async () => {
+      expect(await chosen('[inbound.est]\n[inbound.api]\nplugin = "management"')).toEqual([
+        'est',
+        'api=management',
+      ]);
+    });
+
+    test('with `defaults = true` adds its tables to all that come with Postern', async () => {
+      const module = JSON.stringify(join(import.meta.dir, '../../plugins/examples/ocsp/plugin.ts'));
+      expect(await chosen(`[inbound]\ndefaults = true\n[inbound.ocsp]\nmodule = ${module}`)).toEqual([
+        ...all,
+        'ocsp',
+      ]);
+    });
+
+    test('a table for a plugin that comes with Postern takes the place of the default one', async () => {
+      const toml = '[inbound]\ndefaults = true\n[inbound.api]\nplugin = "management"\ndevice_import_mib = 7';
+      expect(await chosen(toml)).toEqual([...all.filter((name) => name !== 'management'), 'api=management']);
+    });
+
+    test('`enabled = false` switches one plugin off', async () => {
+      const toml = '[inbound]\ndefaults = true\n[inbound.rest]\nenabled = false';
+      expect(await chosen(toml)).toEqual(all.filter((name) => name !== 'rest'));
+      expect(inboundOff(catalog, (await read(toml)).inbound)).toEqual(['rest']);
+    });
   });
 
   test('postern.toml in the data directory is found, and the command line wins over it', async () => {

@@ -71,6 +71,10 @@ describe('postern plugin new', () => {
     expect(checked).toMatchObject({ status: 0, stdout: expect.stringContaining('is in order') });
 
     await using server = await startServer({ config: config.replace('ca-token', `${elsewhere}/ca-token`) });
+    // serve says so as well.
+    expect(server.output.join('\n')).toContain(
+      'Inbound plugins that are off: cmp, est, rest, publication, console.',
+    );
     const curl = (path: string) =>
       JSON.parse(shell(server.directory, `curl -sSfk ${server.baseUrl}${path}`).stdout);
     const [issuing, above] = curl('/my-inbound');
