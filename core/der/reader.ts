@@ -3,6 +3,9 @@ import { decodeOid } from './oid.ts';
 import { tag } from './tag.ts';
 import { parseTime } from './time.ts';
 
+/** Octets. The longest numbers that are no keys are serial numbers, of which some have more than the 20 of RFC 5280 §4.1.2.2. */
+const longestInteger = 64;
+
 const bad = (what: string): Fault => new Fault('malformed', `DER: ${what}`);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // A text put together character by character is a tree, which whoever looks at it has to flatten.
@@ -123,17 +126,23 @@ export class DerReader {
     return this.bytes.subarray(this.#integer(expected), this.#at);
   }
 
+  /** As `integerBytes`, of an INTEGER of at most 64 octets: a serial number. */
+  shortIntegerBytes(expected: number = tag.integer): Uint8Array {
+    const value = this.integerBytes(expected);
+    if (value.length > longestInteger) throw bad('INTEGER too long');
+    return value;
+  }
+
   /** Consumes an INTEGER as `integerBytes` does; how many octets its contents have. */
   skipInteger(expected: number = tag.integer): number {
     const start = this.#integer(expected);
     return this.#at - start;
   }
 
+  /** An INTEGER of at most 64 octets: the length is checked before the value is built. */
   integer(expected: number = tag.integer): bigint {
-    const value = this.integerBytes(expected);
-    let n = value[0]! >= 0x80 ? -1n : 0n;
-    for (const octet of value) n = (n << 8n) | BigInt(octet);
-    return n;
+    const value = this.shortIntegerBytes(expected);
+    return BigInt.asIntN(8 * value.length, BigInt(`0x${value.toHex()}`));
   }
 
   /** An INTEGER between 0 and `max` (at most 2^48). */

@@ -136,7 +136,7 @@ function rebuild(requested: Name, dropped: readonly NameAttribute[], added: read
   return buildName([...kept, ...added]);
 }
 
-/** In an RDN of several attributes these may be in any order, as nobody asks for that of DER when reading. */
+/** An RDN of several attributes is built again: another string type may change the order of its attributes. */
 function isWellEncoded({ rdns }: Name): boolean {
   for (const rdn of rdns) if (rdn.length > 1 || !wellEncoded(rdn[0]!)) return false;
   return true;

@@ -56,8 +56,6 @@ export interface Certificate {
   readonly extensions: readonly Extension[];
 }
 
-const longestSerial = 64;
-
 /** A Certificate in DER (RFC 5280 §4.1). Faults: malformed. */
 export function parseCertificate(der: Uint8Array): Certificate {
   return readDer(der, (reader) => {
@@ -83,8 +81,7 @@ export function parseTbsCertificate(tbs: Uint8Array): TbsCertificate {
 
 function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertificate, 'tbs'> {
   const version = readVersion(tbs);
-  const serial = tbs.integerBytes();
-  if (serial.length > longestSerial) throw new Fault('malformed', 'certificate serial number too long');
+  const serial = tbs.shortIntegerBytes();
   const algorithm = tbs.element(tag.sequence);
   // RFC 5280 §4.1.1.2: both must be the same; only the inner one is signed.
   if (outerAlgorithm && !sameBytes(algorithm, outerAlgorithm)) {

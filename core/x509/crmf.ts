@@ -102,10 +102,11 @@ function readCertRequest(reader: DerReader): Pick<CertReqMsg, 'certReqId' | 'tem
   return { certReqId, template, controls };
 }
 
-/** Controls or regInfo, both SEQUENCE OF AttributeTypeAndValue and both left out when there are none. */
+/** Controls or regInfo, both SEQUENCE SIZE (1..MAX) OF AttributeTypeAndValue: they are left out when there are none. */
 function readControls(reader: DerReader): Control[] {
   const controls: Control[] = [];
   const list = reader.optional(tag.sequence);
+  if (list?.empty) throw new Fault('malformed', 'certificate request with an empty list of controls');
   while (list && !list.empty) {
     const control = list.sequence();
     controls.push({ type: control.oid(), value: control.element() });
@@ -124,7 +125,7 @@ export function parseCertTemplate(template: Uint8Array): CertTemplate {
 /** Tags are implicit, save those of the names and times, as Name and Time are a CHOICE. */
 function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
   skip(reader, context(0)); // version
-  const serial = reader.peek() === context(1) ? reader.integerBytes(context(1)) : undefined;
+  const serial = reader.peek() === context(1) ? reader.shortIntegerBytes(context(1)) : undefined;
   const signingAlg = retagged(reader, 2);
   const issuer = readExplicitName(reader, 3);
   const optionalValidity = reader.optional(contextConstructed(4));

@@ -83,6 +83,8 @@ export function encodeString(text: string, identifier: number): Uint8Array | und
       return /^[\x01-\xff]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined;
     case tag.printableString:
       return printable.test(text) ? utf8.encode(text) : undefined;
+    case tag.visibleString:
+      return /^[ -~]*$/.test(text) ? utf8.encode(text) : undefined;
     case tag.numericString:
       return /^[0-9 ]*$/.test(text) ? utf8.encode(text) : undefined;
     default:

@@ -67,16 +67,25 @@ export function buildName(rdns: readonly Rdn[]): Name {
   if (count > mostAttributes || rdns.some((rdn) => rdn.length === 0)) {
     throw new Fault('malformed', `a name has 1 to ${mostAttributes} attributes, and no empty RDN`);
   }
+  // In the order of DER (X.690 §11.6), as a reader will find them.
+  const ordered = rdns.map((rdn) => (rdn.length === 1 ? rdn : sorted(rdn)));
   const encoded = der((b) =>
     b.sequence((s) => {
-      for (const rdn of rdns) {
-        if (rdn.length === 1) s.set((set) => addAttribute(set, rdn[0]!));
-        else s.setOf(rdn.map((one) => der((member) => addAttribute(member, one))));
+      for (const rdn of ordered) {
+        s.set((set) => {
+          for (const one of rdn) addAttribute(set, one);
+        });
       }
     }),
   );
-  return { der: encoded, rdns };
+  return { der: encoded, rdns: ordered };
 }
+
+const sorted = (rdn: Rdn): Rdn =>
+  rdn
+    .map((one) => ({ one, encoded: der((b) => addAttribute(b, one)) }))
+    .sort((a, b) => Buffer.compare(a.encoded, b.encoded))
+    .map(({ one }) => one);
 
 function addAttribute(builder: DerBuilder, attribute: NameAttribute): void {
   builder.sequence((s) => {
@@ -151,13 +160,17 @@ export function sameName(a: Name, b: Name): boolean {
 function sameRdn(a: Rdn, b: Rdn): boolean {
   if (a.length !== b.length) return false;
   if (a.length === 1) return sameAttribute(a[0]!, b[0]!);
-  const left = [...b];
-  return a.every((one) => {
-    const at = left.findIndex((other) => sameAttribute(one, other));
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
-  });
+  // Each value is folded once: comparing every pair would fold each of them up to 64 times.
+  const others = b.map(foldAttribute).sort();
+  return a
+    .map(foldAttribute)
+    .sort()
+    .every((text, i) => text === others[i]);
 }
+
+/** A text that two attributes have in common when they are the same, and only then. */
+export const foldAttribute = ({ type, value, tag: identifier }: NameAttribute): string =>
+  stringTags.has(identifier) ? `${type}=${foldString(value)}` : `${type} ${value}`;
 
 function sameAttribute(a: NameAttribute, b: NameAttribute): boolean {
   if (a.type !== b.type || stringTags.has(a.tag) !== stringTags.has(b.tag)) return false;
@@ -165,25 +178,56 @@ function sameAttribute(a: NameAttribute, b: NameAttribute): boolean {
 }
 
 /** RFC 4514 §2: least significant RDN first; attributes of unknown type, or that are no strings, as `#` and DER. */
-export function formatDistinguishedName({ rdns }: Name): string {
+export function formatDistinguishedName(name: Name): string {
+  const { rdns } = name;
+  let encoded: readonly (readonly Uint8Array[])[] | undefined;
   let text = '';
   for (let n = rdns.length - 1; n >= 0; n--) {
     const rdn = rdns[n]!;
     for (let at = 0; at < rdn.length; at++) {
       if (at > 0) text += '+';
       else if (text !== '') text += ',';
-      text += formatAttribute(rdn[at]!);
+      const { type, value, tag: identifier } = rdn[at]!;
+      const known = attributeTypeOf(type)?.name;
+      if (!stringTags.has(identifier)) text += `${known ?? type}=${value}`;
+      else if (known) text += `${known}=${escapeValue(value)}`;
+      else {
+        encoded ??= valuesIn(name);
+        text += `${type}=#${hex(encoded[n]![at]!).toLowerCase()}`;
+      }
     }
   }
   return text;
 }
 
-function formatAttribute({ type, value, tag: identifier }: NameAttribute): string {
-  const known = attributeTypeOf(type);
-  if (!stringTags.has(identifier)) return `${known?.name ?? type}=${value}`;
-  if (known) return `${known.name}=${escapeValue(value)}`;
-  const encoded = der((b) => b.add(identifier, encodeString(value, identifier)!));
-  return `${type}=#${hex(encoded).toLowerCase()}`;
+/**
+ * The DER of each value, as it stands in the name. A value that was read need not be one that could be written: other software puts
+ * any character into a PrintableString.
+ */
+const valuesIn = ({ der: encoded }: Name): Uint8Array[][] =>
+  readDer(encoded, (reader) =>
+    readEach(reader.sequence(), (rdns) =>
+      readEach(rdns.set(), (rdn) => {
+        const attribute = rdn.sequence();
+        attribute.oid();
+        return attribute.element();
+      }),
+    ),
+  );
+
+function readEach<T>(members: DerReader, read: (members: DerReader) => T): T[] {
+  const values: T[] = [];
+  while (!members.empty) values.push(read(members));
+  return values;
+}
+
+/** Whether the attributes of each RDN are in the order of DER (X.690 §11.6). */
+export function isSorted(name: Name): boolean {
+  if (name.rdns.every((rdn) => rdn.length === 1)) return true;
+  const rdns = readDer(name.der, (reader) =>
+    readEach(reader.sequence(), (each) => readEach(each.set(), (rdn) => rdn.element())),
+  );
+  return rdns.every((rdn) => rdn.every((one, n) => n === 0 || Buffer.compare(rdn[n - 1]!, one) <= 0));
 }
 
 const toEscape = /["+,;<>\\\x01-\x1f\x7f]|^[ #]| $/;
@@ -243,7 +287,7 @@ function parseAttribute(text: string, start: number): { attribute: NameAttribute
   for (let found = match(piece, text, end); found; found = match(piece, text, end)) {
     const [, plain, pair, special] = found;
     octets.push(pair ? fromHex(pair)! : Buffer.from(plain ?? special!));
-    unescapedSpaces = plain ? / *$/.exec(plain)![0].length : 0;
+    unescapedSpaces = plain ? spacesAtEnd(plain) : 0;
     end = piece.lastIndex;
   }
   if (end < text.length && text[end] !== ',' && text[end] !== '+') {
@@ -251,6 +295,13 @@ function parseAttribute(text: string, start: number): { attribute: NameAttribute
   }
   const value = Buffer.concat(octets);
   return { attribute: attribute(type, decodeUtf8(value.subarray(0, value.length - unescapedSpaces))), end };
+}
+
+/** Counted from the end: a pattern that looks for them from each place takes the square of their number. */
+function spacesAtEnd(text: string): number {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === ' ') end--;
+  return text.length - end;
 }
 
 function match(form: RegExp, text: string, at: number): RegExpExecArray | null {

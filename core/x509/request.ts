@@ -10,6 +10,7 @@ import type { GeneralName } from './general-name.ts';
 import { emptyName, type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
 import { decodePublicKey, type PublicKey, verifySignature } from './public-key.ts';
+import { demandForm } from './request-form.ts';
 
 const proven: unique symbol = Symbol('proof of possession');
 
@@ -31,8 +32,8 @@ export interface VerifiedRequest {
 const bad = (detail: string): Fault => new Fault('badCsr', detail);
 
 /**
- * A PKCS#10 request in DER (RFC 2986 §4). Faults: malformed; badCsr for attributes that contradict each other; badAlgorithm
- * for a key or signature algorithm that is not accepted; badProof when the signature is not the key's.
+ * A PKCS#10 request in DER (RFC 2986 §4). Faults: malformed; badCsr for attributes that contradict each other and for what is not
+ * DER (`demandForm`); badAlgorithm for a key or signature algorithm that is not accepted; badProof when the signature is not the key's.
  */
 export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
   const request = new DerReader(der).enter(tag.sequence);
@@ -45,6 +46,7 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
   demandProof(publicKey, algorithm, signed, signature);
   const { extensions, challengePassword } = attributes;
   const subjectAltNames = readSubjectAltNames(extensions);
+  demandForm({ subject, subjectAltNames, extensions });
   return {
     kind: 'pkcs10',
     subject,
@@ -74,6 +76,7 @@ export function readUnproven(der: Uint8Array): UnprovenRequest {
   request.bitString();
   request.finish();
   const { extensions, types } = attributes;
+  demandForm({ subject, subjectAltNames: readSubjectAltNames(extensions), extensions });
   return { subject, extensions, spki, attributeTypes: types };
 }
 
@@ -93,14 +96,15 @@ function demandProof(
 
 /**
  * One CertReqMsg of CRMF in DER (RFC 4211 §3, as RFC 9483 §4.1.1 has it: proof by a signature). `raVerified`: whether the
- * sender is an RA that may vouch for the possession. Faults: malformed; badCsr without a public key; badAlgorithm; badProof.
+ * sender is an RA that may vouch for the possession. Faults: malformed; badCsr without a public key, and as `demandForm`; badAlgorithm;
+ * badProof.
  */
 export const verifyCertReqMsg = (
   der: Uint8Array,
   options: { readonly raVerified: boolean },
 ): VerifiedRequest => verifyParsed(parseCertReqMsg(der), options);
 
-/** The same of a message that has been read already. Faults: badCsr without a public key; badAlgorithm; badProof. */
+/** The same of a message that has been read already. Faults: malformed; badCsr; badAlgorithm; badProof. */
 export function verifyParsed(
   { der, template, proof, signed }: CertReqMsg,
   options: { readonly raVerified: boolean },
@@ -118,6 +122,7 @@ export function verifyParsed(
     throw new Fault('badProof', 'raVerified is accepted from registration authorities only');
   }
   const subjectAltNames = readSubjectAltNames(extensions);
+  demandForm({ subject, subjectAltNames, extensions });
   return {
     kind: 'crmf',
     subject,

@@ -132,19 +132,30 @@ function readSalt(parameters: DerReader): Uint8Array {
 }
 
 function readIterations(parameters: DerReader, most: number): number {
-  const iterations = parameters.integer();
-  if (iterations < fewestIterations || iterations > most) {
+  const iterations = readWithin(parameters, fewestIterations, most);
+  if (iterations === undefined) {
     throw refused(`iteration counts between ${fewestIterations} and ${most} are accepted`);
   }
-  return Number(iterations);
+  return iterations;
 }
 
 function readKeyLength(parameters: DerReader): number {
-  const length = parameters.integer();
-  if (length < keyOctets.least || length > keyOctets.most) {
+  const length = readWithin(parameters, keyOctets.least, keyOctets.most);
+  if (length === undefined) {
     throw refused(`keys of ${keyOctets.least} to ${keyOctets.most} octets are accepted`);
   }
-  return Number(length);
+  return length;
+}
+
+/** Octets of an INTEGER above every range here. */
+const tooManyOctets = 5;
+
+/** Consumes an INTEGER; undefined when it is out of the range. Its length is looked at before its value is built. */
+function readWithin(parameters: DerReader, least: number, most: number): number | undefined {
+  const octets = parameters.integerBytes();
+  if (octets.length >= tooManyOctets || octets[0]! >= 0x80) return undefined;
+  const value = octets.reduce((number, octet) => number * 256 + octet, 0);
+  return value >= least && value <= most ? value : undefined;
 }
 
 function readHmac(parameters: DerReader): MacHash {

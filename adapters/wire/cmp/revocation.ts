@@ -52,7 +52,7 @@ export function addRevDetails(builder: DerBuilder, details: RevDetails): void {
 export function readCertId(reader: DerReader): CertId {
   const id = reader.sequence();
   const issuer = readGeneralName(id);
-  const serial = id.integerBytes();
+  const serial = id.shortIntegerBytes();
   id.finish();
   return { issuer, serial };
 }

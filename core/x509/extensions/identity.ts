@@ -56,7 +56,7 @@ export function decodeAuthorityKeyIdentifier(value: Uint8Array): AuthorityKeyIde
       ...(sequence.peek() === contextConstructed(1) && {
         issuer: readGeneralNames(sequence, contextConstructed(1)),
       }),
-      ...(sequence.peek() === context(2) && { serial: sequence.integerBytes(context(2)) }),
+      ...(sequence.peek() === context(2) && { serial: sequence.shortIntegerBytes(context(2)) }),
     };
     sequence.finish();
     return decoded;

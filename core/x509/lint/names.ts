@@ -1,8 +1,7 @@
-import { sameBytes } from '../../der/bytes.ts';
 import { tag } from '../../der/tag.ts';
 import { attributeTypeOf } from '../attribute-type.ts';
 import { formatGeneralName, type GeneralName } from '../general-name.ts';
-import { buildName, type NameAttribute } from '../name.ts';
+import { isSorted, type NameAttribute } from '../name.ts';
 import { Budget } from '../path/budget.ts';
 import { Refusal } from '../path/failure.ts';
 import { checkNames } from '../path/name-constraints.ts';
@@ -70,10 +69,7 @@ function isAbsoluteUri(text: string): boolean {
   return uriCharacters.test(rest) && (!withoutHost || text.toLowerCase().startsWith('file:'));
 }
 
-const isUnsorted = (name: GeneralName): boolean =>
-  name.kind === 'directory' &&
-  name.value.rdns.some((rdn) => rdn.length > 1) &&
-  !sameBytes(buildName(name.value.rdns).der, name.value.der);
+const isUnsorted = (name: GeneralName): boolean => name.kind === 'directory' && !isSorted(name.value);
 
 /** The attributes of the subject and the alternative names. */
 export const nameRules: readonly Rule[] = [

@@ -37,8 +37,15 @@ export function toRefusal(error: unknown, certificate: Certificate): Refusal {
   return new Refusal(reason, `${describe(certificate)}: ${error.detail}`);
 }
 
-/** How a certificate is called where it is refused. */
+const descriptions = new WeakMap<Certificate, string>();
+
+/** How a certificate is called where it is refused. Its name is written once: a search refuses one certificate for many issuers. */
 export function describe(certificate: Certificate): string {
-  const name = formatDistinguishedName(certificate.subject);
-  return name === '' ? `certificate ${certificate.serialNumber}` : `"${name.slice(0, 200)}"`;
+  let text = descriptions.get(certificate);
+  if (text === undefined) {
+    const name = formatDistinguishedName(certificate.subject);
+    text = name === '' ? `certificate ${certificate.serialNumber}` : `"${name.slice(0, 200)}"`;
+    descriptions.set(certificate, text);
+  }
+  return text;
 }

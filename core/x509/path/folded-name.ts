@@ -1,5 +1,4 @@
-import { foldString, stringTags } from '../directory-string.ts';
-import type { Name, NameAttribute } from '../name.ts';
+import { foldAttribute, type Name } from '../name.ts';
 
 interface Folded {
   readonly rdns: readonly string[];
@@ -22,10 +21,6 @@ function fold(name: Name): Folded {
     folded.set(name, texts);
   }
   return texts;
-}
-
-function foldAttribute({ type, value, tag }: NameAttribute): string {
-  return stringTags.has(tag) ? `${type}=${foldString(value)}` : `${type} ${value}`;
 }
 
 /** Whether `name` lies in the subtree of directory names below `base` (RFC 5280 §4.2.1.10). */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import { RelativeDistinguishedNames } from 'pkijs';
@@ -13,14 +13,17 @@ import {
   commonName,
   emptyName,
   formatDistinguishedName,
+  isSorted,
   type Name,
   type NameAttribute,
   parseDistinguishedName,
   readName,
   sameName,
 } from '#core/x509/name.ts';
+import { foldName } from '#core/x509/path/folded-name.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { openssl, pem } from '#tests/fixtures/openssl.ts';
+import { growsFasterThanInput } from '#tests/growth.ts';
 import { runs } from '#tests/property.ts';
 
 const cn = (value: string, identifier: number = tag.utf8String): NameAttribute => ({
@@ -69,6 +72,79 @@ describe('strings in names', () => {
     expect(name.rdns).toEqual([[{ type: '2.5.4.3', value: '#03020780', tag: tag.bitString }]]);
     expect(buildName(name.rdns).der).toEqual(name.der);
   });
+});
+
+/** A name of one attribute of a type that has no name here, from the DER of its value. */
+const nameOfUnknownType = (value: string): Uint8Array =>
+  der((b) =>
+    b.sequence((s) => s.set((r) => r.sequence((a) => a.oid('2.5.4.51').raw(Buffer.from(value, 'hex'))))),
+  );
+
+describe('names that can be read but not written', () => {
+  test.each([
+    ['an underscore in a PrintableString', '1304615f6263', 'a_bc'],
+    ['@, * and & in a PrintableString', '1303402a26', '@*&'],
+    ['letters in a NumericString', '1203616263', 'abc'],
+    ['a surrogate pair in a BMPString', '1e04d83dde00', '😀'],
+    ['control characters in a VisibleString', '1a020102', '\x01\x02'],
+    ['nothing at all in a UTF8String', '0c00', ''],
+  ])('%s is printed as it was read', (_, value, text) => {
+    const name = read(nameOfUnknownType(value));
+    expect(name.rdns[0]?.[0]?.value).toBe(text);
+    expect(formatDistinguishedName(name)).toBe(`2.5.4.51=#${value}`);
+    expect(sameName(name, read(nameOfUnknownType(value)))).toBe(true);
+    expect(foldName(name)).toBe(foldName(read(nameOfUnknownType(value))));
+  });
+
+  test('the smallest such certificate subject is printed', () => {
+    const name = read(Buffer.from('3010310e300c06042a0304051304615f6263', 'hex'));
+    expect(formatDistinguishedName(name)).toBe('1.2.3.4.5=#1304615f6263');
+  });
+
+  test('the same text in another string type is the same name', () => {
+    const printable = read(nameOf('1303615f62'));
+    expect(sameName(printable, read(nameOf('0c03615f62')))).toBe(true);
+    expect(sameName(printable, read(nameOf('0c03612d62')))).toBe(false);
+  });
+
+  test('they cannot be built: certificates get no such name', () => {
+    const name = read(nameOfUnknownType('1304615f6263'));
+    expect(() => buildName(name.rdns)).toThrow(Fault);
+  });
+});
+
+test('each value is folded once when RDNs of many attributes are compared', () => {
+  const rdn = (from: number) => [Array.from({ length: 64 }, (_, n) => cn(`ä${(from + n) % 64}`))];
+  const [a, b] = [buildName(rdn(0)), buildName(rdn(1))];
+  const unsorted = { der: new Uint8Array(0), rdns: b.rdns.map((one) => one.toReversed()) };
+  const normalize = spyOn(String.prototype, 'normalize');
+  try {
+    expect(sameName(a, unsorted)).toBe(true);
+    expect(normalize).toHaveBeenCalledTimes(128);
+  } finally {
+    normalize.mockRestore();
+  }
+});
+
+test('the attributes of an RDN are sorted as DER wants them, and whether they are can be told', () => {
+  const name = buildName([[attribute('O', 'b'), attribute('CN', 'a'), attribute('1.2.3', 'c')]]);
+  expect(formatDistinguishedName(name)).toBe(formatDistinguishedName(read(name.der)));
+  expect(isSorted(name)).toBe(true);
+  const members = readDer(name.der, (reader) => {
+    const set = reader.sequence().set();
+    return [set.element(), set.element(), set.element()];
+  });
+  const reversed = read(
+    der((b) => b.sequence((s) => s.set((r) => members.toReversed().forEach((m) => void r.raw(m))))),
+  );
+  expect(isSorted(reversed)).toBe(false);
+  expect(sameName(reversed, name)).toBe(true);
+});
+
+test('spaces inside a value are not looked at again from each of them', async () => {
+  const text = (spaces: number) => `CN=a${' '.repeat(spaces)}b`;
+  const parse = (written: string) => expect(() => parseDistinguishedName(written)).toThrow(Fault);
+  expect(await growsFasterThanInput(text, parse, 8000)).toBe(false);
 });
 
 describe('reading names', () => {
