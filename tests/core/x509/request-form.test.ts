@@ -29,7 +29,7 @@ function crmf(subject: Name, extensions: readonly Extension[]): Uint8Array {
 }
 
 /** The codes that each kind of request is refused with; undefined where it is accepted. */
-const refusals = (subject: Name, ...extensions: readonly Extension[]) =>
+const refusals = (subject: Name, ...extensions: readonly Extension[]): (string | undefined)[] =>
   [
     () => verifyPkcs10(pkcs10(subject, extensions)),
     () => readUnproven(pkcs10(subject, extensions)),
