@@ -151,8 +151,9 @@ interface KeyDerivation {
 
 const atOnce = 10_000;
 
-/** RFC 7292 §B.2. Gives way to other work now and then. */
+/** RFC 7292 §B.2. Gives way to other work before it begins, as a file may have many keys of few iterations, and now and then. */
 export async function pkcs12Key(derivation: KeyDerivation): Promise<Uint8Array> {
+  await new Promise(setImmediate);
   const { hash, purpose, iterations, length } = derivation;
   const v = blockOctets[hash];
   // Big-endian UTF-16 and a terminating NUL.

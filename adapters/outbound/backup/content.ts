@@ -43,6 +43,8 @@ export async function* decodeEntries(plain: AsyncIterable<Uint8Array>): AsyncGen
   }
 }
 
+const strictly = { lastChunkHandling: 'strict' } as const;
+
 const malformed = (): Fault => new Fault('malformed', 'the contents of the backup make no sense');
 
 function decode(line: string): Entry {
@@ -68,14 +70,29 @@ function decode(line: string): Entry {
 
 function fromJson(row: unknown): readonly SnapshotValue[] {
   if (!Array.isArray(row)) throw malformed();
-  return row.map((value) => (Array.isArray(value) ? Uint8Array.fromBase64(String(value[0])) : value));
+  return row.map((value) => {
+    if (Array.isArray(value)) return bytesIn(value);
+    if (typeof value === 'object' && value !== null) throw malformed();
+    return value;
+  });
+}
+
+function bytesIn(value: readonly unknown[]): Uint8Array {
+  try {
+    const [text] = value;
+    if (value.length === 1 && typeof text === 'string') return Uint8Array.fromBase64(text, strictly);
+  } catch {}
+  throw malformed();
 }
 
 const hasMembers = (value: unknown, ...names: readonly string[]): boolean =>
   typeof value === 'object' && value !== null && names.every((name) => Object.hasOwn(value, name));
 
 function isTable(value: unknown): value is SnapshotTable {
-  return hasMembers(value, 'name', 'columns', 'lastId') && Array.isArray((value as SnapshotTable).columns);
+  if (!hasMembers(value, 'name', 'columns', 'lastId')) return false;
+  const { name, columns, lastId } = value as Readonly<Record<string, unknown>>;
+  const hasColumns = Array.isArray(columns) && columns.every((one) => hasMembers(one, 'name', 'type'));
+  return hasColumns && typeof name === 'string' && (lastId === null || Number.isSafeInteger(lastId));
 }
 
 async function* lines(plain: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -29,11 +29,11 @@ export function encode(column: Column, field: string, value: unknown): SqlValue 
       if (value instanceof Uint8Array) return value;
       break;
     case 'bytesList':
-      return JSON.stringify((value as readonly Uint8Array[]).map(toBase64));
-    case 'actor': {
-      const { kind, id, name, address } = value as Actor;
-      return JSON.stringify([kind, id, name, address]);
-    }
+      if (isBytesList(value)) return JSON.stringify(value.map(toBase64));
+      break;
+    case 'actor':
+      if (isActor(value)) return JSON.stringify([value.kind, value.id, value.name, value.address]);
+      break;
     case 'json': {
       const text: string | undefined = JSON.stringify(value);
       if (text !== undefined) return text;
@@ -41,6 +41,13 @@ export function encode(column: Column, field: string, value: unknown): SqlValue 
   }
   throw new Fault('malformed', 'a value that cannot be stored', { field });
 }
+
+const isBytesList = (value: unknown): value is readonly Uint8Array[] =>
+  Array.isArray(value) && value.every((one) => one instanceof Uint8Array);
+
+/** An object; what its members are the types have seen to where it does not come from a cursor, which has no object. */
+const isActor = (value: unknown): value is Actor =>
+  typeof value === 'object' && value !== null && 'kind' in value;
 
 const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');

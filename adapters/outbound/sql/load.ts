@@ -22,6 +22,9 @@ export async function load(open: Builder, dialect: Dialect, snapshot: Snapshot):
     } else {
       if (!table) throw new Fault('malformed', 'the contents of the backup make no sense');
       const names = table.columns.map(({ name }) => name);
+      if (item.rows.some((row) => row.length !== names.length)) {
+        throw new Fault('malformed', 'the contents of the backup make no sense');
+      }
       const rows = item.rows.map((row) => Object.fromEntries(names.map((name, n) => [name, row[n]])));
       await open.insertInto(table.name).values(rows).execute();
     }
