@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Principal } from '#core/access/principal.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { catalog } from '#plugins/catalog.ts';
-import { loadConfiguration } from '#plugins/config-file.ts';
-import { addresses, openService } from '#plugins/service.ts';
+import { loadConfiguration } from '#plugins/host/config-file.ts';
+import { addresses, openService } from '#plugins/host/service.ts';
 
 /** A device that may enrol. */
 export interface Device {

@@ -1,16 +1,16 @@
-import { cmp } from './cmp.ts';
-import { webConsole } from './console.ts';
-import type { Plugin } from './contract.ts';
-import { est } from './est.ts';
-import { keyfile } from './keyfile.ts';
-import { management } from './management.ts';
-import { pkcs11 } from './pkcs11.ts';
-import { postgres } from './postgres.ts';
-import { publication } from './publication.ts';
-import { remoteCmp } from './remote-cmp.ts';
-import { remoteEst } from './remote-est.ts';
-import { rest } from './rest.ts';
-import { sqlite } from './sqlite.ts';
+import { cmp } from './builtin/cmp.ts';
+import { webConsole } from './builtin/console.ts';
+import { est } from './builtin/est.ts';
+import { keyfile } from './builtin/keyfile.ts';
+import { management } from './builtin/management.ts';
+import { pkcs11 } from './builtin/pkcs11.ts';
+import { postgres } from './builtin/postgres.ts';
+import { publication } from './builtin/publication.ts';
+import { remoteCmp } from './builtin/remote-cmp.ts';
+import { remoteEst } from './builtin/remote-est.ts';
+import { rest } from './builtin/rest.ts';
+import { sqlite } from './builtin/sqlite.ts';
+import type { Plugin } from './kit/contract.ts';
 
 /**
  * Every plugin that comes with Postern. Inbound ones are open where the configuration names none. What they open is loaded

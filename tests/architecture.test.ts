@@ -131,18 +131,22 @@ describe('a stray is seen', () => {
     ],
     ['adapters/outbound/keyfile/store.ts', "import postgres from 'postgres';", 'imports postgres'],
     ['adapters/stray.ts', '', 'no row of the import table covers it'],
-    ['plugins/contract.ts', "import { Fault } from '#core/fault.ts';", 'imports #core/fault.ts'],
-    ['plugins/contract.ts', "import { Type } from '@sinclair/typebox';", 'imports @sinclair/typebox'],
-    ['plugins/est.ts', "import { rest } from './rest.ts';", 'imports ./rest.ts'],
-    ['plugins/main.ts', "import { est } from './est.ts';", 'imports ./est.ts'],
-    ['plugins/commands/ca.ts', "import { catalog } from '../catalog.ts';", 'imports ../catalog.ts'],
+    ['plugins/kit/contract.ts', "import { Fault } from '#core/fault.ts';", 'imports #core/fault.ts'],
+    ['plugins/kit/contract.ts', "import { Type } from '@sinclair/typebox';", 'imports @sinclair/typebox'],
+    ['plugins/builtin/est.ts', "import { rest } from './rest.ts';", 'imports ./rest.ts'],
+    ['plugins/host/main.ts', "import { est } from '../builtin/est.ts';", 'imports ../builtin/est.ts'],
+    ['plugins/cli/list.ts', "import { catalog } from '../catalog.ts';", 'imports ../catalog.ts'],
     [
-      'plugins/examples/ocsp/mount.ts',
+      'plugins/kit/examples/ocsp/mount.ts',
       "import { der } from '#core/der/builder.ts';",
       'imports #core/der/builder.ts',
     ],
-    ['plugins/examples/ocsp/mount.ts', "import type { x } from '../../est.ts';", 'imports ../../est.ts'],
-    ['plugins/postern.ts', "import { est } from './est.ts';", 'imports ./est.ts'],
+    [
+      'plugins/kit/examples/ocsp/mount.ts',
+      "import type { x } from '../../../builtin/est.ts';",
+      'imports ../../../builtin/est.ts',
+    ],
+    ['plugins/kit/postern.ts', "import { est } from '../builtin/est.ts';", 'imports ../builtin/est.ts'],
   ];
   for (const [file, line, what] of strays) {
     test(`${file}: ${line}`, () => {
@@ -170,8 +174,8 @@ describe('what is allowed, or is no code at all, is not reported', () => {
     ['core/ports/keys.ts', "import { type KeyType } from '../x509/algorithm.ts';"],
     ['adapters/inbound/est/mount.ts', "import type { Outcome } from '#core/issuance/outcome.ts';"],
     ['adapters/inbound/est/mount.ts', "import type { Mount } from '../http/exchange.ts';"],
-    ['plugins/catalog.ts', "import { est } from './est.ts';"],
-    ['plugins/registry.ts', 'await import(path);'],
+    ['plugins/catalog.ts', "import { est } from './builtin/est.ts';"],
+    ['plugins/host/registry.ts', 'await import(path);'],
   ];
   for (const [file, line] of allowed) {
     test(`${file}: ${line}`, () => {

@@ -45,9 +45,7 @@ const outbound = {
   types: ['core/'],
 } as const;
 
-const frame = [
-  'plugins/(contract|schema|choose|config|config-file|registry|service|main|workers|restore|reason).ts',
-] as const;
+const frame = ['plugins/host/', 'plugins/kit/contract.ts'] as const;
 
 /** DESIGN.md, section 1, line by line. */
 const importTable: readonly Row[] = [
@@ -190,13 +188,17 @@ const importTable: readonly Row[] = [
   },
   { of: 'adapters/outbound/*/', ...outbound },
 
-  { of: 'plugins/contract.ts', types: ['core/', 'adapters/'], packages: { '@sinclair/typebox': 'types' } },
-  { of: 'plugins/catalog.ts', may: ['plugins/*.ts'] },
+  {
+    of: 'plugins/kit/contract.ts',
+    types: ['core/', 'adapters/'],
+    packages: { '@sinclair/typebox': 'types' },
+  },
+  { of: 'plugins/catalog.ts', may: ['plugins/builtin/'], types: ['plugins/kit/contract.ts'] },
   // What plugins from outside import as `postern`.
   {
-    of: 'plugins/postern.ts',
+    of: 'plugins/kit/postern.ts',
     may: [
-      'plugins/contract.ts',
+      'plugins/kit/contract.ts',
       'core/fault.ts',
       'core/der/',
       'core/x509/',
@@ -206,12 +208,13 @@ const importTable: readonly Row[] = [
     packages: { '@sinclair/typebox': 'all' },
   },
   // As if from outside: an example knows of Postern what `postern` exports.
-  { of: 'plugins/templates/*/', may: ['self'], packages: 'any' },
-  { of: 'plugins/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
+  { of: 'plugins/kit/templates/*/', may: ['self'], packages: 'any' },
+  { of: 'plugins/kit/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
   {
-    of: 'plugins/(schema|choose|config|config-file|registry|reason).ts',
+    of: 'plugins/host/(schema|choose|config|config-file|registry|reason).ts',
     may: [
-      'plugins/(schema|choose|config|registry|reason|contract|postern).ts',
+      'plugins/host/(schema|choose|config|registry|reason).ts',
+      'plugins/kit/(contract|postern).ts',
       'core/fault.ts',
       'adapters/inbound/http/evidence.ts',
     ],
@@ -220,11 +223,11 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(service|main|workers|cli|restore).ts',
+    of: 'plugins/(host/(service|main|workers|restore)|cli/main).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',
-      'plugins/commands/',
+      'plugins/cli/',
       'core/',
       'adapters/outbound/system/',
       'adapters/outbound/backup/',
@@ -235,14 +238,14 @@ const importTable: readonly Row[] = [
     packages: { ...files, bun: 'types', 'node:net': 'all', 'node:os': 'all', 'node:util': 'all' },
   },
   {
-    of: 'plugins/commands/',
+    of: 'plugins/cli/',
     may: ['self', ...frame, 'core/', 'adapters/wire/'],
     packages: { ...files, 'node:util': 'all', 'node:readline/promises': 'all', 'node:stream': 'all' },
   },
   // A plugin: its contract and its adapter, never another plugin.
   {
-    of: 'plugins/*.ts',
-    may: ['plugins/contract.ts', 'adapters/', 'core/fault.ts'],
+    of: 'plugins/builtin/',
+    may: ['plugins/kit/contract.ts', 'adapters/', 'core/fault.ts'],
     types: ['core/'],
     packages: { ...files, '@sinclair/typebox': 'all' },
   },

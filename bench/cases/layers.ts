@@ -1,8 +1,8 @@
 import { createRest } from '#adapters/inbound/rest/mount.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { catalog } from '#plugins/catalog.ts';
-import { loadConfiguration } from '#plugins/config-file.ts';
-import { addresses, openService } from '#plugins/service.ts';
+import { loadConfiguration } from '#plugins/host/config-file.ts';
+import { addresses, openService } from '#plugins/host/service.ts';
 import { cryptographicLimit } from '../limit.ts';
 import { measure, median, run } from '../measure.ts';
 import type { Result } from '../report.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { HttpRequest, HttpResponse, Mount } from '#adapters/inbound/http/exchange.ts';
-import type { Inbound } from '#plugins/contract.ts';
+import type { Inbound } from '#plugins/kit/contract.ts';
 
 /** What an inbound plugin has opened, with whatever it was opened over. */
 interface InboundPlace {

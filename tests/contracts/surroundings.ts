@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
-import type { InboundSurroundings, Surroundings } from '#plugins/contract.ts';
+import type { InboundSurroundings, Surroundings } from '#plugins/kit/contract.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 import { installation, testClock } from '#tests/fixtures/installation.ts';
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { adminPassword, type Server, shell, startServer } from '#tests/fixtures/server.ts';
 import { hasSoftHsm, pin, type SoftHsm, startSoftHsm } from '#tests/fixtures/tokens.ts';
 
-const module = resolve(import.meta.dir, '../../plugins/examples/ocsp/plugin.ts');
+const module = resolve(import.meta.dir, '../../plugins/kit/examples/ocsp/plugin.ts');
 
 describe('the OCSP example, loaded by module, with the clients of OpenSSL and curl', () => {
   let server: Server;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { catalog } from '#plugins/catalog.ts';
-import { inboundOff } from '#plugins/choose.ts';
-import { type Configuration, ConfigurationError } from '#plugins/config.ts';
-import { loadConfiguration } from '#plugins/config-file.ts';
-import { definePlugin, type Plugin } from '#plugins/contract.ts';
+import { inboundOff } from '#plugins/host/choose.ts';
+import { type Configuration, ConfigurationError } from '#plugins/host/config.ts';
+import { loadConfiguration } from '#plugins/host/config-file.ts';
+import { definePlugin, type Plugin } from '#plugins/kit/contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'postern-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -241,7 +241,7 @@ describe('what is right', () => {
     });
 
     test('with `defaults = true` adds its tables to all that come with Postern', async () => {
-      const module = JSON.stringify(join(import.meta.dir, '../../plugins/examples/ocsp/plugin.ts'));
+      const module = JSON.stringify(join(import.meta.dir, '../../plugins/kit/examples/ocsp/plugin.ts'));
       expect(await chosen(`[inbound]\ndefaults = true\n[inbound.ocsp]\nmodule = ${module}`)).toEqual([
         ...all,
         'ocsp',

@@ -1,5 +1,5 @@
 import { catalog } from '#plugins/catalog.ts';
-import type { Inbound, InboundSurroundings } from '#plugins/contract.ts';
+import type { Inbound, InboundSurroundings } from '#plugins/kit/contract.ts';
 import { inboundContract } from '#tests/contracts/inbound.ts';
 import { installation } from '#tests/fixtures/installation.ts';
 

@@ -31,7 +31,7 @@ beforeEach(() => {
   mkdirSync(bin);
   cpSync(join(root, 'postern'), join(clone, 'postern'));
   mkdirSync(join(clone, 'plugins'));
-  cpSync(join(root, 'plugins/packages.sh'), join(clone, 'plugins/packages.sh'));
+  cpSync(join(root, 'plugins/cli/packages.sh'), join(clone, 'plugins/cli/packages.sh'));
   writeFileSync(join(clone, 'package-lock.json'), lock('1.0.0'));
   script('bin/bun.template', 'shift 2; echo "bun $PWD $*"; case "$*" in *wait*) exec sleep 30 ;; esac');
   script(
@@ -78,7 +78,7 @@ async function output(started: ReturnType<typeof start>) {
   return { status: await started.exited, stdout, stderr };
 }
 
-const called = () => `bun / ${clone}/plugins/cli.ts serve a b\n`;
+const called = () => `bun / ${clone}/plugins/cli/main.ts serve a b\n`;
 
 describe('a clone whose packages are in step with the lock file', () => {
   const rows: readonly [what: string, wanted: string, there: string][] = [

@@ -4,9 +4,9 @@ import { systemClock } from '#adapters/outbound/system/clock.ts';
 import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
-import type { Chosen } from '#plugins/choose.ts';
-import { definePlugin, type Plugin } from '#plugins/contract.ts';
-import { openSlot } from '#plugins/registry.ts';
+import type { Chosen } from '#plugins/host/choose.ts';
+import { openSlot } from '#plugins/host/registry.ts';
+import { definePlugin, type Plugin } from '#plugins/kit/contract.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 
 const surroundings = {

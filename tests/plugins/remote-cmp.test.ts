@@ -10,7 +10,7 @@ import type { KeyStore } from '#core/ports/keys.ts';
 import { fingerprint } from '#core/x509/certificate.ts';
 import { readPublicKey } from '#core/x509/public-key.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
-import { remoteCmp } from '#plugins/remote-cmp.ts';
+import { remoteCmp } from '#plugins/builtin/remote-cmp.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 import { openingMessage } from '#tests/fixtures/cmp-client.ts';
 import { type CmpUpstream, cmpUpstream } from '#tests/fixtures/cmp-upstream.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { fingerprint } from '#core/x509/certificate.ts';
-import { remoteEst } from '#plugins/remote-est.ts';
+import { remoteEst } from '#plugins/builtin/remote-est.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 import { estUpstream } from '#tests/fixtures/est-upstream.ts';
 import { testClock } from '#tests/fixtures/installation.ts';

@@ -13,12 +13,14 @@ interface Described {
 const folder = resolve(import.meta.dir, '../../../adapters/inbound/console/app/pages');
 
 /** Every page of the console. */
-export const pages: readonly Described[] = readdirSync(folder).flatMap((name) => {
-  const source = readFileSync(join(folder, name), 'utf8');
-  return [
-    ...source.matchAll(/: Page = \{\n {2}path: '([^']+)',(?:\n {2}title: .*)?(?:\n {2}needs: '([^']+)')?/g),
-  ].map(([, path, needs]) => ({ path: path!, needs }));
-});
+export const pages: readonly Described[] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.tsx'))
+  .flatMap((name) => {
+    const source = readFileSync(join(folder, name), 'utf8');
+    return [
+      ...source.matchAll(/: Page = \{\n {2}path: '([^']+)',(?:\n {2}title: .*)?(?:\n {2}needs: '([^']+)')?/g),
+    ].map(([, path, needs]) => ({ path: path!, needs }));
+  });
 
 /** Where there is something to see for the pages of one thing: pattern → path. `populate` makes it so. */
 const places: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { startSite } from './site.ts';
 
 // `npm run screenshots`: a picture of every page, for the README. By hand, since each looks a little different every time.
 
-const folder = resolve(import.meta.dir, '../../../adapters/inbound/console/screenshots');
+const folder = resolve(import.meta.dir, '../../../docs/screenshots');
 mkdirSync(folder, { recursive: true });
 
 await using site = await startSite();

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { language, messages } from '../language.ts';
 import { pages } from '../pages.ts';
-import { Problem } from '../parts/answer.tsx';
-import { Heading } from '../parts/facts.tsx';
+import { Problem } from '../parts/display/answer.tsx';
+import { Heading } from '../parts/display/facts.tsx';
 import { match, type Page, path } from '../router.ts';
 import { may, resume, session, signOut } from '../session.ts';
 import { Shell } from './shell.tsx';

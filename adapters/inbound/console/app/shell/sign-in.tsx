@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { messages } from '../language.ts';
-import { Form } from '../parts/form.tsx';
+import { Form } from '../parts/forms/form.tsx';
 import { path } from '../router.ts';
 import { signIn } from '../session.ts';
 

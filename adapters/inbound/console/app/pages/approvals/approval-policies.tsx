@@ -1,0 +1,145 @@
+import { messages, number } from '../../language.ts';
+import { Empty } from '../../parts/display/answer.tsx';
+import { Badge } from '../../parts/display/facts.tsx';
+import { DomainOf, ProfileOf } from '../../parts/display/reference.tsx';
+import { Code, Text } from '../../parts/display/text.tsx';
+import { useEditing } from '../../parts/forms/editing.tsx';
+import { actionsColumn, RowButtons } from '../../parts/lists/columns.tsx';
+import { ListPage } from '../../parts/lists/list-page.tsx';
+import type { Page } from '../../router.ts';
+import { may } from '../../session.ts';
+import { words } from '../../words.ts';
+import { EditPolicy, m as f, type Policy, policiesPath } from './approval-policy-form.tsx';
+import { m as a, protocolName } from './approvals.tsx';
+
+const m = messages(
+  {
+    all: 'all',
+    devices: 'Devices',
+    inactive: 'At rest',
+    lead: 'Of the policies that fit a request, the one with the lowest number decides. Without one, requests are granted at once.',
+    manualBy: '{n} have to approve',
+    none: 'There are no policies',
+    noneNext: 'Every request that is right is granted at once. Add a policy to have people decide.',
+    removeLead: 'Requests that wait because of it go on waiting. New ones are decided by the other policies.',
+    removeTitle: 'Delete this policy?',
+    title: 'Approval policies',
+  },
+  {
+    all: 'alle',
+    devices: 'Geräte',
+    inactive: 'Ruht',
+    lead: 'Von den Richtlinien, die auf einen Antrag passen, entscheidet die mit der kleinsten Nummer. Passt keine, wird sofort genehmigt.',
+    manualBy: '{n} müssen genehmigen',
+    none: 'Es gibt keine Richtlinien',
+    noneNext:
+      'Jeder ordentliche Antrag wird sofort genehmigt. Fügen Sie eine Richtlinie hinzu, damit Menschen entscheiden.',
+    removeLead:
+      'Anträge, die ihretwegen warten, warten weiter. Über neue entscheiden die anderen Richtlinien.',
+    removeTitle: 'Diese Richtlinie löschen?',
+    title: 'Genehmigungsrichtlinien',
+  },
+);
+
+const all = () => <span class="quiet">{m('all')}</span>;
+
+export const approvalPolicies: Page = {
+  path: '/approvals/policies',
+  title: () => m('title'),
+  needs: 'approvals.read',
+  view: () => {
+    const { round, dialog, edit, remove } = useEditing<Policy>({
+      collection: policiesPath,
+      Edit: EditPolicy,
+      removal: ({ unique_name: name }) => ({
+        title: m('removeTitle'),
+        lead: m('removeLead'),
+        name,
+        shown: <Text of={name} />,
+      }),
+    });
+    const writes = may('policies.write');
+    return (
+      <>
+        <ListPage<Policy>
+          path={policiesPath}
+          title={m('title')}
+          up={{ href: '/approvals', title: a('title') }}
+          lead={m('lead')}
+          actions={
+            writes && (
+              <button type="button" class="main" onClick={() => edit()}>
+                {f('add')}
+              </button>
+            )
+          }
+          round={round}
+          fixed={{ ordering: 'priority' }}
+          columns={[
+            { name: 'priority', title: f('order'), isNumber: true, cell: ({ priority }) => number(priority) },
+            { name: 'unique_name', title: f('name'), cell: ({ unique_name }) => <Text of={unique_name} /> },
+            {
+              name: 'decision',
+              title: f('decision'),
+              cell: ({ decision, approvers }) => (
+                <span>
+                  {f(decision)}
+                  {decision === 'manual' && <span class="quiet"> · {m('manualBy', { n: approvers })}</span>}
+                </span>
+              ),
+            },
+            {
+              name: 'operations',
+              title: f('operations'),
+              cell: (policy) => policy.operations.map((one) => a(one)).join(', ') || all(),
+            },
+            {
+              name: 'protocols',
+              title: f('protocols'),
+              cell: (policy) => policy.protocols.map(protocolName).join(', ') || all(),
+            },
+            {
+              name: 'domain',
+              title: a('domain'),
+              cell: ({ domain }) => (domain === null ? all() : <DomainOf id={domain} />),
+            },
+            {
+              name: 'cert_profile',
+              title: a('profile'),
+              cell: ({ cert_profile }) => (cert_profile === null ? all() : <ProfileOf id={cert_profile} />),
+            },
+            { name: 'devices', title: m('devices'), cell: (policy) => <Devices of={policy} /> },
+            {
+              name: 'is_active',
+              title: words('state'),
+              cell: ({ is_active }) => (
+                <Badge look={is_active ? 'good' : 'calm'}>{is_active ? f('active') : m('inactive')}</Badge>
+              ),
+            },
+            writes &&
+              actionsColumn((of) => (
+                <RowButtons
+                  name={of.unique_name}
+                  buttons={[
+                    [words('edit'), () => edit(of)],
+                    [words('delete'), () => remove(of)],
+                  ]}
+                />
+              )),
+          ]}
+          empty={<Empty title={m('none')} next={m('noneNext')} />}
+        />
+        {dialog}
+      </>
+    );
+  },
+};
+
+const Devices = ({ of: { device, device_pattern: pattern } }: { readonly of: Policy }) =>
+  device !== null ? (
+    <a href={`/devices/${device}`}>#{device}</a>
+  ) : pattern !== null ? (
+    <Code of={pattern} />
+  ) : (
+    all()
+  );

@@ -1,0 +1,147 @@
+import { write } from '../../api.ts';
+import { messages, number } from '../../language.ts';
+import { Copy } from '../../parts/dialogs/action.tsx';
+import { useDialog } from '../../parts/dialogs/dialog.tsx';
+import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
+import { save } from '../../parts/display/download.tsx';
+import { Card } from '../../parts/display/facts.tsx';
+import { type Found, RecordHeading, recordView } from '../../parts/display/record.tsx';
+import { Text } from '../../parts/display/text.tsx';
+import type { Page } from '../../router.ts';
+import { may, session } from '../../session.ts';
+import { words } from '../../words.ts';
+import { Differences, Portraits } from './approval-contents.tsx';
+import { type Approval, Decisions, Request, Revocations } from './approval-request.tsx';
+import { m as a, decided } from './approvals.tsx';
+
+const m = messages(
+  {
+    approve: 'Approve',
+    approveTitle: 'Approve this request?',
+    comment: 'Comment',
+    commentHint: 'Others see it, and it stays on record.',
+    mine: 'You have asked for this yourself. Somebody else has to decide.',
+    pem: 'The request as it came',
+    reject: 'Reject',
+    rejectTitle: 'Reject this request?',
+    told: 'Your decision is recorded.',
+    twice: 'You have decided already. Others have to decide now.',
+  },
+  {
+    approve: 'Genehmigen',
+    approveTitle: 'Diesen Antrag genehmigen?',
+    comment: 'Kommentar',
+    commentHint: 'Andere sehen ihn, und er bleibt verzeichnet.',
+    mine: 'Das haben Sie selbst beantragt. Jemand anderes muss entscheiden.',
+    pem: 'Der Antrag, wie er kam',
+    reject: 'Ablehnen',
+    rejectTitle: 'Diesen Antrag ablehnen?',
+    told: 'Ihre Entscheidung ist verzeichnet.',
+    twice: 'Sie haben schon entschieden. Jetzt müssen andere entscheiden.',
+  },
+);
+
+type Verb = 'approve' | 'reject';
+
+export const approval: Page = {
+  path: '/approvals/:id',
+  title: () => a('title'),
+  needs: 'approvals.read',
+  view: recordView('/api/approvals/', Shown),
+};
+
+function Shown({ of: found, reload }: Found<Approval>) {
+  const { dialog, open } = useDialog();
+  const { subject, state, requester, decisions, content, revocations, request } = found;
+  const me = session.value.is === 'signedIn' ? `user:${session.value.account.id}` : '';
+  const isOpen = state === 'waiting' && may('approvals.decide');
+  const objection =
+    requester === me ? m('mine') : decisions.some(({ approver }) => approver === me) ? m('twice') : undefined;
+  const decide = (verb: Verb): void =>
+    open((close) => <Decide of={found} verb={verb} after={reload} close={close} />);
+  return (
+    <>
+      <RecordHeading
+        name={subject}
+        up={{ href: '/approvals', title: a('title') }}
+        actions={
+          isOpen &&
+          objection === undefined && (
+            <>
+              <button type="button" class="main" onClick={() => decide('approve')}>
+                {m('approve')}
+              </button>
+              <button type="button" class="danger" onClick={() => decide('reject')}>
+                {m('reject')}
+              </button>
+            </>
+          )
+        }
+      />
+      {isOpen && objection !== undefined && <p class="notice">{objection}</p>}
+      <div class="cards">
+        <Request of={found} />
+        <Decisions of={found} />
+        {content && <Differences of={content} />}
+        {content && <Portraits of={content} />}
+        {revocations && <Revocations of={revocations} />}
+        {request !== null && <Pem of={request} />}
+      </div>
+      {dialog}
+    </>
+  );
+}
+
+const Pem = ({ of }: { readonly of: string }) => (
+  <Card
+    title={m('pem')}
+    wide
+    actions={
+      <span class="buttons">
+        <Copy text={of} label={m('pem')} />
+        <button
+          type="button"
+          class="plain"
+          onClick={() => save(new Blob([of], { type: 'application/x-pem-file' }), 'request.pem')}
+        >
+          {words('download')}
+        </button>
+      </span>
+    }
+  >
+    <details>
+      <summary>{words('showAll', { n: number(of.length) })}</summary>
+      <pre>{of}</pre>
+    </details>
+  </Card>
+);
+
+/** The digests say what was seen here: another request, or another outcome, is not decided on by mistake. */
+const Decide = ({
+  of: { id, subject, request_hash, outcome_hash },
+  verb,
+  after,
+  close,
+}: {
+  readonly of: Approval;
+  readonly verb: Verb;
+  readonly after: () => void;
+  readonly close: () => void;
+}) => (
+  <FormDialog
+    title={m(verb === 'approve' ? 'approveTitle' : 'rejectTitle')}
+    action={m(verb)}
+    fields={[{ name: 'comment', title: m('comment'), hint: m('commentHint'), type: 'area', maxLength: 2000 }]}
+    send={async (values) => {
+      await write('POST', `/api/approvals/${id}/${verb}/`, { ...values, request_hash, outcome_hash });
+      decided.value++;
+      after();
+    }}
+    done={m('told')}
+    close={close}
+  >
+    <p>
+      <Text of={subject} />
+    </p>
+  </FormDialog>
+);

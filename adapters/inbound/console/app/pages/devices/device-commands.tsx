@@ -1,0 +1,56 @@
+import { useRead } from '../../data.ts';
+import { messages } from '../../language.ts';
+import { Copy } from '../../parts/dialogs/action.tsx';
+import { Answer, Empty } from '../../parts/display/answer.tsx';
+import { Card } from '../../parts/display/facts.tsx';
+import { plain, Text } from '../../parts/display/text.tsx';
+
+export const m = messages(
+  {
+    commands: 'Enrol',
+    noCommands: 'There are no lines for this device',
+    noCommandsNext: 'It has no secrets to enrol with, or your role may not see them.',
+    pasteLead: 'Lines for a shell, to be pasted one after the other. OpenSSL and curl are all they need.',
+  },
+  {
+    commands: 'Anmelden',
+    noCommands: 'Für dieses Gerät gibt es keine Zeilen',
+    noCommandsNext: 'Es hat keine Geheimnisse zum Anmelden, oder Ihre Rolle darf sie nicht sehen.',
+    pasteLead: 'Zeilen für eine Shell, nacheinander einzufügen. Sie brauchen nur OpenSSL und curl.',
+  },
+);
+
+interface CommandLines {
+  readonly commands: Readonly<Record<string, string>>;
+  readonly titles: Readonly<Record<string, string>>;
+}
+
+/** Lines for a shell with which the device enrols. */
+export function DeviceCommands({ id }: { readonly id: number }) {
+  const asked = useRead<CommandLines>(`/api/devices/${id}/commands/`);
+  return <Answer of={asked}>{(of) => <CommandList of={of} />}</Answer>;
+}
+
+function CommandList({ of: { commands, titles } }: { readonly of: CommandLines }) {
+  const lines = Object.entries(commands).map(([name, line]) => ({ title: titles[name] ?? name, line }));
+  if (lines.length === 0) return <Empty title={m('noCommands')} next={m('noCommandsNext')} />;
+  return (
+    <Card title={m('commands')}>
+      <p class="lead">{m('pasteLead')}</p>
+      <ol class="steps">
+        {lines.map(({ title, line }) => (
+          <li key={title}>
+            <header>
+              <h3>
+                <Text of={title} />
+              </h3>
+              <Copy text={line} label={plain(title)} />
+            </header>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+            <pre tabIndex={0}>{line}</pre>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}

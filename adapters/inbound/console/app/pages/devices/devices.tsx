@@ -1,0 +1,128 @@
+import { messages } from '../../language.ts';
+import { Empty } from '../../parts/display/answer.tsx';
+import { Badge } from '../../parts/display/facts.tsx';
+import { DomainOf, useChoices } from '../../parts/display/reference.tsx';
+import { createdColumn, momentColumn, textColumn } from '../../parts/lists/columns.tsx';
+import { choiceFilter, recordFilter } from '../../parts/lists/filters.ts';
+import { ListPage } from '../../parts/lists/list-page.tsx';
+import type { Device } from '../../records.ts';
+import type { Page } from '../../router.ts';
+import { may } from '../../session.ts';
+import { words } from '../../words.ts';
+
+export const m = messages(
+  {
+    active: 'Active',
+    add: 'Add a device',
+    agent: 'Agent',
+    blocked: 'Blocked',
+    commonName: 'Name',
+    domain: 'Domain',
+    generic: 'Generic',
+    gds: 'OPC UA GDS',
+    gdsPush: 'OPC UA GDS Push',
+    importFile: 'Import',
+    imports: 'Imports',
+    nextExpiry: 'First certificate ends',
+    noDevices: 'There are no devices yet',
+    noDevicesNext: 'Add one: it gets fresh secrets, and lines to paste that enrol it.',
+    registered: 'Registered',
+    serialNumber: 'Serial number',
+    title: 'Devices',
+    type: 'Type',
+  },
+  {
+    active: 'Aktiv',
+    add: 'Gerät hinzufügen',
+    agent: 'Agent',
+    blocked: 'Ausgeschlossen',
+    commonName: 'Name',
+    domain: 'Domäne',
+    generic: 'Allgemein',
+    gds: 'OPC UA GDS',
+    gdsPush: 'OPC UA GDS Push',
+    importFile: 'Importieren',
+    imports: 'Importe',
+    nextExpiry: 'Erstes Zertifikat endet',
+    noDevices: 'Es gibt noch keine Geräte',
+    noDevicesNext:
+      'Fügen Sie eines hinzu: Es bekommt frische Geheimnisse und Zeilen zum Einfügen, die es anmelden.',
+    registered: 'Registriert',
+    serialNumber: 'Seriennummer',
+    title: 'Geräte',
+    type: 'Art',
+  },
+);
+
+/** `device_type` → what it is called. */
+export const deviceType = (type: number): string =>
+  [m('generic'), m('gds'), m('gdsPush'), m('agent')][type] ?? String(type);
+
+const states = ['registered', 'active', 'blocked'] as const;
+const looks = { registered: 'calm', active: 'good', blocked: 'bad' } as const;
+
+/** Whether a device is let in, and holds a certificate. */
+export const DeviceState = ({ of }: { readonly of: Device['state'] }) => (
+  <Badge look={looks[of]}>{m(of)}</Badge>
+);
+
+export const devices: Page = {
+  path: '/devices',
+  title: () => m('title'),
+  needs: 'devices.read',
+  navigation: { group: 'inventory', order: 0 },
+  view: () => {
+    const domains = useChoices('/api/domains/', 'domains.read');
+    return (
+      <ListPage<Device>
+        path="/api/devices/"
+        title={m('title')}
+        actions={
+          <>
+            <AddDevice />
+            <a class="button" href="/devices/imports">
+              {m('imports')}
+            </a>
+          </>
+        }
+        href={({ id }) => `/devices/${id}`}
+        filters={[
+          choiceFilter('state', words('state'), states, m),
+          recordFilter('domain', m('domain'), domains),
+          { name: 'device_import', title: m('importFile'), type: 'number' },
+        ]}
+        columns={[
+          textColumn('common_name', m('commonName')),
+          textColumn('serial_number', m('serialNumber')),
+          { name: 'state', title: words('state'), cell: ({ state }) => <DeviceState of={state} /> },
+          { ...momentColumn('next_expiry', m('nextExpiry')), orderable: false },
+          {
+            name: 'device_type',
+            title: m('type'),
+            orderable: true,
+            cell: ({ device_type }) => deviceType(device_type),
+          },
+          {
+            name: 'domain',
+            title: m('domain'),
+            orderable: true,
+            cell: ({ domain }) => <DomainOf id={domain} />,
+          },
+          createdColumn(),
+        ]}
+        empty={
+          <Empty title={m('noDevices')} next={m('noDevicesNext')}>
+            <AddDevice />
+          </Empty>
+        }
+      />
+    );
+  },
+};
+
+const AddDevice = () =>
+  may('devices.write') ? (
+    <a class="button main" href="/devices/new">
+      {m('add')}
+    </a>
+  ) : null;

@@ -1,0 +1,217 @@
+import { write } from '../../api.ts';
+import { useRead } from '../../data.ts';
+import { meanings, messages, number } from '../../language.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { useDialog } from '../../parts/dialogs/dialog.tsx';
+import { Answer } from '../../parts/display/answer.tsx';
+import { Badge, Card, Facts } from '../../parts/display/facts.tsx';
+import { Text } from '../../parts/display/text.tsx';
+import { may } from '../../session.ts';
+import { words } from '../../words.ts';
+
+const m = messages(
+  {
+    banned: 'Signatures that are refused',
+    bannedNone: 'none',
+    ca: 'Keys of CAs',
+    change: 'Change to this level',
+    changeAction: 'Change the level',
+    changeLead:
+      'It counts at once, for every instance. What the listener insists on in TLS counts from its next start.',
+    changeTitle: 'Change the security level?',
+    cmp: 'Shared secrets over CMP',
+    current: 'in force',
+    device: 'Keys of devices and servers',
+    endless: 'Certificates without an end',
+    everywhere: 'allowed',
+    levelsLead: 'What keys, validities and protocols have to come up to, the most lenient level first.',
+    never: 'refused',
+    no: 'refused',
+    obstacles: 'What stands against it',
+    obstaclesNext: 'Put these in order, or take them out of use; then the level can be raised.',
+    passwords: 'Passwords over EST and REST',
+    passwordsEst: 'over EST only',
+    passwordsRest: 'over REST only',
+    rsa: 'RSA from {n} bits',
+    tls: 'TLS',
+    tlsFrom: '{version} or newer',
+    tlsOnly: 'over HTTPS only',
+    yes: 'allowed',
+    years: { one: '{n} year at most', other: '{n} years at most' },
+    yearsAny: 'as long as they like',
+  },
+  {
+    banned: 'Abgelehnte Signaturen',
+    bannedNone: 'keine',
+    ca: 'Schlüssel von Zertifizierungsstellen',
+    change: 'Zu dieser Stufe wechseln',
+    changeAction: 'Stufe wechseln',
+    changeLead:
+      'Das gilt sofort und für jede Instanz. Was der Dienst bei TLS verlangt, gilt ab seinem nächsten Start.',
+    changeTitle: 'Sicherheitsstufe wechseln?',
+    cmp: 'Geteilte Geheimnisse über CMP',
+    current: 'in Kraft',
+    device: 'Schlüssel von Geräten und Servern',
+    endless: 'Zertifikate ohne Ende',
+    everywhere: 'erlaubt',
+    levelsLead: 'Was Schlüssel, Laufzeiten und Protokolle erfüllen müssen; die mildeste Stufe zuerst.',
+    never: 'abgelehnt',
+    no: 'abgelehnt',
+    obstacles: 'Was dagegen steht',
+    obstaclesNext:
+      'Bringen Sie das in Ordnung, oder nehmen Sie es außer Gebrauch; dann lässt sich die Stufe anheben.',
+    passwords: 'Kennwörter über EST und REST',
+    passwordsEst: 'nur über EST',
+    passwordsRest: 'nur über REST',
+    rsa: 'RSA ab {n} Bit',
+    tls: 'TLS',
+    tlsFrom: '{version} oder neuer',
+    tlsOnly: 'nur über HTTPS',
+    yes: 'erlaubt',
+    years: { one: 'höchstens {n} Jahr', other: 'höchstens {n} Jahre' },
+    yearsAny: 'so lange sie wollen',
+  },
+);
+
+const summary = meanings(
+  {
+    lab: 'For trying things out: only what is refused everywhere.',
+    brownfield: 'For plants with what they have: long-lived certificates, every protocol.',
+    industrial: 'For new plants: CA keys that hold for decades, certificates that are renewed.',
+    hardened: 'For plants under attack: 128 bits of security throughout, TLS 1.3, no secret outside TLS.',
+    critical:
+      'For critical infrastructure: CAs of 192 bits of security, devices show certificates and nothing else.',
+  },
+  {
+    lab: 'Zum Ausprobieren: nur, was überall abgelehnt wird.',
+    brownfield: 'Für Anlagen mit dem, was sie haben: lange Laufzeiten, jedes Protokoll.',
+    industrial: 'Für neue Anlagen: CA-Schlüssel für Jahrzehnte, Zertifikate, die erneuert werden.',
+    hardened:
+      'Für Anlagen unter Angriff: durchweg 128 Bit Sicherheit, TLS 1.3, kein Geheimnis außerhalb von TLS.',
+    critical:
+      'Für kritische Infrastruktur: Stellen mit 192 Bit Sicherheit, Geräte zeigen Zertifikate und sonst nichts.',
+  },
+);
+
+interface KeyDemands {
+  readonly minimum_rsa_bits: number;
+  readonly kinds: readonly string[];
+  readonly longest_years: number | null;
+}
+
+interface Level {
+  readonly level: string;
+  readonly summary: string;
+  readonly is_current: boolean;
+  readonly end_entity: KeyDemands;
+  readonly ca: KeyDemands;
+  readonly endless: boolean;
+  readonly banned_signatures: readonly string[];
+  readonly est_passwords: boolean;
+  readonly rest_passwords: boolean;
+  readonly cmp_shared_secrets: 'everywhere' | 'tls' | 'never';
+  readonly minimum_tls: string;
+  readonly obstacles: readonly {
+    readonly collection: 'issuing-cas' | 'cert-profiles';
+    readonly id: number;
+    readonly unique_name: string;
+    readonly detail: string;
+  }[];
+}
+
+const path = '/api/settings/';
+
+/** The security levels, with what stands against each, and the way to another one. */
+export function SecurityLevels() {
+  const asked = useRead<readonly Level[]>(`${path}security-levels/`);
+  const { dialog, open } = useDialog();
+  const change = (level: string): void =>
+    open((close) => (
+      <Confirm
+        title={m('changeTitle')}
+        about={
+          <>
+            <strong>{level}</strong>: {summary(level)}
+          </>
+        }
+        lead={m('changeLead')}
+        action={m('changeAction')}
+        run={() => write('PATCH', path, { security_level: level }).then(asked.reload)}
+        done={words('saved')}
+        close={close}
+      />
+    ));
+  return (
+    <Answer of={asked}>
+      {(levels) => (
+        <>
+          <p class="lead">{m('levelsLead')}</p>
+          <div class="cards">
+            {levels.map((level) => (
+              <OneLevel key={level.level} of={level} choose={() => change(level.level)} />
+            ))}
+          </div>
+          {dialog}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+const demands = ({ minimum_rsa_bits: bits, kinds, longest_years: years }: KeyDemands) => (
+  <>
+    {[m('rsa', { n: String(bits) }), ...kinds].join(', ')}
+    <p class="meaning">{years === null ? m('yearsAny') : m('years', { n: years })}</p>
+  </>
+);
+
+function passwords({ est_passwords: est, rest_passwords: rest }: Level): string {
+  if (est === rest) return m(est ? 'yes' : 'no');
+  return m(est ? 'passwordsEst' : 'passwordsRest');
+}
+
+function OneLevel({ of, choose }: { readonly of: Level; readonly choose: () => void }) {
+  const { level, obstacles, is_current: isCurrent } = of;
+  return (
+    <Card title={level} actions={isCurrent && <Badge look="good">{m('current')}</Badge>}>
+      <p>{summary(level) ?? <Text of={of.summary} />}</p>
+      <Facts
+        rows={[
+          [m('device'), demands(of.end_entity)],
+          [m('ca'), demands(of.ca)],
+          [m('endless'), m(of.endless ? 'yes' : 'no')],
+          [
+            m('banned'),
+            of.banned_signatures.length === 0 ? m('bannedNone') : of.banned_signatures.join(', '),
+          ],
+          [m('passwords'), passwords(of)],
+          [m('cmp'), m(of.cmp_shared_secrets === 'tls' ? 'tlsOnly' : of.cmp_shared_secrets)],
+          [m('tls'), m('tlsFrom', { version: of.minimum_tls })],
+        ]}
+      />
+      {obstacles.length > 0 && (
+        <div class="notice warn">
+          <h3>
+            {m('obstacles')} ({number(obstacles.length)})
+          </h3>
+          <ul>
+            {obstacles.map(({ collection, id, unique_name: name, detail }) => (
+              <li key={`${collection} ${id}`}>
+                <a href={`/${collection === 'issuing-cas' ? 'cas' : 'profiles'}/${id}`}>
+                  <Text of={name} />
+                </a>
+                : <Text of={detail} />
+              </li>
+            ))}
+          </ul>
+          {!isCurrent && <p>{m('obstaclesNext')}</p>}
+        </div>
+      )}
+      {!isCurrent && obstacles.length === 0 && may('settings.write') && (
+        <button type="button" onClick={choose} aria-label={`${m('change')}: ${level}`}>
+          {m('change')}
+        </button>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,127 @@
+import { messages } from '../../language.ts';
+import { Empty } from '../../parts/display/answer.tsx';
+import { CertificateOf, DeviceOf, DomainOf } from '../../parts/display/reference.tsx';
+import { Code, Text } from '../../parts/display/text.tsx';
+import { badgeColumn, codeColumn, momentColumn } from '../../parts/lists/columns.tsx';
+import { choiceFilter, periodFilters } from '../../parts/lists/filters.ts';
+import { ListPage } from '../../parts/lists/list-page.tsx';
+import type { Page } from '../../router.ts';
+import { words } from '../../words.ts';
+
+const m = messages(
+  {
+    certificate: 'Certificate',
+    cr: 'further certificate',
+    device: 'Device',
+    domain: 'Domain',
+    done: 'Done',
+    expired: 'Expired',
+    ir: 'first certificate',
+    kur: 'renewal',
+    lead: 'What devices have asked for over CMP, message by message until they confirm.',
+    name: 'Transaction',
+    none: 'Nothing has been asked for over CMP yet',
+    noneNext: 'How a device does it is said on its page, under its commands.',
+    operation: 'Operation',
+    p10cr: 'by PKCS #10',
+    pending: 'Waits for a decision',
+    profile: 'Profile',
+    rejected: 'Rejected',
+    rr: 'revocation',
+    title: 'CMP transactions',
+    waiting: 'Waits to be confirmed',
+    when: 'Begun',
+  },
+  {
+    certificate: 'Zertifikat',
+    cr: 'weiteres Zertifikat',
+    device: 'Gerät',
+    domain: 'Domäne',
+    done: 'Fertig',
+    expired: 'Abgelaufen',
+    ir: 'erstes Zertifikat',
+    kur: 'Erneuerung',
+    lead: 'Worum Geräte über CMP gebeten haben, Nachricht für Nachricht, bis sie bestätigen.',
+    name: 'Vorgang',
+    none: 'Über CMP wurde noch um nichts gebeten',
+    noneNext: 'Wie ein Gerät das tut, steht auf seiner Seite unter den Befehlen.',
+    operation: 'Vorhaben',
+    p10cr: 'mit PKCS #10',
+    pending: 'Wartet auf eine Entscheidung',
+    profile: 'Profil',
+    rejected: 'Abgelehnt',
+    rr: 'Sperrung',
+    title: 'CMP-Vorgänge',
+    waiting: 'Wartet auf Bestätigung',
+    when: 'Begonnen',
+  },
+);
+
+const operations = ['ir', 'cr', 'kur', 'p10cr', 'rr'] as const;
+const states = ['pending', 'waiting', 'done', 'rejected', 'expired'] as const;
+const looks = { pending: 'warn', waiting: 'warn', done: 'good', rejected: 'bad', expired: 'calm' } as const;
+
+interface Transaction {
+  readonly id: number;
+  readonly created_at: string;
+  readonly transaction_id: string;
+  readonly operation: (typeof operations)[number];
+  readonly state: (typeof states)[number];
+  readonly expires_at: string;
+  readonly device: number | null;
+  readonly domain: number;
+  readonly cert_profile: string | null;
+  readonly certificate: number | null;
+}
+
+export const transactions: Page = {
+  path: '/transactions',
+  title: () => m('title'),
+  needs: 'certificates.read',
+  navigation: { group: 'system', order: 60 },
+  view: () => (
+    <ListPage<Transaction>
+      path="/api/transactions/"
+      title={m('title')}
+      lead={m('lead')}
+      filters={[
+        choiceFilter('state', words('state'), states, m),
+        {
+          name: 'operation',
+          title: m('operation'),
+          options: operations.map((one) => [one, `${one}: ${m(one)}`] as const),
+        },
+        ...periodFilters(),
+      ]}
+      columns={[
+        codeColumn('transaction_id', m('name')),
+        {
+          name: 'operation',
+          title: m('operation'),
+          orderable: true,
+          cell: ({ operation }) => (
+            <span>
+              <Code of={operation} /> {m(operation)}
+            </span>
+          ),
+        },
+        badgeColumn('state', words('state'), looks, m),
+        { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },
+        { name: 'domain', title: m('domain'), cell: ({ domain }) => <DomainOf id={domain} /> },
+        {
+          name: 'cert_profile',
+          title: m('profile'),
+          cell: ({ cert_profile: name }) =>
+            name === null ? <span class="quiet">–</span> : <Text of={name} />,
+        },
+        {
+          name: 'certificate',
+          title: m('certificate'),
+          cell: ({ certificate }) => <CertificateOf id={certificate} />,
+        },
+        momentColumn('created_at', m('when')),
+      ]}
+      empty={<Empty title={m('none')} next={m('noneNext')} />}
+    />
+  ),
+};

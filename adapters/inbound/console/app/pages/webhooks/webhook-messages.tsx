@@ -1,0 +1,133 @@
+import { write } from '../../api.ts';
+import { messages } from '../../language.ts';
+import { Action } from '../../parts/dialogs/action.tsx';
+import { Empty } from '../../parts/display/answer.tsx';
+import { useChoices } from '../../parts/display/reference.tsx';
+import { plain, Text } from '../../parts/display/text.tsx';
+import {
+  actionsColumn,
+  badgeColumn,
+  momentColumn,
+  numberColumn,
+  termColumn,
+} from '../../parts/lists/columns.tsx';
+import { choiceFilter, periodFilters, recordFilter } from '../../parts/lists/filters.ts';
+import { useRound } from '../../parts/lists/list.tsx';
+import { ListPage } from '../../parts/lists/list-page.tsx';
+import { eventTitle, webhookEvents } from '../../parts/webhooks/webhook-events.ts';
+import type { Page } from '../../router.ts';
+import { may } from '../../session.ts';
+import { words } from '../../words.ts';
+import { m as w } from './webhooks.tsx';
+
+const m = messages(
+  {
+    again: 'Send again',
+    attempts: 'Attempts',
+    dead: 'Given up',
+    delivered: 'Delivered',
+    event: 'Of',
+    last: 'Last answer',
+    next: 'Next attempt',
+    none: 'Nothing has been sent yet',
+    noneNext: 'Send a test from the list of webhooks.',
+    pending: 'Waits',
+    sent: 'It is sent again.',
+    title: 'Messages to webhooks',
+    webhook: 'Webhook',
+    when: 'When it happened',
+  },
+  {
+    again: 'Noch einmal senden',
+    attempts: 'Versuche',
+    dead: 'Aufgegeben',
+    delivered: 'Zugestellt',
+    event: 'Worüber',
+    last: 'Letzte Antwort',
+    next: 'Nächster Versuch',
+    none: 'Noch wurde nichts gesendet',
+    noneNext: 'Senden Sie eine Probe aus der Liste der Webhooks.',
+    pending: 'Wartet',
+    sent: 'Sie wird noch einmal gesendet.',
+    title: 'Nachrichten an Webhooks',
+    webhook: 'Webhook',
+    when: 'Wann es geschah',
+  },
+);
+
+const states = ['pending', 'delivered', 'dead'] as const;
+const looks = { pending: 'warn', delivered: 'good', dead: 'bad' } as const;
+
+interface Delivery {
+  readonly id: number;
+  readonly created_at: string;
+  readonly webhook: number;
+  readonly webhook_id: string;
+  readonly event: string;
+  readonly state: (typeof states)[number];
+  readonly attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+}
+
+const path = '/api/webhook-deliveries/';
+
+export const webhookMessages: Page = {
+  path: '/webhooks/messages',
+  title: () => m('title'),
+  needs: 'webhooks.read',
+  view: () => {
+    const { round, again } = useRound();
+    const webhooks = useChoices('/api/webhooks/', 'webhooks.read');
+    return (
+      <ListPage<Delivery>
+        path={path}
+        title={m('title')}
+        up={{ href: '/webhooks', title: w('title') }}
+        round={round}
+        searchable={false}
+        filters={[
+          choiceFilter('state', words('state'), states, m),
+          recordFilter('webhook', m('webhook'), webhooks),
+          choiceFilter('event', m('event'), webhookEvents, eventTitle),
+          ...periodFilters(),
+        ]}
+        columns={[
+          momentColumn('created_at', m('when')),
+          {
+            name: 'webhook',
+            title: m('webhook'),
+            orderable: true,
+            cell: ({ webhook }) => (
+              <Text of={webhooks.find(([id]) => id === webhook)?.[1] ?? `#${webhook}`} />
+            ),
+          },
+          termColumn('event', m('event')),
+          badgeColumn('state', words('state'), looks, m),
+          numberColumn('attempts', m('attempts')),
+          {
+            name: 'last_status',
+            title: m('last'),
+            cell: ({ last_status: status, last_error: error }) => (
+              <Text of={error ?? (status === null ? '–' : String(status))} />
+            ),
+          },
+          momentColumn('next_attempt_at', m('next')),
+          may('webhooks.write') &&
+            actionsColumn(({ id, webhook_id }) => (
+              <Action
+                look="plain"
+                label={`${m('again')}: ${plain(webhook_id)}`}
+                run={() => write('POST', `${path}${id}/redeliver/`).then(again)}
+                done={m('sent')}
+              >
+                {m('again')}
+              </Action>
+            )),
+        ]}
+        empty={<Empty title={m('none')} next={m('noneNext')} />}
+      />
+    );
+  },
+};

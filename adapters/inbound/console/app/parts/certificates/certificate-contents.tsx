@@ -1,0 +1,185 @@
+import { useRead } from '../../data.ts';
+import { messages } from '../../language.ts';
+import type { CertificateView, ExplainedExtension } from '../../records.ts';
+import { Copy } from '../dialogs/action.tsx';
+import { Answer } from '../display/answer.tsx';
+import { Download } from '../display/download.tsx';
+import { Badge, Card, Facts } from '../display/facts.tsx';
+import { Code, Text } from '../display/text.tsx';
+import { When } from '../display/when.tsx';
+import { type Branch, Tree } from '../forms/tree.tsx';
+import { extensionMeaning, termMeaning } from './extension-words.ts';
+
+const m = messages(
+  {
+    chain: 'Chain of trust',
+    chainFile: 'Chain',
+    contents: 'What stands in it',
+    critical: 'critical',
+    download: 'Download',
+    extensions: 'Extensions, explained',
+    from: 'Valid from',
+    issuer: 'Issuer',
+    key: 'Public key',
+    keyMeaning: 'What the holder of the private key proves to have.',
+    noExtensions: 'It has none.',
+    notKnown: 'not known here',
+    raw: 'Value (DER)',
+    serialNumber: 'Serial number',
+    sha1: 'Fingerprint (SHA-1)',
+    sha256: 'Fingerprint (SHA-256)',
+    sha256Meaning: 'Names this very certificate: compare it over another channel before you trust it.',
+    signature: 'Signed with',
+    subject: 'Subject',
+    until: 'Valid until',
+    version: 'Version',
+  },
+  {
+    chain: 'Vertrauenskette',
+    chainFile: 'Kette',
+    contents: 'Was darin steht',
+    critical: 'kritisch',
+    download: 'Herunterladen',
+    extensions: 'Erweiterungen, erklärt',
+    from: 'Gültig ab',
+    issuer: 'Aussteller',
+    key: 'Öffentlicher Schlüssel',
+    keyMeaning: 'Was der Inhaber des privaten Schlüssels zu besitzen beweist.',
+    noExtensions: 'Es hat keine.',
+    notKnown: 'hier nicht bekannt',
+    raw: 'Wert (DER)',
+    serialNumber: 'Seriennummer',
+    sha1: 'Fingerabdruck (SHA-1)',
+    sha256: 'Fingerabdruck (SHA-256)',
+    sha256Meaning:
+      'Benennt genau dieses Zertifikat: Vergleichen Sie ihn auf anderem Weg, ehe Sie ihm vertrauen.',
+    signature: 'Unterschrieben mit',
+    subject: 'Inhaber',
+    until: 'Gültig bis',
+    version: 'Version',
+  },
+);
+
+/** A certificate taken apart, its chain, and files of it. `path`: `/api/certificates/7`. */
+export function CertificateContents({ path, name }: { readonly path: string; readonly name: string }) {
+  const asked = useRead<CertificateView>(`${path}/contents/`);
+  return (
+    <>
+      <fieldset class="downloads">
+        <legend>{m('download')}</legend>
+        <div class="buttons">
+          {(
+            [
+              ['pem', 'PEM'],
+              ['der', 'DER'],
+              ['chain', `${m('chainFile')} (PEM)`],
+              ['pkcs7', `${m('chainFile')} (PKCS #7)`],
+            ] as const
+          ).map(([encoding, title]) => (
+            <Download key={encoding} path={`${path}/file/?encoding=${encoding}`} name={name}>
+              {title}
+            </Download>
+          ))}
+        </div>
+      </fieldset>
+      <Answer of={asked}>
+        {({ contents, chain }) => (
+          <div class="cards">
+            <Card title={m('contents')}>
+              <Facts
+                rows={[
+                  [m('subject'), <Text key="s" of={contents.subject} />],
+                  [m('issuer'), <Text key="i" of={contents.issuer} />],
+                  [m('from'), <When key="f" at={contents.not_valid_before} />],
+                  [m('until'), <When key="u" at={contents.not_valid_after} relative />],
+                  [m('serialNumber'), <Code key="n" of={contents.serial_number} />],
+                  [m('key'), contents.public_key.type ?? m('notKnown'), m('keyMeaning')],
+                  [m('signature'), contents.signature_algorithm ?? m('notKnown')],
+                  [
+                    m('sha256'),
+                    <span class="secret" key="h">
+                      <Code of={contents.sha256} />
+                      <Copy text={contents.sha256} label={m('sha256')} />
+                    </span>,
+                    m('sha256Meaning'),
+                  ],
+                  [m('sha1'), <Code key="h1" of={contents.sha1} />],
+                  [m('version'), contents.version],
+                ]}
+              />
+            </Card>
+            <Card title={m('chain')}>
+              <Tree label={m('chain')} of={branches(chain)} />
+            </Card>
+            <Card title={m('extensions')} wide>
+              {contents.extensions.length === 0 ? (
+                <p>{m('noExtensions')}</p>
+              ) : (
+                <Facts
+                  rows={contents.extensions.map((extension) => [
+                    extension.name ?? extension.oid,
+                    <Extension key={extension.oid} of={extension} />,
+                    extensionMeaning(extension.name, extension.critical),
+                  ])}
+                />
+              )}
+            </Card>
+          </div>
+        )}
+      </Answer>
+    </>
+  );
+}
+
+function Extension({ of: { critical, values, value } }: { readonly of: ExplainedExtension }) {
+  return (
+    <>
+      {critical && <Badge look="calm">{m('critical')}</Badge>}
+      {values.length === 0 && (
+        <p>
+          <span class="quiet">{m('raw')}:</span> <Code of={value} />
+        </p>
+      )}
+      <ul>
+        {values.map(({ term, text }) => (
+          <li key={`${term} ${text}`}>
+            {text !== undefined && text !== 'true' && <Code of={text} />}
+            {text === undefined && <Code of={term} />} <span class="quiet">{termMeaning(term) ?? term}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The root at the top, as trust flows; the certificate itself at the end. */
+function branches(chain: CertificateView['chain']): readonly Branch[] {
+  return chain.reduce<readonly Branch[]>(
+    (below, { subject, not_valid_after, fingerprint, issuing_ca }, n) => [
+      {
+        key: fingerprint,
+        current: n === 0,
+        below,
+        content: (
+          <>
+            <p>
+              {issuing_ca !== null && n > 0 ? (
+                <a href={`/cas/${issuing_ca}`}>
+                  <Text of={subject} />
+                </a>
+              ) : (
+                <strong>
+                  <Text of={subject} />
+                </strong>
+              )}
+            </p>
+            <p class="quiet">
+              {m('until')} <When at={not_valid_after} />
+            </p>
+          </>
+        ),
+      },
+    ],
+    [],
+  );
+}

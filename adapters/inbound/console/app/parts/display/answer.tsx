@@ -1,0 +1,163 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, NoAnswer } from '../../api.ts';
+import type { Asked } from '../../data.ts';
+import { messages } from '../../language.ts';
+import { words } from '../../words.ts';
+import { Text } from './text.tsx';
+
+const m = messages(
+  {
+    conflict: 'The state of things does not allow this',
+    forbidden: 'Your role does not allow this',
+    forbiddenNext: 'Ask an administrator for a role that has the permission.',
+    invalid: 'Something in what was sent is not right',
+    notFound: 'There is no such thing',
+    notFoundNext: 'It may have been deleted, or the address is wrong.',
+    server: 'The service could not do it',
+    serverNext: 'Try again. If it happens again, the log of the service says why.',
+    tooLong: 'The service has not answered in time',
+    tooMany: 'Too many attempts',
+    tooManyNext: 'Try again in {seconds} seconds.',
+    unavailable: 'Something that the service needs is out of reach',
+    unavailableNext: 'Try again in a moment. The overview says what is out of reach.',
+    unreachable: 'The service does not answer',
+    unreachableNext:
+      'Check the network, and whether the service is running. Nothing that was stored is lost.',
+  },
+  {
+    conflict: 'Der Zustand lässt das nicht zu',
+    forbidden: 'Ihre Rolle erlaubt das nicht',
+    forbiddenNext: 'Bitten Sie jemanden aus der Administration um eine Rolle mit dieser Berechtigung.',
+    invalid: 'Etwas an den gesendeten Angaben stimmt nicht',
+    notFound: 'Das gibt es nicht',
+    notFoundNext: 'Es wurde vielleicht gelöscht, oder die Adresse ist falsch.',
+    server: 'Der Dienst konnte das nicht ausführen',
+    serverNext: 'Versuchen Sie es noch einmal. Bleibt es dabei, steht der Grund im Protokoll des Dienstes.',
+    tooLong: 'Der Dienst hat nicht rechtzeitig geantwortet',
+    tooMany: 'Zu viele Versuche',
+    tooManyNext: 'Versuchen Sie es in {seconds} Sekunden noch einmal.',
+    unavailable: 'Etwas, das der Dienst braucht, ist nicht erreichbar',
+    unavailableNext: 'Versuchen Sie es gleich noch einmal. Die Übersicht zeigt, was nicht erreichbar ist.',
+    unreachable: 'Der Dienst antwortet nicht',
+    unreachableNext: 'Prüfen Sie das Netz und ob der Dienst läuft. Gespeichertes geht nicht verloren.',
+  },
+);
+
+/** What went wrong, what the service says of it, and what can be done. */
+export function explain(error: unknown): {
+  readonly what: string;
+  readonly said: string;
+  readonly next: string;
+} {
+  if (error instanceof NoAnswer) {
+    return { what: m(error.tookTooLong ? 'tooLong' : 'unreachable'), said: '', next: m('unreachableNext') };
+  }
+  if (!(error instanceof ApiError)) return { what: m('server'), said: String(error), next: m('serverNext') };
+  const said = error.message;
+  const next = error.hint ?? '';
+  switch (error.status) {
+    case 400:
+      return { what: m('invalid'), said, next };
+    case 403:
+      return { what: m('forbidden'), said, next: m('forbiddenNext') };
+    case 404:
+      return { what: m('notFound'), said, next: next || m('notFoundNext') };
+    case 409:
+      return { what: m('conflict'), said, next };
+    case 429:
+      return { what: m('tooMany'), said, next: m('tooManyNext', { seconds: error.retryAfter ?? 60 }) };
+    case 503:
+      return { what: m('unavailable'), said, next: m('unavailableNext') };
+    default:
+      return { what: m('server'), said, next: m('serverNext') };
+  }
+}
+
+export function Problem({
+  error,
+  retry,
+}: {
+  readonly error: unknown;
+  readonly retry?: (() => void) | undefined;
+}) {
+  const { what, said, next } = explain(error);
+  return (
+    <div class="notice bad" role="alert">
+      <p>
+        <strong>{what}</strong>
+      </p>
+      {said !== '' && (
+        <p>
+          <Text of={said} />
+        </p>
+      )}
+      {next !== '' && (
+        <p>
+          <Text of={next} />
+        </p>
+      )}
+      {retry && (
+        <button type="button" onClick={retry}>
+          {words('tryAgain')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Says that something is on its way; after a while, that it takes long. Requests end by themselves, so this does too. */
+export function Waiting({ retry }: { readonly retry?: (() => void) | undefined }) {
+  const [stage, setStage] = useState<'quiet' | 'shown' | 'slow'>('quiet');
+  useEffect(() => {
+    const shown = setTimeout(() => setStage('shown'), 250);
+    const slow = setTimeout(() => setStage('slow'), 8000);
+    return () => {
+      clearTimeout(shown);
+      clearTimeout(slow);
+    };
+  }, []);
+  return (
+    <div class="waiting" role="status">
+      {stage !== 'quiet' && <p>{words('loading')}</p>}
+      {stage === 'slow' && <p>{words('slow')}</p>}
+      {stage === 'slow' && retry && (
+        <button type="button" onClick={retry}>
+          {words('tryAgain')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The answer when it is there; before, that it is on its way; else, why it is not. */
+export function Answer<T>({
+  of,
+  children,
+}: {
+  readonly of: Asked<T>;
+  readonly children: (data: T) => ComponentChildren;
+}) {
+  if (of.error !== undefined) return <Problem error={of.error} retry={of.reload} />;
+  if (of.data === undefined) return <Waiting retry={of.reload} />;
+  return <>{children(of.data)}</>;
+}
+
+/** Nothing here, and what to do about it. */
+export const Empty = ({
+  title,
+  next,
+  children,
+}: {
+  readonly title: string;
+  readonly next?: string;
+  readonly children?: ComponentChildren;
+}) => (
+  <div class="empty">
+    <p>
+      <strong>{title}</strong>
+    </p>
+    {next !== undefined && <p>{next}</p>}
+    {children}
+  </div>
+);

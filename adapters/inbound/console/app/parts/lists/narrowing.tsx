@@ -1,0 +1,100 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { messages } from '../../language.ts';
+import { go, query, withQuery } from '../../router.ts';
+import { words } from '../../words.ts';
+
+const m = messages(
+  {
+    searchFor: 'Search for',
+  },
+  {
+    searchFor: 'Suchen nach',
+  },
+);
+
+/** A query parameter of the list, chosen from options or typed. */
+export interface ListFilter {
+  readonly name: string;
+  readonly title: string;
+  readonly options?: readonly (readonly [value: string, title: string])[];
+  /** Of what is typed. Default: text. */
+  readonly type?: 'text' | 'date' | 'number';
+}
+
+/** The search word and the filters. What is typed counts when it is sent; a choice at once. */
+export function Narrowing({
+  filters,
+  searchable,
+}: {
+  readonly filters: readonly ListFilter[];
+  readonly searchable: boolean;
+}) {
+  const id = useId();
+  const asked = query.value.get('search') ?? '';
+  const [word, setWord] = useState(asked);
+  useEffect(() => setWord(asked), [asked]);
+  const isNarrowed = ['search', ...filters.map(({ name }) => name)].some((name) => query.value.get(name));
+  const cleared = Object.fromEntries(
+    ['search', 'cursor', ...filters.map(({ name }) => name)].map((name) => [name, undefined]),
+  );
+  const typed = (form: HTMLFormElement): Record<string, string> =>
+    Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
+  return (
+    <search>
+      <form
+        class="narrowing"
+        onSubmit={(event) => {
+          event.preventDefault();
+          go(withQuery({ ...typed(event.currentTarget), cursor: undefined }));
+        }}
+      >
+        {searchable && (
+          <div class="field">
+            <label for={`${id}-s`}>{m('searchFor')}</label>
+            <input
+              id={`${id}-s`}
+              type="search"
+              name="search"
+              maxLength={300}
+              value={word}
+              onInput={(event) => setWord(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        {filters.map(({ name, title, options, type = 'text' }) => (
+          <div class="field" key={name}>
+            <label for={`${id}-${name}`}>{title}</label>
+            {options ? (
+              <select
+                id={`${id}-${name}`}
+                name={name}
+                value={query.value.get(name) ?? ''}
+                onChange={(event) => event.currentTarget.form?.requestSubmit()}
+              >
+                <option value="">{words('all')}</option>
+                {options.map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            ) : (
+              <input
+                id={`${id}-${name}`}
+                name={name}
+                {...{ type: type as 'text' }}
+                value={query.value.get(name) ?? ''}
+              />
+            )}
+          </div>
+        ))}
+        <button type="submit">{words('search')}</button>
+        {isNarrowed && (
+          <a class="button" href={withQuery(cleared)}>
+            {words('clear')}
+          </a>
+        )}
+      </form>
+    </search>
+  );
+}

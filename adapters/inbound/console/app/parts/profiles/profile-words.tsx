@@ -1,0 +1,221 @@
+import { dateTime, messages, moment } from '../../language.ts';
+import type { Fact } from '../display/facts.tsx';
+import { Code, Text } from '../display/text.tsx';
+import { memberAt, membersOf, type Rules, textsOf } from './rules.ts';
+
+export const m = messages(
+  {
+    always: 'always {values}',
+    anyKey: 'any kind',
+    asked: 'as requested',
+    atLeastOneOf: 'one of these has to be there: {values}',
+    atMost: { one: 'at most {n} value', other: 'at most {n} values' },
+    basic: 'May sign certificates',
+    custom: 'Other extensions',
+    days: { one: '{n} day', other: '{n} days' },
+    description: 'Description',
+    dropped: 'whatever else is requested is left out',
+    extended: 'Purposes (extended key usage)',
+    fallback: 'if none is requested: {values}',
+    fitting: 'that fits {pattern}',
+    forbidden: 'never',
+    hours: { one: '{n} hour', other: '{n} hours' },
+    isCa: 'yes, it is a CA',
+    isCaOver: { one: 'yes, with at most {n} CA below it', other: 'yes, with at most {n} CAs below it' },
+    isNoCa: 'no',
+    keep: 'are kept',
+    keys: 'Keys',
+    keyUsage: 'Key usage',
+    minutes: { one: '{n} minute', other: '{n} minutes' },
+    months: { one: '{n} month', other: '{n} months' },
+    names: 'Alternative names',
+    never: 'as long as the CA lets it',
+    notStated: 'not stated',
+    ofThese: 'as requested, of {values}',
+    otherExtensions: 'other extensions',
+    otherNames: 'other alternative names',
+    others: 'What no rule names',
+    otherSubject: 'other subject attributes',
+    policies: 'Policies',
+    published: 'Says where to ask',
+    publishedCrl: 'where its CRL is',
+    publishedIssuer: 'where the certificate of its CA, and news of its state, are',
+    refuse: 'are refused',
+    drop: 'are left out',
+    required: 'has to be there',
+    requiredOf: 'has to be there: {values}',
+    rsaFrom: 'RSA from {bits} bits on',
+    seconds: { one: '{n} second', other: '{n} seconds' },
+    subject: 'Subject',
+    until: 'until {date}',
+    validity: 'Validity',
+    weeks: { one: '{n} week', other: '{n} weeks' },
+    years: { one: '{n} year', other: '{n} years' },
+  },
+  {
+    always: 'immer {values}',
+    anyKey: 'jede Art',
+    asked: 'wie erbeten',
+    atLeastOneOf: 'eines davon muss da sein: {values}',
+    atMost: { one: 'höchstens {n} Wert', other: 'höchstens {n} Werte' },
+    basic: 'Darf Zertifikate signieren',
+    custom: 'Weitere Erweiterungen',
+    days: { one: '{n} Tag', other: '{n} Tage' },
+    description: 'Beschreibung',
+    dropped: 'was sonst erbeten wird, wird weggelassen',
+    extended: 'Zwecke (extended key usage)',
+    fallback: 'wenn keiner erbeten wird: {values}',
+    fitting: 'passend zu {pattern}',
+    forbidden: 'nie',
+    hours: { one: '{n} Stunde', other: '{n} Stunden' },
+    isCa: 'ja, es ist eine Zertifizierungsstelle',
+    isCaOver: {
+      one: 'ja, mit höchstens {n} Stelle darunter',
+      other: 'ja, mit höchstens {n} Stellen darunter',
+    },
+    isNoCa: 'nein',
+    keep: 'bleiben',
+    keys: 'Schlüssel',
+    keyUsage: 'Schlüsselverwendung',
+    minutes: { one: '{n} Minute', other: '{n} Minuten' },
+    months: { one: '{n} Monat', other: '{n} Monate' },
+    names: 'Alternative Namen',
+    never: 'so lange die Zertifizierungsstelle es zulässt',
+    notStated: 'nicht angegeben',
+    ofThese: 'wie erbeten, aus {values}',
+    otherExtensions: 'weitere Erweiterungen',
+    otherNames: 'weitere alternative Namen',
+    others: 'Was keine Regel nennt',
+    otherSubject: 'weitere Attribute des Inhabers',
+    policies: 'Richtlinien',
+    published: 'Sagt, wo zu fragen ist',
+    publishedCrl: 'wo seine Sperrliste ist',
+    publishedIssuer: 'wo das Zertifikat seiner Stelle und Auskunft über seinen Zustand sind',
+    refuse: 'werden abgelehnt',
+    drop: 'werden weggelassen',
+    required: 'muss da sein',
+    requiredOf: 'muss da sein: {values}',
+    rsaFrom: 'RSA ab {bits} Bit',
+    seconds: { one: '{n} Sekunde', other: '{n} Sekunden' },
+    subject: 'Inhaber',
+    until: 'bis {date}',
+    validity: 'Gültigkeit',
+    weeks: { one: '{n} Woche', other: '{n} Wochen' },
+    years: { one: '{n} Jahr', other: '{n} Jahre' },
+  },
+);
+
+const listed = (of: unknown): string => textsOf(of).join(', ');
+
+/** A rule about values, in words. */
+export function ruleInWords(rule: unknown): string {
+  const { fixed, default: usual, allowed, pattern, required, forbidden, most, unfit } = membersOf(rule);
+  if (forbidden === true) return m('forbidden');
+  const said: string[] = [];
+  if (fixed !== undefined) said.push(m('always', { values: listed(fixed) }));
+  else if (allowed !== undefined) said.push(m('ofThese', { values: listed(allowed) }));
+  else said.push(m('asked'));
+  if (typeof pattern === 'string') said.push(m('fitting', { pattern }));
+  if (usual !== undefined) said.push(m('fallback', { values: listed(usual) }));
+  if (required === true) said.push(m('required'));
+  if (Array.isArray(required)) said.push(m('requiredOf', { values: listed(required) }));
+  if (typeof most === 'number') said.push(m('atMost', { n: most }));
+  if (unfit === 'drop') said.push(m('dropped'));
+  return said.join('; ');
+}
+
+const duration = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
+const units = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
+
+/** How long, or until when. */
+export function validityInWords(rules: Rules): string {
+  const { duration: span, until } = membersOf(rules.validity);
+  if (typeof until === 'string') {
+    const at = moment(until);
+    if (until.startsWith('9999')) return m('never');
+    return m('until', { date: Number.isNaN(at.getTime()) ? until : dateTime(at) });
+  }
+  const [, ...counts] = duration.exec(String(span)) ?? [];
+  const said = units.flatMap((unit, n) =>
+    counts[n] === undefined ? [] : [m(unit, { n: Number(counts[n]) })],
+  );
+  return said.length === 0 ? String(span ?? m('notStated')) : said.join(' ');
+}
+
+const Lines = ({ of }: { readonly of: readonly (readonly [string, string])[] }) => (
+  <ul>
+    {of.map(([name, told]) => (
+      <li key={name}>
+        <Code of={name} />: <Text of={told} />
+      </li>
+    ))}
+  </ul>
+);
+
+const eachRule = (of: unknown): readonly (readonly [string, string])[] =>
+  Object.entries(membersOf(of)).map(([name, rule]) =>
+    name === 'atLeastOneOf' ? [name, m('atLeastOneOf', { values: listed(rule) })] : [name, ruleInWords(rule)],
+  );
+
+/** The rules of a profile in words, row by row. */
+export function rulesInWords(rules: Rules): readonly Fact[] {
+  const { allowed, minimumRsaBits } = membersOf(rules.keys);
+  const extensions = membersOf(rules.extensions);
+  const { ca, pathLength } = membersOf(extensions.basicConstraints);
+  const keys = [
+    allowed === undefined ? m('anyKey') : listed(allowed),
+    typeof minimumRsaBits === 'number' && m('rsaFrom', { bits: String(minimumRsaBits) }),
+  ].filter((one) => typeof one === 'string');
+  const published = [
+    memberAt(extensions, ['crlDistributionPoints', 'service']) === true && m('publishedCrl'),
+    memberAt(extensions, ['authorityInfoAccess', 'service']) === true && m('publishedIssuer'),
+    ...textsOf(memberAt(extensions, ['crlDistributionPoints', 'urls'])),
+    ...textsOf(memberAt(extensions, ['authorityInfoAccess', 'caIssuers'])),
+    ...textsOf(memberAt(extensions, ['authorityInfoAccess', 'ocsp'])),
+  ].filter((one) => typeof one === 'string');
+  const policies = memberAt(extensions, ['certificatePolicies', 'policies']);
+  const others = (
+    [
+      ['otherSubject', 'subject'],
+      ['otherNames', 'subjectAltName'],
+      ['otherExtensions', 'extensions'],
+    ] as const
+  ).map(([title, name]) => {
+    const what = membersOf(rules.others)[name];
+    return `${m(title)} ${m(what === 'drop' || what === 'keep' ? what : 'refuse')}`;
+  });
+  const lines = (title: string, of: unknown): Fact => {
+    const each = eachRule(of);
+    return [title, each.length === 0 ? null : <Lines key={title} of={each} />];
+  };
+  return [
+    [m('validity'), <Text key="v" of={validityInWords(rules)} />],
+    [m('keys'), <Text key="k" of={keys.join('; ')} />],
+    lines(m('subject'), rules.subject),
+    lines(m('names'), rules.subjectAltName),
+    [m('keyUsage'), extensions.keyUsage ? <Text of={ruleInWords(extensions.keyUsage)} /> : null],
+    [
+      m('extended'),
+      extensions.extendedKeyUsage ? <Text of={ruleInWords(extensions.extendedKeyUsage)} /> : null,
+    ],
+    [
+      m('basic'),
+      typeof ca !== 'boolean'
+        ? null
+        : !ca
+          ? m('isNoCa')
+          : typeof pathLength === 'number'
+            ? m('isCaOver', { n: pathLength })
+            : m('isCa'),
+    ],
+    [
+      m('policies'),
+      Array.isArray(policies) ? (
+        <Text of={policies.map((one) => String(membersOf(one).oid)).join(', ')} />
+      ) : null,
+    ],
+    [m('published'), published.length === 0 ? null : <Text of={published.join('; ')} />],
+    lines(m('custom'), extensions.custom),
+    [m('others'), others.join('; ')],
+  ];
+}

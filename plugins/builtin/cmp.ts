@@ -1,0 +1,22 @@
+import { Type } from '@sinclair/typebox';
+import { definePlugin } from '../kit/contract.ts';
+
+const adapter = () => import('#adapters/inbound/cmp/mount.ts');
+
+export const cmp = definePlugin({
+  slot: 'inbound',
+  name: 'cmp',
+  summary: 'Enrolment over CMP (RFC 9483) at /.well-known/cmp.',
+  config: Type.Object({
+    /** After so long a certificate that its holder has not confirmed is revoked. */
+    confirm_seconds: Type.Integer({ minimum: 1, maximum: 7 * 86_400, default: 600 }),
+    /** For so long a request waits for an answer, where nothing else says for how long: an approval does. */
+    decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
+  }),
+  open: async (config, { gateway, clock, entropy, log }) => {
+    const confirmWithin = config.confirm_seconds * 1000;
+    const decideWithin = config.decide_seconds * 1000;
+    const { createCmp } = await adapter();
+    return { mounts: [createCmp({ gateway, clock, entropy, log, confirmWithin, decideWithin })] };
+  },
+});

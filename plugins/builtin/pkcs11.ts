@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { Type } from '@sinclair/typebox';
+import { definePlugin } from '../kit/contract.ts';
+
+const adapter = () => import('#adapters/outbound/pkcs11/token-keys.ts');
+
+export const pkcs11 = definePlugin({
+  slot: 'keys',
+  name: 'pkcs11',
+  summary: 'Keeps private keys in a PKCS#11 token: a hardware security module, or SoftHSM.',
+  config: Type.Object({
+    /** The manufacturer's module. */
+    library: Type.String({ minLength: 1, pathname: true }),
+    /** What it is initialised with; only modules of NSS want that. */
+    library_parameters: Type.Optional(Type.String({ minLength: 1 })),
+    /** The token's label. Without it and `slot`: the only token there is. */
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+    /** The number of its slot, where labels do not tell tokens apart. */
+    slot: Type.Optional(Type.Integer({ minimum: 0 })),
+    pin: Type.String({ minLength: 1 }),
+    /** How many signatures are asked of it at a time. */
+    sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+    /** How long it may take for one. */
+    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
+    /** Environment variables of the module, beside those of the gateway's that modules usually need. */
+    environment: Type.Optional(
+      Type.Array(Type.String({ title: 'text like NAME=value', pattern: '^[A-Za-z_][A-Za-z0-9_]*=' })),
+    ),
+  }),
+  open: async (
+    { library, library_parameters, token, slot, pin, ...config },
+    { name, dataDirectory, vault, log },
+  ) =>
+    (await adapter()).openToken({
+      library,
+      ...(library_parameters !== undefined && { parameters: library_parameters }),
+      ...(token !== undefined && { token }),
+      ...(slot !== undefined && { slot }),
+      pin,
+      pinFile: join(dataDirectory, 'tokens', `${name}.json`),
+      vault,
+      log,
+      ...(config.sessions !== undefined && { sessions: config.sessions }),
+      ...(config.timeout_seconds !== undefined && { patience: config.timeout_seconds * 1000 }),
+      ...(config.environment && { environment: variables(config.environment) }),
+    }),
+});
+
+const variables = (lines: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );

@@ -1,0 +1,34 @@
+import { Type } from '@sinclair/typebox';
+import { definePlugin } from '../kit/contract.ts';
+
+const adapter = () => import('#adapters/outbound/sql/postgres.ts');
+const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 }));
+
+export const postgres = definePlugin({
+  slot: 'store',
+  name: 'postgres',
+  summary: 'Keeps everything in a PostgreSQL database, which any number of gateways share.',
+  config: Type.Object({
+    url: Type.String({
+      title: 'a URL like postgres://user:password@host:5432/database',
+      pattern: '^postgres(ql)?://',
+    }),
+    /** Connections for reading, in each process; one more writes. */
+    pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    connect_timeout_seconds: seconds,
+    statement_timeout_seconds: seconds,
+  }),
+  open: async ({ url, pool_size, connect_timeout_seconds, statement_timeout_seconds }, { clock }) =>
+    (await adapter()).openPostgresStore({
+      url,
+      clock,
+      ...(pool_size !== undefined && { poolSize: pool_size }),
+      ...(connect_timeout_seconds !== undefined && { connectTimeout: connect_timeout_seconds * 1000 }),
+      ...(statement_timeout_seconds !== undefined && { statementTimeout: statement_timeout_seconds * 1000 }),
+    }),
+  restore: async ({ url, connect_timeout_seconds: seconds }, _, snapshot) =>
+    (await adapter()).restorePostgresStore(
+      { url, ...(seconds !== undefined && { connectTimeout: seconds * 1000 }) },
+      snapshot,
+    ),
+});

@@ -1,0 +1,207 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Static, Type } from '@sinclair/typebox';
+import type { Identity, Trust } from '#adapters/outbound/remote-cmp/remote-cmp.ts';
+import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
+import type { MacParameters } from '#adapters/wire/cmp/mac.ts';
+import { encodePem } from '#adapters/wire/pem.ts';
+import { readPrivateKey } from '#adapters/wire/private-key.ts';
+import type { KeyStore } from '#core/ports/keys.ts';
+import { definePlugin } from '../kit/contract.ts';
+
+const adapter = () => import('#adapters/outbound/remote-cmp/remote-cmp.ts');
+const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
+const flag = Type.Optional(Type.Boolean());
+const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
+const whole = (minimum: number, maximum: number) => Type.Optional(Type.Integer({ minimum, maximum }));
+const oneOf = <const T extends readonly string[]>(...values: T) =>
+  Type.Optional(Type.Union(values.map((value) => Type.Literal(value as T[number]))));
+
+const config = Type.Object({
+  url: Type.String({
+    title: 'an address like https://ca.example or http://ca.example:829/pkix',
+    pattern: '^https?://[^?#@]+$',
+    maxLength: 1000,
+  }),
+  /** What comes after the address; `/.well-known/cmp` where neither says anything. */
+  path: text(500),
+  /** A shared secret, by the name that the upstream knows it by. */
+  reference: text(255),
+  secret: text(1000),
+  mac: oneOf('password-based-mac', 'pbmac1'),
+  mac_iterations: whole(100, 1_000_000),
+  /** Or a certificate, with those above it, and its key. */
+  client_certificate: path,
+  client_key: path,
+  /** Instead of a file: a key store, and the id or label of the key there. */
+  client_key_store: text(64),
+  client_key_id: text(255),
+  client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** Whether the certificate is renewed from here; it is, unless this says false. */
+  client_renewal: flag,
+  trust: Type.Optional(
+    Type.Object({
+      file: path,
+      fingerprint: Type.Optional(
+        Type.String({ title: 'a SHA-256 in hexadecimal', pattern: '^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$' }),
+      ),
+      server_certificate: path,
+      server_name: text(1000),
+    }),
+  ),
+  tls_trust_file: path,
+  /** The CA certificates of an upstream that does not tell them. */
+  ca_certificates: path,
+  profile: text(255),
+  recipient: text(1000),
+  /** In messages of our own, or the message that the device has signed inside ours. */
+  forward: oneOf('request', 'nested', 'nested-only'),
+  ra_verified: flag,
+  implicit_confirm: flag,
+  enrol_with: oneOf('ir', 'cr'),
+  renew_with: oneOf('cr', 'kur'),
+  extra_certs: oneOf('chain', 'certificate', 'none'),
+  pvno: whole(2, 3),
+  accept: Type.Optional(
+    Type.Object({
+      unprotected_errors: flag,
+      unprotected_confirmations: flag,
+      any_sender_kid: flag,
+      any_certificate_order: flag,
+      any_signer: flag,
+      any_content_type: flag,
+    }),
+  ),
+  timeout_seconds: whole(1, 120),
+  poll_least_seconds: whole(1, 3600),
+  poll_most_seconds: whole(1, 3600),
+});
+
+type Config = Static<typeof config>;
+type KeyStores = ReadonlyMap<string, KeyStore> | undefined;
+
+export const remoteCmp = definePlugin({
+  slot: 'issuers',
+  name: 'remote-cmp',
+  summary: 'Has certificates issued by an upstream CA, over CMP.',
+  config,
+  async open(config, { name, dataDirectory, vault, clock, entropy, log, keyStores }) {
+    const { trust = {}, accept = {} } = config;
+    const most = config.poll_most_seconds ?? 3600;
+    const least = config.poll_least_seconds ?? Math.min(2, most);
+    if (least > most) throw new Error('poll_least_seconds is more than poll_most_seconds');
+    const identity = await identified(config, keyStores);
+    const trusted = await trustOf(config);
+    const server = trust.server_certificate ? (await certificates(trust.server_certificate))[0] : undefined;
+    if (identity.kind !== 'mac' && trusted.kind === 'none' && !server)
+      throw new Error(
+        'trust has to name whose signatures are believed: a file, a fingerprint or a certificate',
+      );
+    if (trust.server_name !== undefined && trusted.kind === 'none')
+      throw new Error('server_name needs a file or a fingerprint');
+    // RFC 9483 §5.2.2.1
+    if ((config.forward ?? 'request') !== 'request' && identity.kind === 'mac')
+      throw new Error('to forward nested messages needs a client_certificate: they are signed');
+    const tls = config.tls_trust_file && (await certificates(config.tls_trust_file));
+    const { distinguishedName, openRemoteCmp } = await adapter();
+    return openRemoteCmp({
+      name,
+      url: place(config),
+      tls: { anchors: tls ? tls.map((der) => encodePem('CERTIFICATE', der)) : 'system' },
+      pvno: config.pvno === 3 ? 3 : 2,
+      recipient: distinguishedName(config.recipient ?? ''),
+      extraCerts: config.extra_certs ?? 'chain',
+      profile: config.profile,
+      contentType: accept.any_content_type !== true,
+      identity,
+      trust: trusted,
+      server,
+      serverName: trust.server_name === undefined ? undefined : distinguishedName(trust.server_name),
+      caCertificates: config.ca_certificates ? await certificates(config.ca_certificates) : undefined,
+      manner: {
+        forward: config.forward ?? 'request',
+        raVerified: config.ra_verified === true,
+        enrolWith: config.enrol_with ?? 'cr',
+        renewWith: config.renew_with ?? 'cr',
+      },
+      implicitConfirm: config.implicit_confirm === true,
+      leniency: {
+        unprotectedErrors: accept.unprotected_errors === true,
+        unprotectedConfirmations: accept.unprotected_confirmations === true,
+        anySenderKid: accept.any_sender_kid === true,
+        anyCertificateOrder: accept.any_certificate_order === true,
+        anySigner: accept.any_signer === true,
+      },
+      timeout: (config.timeout_seconds ?? 20) * 1000,
+      waiting: { least, most },
+      file: join(dataDirectory, 'issuers', `${name}.credential`),
+      vault,
+      clock,
+      entropy,
+      log,
+    });
+  },
+});
+
+const certificates = async (file: string): Promise<readonly Uint8Array[]> =>
+  readCertificateFile(new Uint8Array(await readFile(file)), '');
+
+/** RFC 9811 §3.3: where nothing else is said, it is the usual one. A slash at the end matters to some. */
+function place({ url, path }: Config): string {
+  const { origin, pathname } = new URL(url);
+  if (path !== undefined) return `${origin}${pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
+  return `${origin}${pathname === '/' ? '/.well-known/cmp' : pathname}`;
+}
+
+async function trustOf({ trust }: Config): Promise<Trust> {
+  const { file, fingerprint } = trust ?? {};
+  if (file !== undefined && fingerprint !== undefined)
+    throw new Error('trust is by a file or by a fingerprint, not both');
+  if (fingerprint !== undefined)
+    return { kind: 'fingerprint', sha256: fingerprint.replaceAll(':', '').toUpperCase() };
+  return file === undefined ? { kind: 'none' } : { kind: 'anchors', certificates: await certificates(file) };
+}
+
+async function identified(config: Config, keyStores: KeyStores): Promise<Identity> {
+  const { reference, secret, client_certificate: certificate } = config;
+  if ((reference === undefined) !== (secret === undefined))
+    throw new Error('reference and secret belong together');
+  if (reference !== undefined && secret !== undefined) {
+    if (certificate !== undefined || config.client_key !== undefined)
+      throw new Error('a secret or a client_certificate, not both');
+    const bytes = new TextEncoder().encode(secret);
+    return { kind: 'mac', reference, secret: bytes, parameters: macParameters(config) };
+  }
+  if (certificate === undefined)
+    throw new Error('reference and secret, or a client_certificate and its key, have to be there');
+  return certified(config, certificate, keyStores);
+}
+
+async function certified(config: Config, certificate: string, keyStores: KeyStores): Promise<Identity> {
+  const { client_key: key, client_key_store: store, client_key_id: id } = config;
+  const { client_key_password: password = '', client_renewal: renew = true } = config;
+  const own = await readCertificateFile(new Uint8Array(await readFile(certificate)), password);
+  if (store !== undefined || id !== undefined) {
+    const keys = store === undefined ? undefined : keyStores?.get(store);
+    if (id === undefined || key !== undefined)
+      throw new Error('client_key_store and client_key_id belong together, and without client_key');
+    if (!keys || !own[0]) throw new Error('client_key_store has to name a key store of the configuration');
+    const { signingIn } = await import('#adapters/outbound/remote-cmp/signing-key.ts');
+    return { kind: 'held', certificates: own, sign: signingIn(keys, id, own[0]) };
+  }
+  if (key === undefined) throw new Error('client_certificate needs client_key, or client_key_store');
+  const pkcs8 = await readPrivateKey(new Uint8Array(await readFile(key)), password);
+  return { kind: 'credential', credential: { certificates: own, key: pkcs8 }, renew };
+}
+
+/** RFC 9481 §6.1. The salt is another in every message. */
+function macParameters({ mac, mac_iterations: wished }: Config): MacParameters {
+  const salt = new Uint8Array(16);
+  if (mac === 'pbmac1') {
+    const iterations = wished ?? 10_000;
+    return { kind: 'pbmac1', salt, iterations, keyLength: 32, prf: 'sha256', mac: 'sha256' };
+  }
+  const iterations = wished ?? 1000;
+  if (iterations > 100_000) throw new Error('mac_iterations of a password-based-mac is at most 100000');
+  return { kind: 'passwordBasedMac', salt, owf: 'sha256', iterations, mac: 'sha256' };
+}

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Static, Type } from '@sinclair/typebox';
+import type { RemoteEstOptions, Trust } from '#adapters/outbound/remote-est/remote-est.ts';
+import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
+import { readPrivateKey } from '#adapters/wire/private-key.ts';
+import { definePlugin } from '../kit/contract.ts';
+
+const adapter = () => import('#adapters/outbound/remote-est/remote-est.ts');
+const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
+const seconds = (least: number, most: number) =>
+  Type.Optional(Type.Integer({ minimum: least, maximum: most }));
+
+const config = Type.Object({
+  url: Type.String({
+    title: 'an address like https://ca.example or https://ca.example/.well-known/est',
+    pattern: '^https://[^?#@]+$',
+    maxLength: 1000,
+  }),
+  /** The upstream's name for one of its CAs or profiles (RFC 7030 §3.2.2), with a slash where it wants two. */
+  label: Type.Optional(
+    Type.String({ title: 'a label like plant', pattern: '^[\\w.~-]+(/[\\w.~-]+)*$', maxLength: 300 }),
+  ),
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  password: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  /** A certificate to begin with, and its key; it is renewed from then on. */
+  client_certificate: path,
+  client_key: path,
+  client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** Instead: the common name of a certificate that is got with username and password. */
+  client_name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  trust: Type.Optional(
+    Type.Object({
+      file: path,
+      fingerprint: Type.Optional(
+        Type.String({ title: 'a SHA-256 in hexadecimal', pattern: '^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$' }),
+      ),
+    }),
+  ),
+  timeout_seconds: seconds(1, 120),
+  /** Between which the upstream's Retry-After is kept. */
+  retry_after_least_seconds: seconds(1, 3600),
+  retry_after_most_seconds: seconds(1, 3600),
+});
+
+type Config = Static<typeof config>;
+
+export const remoteEst = definePlugin({
+  slot: 'issuers',
+  name: 'remote-est',
+  summary: 'Has certificates issued by an upstream CA, over EST.',
+  config,
+  async open(config, { name, dataDirectory, vault, clock, log }) {
+    const { username, password, client_name: credentialName, timeout_seconds: timeout = 20 } = config;
+    if ((username === undefined) !== (password === undefined))
+      throw new Error('username and password belong together');
+    if (credentialName !== undefined && (username === undefined || config.client_certificate !== undefined))
+      throw new Error('client_name needs username and password, and no client_certificate');
+    const most = config.retry_after_most_seconds ?? 3600;
+    const least = config.retry_after_least_seconds ?? Math.min(2, most);
+    if (least > most) throw new Error('retry_after_least_seconds is more than retry_after_most_seconds');
+    return (await adapter()).openRemoteEst({
+      name,
+      url: place(config),
+      trust: await trusted(config),
+      ...(username !== undefined && password !== undefined && { login: { username, password } }),
+      credential: await credential(config),
+      credentialName,
+      timeout: timeout * 1000,
+      waiting: { least, most, usual: Math.min(most, Math.max(least, 60)) },
+      file: join(dataDirectory, 'issuers', `${name}.credential`),
+      vault,
+      clock,
+      log,
+    });
+  },
+});
+
+/** RFC 7030 §3.2.2: where an address has no path, it is the usual one. */
+function place({ url, label }: Config): string {
+  const { origin, pathname } = new URL(url);
+  const base = pathname === '/' ? '/.well-known/est' : pathname.replace(/\/+$/, '');
+  return `${origin}${base}${label === undefined ? '' : `/${label}`}`;
+}
+
+async function trusted({ trust }: Config): Promise<Trust> {
+  const { file, fingerprint } = trust ?? {};
+  if (file !== undefined && fingerprint !== undefined)
+    throw new Error('trust is by a file or by a fingerprint, not both');
+  if (fingerprint !== undefined)
+    return { kind: 'fingerprint', sha256: fingerprint.replaceAll(':', '').toUpperCase() };
+  return file === undefined
+    ? { kind: 'system' }
+    : { kind: 'anchors', certificates: await readCertificateFile(new Uint8Array(await readFile(file)), '') };
+}
+
+async function credential(config: Config): Promise<RemoteEstOptions['credential']> {
+  const { client_certificate: certificate, client_key: key, client_key_password: password = '' } = config;
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate === undefined || key === undefined)
+    throw new Error('client_certificate and client_key belong together');
+  return {
+    certificates: await readCertificateFile(new Uint8Array(await readFile(certificate)), password),
+    key: await readPrivateKey(new Uint8Array(await readFile(key)), password),
+  };
+}

@@ -1,0 +1,64 @@
+import { inboundOff, tellOff } from '../host/choose.ts';
+import { loadConfiguration } from '../host/config-file.ts';
+import {
+  type Command,
+  configOption,
+  dataOption,
+  exit,
+  jsonOption,
+  type Option,
+  printJson,
+} from './command.ts';
+
+const port = (help: string): Option => ({ type: 'string', value: 'N', help });
+const place = {
+  data: dataOption,
+  config: configOption,
+  'https-port': port('Port of the HTTPS listener. Default: 8443; 0: any free one'),
+  'http-port': port('Port of the HTTP listener (CRLs, CA certificates, CMP). Default: 8080; 0: any free one'),
+};
+
+export const serveCommands: readonly Command[] = [
+  {
+    name: 'serve',
+    positionals: [],
+    summary: 'Serve until SIGTERM or SIGINT.',
+    details: `The first start makes a root CA, an issuing CA, the domain "default", a TLS credential and the user
+"admin" in the data directory. The administrator's password is POSTERN_ADMIN_PASSWORD or, without that, random and
+printed once. "postern ready URL" on standard output says that connections are accepted; the log goes to the
+data directory and, as lines of JSON, to standard error.`,
+    options: place,
+    async run({ place, catalog }) {
+      const { serve } = await import('../host/main.ts');
+      return serve(place, catalog, process.argv.slice(1));
+    },
+  },
+  {
+    name: 'check',
+    positionals: [],
+    summary: 'Check the configuration, all of it, and open nothing.',
+    details:
+      'Exit status 0 when it is in order, 78 when it is not: then every problem stands on standard error.',
+    options: { ...place, json: jsonOption },
+    async run({ place, catalog, options }) {
+      const { configuration, dataDirectory, file } = await loadConfiguration(place, catalog);
+      const { https_port: https, http_port: http } = configuration.server;
+      const { addresses } = await import('../host/service.ts');
+      const { baseUrl } = addresses(configuration, { https, http });
+      const plugins = Object.fromEntries(
+        (['store', 'keys', 'issuers', 'inbound'] as const).map((slot) => [
+          slot,
+          configuration[slot].map(({ name }) => name),
+        ]),
+      );
+      const off = inboundOff(catalog, configuration.inbound);
+      if (options.json === true) {
+        printJson({ file: file ?? null, data: dataDirectory, base_url: baseUrl, plugins, inbound_off: off });
+      } else {
+        console.log(`${file ?? 'The built-in configuration'} is in order.`);
+        if (off.length > 0) console.log(tellOff(off));
+      }
+      return exit.success;
+    },
+  },
+];

@@ -1,0 +1,104 @@
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Plugin } from '../kit/contract.ts';
+import { type Configuration, ConfigurationError, readConfiguration } from './config.ts';
+import { loadPlugin } from './registry.ts';
+
+/** What the command line says of where things are. */
+export interface Place {
+  /** Default: `./data`. */
+  readonly data?: string | undefined;
+  /** Default: `postern.toml` in the working directory or in the data directory, if there is one. */
+  readonly config?: string | undefined;
+  readonly httpsPort?: number | undefined;
+  readonly httpPort?: number | undefined;
+}
+
+export interface LoadedConfiguration {
+  readonly configuration: Configuration;
+  /** Absolute. */
+  readonly dataDirectory: string;
+  /** The file that was read, absolute; undefined where there is none. */
+  readonly file: string | undefined;
+}
+
+/** Finds, reads and checks the configuration. Throws a ConfigurationError. */
+export async function loadConfiguration(
+  { data, config, httpsPort, httpPort }: Place,
+  catalog: readonly Plugin[],
+): Promise<LoadedConfiguration> {
+  const dataDirectory = resolve(data ?? 'data');
+  const usual = [resolve('postern.toml'), join(dataDirectory, 'postern.toml')];
+  const file = config === undefined ? usual.find((path) => existsSync(path)) : resolve(config);
+  const directory = file === undefined ? process.cwd() : dirname(file);
+  const configuration = await readConfiguration({
+    tables: file === undefined ? {} : readToml(file),
+    overrides: {
+      ...(httpsPort !== undefined && { https_port: httpsPort }),
+      ...(httpPort !== undefined && { http_port: httpPort }),
+    },
+    source: { environment: process.env, directory, readSecret },
+    catalog,
+    load: (specifier) => loadPlugin(specifier, directory),
+  });
+  return { configuration, dataDirectory, file };
+}
+
+function readToml(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError([`${file}: ${why(error)}`]);
+  }
+  try {
+    return Bun.TOML.parse(text);
+  } catch (error) {
+    // What stands after the parser's colon quotes the file, and secrets with it.
+    const [message] = (error as Error).message.replace(/^TOML Parse error: /, '').split(':');
+    throw new ConfigurationError([`${file}, near line ${lineAtFault(text)}: ${message}`]);
+  }
+}
+
+/** The parser does not say where: what stands before the first line at fault still parses. */
+function lineAtFault(text: string): number {
+  const lines = text.split('\n');
+  for (let n = lines.length - 1; n > 0; n--) {
+    try {
+      Bun.TOML.parse(lines.slice(0, n).join('\n'));
+      return n + 1;
+    } catch {}
+  }
+  return 1;
+}
+
+const mostSecretOctets = 65_536;
+
+/** A secret in a file belongs to one account alone. The line feed at its end is no part of it. */
+function readSecret(path: string): string {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch (error) {
+    throw new Error(`the file ${why(error)}`);
+  }
+  try {
+    const file = fstatSync(descriptor);
+    const { mode, size } = file;
+    if (file.isDirectory()) throw new Error('the file is a directory');
+    if ((mode & 0o077) !== 0) throw new Error('the file is open to other accounts: chmod 600');
+    if (size > mostSecretOctets) throw new Error('the file is too long for a secret');
+    return readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this account',
+  EISDIR: 'is a directory',
+};
+
+const why = (error: unknown): string =>
+  reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';

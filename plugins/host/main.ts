@@ -1,0 +1,326 @@
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { availableParallelism, networkInterfaces } from 'node:os';
+import type { Limits } from '#adapters/inbound/http/limits.ts';
+import { type Listener, openListener } from '#adapters/inbound/http/listener.ts';
+import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
+import { encodePem } from '#adapters/wire/pem.ts';
+import type { Gateway, TlsCredential } from '#core/gateway.ts';
+import type { Log } from '#core/ports/logs.ts';
+import type { Plugin } from '../kit/contract.ts';
+import { inboundOff, tellOff } from './choose.ts';
+import type { Configuration } from './config.ts';
+import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
+import {
+  type Addresses,
+  addresses,
+  openLog,
+  openService,
+  rememberAddresses,
+  rememberedAddresses,
+  type Service,
+} from './service.ts';
+import { isWorker, runWorkers, tellReady } from './workers.ts';
+
+/** Milliseconds: requests under way get the first, everything together the second. */
+const grace = 7000;
+const patience = 9500;
+
+/**
+ * Serves until SIGTERM or SIGINT, then answers the exit status. In the process that the operator started, the first start
+ * is made and `postern ready <base URL>` printed; with several workers they do the serving.
+ */
+export async function serve(
+  place: Place,
+  catalog: readonly Plugin[],
+  argv: readonly string[],
+): Promise<number> {
+  const loaded = await loadConfiguration(place, catalog);
+  if (isWorker()) return serveHere(loaded, fixedPorts(loaded.configuration), tellReady);
+
+  using _lock = await lockData(loaded);
+  const off = inboundOff(catalog, loaded.configuration.inbound);
+  if (off.length > 0) console.log(tellOff(off));
+  const ports = await choosePorts(loaded.configuration);
+  const ready = (where: Addresses): void => {
+    rememberAddresses(loaded.dataDirectory, where);
+    console.log(`postern ready ${where.baseUrl}`);
+  };
+  const workers = numberOfWorkers(loaded.configuration);
+  if (workers === 1) return await serveHere(loaded, ports, ready);
+
+  const where = addresses(loaded.configuration, ports);
+  {
+    // Of its own: later on, a signal is for the workers.
+    using signal = stopSignal();
+    await using stack = new AsyncDisposableStack();
+    const service = await openService(loaded, where, { logToStderr: true }, stack);
+    if (!(await firstStart(service, signal.stopped))) return 0;
+  }
+  // What lets workers share a port would let in those of another service too.
+  const host = loaded.configuration.server.host ?? everywhere();
+  for (const port of [ports.https, ports.http]) {
+    await claim(host, port).catch((error) => {
+      throw listening(Object.assign(error, { port }), ports);
+    });
+  }
+  await using stack = new AsyncDisposableStack();
+  return await runWorkers({
+    log: await openLog(loaded, { logToStderr: true }, stack),
+    count: workers,
+    command: [...argv, '--https-port', String(ports.https), '--http-port', String(ports.http)],
+    ready: () => ready(where),
+    patience,
+  });
+}
+
+/**
+ * With a store for one process, the data directory is for one `serve`; with its workers, they are one. Commands beside it need no lock.
+ * Gateways that share a database may share the directory too.
+ */
+async function lockData(loaded: LoadedConfiguration): Promise<Disposable> {
+  const { configuration, dataDirectory } = loaded;
+  if (!configuration.store[0]?.plugin.oneProcess) return { [Symbol.dispose]() {} };
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(dataDirectory);
+  if (lock) return lock;
+  throw new Error(
+    `the data directory ${dataDirectory} is in use by another postern serve, at ${rememberedAddresses(loaded).baseUrl}: ` +
+      'stop that one first, or give this one a directory of its own with --data',
+  );
+}
+
+interface PortNumbers {
+  readonly https: number;
+  readonly http: number;
+}
+
+/** With `ready` called once connections are accepted. A worker leaves the first start to the process that started it. */
+async function serveHere(
+  loaded: LoadedConfiguration,
+  ports: PortNumbers,
+  ready: (where: Addresses) => void,
+): Promise<number> {
+  const { configuration } = loaded;
+  const { stopped } = stopSignal();
+  const where = addresses(configuration, ports);
+  await using stack = new AsyncDisposableStack();
+  const service = await openService(loaded, where, { logToStderr: true }, stack);
+  const { gateway, log } = service;
+  if (!isWorker() && !(await firstStart(service, stopped))) return 0;
+  const inbound = await service.openInbound();
+
+  let served = await gateway.tlsCredential();
+  const host = configuration.server.host ?? everywhere();
+  const reusePort = isWorker();
+  const listener = await openListener({
+    mounts: inbound.flatMap(({ mounts }) => mounts),
+    https: {
+      port: ports.https,
+      host,
+      reusePort,
+      credential: pem(served),
+      minVersion: await gateway.minimumTls(),
+    },
+    http: { port: ports.http, host, reusePort },
+    trustedProxies: configuration.server.trusted_proxies,
+    limits: limits(configuration),
+    onError: (error) => log.error('request failed', error),
+  }).catch((error) => {
+    throw listening(error, ports);
+  });
+  stack.defer(() => listener.close(grace));
+
+  const holder = crypto.randomUUID();
+  const renew = async (): Promise<void> => {
+    served = await renewCredential(gateway, listener, served, log);
+  };
+  gateway.onTlsCredential(renew);
+  repeat(stack, log, 'the TLS credential cannot be renewed', 1000, renew);
+  repeat(stack, log, 'maintenance failed', 30_000, () => gateway.maintain(holder));
+  stack.defer(() => gateway.delivered());
+  const cut = new AbortController();
+  repeat(stack, log, 'webhooks cannot be told', 1000, () => gateway.deliver(holder, cut.signal));
+  stack.defer(() => cut.abort());
+  repeat(stack, log, 'devices cannot be imported', 2000, () => gateway.proceedImports());
+  log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
+  ready(where);
+
+  const signal = await stopped;
+  log.info('stopping', { signal });
+  return 0;
+}
+
+/** The operator's version of what the system says when a port cannot be had. */
+function listening(error: NodeJS.ErrnoException & { readonly port?: number }, ports: PortNumbers): Error {
+  const port = error.port ?? `${ports.https} or ${ports.http}`;
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} is taken by another process`,
+    EACCES: `port ${port} may not be used by this account`,
+    EADDRNOTAVAIL: 'server.host is no address of this machine',
+  };
+  return new Error(why[error.code ?? ''] ?? error.message, { cause: error });
+}
+
+/**
+ * Makes what is not there yet, and tells the operator of the administrator that it made. False when it was `stopped` meanwhile; while
+ * it waits for another instance, at once.
+ */
+async function firstStart({ gateway, log }: Service, stopped: Promise<string>): Promise<boolean> {
+  const given = process.env.POSTERN_ADMIN_PASSWORD || undefined;
+  const adminPassword = given ?? randomPassword();
+  const halted = new Error('stopped');
+  let waits = false;
+  const pause = async (): Promise<void> => {
+    if (!waits) log.info('another instance is starting, or was cut off within the last 30 seconds: waiting');
+    waits = true;
+    if ((await Promise.race([stopped, Bun.sleep(200)])) !== undefined) throw halted;
+  };
+  const made = await gateway
+    .bootstrap({ adminPassword, holder: crypto.randomUUID() }, pause)
+    .catch((error) => {
+      if (error !== halted) throw error;
+    });
+  if (!made) return false;
+  const goesOn = (await Promise.race([stopped, undefined])) === undefined;
+  if (!made.adminCreated) return goesOn;
+  log.info('first start: the PKI and the user admin were made');
+  console.log(
+    given === undefined
+      ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
+      : 'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
+  );
+  return goesOn;
+}
+
+/** 120 bits, without characters that look alike. */
+function randomPassword(): string {
+  const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
+  const picked = [...crypto.getRandomValues(new Uint8Array(24))].map(
+    (octet) => letters[octet % letters.length],
+  );
+  return picked.join('').replace(/.{6}(?=.)/g, '$&-');
+}
+
+async function renewCredential(
+  gateway: Gateway,
+  listener: Listener,
+  served: TlsCredential,
+  log: Log,
+): Promise<TlsCredential> {
+  const current = await gateway.tlsCredential();
+  if (current.id !== served.id) {
+    listener.setCredential(pem(current));
+    log.info('serving another TLS credential', { credential: current.id });
+  }
+  return current;
+}
+
+const pem = ({ certificate, chain, privateKey }: TlsCredential) => ({
+  certificateChain: [certificate, ...chain].map((der) => encodePem('CERTIFICATE', der)).join(''),
+  privateKey: encodePem('PRIVATE KEY', privateKey),
+});
+
+/** Runs `task` again and again until `stack` is disposed of, which waits for the run under way. */
+function repeat(
+  stack: AsyncDisposableStack,
+  log: Log,
+  failure: string,
+  every: number,
+  task: () => Promise<void>,
+): void {
+  const stop = Promise.withResolvers<'stop'>();
+  const run = async (): Promise<void> => {
+    let failed = false;
+    do {
+      try {
+        await task();
+        failed = false;
+      } catch (error) {
+        // An outage is told of once, not every second.
+        if (!failed) log.error(failure, error);
+        failed = true;
+      }
+    } while ((await Promise.race([stop.promise, Bun.sleep(every)])) !== 'stop');
+  };
+  const running = run();
+  stack.defer(() => {
+    stop.resolve('stop');
+    return running;
+  });
+}
+
+/** The first SIGTERM or SIGINT. The second ends the process there and then. */
+function stopSignal(): { readonly stopped: Promise<string> } & Disposable {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let first: number | undefined;
+  let late: NodeJS.Timeout | undefined;
+  const stop = (signal: string): void => {
+    // Ctrl-C reaches the whole process group, and npm passes it on once more.
+    if (first !== undefined && performance.now() - first > 500) process.exit(1);
+    // Whatever hangs, in the start too, an operator who asked for the end gets it.
+    late ??= setTimeout(() => process.exit(0), patience).unref();
+    first ??= performance.now();
+    resolve(signal);
+  };
+  // A worker hears from the process that started it, also when that process is gone.
+  const interrupt = isWorker() ? () => {} : stop;
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', interrupt);
+  if (isWorker()) process.on('disconnect', () => stop('disconnect'));
+  return {
+    stopped: promise,
+    [Symbol.dispose]() {
+      clearTimeout(late);
+      process.off('SIGTERM', stop);
+      process.off('SIGINT', interrupt);
+    },
+  };
+}
+
+function limits({ limits }: Configuration): Partial<Limits> {
+  const { header_octets: headerOctets, header_fields: headerFields, connections, pipelined } = limits;
+  const milliseconds = {
+    handshakeMs: limits.handshake_seconds,
+    headerMs: limits.header_seconds,
+    bodyMs: limits.body_seconds,
+    idleMs: limits.idle_seconds,
+  };
+  const given = [
+    ...Object.entries({ connections, headerOctets, headerFields, pipelined }),
+    ...Object.entries(milliseconds).map(([name, seconds]) => [name, seconds && seconds * 1000] as const),
+  ];
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/** SQLite has one writer; everything else gains by a process for each core. */
+function numberOfWorkers({ server, store }: Configuration): number {
+  return server.workers ?? (store[0]?.plugin.oneProcess ? 1 : availableParallelism());
+}
+
+/** Every address, IPv6 and IPv4 alike; IPv4 alone where the machine has no IPv6. */
+function everywhere(): string {
+  const known = Object.values(networkInterfaces()).flat();
+  return known.some((address) => address?.family === 'IPv6') ? '::' : '0.0.0.0';
+}
+
+const fixedPorts = ({ server }: Configuration): PortNumbers => ({
+  https: server.https_port,
+  http: server.http_port,
+});
+
+/** The base URL and several workers need a number before anything listens: 0 becomes one that is free now. */
+async function choosePorts({ server }: Configuration): Promise<PortNumbers> {
+  const host = server.host ?? everywhere();
+  const https = server.https_port || (await claim(host, 0));
+  return { https, http: server.http_port || (await claim(host, 0)) };
+}
+
+/** Has the port for a moment, with nobody else; 0: one that is free. Its number; rejects where it cannot be had. */
+async function claim(host: string, port: number): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(port, host, resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}

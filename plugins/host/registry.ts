@@ -1,0 +1,103 @@
+import { KindGuard, type TSchema } from '@sinclair/typebox';
+import {
+  contractVersion,
+  type InboundSurroundings,
+  type Plugin,
+  type Ports,
+  type Slot,
+  type Surroundings,
+  slots,
+} from '../kit/contract.ts';
+import type { Chosen } from './choose.ts';
+import { reason } from './reason.ts';
+
+/** A plugin could not be opened. The message is for the operator. */
+class OpenError extends Error {
+  override readonly name = 'OpenError';
+}
+
+/**
+ * Opens the plugins of one slot in their order. `stack` closes them, in reverse; when one fails, the
+ * caller disposes of it, and those that were opened are closed. Throws an OpenError.
+ */
+export async function openSlot<S extends Slot>(
+  slot: S,
+  chosen: readonly Chosen<S>[],
+  surroundings: Omit<S extends 'inbound' ? InboundSurroundings : Surroundings, 'name'>,
+  stack: AsyncDisposableStack,
+): Promise<Map<string, Ports[S]>> {
+  const opened = new Map<string, Ports[S]>();
+  for (const { name, plugin, config } of chosen) {
+    const path = slots[slot].most === 1 ? slot : `${slot}.${name}`;
+    const { log } = surroundings;
+    try {
+      const port = await plugin.open(config, { ...surroundings, name } as Parameters<typeof plugin.open>[1]);
+      opened.set(name, port);
+      stack.defer(async () => {
+        try {
+          await (port as { close?(): Promise<void> }).close?.();
+        } catch (error) {
+          log.error('a plugin could not be closed', error, { plugin: path });
+        }
+      });
+    } catch (error) {
+      log.error('a plugin could not be opened', error, { plugin: path });
+      const why = error instanceof Error ? reason(error) : 'cannot be opened';
+      throw new OpenError(`${path}: ${why}`, { cause: error });
+    }
+  }
+  return opened;
+}
+
+/**
+ * What a module from outside imports as `postern`, wherever it lies and with nothing installed beside it: the very modules that
+ * run here, whichever clone its own tests are linked to.
+ */
+async function offerContract(): Promise<void> {
+  const postern = await import('../kit/postern.ts');
+  Bun.plugin({
+    name: 'postern',
+    setup(build) {
+      build.module('postern', () => ({ exports: { ...postern }, loader: 'object' }));
+    },
+  });
+}
+
+/**
+ * Loads a plugin from outside: its default export, or the export `plugin`. `specifier` is a path or the name of a package,
+ * relative to `directory`. Throws an Error that says what is wrong with it.
+ */
+export async function loadPlugin(specifier: string, directory: string): Promise<Plugin> {
+  await offerContract();
+  let module: { readonly default?: unknown; readonly plugin?: unknown };
+  try {
+    module = await import(Bun.resolveSync(specifier, directory));
+  } catch (error) {
+    throw new Error(`cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const plugin = module.default ?? module.plugin;
+  if (!isPlugin(plugin)) {
+    throw new Error(
+      'exports no plugin: its default export has to be what definePlugin({ slot, name, … }) gives',
+    );
+  }
+  if (plugin.contract !== contractVersion) {
+    throw new Error(
+      `the plugin follows version ${plugin.contract} of the contract, this is ${contractVersion}`,
+    );
+  }
+  return plugin;
+}
+
+function isPlugin(value: unknown): value is Plugin {
+  if (typeof value !== 'object' || value === null) return false;
+  const { contract, slot, name, config, open } = value as Record<string, unknown>;
+  return (
+    Number.isInteger(contract) &&
+    typeof slot === 'string' &&
+    Object.hasOwn(slots, slot) &&
+    typeof name === 'string' &&
+    KindGuard.IsObject(config as TSchema) &&
+    typeof open === 'function'
+  );
+}

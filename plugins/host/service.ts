@@ -1,0 +1,210 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createBackups } from '#adapters/outbound/backup/backups.ts';
+import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { openLogDirectory } from '#adapters/outbound/system/log-directory.ts';
+import { openLogFile } from '#adapters/outbound/system/log-file.ts';
+import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
+import { passwords } from '#adapters/outbound/system/passwords.ts';
+import { patterns } from '#adapters/outbound/system/patterns.ts';
+import { createVault } from '#adapters/outbound/system/vault.ts';
+import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
+import { demandMasterKey } from '#core/accounts/token-key.ts';
+import { createGateway, type Gateway } from '#core/gateway.ts';
+import type { Log } from '#core/ports/logs.ts';
+import { defaultLoginLimits } from '#core/ports/settings.ts';
+import type { Inbound } from '../kit/contract.ts';
+import type { Configuration } from './config.ts';
+import type { LoadedConfiguration } from './config-file.ts';
+import { openSlot } from './registry.ts';
+
+/** How the service is reached: `https://host:port` and `http://host:port`, without a trailing slash. */
+export interface Addresses {
+  readonly baseUrl: string;
+  readonly publicUrl: string;
+}
+
+/** Everything behind the listener, open. */
+export interface Service extends Addresses {
+  readonly gateway: Gateway;
+  readonly log: Log;
+  /** Opens the inbound plugins too. Throws an OpenError. */
+  openInbound(): Promise<readonly Inbound[]>;
+}
+
+/** As configured, or else on this machine, at these ports. */
+export function addresses(
+  { server }: Configuration,
+  ports: { readonly https: number; readonly http: number },
+): Addresses {
+  const baseUrl = server.base_url?.replace(/\/$/, '') ?? `https://localhost:${ports.https}`;
+  const publicUrl =
+    server.public_url?.replace(/\/$/, '') ?? `http://${new URL(baseUrl).hostname}:${ports.http}`;
+  return { baseUrl, publicUrl };
+}
+
+const lastAddresses = 'addresses.json';
+
+/** For commands beside the server: it may have been given ports that they are not told of. */
+export function rememberAddresses(dataDirectory: string, addresses: Addresses): void {
+  const path = join(dataDirectory, lastAddresses);
+  // Gateways that share the directory may start at the same moment.
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, `${JSON.stringify(addresses)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+export function rememberedAddresses({ configuration, dataDirectory }: LoadedConfiguration): Addresses {
+  const path = join(dataDirectory, lastAddresses);
+  if (!existsSync(path)) {
+    const { https_port: https, http_port: http } = configuration.server;
+    return addresses(configuration, { https, http });
+  }
+  const remembered = parseAddresses(readFileSync(path, 'utf8'));
+  if (!remembered) throw new Error(`${path} is damaged: remove it, the next start writes it anew`);
+  return remembered;
+}
+
+function parseAddresses(text: string): Addresses | undefined {
+  try {
+    const { baseUrl, publicUrl } = JSON.parse(text);
+    if (typeof baseUrl === 'string' && typeof publicUrl === 'string') return { baseUrl, publicUrl };
+  } catch {}
+  return undefined;
+}
+
+/**
+ * Opens what the configuration names, in the order of the slots, and the gateway over it. `stack` closes it, in reverse; the
+ * caller disposes of it, also when this fails. Throws an OpenError, or an Error with a message for the operator.
+ */
+export async function openService(
+  loaded: LoadedConfiguration,
+  { baseUrl, publicUrl }: Addresses,
+  options: { readonly logToStderr: boolean },
+  stack: AsyncDisposableStack,
+): Promise<Service> {
+  const { configuration, dataDirectory } = loaded;
+  const log = await openLog(loaded, options, stack);
+  const { key_file: file, passphrase } = configuration.secrets;
+  const masterKey = await openMasterKey({
+    dataDirectory,
+    ...(file !== undefined && { file }),
+    ...(passphrase !== undefined && { passphrase }),
+  });
+  const vault = createVault(masterKey.subKey('postern vault'));
+  const surroundings = { dataDirectory, log, clock: systemClock, entropy: systemEntropy, vault };
+  const keyVault = createVault(masterKey.subKey('postern key files'));
+
+  const stores = await openSlot('store', configuration.store, surroundings, stack);
+  const [store] = stores.values();
+  await demandMasterKey({ store: store!, vault });
+  const keyStores = await openSlot('keys', configuration.keys, { ...surroundings, vault: keyVault }, stack);
+  const issuers = await openSlot('issuers', configuration.issuers, { ...surroundings, keyStores }, stack);
+  const logFiles = openLogDirectory(logDirectory(configuration, dataDirectory));
+  const backups = createBackups({
+    store: store!,
+    keyStores,
+    clock: systemClock,
+    files: backedUpFiles(loaded),
+    ...backupOptions(configuration),
+  });
+  const ports = {
+    ...surroundings,
+    store: store!,
+    keyStores,
+    issuers,
+    notifier: createNotifier(),
+    passwords,
+    patterns,
+    logFiles,
+    backups,
+  };
+  const gateway = createGateway(ports, {
+    defaultDomain: configuration.domains.default,
+    publicUrl,
+    ...ocspUrl(configuration, publicUrl),
+    baseUrl,
+    protocols: configuration.inbound.map(({ plugin }) => plugin.name),
+    serverNames: serverNames(configuration, baseUrl, publicUrl),
+    loginLimits: loginLimits(configuration),
+  });
+  return {
+    gateway,
+    log,
+    baseUrl,
+    publicUrl,
+    async openInbound() {
+      const inbound = { ...surroundings, gateway, baseUrl };
+      return [...(await openSlot('inbound', configuration.inbound, inbound, stack)).values()];
+    },
+  };
+}
+
+/** RFC 6960 §A.1: over plain HTTP, as whoever asks cannot be made to check another certificate first. */
+function ocspUrl({ inbound }: Configuration, publicUrl: string): { ocspUrl?: string } {
+  if (!publicUrl.startsWith('http://')) return {};
+  for (const { plugin, config } of inbound) {
+    if (plugin.ocspPath) return { ocspUrl: publicUrl + plugin.ocspPath(config) };
+  }
+  return {};
+}
+
+/** The log in the data directory, which is made if it is missing; `stack` closes it. */
+export async function openLog(
+  { configuration, dataDirectory }: LoadedConfiguration,
+  options: { readonly logToStderr: boolean },
+  stack: AsyncDisposableStack,
+): Promise<Log> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const { directory, level, max_bytes: maxBytes, max_files: maxFiles } = configuration.log;
+  const file = await openLogFile({
+    directory: directory ?? join(dataDirectory, 'logs'),
+    level,
+    stderr: options.logToStderr,
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(maxFiles !== undefined && { maxFiles }),
+  });
+  stack.defer(() => file.close());
+  return file;
+}
+
+const logDirectory = ({ log }: Pick<Configuration, 'log'>, dataDirectory: string): string =>
+  log.directory ?? join(dataDirectory, 'logs');
+
+/** Name in a backup → where it is here. */
+export function backedUpFiles({ configuration, dataDirectory, file }: LoadedConfiguration) {
+  const { key_file: keyFile, passphrase } = configuration.secrets;
+  return {
+    'master.json': join(dataDirectory, 'master.json'),
+    ...(passphrase === undefined && { 'master.key': keyFile ?? join(dataDirectory, 'master.key') }),
+    ...(file !== undefined && { 'postern.toml': file }),
+  };
+}
+
+function backupOptions({ backup }: Configuration) {
+  const { passphrase, keep, sftp_key: key, sftp_key_passphrase, sftp_host_key: hostKey } = backup;
+  if (key === undefined || hostKey === undefined) return { passphrase, keep, sftp: undefined };
+  const keyPassphrase = sftp_key_passphrase;
+  return { passphrase, keep, sftp: { key, hostKey, ...(keyPassphrase !== undefined && { keyPassphrase }) } };
+}
+
+/** What people and devices may call this machine. */
+function serverNames({ server }: Configuration, ...urls: readonly string[]): readonly string[] {
+  if (server.names) return server.names;
+  const reached = urls.map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ''));
+  const machine = hostname().toLowerCase();
+  const own = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(machine) ? [machine] : [];
+  return [...new Set([...reached, 'localhost', ...own, '127.0.0.1', '::1'])];
+}
+
+function loginLimits({ limits }: Configuration) {
+  const { login_window_seconds: seconds } = limits;
+  return {
+    perName: limits.login_failures_per_name ?? defaultLoginLimits.perName,
+    perAddress: limits.login_failures_per_address ?? defaultLoginLimits.perAddress,
+    window: seconds === undefined ? defaultLoginLimits.window : seconds * 1000,
+  };
+}
