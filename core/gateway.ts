@@ -30,8 +30,10 @@ import { type ProtectionCredential, ProtectionCredentials } from './ca/protectio
 import { type RevocationStatuses, revocationStatuses } from './ca/revocation-status.ts';
 import { linkRoots } from './ca/root-links.ts';
 import { renewTlsCredential } from './ca/tls-renewal.ts';
-import { ConfigurationCache, type LoadedCa } from './configuration/configuration.ts';
+import { ConfigurationCache } from './configuration/cache.ts';
+import type { LoadedCa } from './configuration/configuration.ts';
 import { currentSettings } from './configuration/runtime-settings.ts';
+import { configurationHealth } from './configuration/set-aside.ts';
 import { resolveCa, resolveDomain } from './configuration/target.ts';
 import {
   type NoOnboardingInput,
@@ -155,7 +157,7 @@ export interface Gateway {
   /** Faults: forbidden. */
   metrics(principal: Principal): Promise<readonly MetricFamily[]>;
 
-  /** The state of everything that the service depends on, by name: `store`, `keys.<name>`, `issuers.<name>`. */
+  /** The state of everything that the service depends on, by name: `store`, `configuration`, `keys.<name>`, `issuers.<name>`. */
   health(): Promise<Readonly<Record<string, Health>>>;
   /** The active TLS server credential. Cheap to ask again: the same object while nothing changed. */
   tlsCredential(): Promise<TlsCredential>;
@@ -204,6 +206,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
   const health: Gateway['health'] = async () => {
     const parts: [string, HasHealth][] = [
       ['store', store],
+      ['configuration', { health: async () => configurationHealth(await context.configuration.current()) }],
       ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, HasHealth]),
       ...[...ports.issuers].map(
         ([name, issuer]) =>

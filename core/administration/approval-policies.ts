@@ -2,26 +2,13 @@ import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { ApprovalPolicy } from '../records/approval-policy.ts';
+import { type ApprovalPolicy, usualPolicy } from '../records/approval-policy.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}
 
 /** What is left out, or null, does not narrow the policy. */
 export type ApprovalPolicyInput = Pick<ApprovalPolicy, 'uniqueName' | 'decision'> &
   Partial<Omit<ApprovalPolicy, 'id' | 'createdAt'>>;
-
-const usual = {
-  priority: 100,
-  isActive: true,
-  protocols: [],
-  operations: [],
-  domain: null,
-  profile: null,
-  device: null,
-  devicePattern: null,
-  approvers: 1,
-  expiresIn: 7 * 86_400,
-} as const;
 
 export function approvalPolicies(
   context: Dependencies,
@@ -45,7 +32,7 @@ export function approvalPolicies(
     summary: ({ uniqueName, decision }) => ({ uniqueName, decision }),
     async create(input) {
       await check(input);
-      const values = { ...usual, ...input, createdAt: context.clock.now() };
+      const values = { ...usualPolicy, ...input, createdAt: context.clock.now() };
       return { writes: [{ op: 'insert', kind: 'approvalPolicy', values }] };
     },
     async update({ id }, changes) {

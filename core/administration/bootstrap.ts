@@ -6,19 +6,21 @@ import { newUniqueName } from '../ca/credential-kinds.ts';
 import { createOwnCredential } from '../ca/own-credentials.ts';
 import { serverNames } from '../ca/server-names.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { Fault } from '../fault.ts';
+import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
-import type { Write } from '../ports/store.ts';
+import type { Setting, Write } from '../ports/store.ts';
 import { shippedProfiles } from '../profiles/shipped.ts';
 import { credentialType } from '../records/credential.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
+import { everyRecord } from '../storage/every-record.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
+import { parseCertificate } from '../x509/certificate.ts';
 import { attribute, buildName } from '../x509/name.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'store'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
     WithConfiguration,
     WithSettings {}
 
@@ -78,11 +80,14 @@ const rolesMadeName = 'shipped-roles';
  * What is shipped changes with the versions: a role goes along with it until an administrator changes the role, and does not come back
  * once an administrator has deleted it.
  */
-async function makeRoles(context: Pick<Ports, 'clock' | 'store'>): Promise<void> {
+async function makeRoles(context: Pick<Ports, 'clock' | 'store' | 'log'>): Promise<void> {
   await makeNewRoles(context);
   const { store } = context;
   for (const [uniqueName, role] of Object.entries(shippedRoles)) {
-    const existing = await store.find('role', { uniqueName });
+    const existing = await store.find('role', { uniqueName }).catch((error) => {
+      if (toFault(error).code === 'unavailable') throw error;
+      context.log.error('a shipped role cannot be read', error, { role: uniqueName });
+    });
     if (!existing) continue;
     const { id, permissions } = existing;
     if (new Set(permissions).symmetricDifference(new Set(role.permissions)).size === 0) continue;
@@ -95,21 +100,31 @@ async function makeRoles(context: Pick<Ports, 'clock' | 'store'>): Promise<void>
   }
 }
 
-async function makeNewRoles({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<void> {
+async function makeNewRoles({ store, clock, log }: Pick<Ports, 'clock' | 'store' | 'log'>): Promise<void> {
   const setting = await store.find('setting', { name: rolesMadeName });
-  const { names } = setting
-    ? settingContent<RolesMade>(setting, ({ names }) => Array.isArray(names))
-    : { names: [] };
+  const made = setting && rolesMade(setting, log);
+  if (setting && !made) return;
+  const names = made?.names ?? [];
   const fresh = Object.entries(shippedRoles).filter(([uniqueName]) => !names.includes(uniqueName));
   if (fresh.length === 0) return;
-  const made: RolesMade = { names: [...names, ...fresh.map(([uniqueName]) => uniqueName)] };
-  const value = Buffer.from(JSON.stringify(made));
+  const next: RolesMade = { names: [...names, ...fresh.map(([uniqueName]) => uniqueName)] };
+  const value = Buffer.from(JSON.stringify(next));
   const writes = [settingWrite(rolesMadeName, setting, value, false)];
   for (const [uniqueName, role] of fresh) {
     if (await store.find('role', { uniqueName })) continue;
     writes.push({ op: 'insert', kind: 'role', values: { createdAt: clock.now(), uniqueName, ...role } });
   }
   await store.commit(writes);
+}
+
+/** Undefined where the record is damaged: no role is made then that an administrator may have deleted. */
+function rolesMade(setting: Setting, log: Ports['log']): RolesMade | undefined {
+  try {
+    return settingContent<RolesMade>(setting, ({ names }) => Array.isArray(names));
+  } catch (error) {
+    log.error('which roles have been made cannot be read', error);
+    return undefined;
+  }
 }
 
 /** Whether an administrator ever changed a role, or has made it: the audit trail, which forgets nothing, says so. */
@@ -123,8 +138,7 @@ async function isChanged({ store }: Pick<Ports, 'store'>, role: number): Promise
 
 async function makeProfiles(context: Dependencies): Promise<void> {
   const { store, clock } = context;
-  const { records } = await store.list('profile', { limit: 1 });
-  if (records.length > 0) return;
+  if ((await store.count('profile', [], 1)) > 0) return;
   const writes = Object.entries(shippedProfiles).map(
     ([uniqueName, profile]): Write => ({
       op: 'insert',
@@ -139,8 +153,9 @@ async function makeProfiles(context: Dependencies): Promise<void> {
 async function makeCas(context: Dependencies): Promise<void> {
   const keyStore = context.keyStores.keys().next().value!;
   const { store, entropy } = context;
-  const { records } = await store.list('issuingCa', { limit: 1, order: { field: 'id', descending: false } });
-  let root = records[0];
+  const { records, damaged } = await everyRecord(store, 'issuingCa');
+  if (damaged.length > 0 || records.some(({ type }) => type === issuingCaType.autoGenerated)) return;
+  let root = records.at(-1);
   if (root && root.type !== issuingCaType.autoGeneratedRoot) return;
   // Two installations must not have CAs of one name: a truststore would mix them up.
   const mark = root ? root.commonName.slice(-8) : Buffer.from(entropy.bytes(4)).toString('hex').toUpperCase();
@@ -157,7 +172,6 @@ async function makeCas(context: Dependencies): Promise<void> {
     } as const;
     root = await store.get('issuingCa', await createCa(context, wanted, systemActor));
   }
-  if (await store.find('issuingCa', { type: issuingCaType.autoGenerated })) return;
   const parent = (await context.configuration.current()).ca(root!.id);
   if (!parent) throw new Fault('unavailable', 'the root CA cannot be used');
   const wanted = {
@@ -176,7 +190,7 @@ async function makeCas(context: Dependencies): Promise<void> {
 async function makeDefaultDomain(context: Dependencies): Promise<void> {
   const { store, clock, settings } = context;
   const uniqueName = settings.defaultDomain;
-  if (await store.find('domain', { uniqueName })) return;
+  if ((await store.count('domain', [{ field: 'uniqueName', is: 'equal', value: uniqueName }], 1)) > 0) return;
   const issuing = await store.find('issuingCa', { type: issuingCaType.autoGenerated });
   const { records } = await store.list('profile', { limit: 1000 });
   const profiles = records
@@ -207,7 +221,7 @@ const deviceProfiles: ReadonlySet<string> = new Set(['domain_credential', 'tls_c
 
 async function makeTlsCredential(context: Dependencies): Promise<void> {
   const type = credentialType.tlsServer;
-  if (await context.store.find('credential', { type, isActive: true })) return;
+  if (await isServable(context)) return;
   const wanted = {
     type,
     uniqueName: newUniqueName(context, type),
@@ -220,13 +234,25 @@ async function makeTlsCredential(context: Dependencies): Promise<void> {
   await createOwnCredential(context, wanted, systemActor);
 }
 
+/** Whether there is a TLS server credential that can be read. One that cannot would keep the listener from starting: it is replaced. */
+async function isServable({ store, log }: Pick<Ports, 'store' | 'log'>): Promise<boolean> {
+  try {
+    const active = await store.find('credential', { type: credentialType.tlsServer, isActive: true });
+    if (active) parseCertificate(active.certificate);
+    return active !== undefined;
+  } catch (error) {
+    if (toFault(error).code === 'unavailable') throw error;
+    log.error('the TLS server credential cannot be read: a new one is issued', error);
+    return false;
+  }
+}
+
 async function makeAdmin(
   { store }: Pick<Ports, 'store'>,
   accounts: Accounts,
   password: string,
 ): Promise<boolean> {
-  const { records } = await store.list('user', { limit: 1 });
-  if (records.length > 0) return false;
+  if ((await store.count('user', [], 1)) > 0) return false;
   await accounts.createUser('admin', password, 'Admin', systemActor);
   return true;
 }

@@ -133,8 +133,10 @@ async function removal(
   { store }: Pick<Ports, 'store'>,
   { id, certificate }: IssuingCa,
 ): Promise<readonly Write[]> {
-  const { serialNumber } = parseCertificate(certificate);
-  const own = await store.find('certificate', { ca: id, serialNumber });
+  // A CA whose certificate cannot be read has no number to look for; it can go where nothing refers to it.
+  const serialNumber = serialNumberOf(certificate);
+  const own =
+    serialNumber === undefined ? undefined : await store.find('certificate', { ca: id, serialNumber });
   const known = await store.count('certificate', [{ field: 'ca', is: 'equal', value: id }], mostCounted);
   const issued = known - (own ? 1 : 0);
   if (issued > 0) {
@@ -145,4 +147,12 @@ async function removal(
     ...(own ? ([{ op: 'delete', kind: 'certificate', id: own.id }] as const) : []),
     { op: 'delete', kind: 'issuingCa', id },
   ];
+}
+
+function serialNumberOf(certificate: Uint8Array): string | undefined {
+  try {
+    return parseCertificate(certificate).serialNumber;
+  } catch {
+    return undefined;
+  }
 }

@@ -16,6 +16,7 @@ import {
   type NamedKeyStore,
   withNewKey,
 } from '../signing/key-stores.ts';
+import { everyRecord } from '../storage/every-record.ts';
 import { certifyCa } from '../upstream/certify-ca.ts';
 import { upstreamChain } from '../upstream/chain.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
@@ -237,7 +238,7 @@ async function demandNew(
   { store }: Pick<Ports, 'store'>,
   { certificate }: Pick<CheckedMaterial, 'certificate'>,
 ): Promise<void> {
-  const { records } = await store.list('issuingCa', { limit: 1000 });
+  const { records } = await everyRecord(store, 'issuingCa');
   const same = records.find((ca) => Buffer.compare(ca.certificate, certificate.der) === 0);
   if (!same) return;
   throw new Fault('conflict', `the issuing CA ${same.uniqueName} has this certificate already`, {

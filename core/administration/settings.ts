@@ -3,9 +3,9 @@ import { audit, brief } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import {
   currentSettings,
-  decodeSettings,
   type RuntimeSettings,
   settingName,
+  storedSettings,
 } from '../configuration/runtime-settings.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -32,8 +32,7 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
   const { store } = context;
 
   async function change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings> {
-    const setting = await store.find('setting', { name: settingName });
-    const before = decodeSettings(setting);
+    const { record: setting, settings: before } = await storedSettings(store);
     const next = { ...before, ...changes };
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
       throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {

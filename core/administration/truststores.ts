@@ -1,10 +1,11 @@
 import { type Resource, resource } from '../access/resource.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { atField, Fault } from '../fault.ts';
+import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Truststore } from '../records/truststore.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
+import { proven, readCertificate } from '../x509/readable-certificate.ts';
 import { demandUsageUnused } from './idevid-truststore.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
@@ -60,11 +61,7 @@ function checked(certificates: readonly Uint8Array[]): readonly Uint8Array[] {
   }
   const unique = new Map(certificates.map((der) => [fingerprint(der), der]));
   for (const der of unique.values()) {
-    try {
-      parseCertificate(der);
-    } catch (error) {
-      throw atField(error, field);
-    }
+    proven(field, () => readCertificate(der));
   }
   return [...unique.values()];
 }

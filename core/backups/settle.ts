@@ -2,7 +2,7 @@ import { expireGranted } from '../approvals/expiry.ts';
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites } from '../ca/revocation.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { SetAside, WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -11,6 +11,7 @@ import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { IssuingCa } from '../records/issuing-ca.ts';
+import { everyRecord } from '../storage/every-record.ts';
 import { formatSerial, parseCertificate } from '../x509/certificate.ts';
 import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
 import { readPublicKey, verifySignature } from '../x509/public-key.ts';
@@ -34,6 +35,8 @@ export interface RestoreResult {
   readonly withoutCrl: readonly string[];
   /** CAs whose new CRL could not be made yet; maintenance makes it up. */
   readonly withoutNewCrl: readonly string[];
+  /** Records that cannot be loaded: they were restored as they were in the backup, and everything else works without them. */
+  readonly setAside: readonly SetAside[];
 }
 
 /** No CA publishes as many between a backup and what befalls it; a CRLNumber has 20 octets (RFC 5280 §5.2.3). */
@@ -56,7 +59,8 @@ export async function settleRestore(
   const marker = await store.find('setting', { name: unsettledRestore });
   if (!marker) throw new Fault('conflict', 'nothing has been restored here that is not settled');
   context.configuration.expire();
-  const { records: cas } = await store.list('issuingCa', { limit: 1000 });
+  const { records } = await everyRecord(store, 'issuingCa');
+  const cas = records.filter(isReadable);
   const given = ask.crls.map((der) => {
     const crl = parseCrl(der);
     return { crl, signers: signersOf(crl, cas) };
@@ -102,7 +106,18 @@ export async function settleRestore(
       withoutNewCrl.push(uniqueName);
     });
   }
-  return { revoked, unknown, withoutCrl, withoutNewCrl };
+  const { setAside } = await context.configuration.current();
+  return { revoked, unknown, withoutCrl, withoutNewCrl, setAside };
+}
+
+/** A CA whose certificate cannot be read is set aside when the configuration is loaded. */
+function isReadable({ certificate }: IssuingCa): boolean {
+  try {
+    parseCertificate(certificate);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 type Some<T> = readonly [T, ...T[]];

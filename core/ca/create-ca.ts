@@ -1,5 +1,6 @@
 import { audit } from '../audit/record.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import { readCa } from '../configuration/load-record.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
@@ -30,6 +31,7 @@ import {
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
 import { commonName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
+import { proven } from '../x509/readable-certificate.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'store'>,
@@ -186,7 +188,7 @@ export const reference = ({ name }: NamedKeyStore, { id, found }: FoundKey): Key
   ...(found && { found }),
 });
 
-/** A CA's record and its audit event, as the writes of a commit from index `at` on. */
+/** A CA's record and its audit event, as the writes of a commit from index `at` on. Faults: malformed for one that could not be loaded. */
 export function caWrites(
   context: Pick<Ports, 'clock'>,
   ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'> & {
@@ -199,6 +201,7 @@ export function caWrites(
 ): readonly Write[] {
   const now = context.clock.now();
   const { uniqueName, type, isActive = true, issuer = null } = ca;
+  proven('certificate', () => readCa({ certificate, chain }, key !== null));
   const made = { ref: at };
   const writes: readonly Write[] = [
     {

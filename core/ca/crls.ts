@@ -7,9 +7,10 @@ import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import { signByCa } from '../signing/key-stores.ts';
+import { everyRecord } from '../storage/every-record.ts';
 import { retried } from '../storage/retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
-import { parseCertificate, subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
@@ -97,12 +98,15 @@ export class Crls {
   /** Renews what would run out, and makes what is missing. To be called by one instance at a time. */
   async renewDue(): Promise<void> {
     const { store, clock, log } = this.#context;
-    const { records } = await store.list('issuingCa', { limit: 1000 });
+    const { records } = await everyRecord(store, 'issuingCa');
+    const configuration = await this.#context.configuration.current();
     for (const { id } of records) {
+      // A CA that cannot be loaded cannot sign its CRL; health says so.
+      const ca = configuration.ca(id);
       // As it is by now: a CRL that has just been made may be its as well.
-      const record = await store.get('issuingCa', id);
+      const record = ca && (await store.get('issuingCa', id));
       if (!record) continue;
-      const { uniqueName, key, certificate, lastCrlIssuedAt, lastRevocationAt } = record;
+      const { uniqueName, key, lastCrlIssuedAt, lastRevocationAt } = record;
       const now = clock.now();
       const due =
         lastCrlIssuedAt === null ||
@@ -112,7 +116,7 @@ export class Crls {
         // The CRL that should have followed it could not be made.
         lastRevocationAt !== null;
       // What a CA that is not active has issued is still in use; what one that has expired has issued is not.
-      if (!key || !due || hasExpired(parseCertificate(certificate).notAfter, now)) continue;
+      if (!key || !due || hasExpired(ca.certificate.notAfter, now)) continue;
       await this.generate(id, systemActor).catch((error) =>
         log.error('a CRL could not be made', error, { ca: uniqueName }),
       );

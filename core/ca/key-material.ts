@@ -1,9 +1,10 @@
 import { Fault } from '../fault.ts';
 import { hasRoom, isSelfSigned } from '../x509/ca-chain.ts';
-import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { factsOf } from '../x509/facts.ts';
 import { sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
+import { proven, readCertificate } from '../x509/readable-certificate.ts';
 
 /** A certificate from outside, with its private key unless that is in a key store already. DER. */
 export interface KeyMaterial {
@@ -58,15 +59,12 @@ export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'e
 }
 
 function parsed(der: Uint8Array, field: string): Certificate {
-  try {
-    const certificate = parseCertificate(der);
+  return proven(field, () => {
+    const certificate = readCertificate(der);
     // Everything in it that matters, so that none of it is a surprise later.
     factsOf(certificate);
     return certificate;
-  } catch (error) {
-    if (error instanceof Fault) throw new Fault('malformed', error.detail, { field, cause: error });
-    throw error;
-  }
+  });
 }
 
 /** RFC 5280 §4.2.1.9 and §4.2.1.3. */

@@ -2,6 +2,7 @@ import type { LoadedCa, WithConfiguration } from '../configuration/configuration
 import { atField, Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { addDuration, parseDuration } from '../profiles/duration.ts';
+import { everyRecord } from '../storage/every-record.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { hasRoom } from '../x509/ca-chain.ts';
 import { attribute, buildName, type Name, parseDistinguishedName } from '../x509/name.ts';
@@ -75,7 +76,7 @@ export async function parentCa(
   const configuration = await context.configuration.current();
   const now = context.clock.now();
   if (id === undefined) {
-    const { records } = await context.store.list('issuingCa', { limit: 1000 });
+    const { records } = await everyRecord(context.store, 'issuingCa');
     const roots = records.filter(({ chain }) => chain.length === 0);
     const fit = roots.flatMap(({ id }) => configuration.ca(id) ?? []).find((ca) => !unfit(ca, now));
     if (!fit) throw new Fault('malformed', 'there is no root CA that can sign another one', { field });

@@ -167,7 +167,13 @@ export function credentialWrites(
 
 /** Takes the listener's credential out of service; the commit fails when another one has been activated meanwhile. */
 export async function replaceActive({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<Write[]> {
-  const active = await store.find('credential', { type: credentialType.tlsServer, isActive: true });
+  const where = [
+    { field: 'type', is: 'equal', value: credentialType.tlsServer },
+    { field: 'isActive', is: 'equal', value: true },
+  ] as const;
+  // Without what a damaged record may not have: that one has to be replaced as well.
+  const { records } = await store.listWithout('credential', ['chain', 'key'], { where, limit: 1 });
+  const [active] = records;
   if (!active) return [];
   const set = { isActive: false, updatedAt: clock.now() };
   return [{ op: 'update', kind: 'credential', id: active.id, where: { isActive: true }, set }];

@@ -1,6 +1,12 @@
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { ApprovalOperation, ApprovalPolicy, ApprovalProtocol } from '../records/approval-policy.ts';
+import {
+  type ApprovalOperation,
+  type ApprovalPolicy,
+  type ApprovalProtocol,
+  approvalDecisions,
+  usualPolicy,
+} from '../records/approval-policy.ts';
 import type { Domain } from '../records/domain.ts';
 import type { CertificateProfile } from '../records/profile.ts';
 
@@ -42,15 +48,43 @@ function matches({ record, matchesDevice }: LoadedPolicy, matter: Matter): boole
 export const inOrder = (a: LoadedPolicy, b: LoadedPolicy): number =>
   a.record.priority - b.record.priority || a.record.id - b.record.id;
 
-/** Ready to be asked. One whose pattern is not understood is not passed over, unless it would let everything pass. */
-export function loadPolicy(context: Pick<Ports, 'patterns' | 'log'>, record: ApprovalPolicy): LoadedPolicy {
-  const { devicePattern, decision, uniqueName } = record;
-  if (devicePattern === null) return { record, matchesDevice: () => true };
+/** Ready to be consulted. Faults: malformed. */
+export function loadPolicy({ patterns }: Pick<Ports, 'patterns'>, record: ApprovalPolicy): LoadedPolicy {
+  const { devicePattern, decision, protocols, operations } = record;
+  if (!isListOfText(protocols)) throw new Fault('malformed', 'the list of its protocols is damaged');
+  if (!isListOfText(operations)) throw new Fault('malformed', 'the list of its operations is damaged');
+  if (!approvalDecisions.includes(decision)) throw new Fault('malformed', 'there is no such decision');
+  return {
+    record,
+    matchesDevice: devicePattern === null ? () => true : patterns.compile(devicePattern),
+  };
+}
+
+/**
+ * What applies in place of a policy that cannot be loaded, so that nothing is issued that it would have stopped: it matches as
+ * widely as the part that can be read allows, and a decision that cannot be read is a denial. A policy that approves
+ * automatically is passed over: undefined.
+ */
+export function strictestReading(
+  { patterns }: Pick<Ports, 'patterns'>,
+  record: Partial<ApprovalPolicy> & Pick<ApprovalPolicy, 'id' | 'uniqueName'>,
+): LoadedPolicy | undefined {
+  const { protocols = [], operations = [], decision = 'deny' } = record;
+  if (decision === 'automatic') return undefined;
+  const widest: ApprovalPolicy = {
+    ...usualPolicy,
+    createdAt: 0,
+    ...record,
+    protocols: isListOfText(protocols) ? protocols : [],
+    operations: isListOfText(operations) ? operations : [],
+    decision: approvalDecisions.includes(decision) ? decision : 'deny',
+  };
   try {
-    return { record, matchesDevice: context.patterns.compile(devicePattern) };
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    context.log.error('the pattern of an approval policy cannot be used', error, { policy: uniqueName });
-    return { record, matchesDevice: () => decision !== 'automatic' };
+    return loadPolicy({ patterns }, widest);
+  } catch {
+    return { record: { ...widest, devicePattern: null }, matchesDevice: () => true };
   }
 }
+
+export const isListOfText = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');

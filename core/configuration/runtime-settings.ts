@@ -1,5 +1,5 @@
 import type { Setting, Store } from '../ports/store.ts';
-import { type SecurityLevel, usualLevel } from '../security/levels.ts';
+import { type SecurityLevel, securityLevels, usualLevel } from '../security/levels.ts';
 import { settingContent } from '../storage/setting-content.ts';
 
 /** What an administrator can change while the service runs, for all instances. */
@@ -30,12 +30,46 @@ const defaults: RuntimeSettings = {
 };
 
 export const settingName = 'runtime-settings';
-/** As they stand now: what has not been changed is at its default. */
-export async function currentSettings(store: Store): Promise<RuntimeSettings> {
-  return decodeSettings(await store.find('setting', { name: settingName }));
+
+/** The settings that are in force, and what is wrong with their record where it is damaged. */
+export interface StoredSettings {
+  readonly record: Setting | undefined;
+  readonly settings: RuntimeSettings;
+  readonly damage:
+    | { readonly record: { readonly id: number; readonly uniqueName: string }; readonly cause: unknown }
+    | undefined;
 }
 
-export const decodeSettings = (setting: Setting | undefined): RuntimeSettings => ({
+/**
+ * As they stand now: what has not been changed is at its default. While the record is damaged, the defaults apply at the strictest
+ * security level and without hosts for webhooks, so that nothing is allowed that the settings forbade.
+ */
+export async function storedSettings(store: Store): Promise<StoredSettings> {
+  const record = await store.find('setting', { name: settingName });
+  if (!record) return { record, settings: defaults, damage: undefined };
+  try {
+    const content = settingContent<Partial<RuntimeSettings>>(record, hasForm);
+    return { record, settings: { ...defaults, ...content }, damage: undefined };
+  } catch (cause) {
+    const damaged = { id: record.id, uniqueName: settingName };
+    return { record, settings: strictest, damage: { record: damaged, cause } };
+  }
+}
+
+export const currentSettings = async (store: Store): Promise<RuntimeSettings> =>
+  (await storedSettings(store)).settings;
+
+const strictest: RuntimeSettings = {
   ...defaults,
-  ...(setting && settingContent<Partial<RuntimeSettings>>(setting)),
-});
+  securityLevel: securityLevels.at(-1)!,
+  webhookHosts: ['none.invalid'],
+};
+
+/** Whether every member that is there has the type of its default; a member that only a newer version knows is passed over. */
+const hasForm = (content: { readonly [M in keyof RuntimeSettings]?: unknown }): boolean =>
+  Object.entries(defaults).every(([name, usual]) => {
+    const value = content[name as keyof RuntimeSettings];
+    if (value === undefined) return true;
+    if (name === 'logRetentionDays') return value === null || typeof value === 'number';
+    return typeof value === typeof usual && Array.isArray(value) === Array.isArray(usual);
+  });

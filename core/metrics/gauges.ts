@@ -1,6 +1,7 @@
 import { currentSettings } from '../configuration/runtime-settings.ts';
 import type { Health } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
+import { everyRecord } from '../storage/every-record.ts';
 import type { MetricFamily, Sample } from './counters.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'> {}
@@ -26,7 +27,7 @@ export async function gauges(
   const now = clock.now();
   const [{ expiryWarningDays }, cas, crls] = await Promise.all([
     currentSettings(store),
-    store.list('issuingCa', { limit: mostCas }),
+    everyRecord(store, 'issuingCa'),
     store.list('crl', { limit: mostCas }),
   ]);
   const expiring = await store.count(

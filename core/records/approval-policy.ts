@@ -28,3 +28,17 @@ export interface ApprovalPolicy {
   /** For `manual`: seconds for the decision, and as many again for the requester to come back after it. */
   readonly expiresIn: number;
 }
+
+/** What a policy says that is left out. */
+export const usualPolicy = {
+  priority: 100,
+  isActive: true,
+  protocols: [],
+  operations: [],
+  domain: null,
+  profile: null,
+  device: null,
+  devicePattern: null,
+  approvers: 1,
+  expiresIn: 7 * 86_400,
+} as const;

@@ -1,13 +1,15 @@
 import { audit, systemActor } from '../audit/record.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import { readCa } from '../configuration/load-record.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
-import { type Certificate, fingerprint, parseCertificate } from '../x509/certificate.ts';
+import { type Certificate, fingerprint } from '../x509/certificate.ts';
 import { factsOf } from '../x509/facts.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
+import { proven, readCertificate } from '../x509/readable-certificate.ts';
 import type { WithCircuits } from './circuits.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'>, WithCircuits, WithConfiguration {}
@@ -22,7 +24,7 @@ export function issuerNamed({ issuers }: Pick<Ports, 'issuers'>, name: string): 
 /** What an upstream says its CA certificates are, the issuing one first. Faults: those of the issuer; malformed. */
 export async function upstreamChain(context: Dependencies, name: string): Promise<readonly Certificate[]> {
   const issuer = issuerNamed(context, name);
-  const chain = (await context.circuits.watch(name, () => issuer.chain())).map(parseCertificate);
+  const chain = (await context.circuits.watch(name, () => issuer.chain())).map(readCertificate);
   const [first, ...above] = chain;
   if (!first) throw new Fault('malformed', `the upstream CA ${name} names no CA certificate`);
   if (!factsOf(first).basicConstraints?.ca)
@@ -53,6 +55,7 @@ export async function refreshChain(context: Dependencies, { record, certificate 
   const known = [record.certificate, ...record.chain];
   if (known.length === chain.length && known.every((der, n) => sameBytes(der, chain[n]!.der))) return;
   const set = { certificate: first.der, chain: above.map(({ der }) => der), updatedAt: context.clock.now() };
+  proven('certificate', () => readCa(set, record.key !== null));
   await context.store.commit([
     { op: 'update', kind: 'issuingCa', id: record.id, where: { updatedAt: record.updatedAt }, set },
     audit(context, systemActor, {

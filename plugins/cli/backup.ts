@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decodePem } from '#adapters/wire/pem.ts';
 import type { RestoreResult } from '#core/backups/settle.ts';
+import { describeSetAside } from '#core/configuration/set-aside.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../host/config-file.ts';
@@ -138,6 +139,12 @@ const described = ({ summary, configuration }: Restored, result: RestoreResult) 
   revoked_unknown: result.unknown,
   without_crl: result.withoutCrl,
   keys_elsewhere: summary.keysElsewhere,
+  set_aside: result.setAside.map(({ kind, id, uniqueName, reason }) => ({
+    kind,
+    id,
+    unique_name: uniqueName,
+    reason,
+  })),
   configuration: configuration ?? null,
 });
 
@@ -155,7 +162,7 @@ function print({ summary, again, configuration }: Restored, { revoked, unknown }
   }
 }
 
-function warn({ summary }: Restored, { withoutCrl, withoutNewCrl }: RestoreResult): void {
+function warn({ summary }: Restored, { withoutCrl, withoutNewCrl, setAside }: RestoreResult): void {
   const at = new Date(summary.createdAt).toISOString();
   if (withoutCrl.length > 0) {
     console.error(`WARNING: what was revoked after ${at} is good again, for the CAs ${withoutCrl.join(', ')}: no later CRL
@@ -166,6 +173,9 @@ function warn({ summary }: Restored, { withoutCrl, withoutNewCrl }: RestoreResul
   );
   if (withoutNewCrl.length > 0) {
     console.error(`WARNING: no new CRL yet for ${withoutNewCrl.join(', ')}: see the log.`);
+  }
+  for (const record of setAside) {
+    console.error(`WARNING: ${describeSetAside(record)}. Postern serves everything else without it.`);
   }
   if (summary.keysElsewhere.length > 0) {
     console.error(

@@ -153,7 +153,7 @@ test('of CAs that share name and key is one: an issuer has no other list than al
   const marker = { name: unsettledRestore, value: new Uint8Array() };
   await site.store.commit([{ op: 'insert', kind: 'setting', values: marker }]);
   const settled = await site.gateway.backups.settle(site.admin, { createdAt: 0, crls: [crl] });
-  expect(settled).toEqual({ revoked: 2, unknown: 0, withoutCrl: ['root'], withoutNewCrl: [] });
+  expect(settled).toEqual({ revoked: 2, unknown: 0, withoutCrl: ['root'], withoutNewCrl: [], setAside: [] });
 });
 
 describe('maintenance', () => {

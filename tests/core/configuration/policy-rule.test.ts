@@ -1,10 +1,23 @@
 import { expect, test } from 'bun:test';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
-import { inOrder, loadPolicy, type Matter, ruleFor } from '#core/configuration/policy-rule.ts';
+import {
+  inOrder,
+  type LoadedPolicy,
+  loadPolicy,
+  type Matter,
+  ruleFor,
+  strictestReading,
+} from '#core/configuration/policy-rule.ts';
 import type { ApprovalPolicy } from '#core/records/approval-policy.ts';
-import { recordingLog } from '#tests/fakes/log.ts';
 
-const context = { patterns, log: recordingLog() };
+/** As the configuration loads it. */
+function loaded(policy: ApprovalPolicy): readonly LoadedPolicy[] {
+  try {
+    return [loadPolicy({ patterns }, policy)];
+  } catch {
+    return [strictestReading({ patterns }, policy)].filter((one) => one !== undefined);
+  }
+}
 
 const policy = (values: Partial<ApprovalPolicy>): ApprovalPolicy => ({
   id: 1,
@@ -33,7 +46,7 @@ const matter: Matter = {
 };
 
 const decides = (policies: readonly ApprovalPolicy[], about: Partial<Matter> = {}): number | undefined =>
-  ruleFor(policies.map((one) => loadPolicy(context, one)).sort(inOrder), { ...matter, ...about })?.id;
+  ruleFor(policies.flatMap(loaded).sort(inOrder), { ...matter, ...about })?.id;
 
 const rows: [what: string, values: Partial<ApprovalPolicy>, about: Partial<Matter>, matches: boolean][] = [
   ['one that says nothing', {}, {}, true],

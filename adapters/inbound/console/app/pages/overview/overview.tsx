@@ -18,8 +18,8 @@ const m = messages(
     failed: 'Refused and failed, 24 hours',
     failedNone: 'Nothing was refused, and nothing failed.',
     health: 'Health',
-    notReached: 'out of reach',
-    reached: 'in reach',
+    notReached: 'Problem',
+    reached: 'OK',
     tasks: 'All of them',
     title: 'Overview',
   },
@@ -30,8 +30,8 @@ const m = messages(
     failed: 'Abgelehnt und gescheitert, 24 Stunden',
     failedNone: 'Nichts wurde abgelehnt, und nichts ist gescheitert.',
     health: 'Zustand',
-    notReached: 'nicht erreichbar',
-    reached: 'erreichbar',
+    notReached: 'Störung',
+    reached: 'OK',
     tasks: 'Alle zeigen',
     title: 'Übersicht',
   },
@@ -113,6 +113,7 @@ function HealthCard() {
               <li key={name}>
                 <Text of={name} />
                 <Badge look={check.ok ? 'good' : 'bad'}>{check.ok ? m('reached') : m('notReached')}</Badge>
+                {!check.ok && check.detail !== undefined && <span class="quiet">{check.detail}</span>}
               </li>
             ))}
           </ul>

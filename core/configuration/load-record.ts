@@ -1,0 +1,76 @@
+import { Fault } from '../fault.ts';
+import type { KeyStore } from '../ports/keys.ts';
+import type { Ports } from '../ports/ports.ts';
+import { compileProfile } from '../profiles/apply.ts';
+import { parseProfileRules } from '../profiles/parse.ts';
+import type { DevidRegistration } from '../records/devid-registration.ts';
+import type { Domain } from '../records/domain.ts';
+import type { IssuingCa } from '../records/issuing-ca.ts';
+import type { CertificateProfile } from '../records/profile.ts';
+import type { Webhook } from '../records/webhook.ts';
+import { absentIssuer } from '../signing/absent-issuer.ts';
+import { localIssuer } from '../signing/local-issuer.ts';
+import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
+import { basicConstraintsOf, subjectKeyIdentifierOf } from '../x509/certificate.ts';
+import { readPublicKey } from '../x509/public-key.ts';
+import { readCertificate } from '../x509/readable-certificate.ts';
+import type { LoadedCa, LoadedProfile, LoadedRegistration } from './configuration.ts';
+import { isListOfText } from './policy-rule.ts';
+
+/**
+ * How each kind of record is loaded into the configuration. Whatever stores a record calls the same function before it commits, so
+ * that what is stored can be loaded. Faults of all functions: those of parsing and compiling; a damaged record may cause any error.
+ */
+
+export function loadProfile(
+  { patterns }: Pick<Ports, 'patterns'>,
+  record: CertificateProfile,
+): LoadedProfile {
+  const rules = parseProfileRules(record.profile, patterns);
+  return { record, rules, compiled: compileProfile(rules, patterns) };
+}
+
+/** The CA certificate and those above it. `signs`: the key is ours, so it must be one that we can sign with. */
+export function readCa(
+  { certificate: der, chain }: Pick<IssuingCa, 'certificate' | 'chain'>,
+  signs: boolean,
+): Pick<LoadedCa, 'certificate' | 'above'> {
+  const certificate = readCertificate(der);
+  basicConstraintsOf(certificate);
+  subjectKeyIdentifierOf(certificate);
+  if (signs) defaultSignatureAlgorithm(readPublicKey(certificate.spki).type);
+  return { certificate, above: chain.map(readCertificate) };
+}
+
+export function loadCa(ports: Pick<Ports, 'keyStores' | 'issuers'>, record: IssuingCa): LoadedCa {
+  const chain = [record.certificate, ...record.chain];
+  const issuer = record.key
+    ? localIssuer(keyStoreOf(ports, record.key.store), record.key.id, chain)
+    : (ports.issuers.get(record.issuer ?? '') ?? absentIssuer(record.issuer ?? ''));
+  return { record, ...readCa(record, record.key !== null), chain, issuer };
+}
+
+function keyStoreOf({ keyStores }: Pick<Ports, 'keyStores'>, name: string): KeyStore {
+  const store = keyStores.get(name);
+  if (!store) throw new Fault('unavailable', `no key store called ${name} is configured`);
+  return store;
+}
+
+export const loadRegistration = (
+  { patterns }: Pick<Ports, 'patterns'>,
+  record: DevidRegistration,
+): LoadedRegistration => ({ record, matches: patterns.compile(record.serialNumberPattern) });
+
+export function loadDomain(record: Domain): Domain {
+  if (
+    !Array.isArray(record.profiles) ||
+    !record.profiles.every((offered) => Number.isInteger(offered?.profile))
+  )
+    throw new Fault('malformed', 'the list of its profiles is damaged');
+  return record;
+}
+
+export function loadWebhook(record: Webhook): Webhook {
+  if (!isListOfText(record.events)) throw new Fault('malformed', 'the list of its events is damaged');
+  return record;
+}
