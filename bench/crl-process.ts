@@ -1,21 +1,42 @@
-/** Makes one CRL of as many entries as the argument says, and prints what it took as JSON. A process of its own: its peak of memory is the CRL's. */
+/**
+ * Issues CRLs of more and more entries from a store that also holds good certificates, and prints what each took as a line of
+ * JSON. Arguments: `sqlite` or `postgres`, how many good certificates there are, and how many entries the longest CRL has. A
+ * process of its own: its peak of memory is the CRL's.
+ */
 import { Database } from 'bun:sqlite';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import postgres from 'postgres';
+import { openPostgresStore } from '#adapters/outbound/sql/postgres.ts';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { installation, password, request, testClock } from '#tests/fixtures/installation.ts';
+import type { Store } from '#core/ports/store.ts';
+import { apiOf } from '#tests/fixtures/api.ts';
+import { installation, password, request, type TestClock, testClock } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pem } from '#tests/fixtures/openssl.ts';
+import { startPostgres } from '#tests/fixtures/postgres.ts';
+
+export type CrlDatabase = 'sqlite' | 'postgres';
 
 export interface CrlFigures {
+  readonly database: CrlDatabase;
+  /** Good certificates in the store. */
+  readonly good: number;
   readonly entries: number;
   /** Octets of the CRL. */
   readonly size: number;
-  /** Milliseconds. */
+  /** Milliseconds to issue it, to read it at another gateway, and to download it as PEM. */
   readonly time: number;
-  /** The longest time that other work of the process had to wait, in milliseconds. */
+  readonly reading: number;
+  readonly download: number;
+  /** The longest time that other work of the process had to wait meanwhile, in milliseconds. */
   readonly stall: number;
+  readonly readingStall: number;
+  readonly downloadStall: number;
+  /** The longest enrolment while the CRL was issued, in milliseconds, and how many there were. */
+  readonly enrolment: number;
+  readonly enrolments: number;
   /** MiB: resident before, and at most. */
   readonly before: number;
   readonly peak: number;
@@ -23,67 +44,161 @@ export interface CrlFigures {
   readonly verified: string;
 }
 
-const warmUp = 20;
-const [, , count, fillAt] = process.argv;
-if (fillAt) fill(fillAt, Number(count));
-else console.log(JSON.stringify(await measure(Number(count))));
+/** A database that is filled past the store. */
+interface Filled extends AsyncDisposable {
+  open(clock: TestClock): Promise<Store>;
+  /** Copies of the first certificate of a status under serial numbers of their own, which begin with `prefix`. */
+  copy(status: 'good' | 'revoked', prefix: string, count: number): Promise<void>;
+}
 
-async function measure(entries: number): Promise<CrlFigures> {
+const steps = [1, 1000, 10_000, 100_000, 1_000_000];
+const warmUp = 20;
+const hex = { sqlite: "printf('%030X', i)", postgres: "lpad(upper(to_hex(i)), 30, '0')" };
+
+const [, , which, good, most] = process.argv;
+await measure(which === 'postgres' ? 'postgres' : 'sqlite', Number(good), Number(most));
+
+async function measure(which: CrlDatabase, good: number, most: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-crl-'));
   try {
-    const path = join(directory, 'postern.db');
+    await using database = which === 'postgres' ? await filledPostgres() : filledSqlite(directory);
     const clock = testClock(Date.now());
-    await using site = await installation({ clock, store: await openSqliteStore({ path, clock }) });
+    await using site = await installation({ clock, store: await database.open(clock) });
     const { password: secret } = await site.device('pump');
-    await site.enrol(password('pump', secret), {}, request(testKey('p-256'), 'CN=pump'));
+    const evidence = password('pump', secret);
+    const csr = request(testKey('p-256'), 'CN=pump');
+    await site.enrol(evidence, {}, csr);
+    await site.enrol(evidence, {}, csr);
     const [certificate] = (await site.store.list('certificate', { limit: 1 })).records;
+    const { ca } = certificate!;
     await site.gateway.certificates.revoke(site.admin, certificate!.id, { reason: 'keyCompromise' });
-    for (let n = 0; n < warmUp; n++) await site.gateway.issuingCas.generateCrl(site.admin, certificate!.ca);
-    const filled = Bun.spawnSync([process.execPath, import.meta.path, String(entries - 1), path]);
-    if (!filled.success) throw new Error(filled.stderr.toString());
+    for (let n = 0; n < warmUp; n++) await site.gateway.issuingCas.generateCrl(site.admin, ca);
+    await database.copy('good', '7E', Math.floor(good / 2));
+    let entries = 1;
+    for (const step of steps.filter((count) => count <= most)) {
+      await database.copy('revoked', `7${'89ABC'[steps.indexOf(step)]}`, step - entries);
+      entries = step;
+      if (step === 1) await database.copy('good', '7D', Math.ceil(good / 2));
+      clock.advance(2000);
+      Bun.gc(true);
+      const before = resident('VmRSS');
+      await using other = await installation({ clock, store: await database.open(clock) });
+      const api = await apiOf(site);
 
-    Bun.gc(true);
-    const before = resident('VmRSS');
-    const stalls = watchStalls();
-    const started = performance.now();
-    const { crl } = await site.gateway.issuingCas.generateCrl(site.admin, certificate!.ca);
-    const time = performance.now() - started;
-    const figures = {
-      entries,
-      size: crl.length,
-      time,
-      stall: stalls.longest(),
-      before,
-      peak: resident('VmHWM'),
-    };
-    writeFileSync(join(directory, 'crl'), pem('X509 CRL', crl));
-    writeFileSync(
-      join(directory, 'ca'),
-      pem('CERTIFICATE', await site.gateway.caCertificate(certificate!.ca)),
-    );
-    const openssl = Bun.spawnSync(['openssl', 'crl', '-in', 'crl', '-CAfile', 'ca', '-noout', '-verify'], {
-      cwd: directory,
-    });
-    return { ...figures, verified: openssl.stderr.toString().trim() };
+      const enrolling = enrolments(() => site.enrol(evidence, {}, csr));
+      const issuing = await watched(() => site.gateway.issuingCas.generateCrl(site.admin, ca));
+      const meanwhile = await enrolling.end();
+      const { crl } = issuing.value;
+      const reading = await watched(() => other.gateway.crl(ca));
+      const download = await watched(() => api.get(`/api/issuing-cas/${ca}/crl/`));
+      const figures: CrlFigures = {
+        database: which,
+        good,
+        entries,
+        size: crl.length,
+        time: issuing.time,
+        stall: issuing.stall,
+        reading: reading.time,
+        readingStall: reading.stall,
+        download: download.time,
+        downloadStall: download.stall,
+        enrolment: meanwhile.longest,
+        enrolments: meanwhile.count,
+        before,
+        peak: resident('VmHWM'),
+        verified: verified(directory, crl, await site.gateway.caCertificate(ca)),
+      };
+      console.log(JSON.stringify(figures));
+    }
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-/** Copies of the certificate that is revoked, under serial numbers of their own. */
-function fill(path: string, more: number): void {
-  using database = new Database(path);
-  database.run('pragma synchronous = off');
-  const columns = (database.query('pragma table_info(certificates)').all() as { name: string }[])
-    .map(({ name }) => name)
-    .filter((name) => name !== 'id');
-  const values = columns.map((name) => (name === 'serial_number' ? "'7F' || printf('%030X', i)" : name));
-  database.run(`
-    insert into certificates (${columns.join(', ')})
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${more})
-    select ${values.join(', ')}
-    from n, (select * from certificates where status = 'revoked' limit 1)`);
-  database.run('pragma wal_checkpoint(truncate)');
+function verified(directory: string, crl: Uint8Array, ca: Uint8Array): string {
+  writeFileSync(join(directory, 'crl'), pem('X509 CRL', crl));
+  writeFileSync(join(directory, 'ca'), pem('CERTIFICATE', ca));
+  const openssl = Bun.spawnSync(['openssl', 'crl', '-in', 'crl', '-CAfile', 'ca', '-noout', '-verify'], {
+    cwd: directory,
+  });
+  return openssl.stderr.toString().trim();
+}
+
+function copying(columns: readonly string[], source: string, serialNumber: string, status: string): string {
+  const values = columns.map((name) => (name === 'serial_number' ? serialNumber : name));
+  return `insert into certificates (${columns.join(', ')}) select ${values.join(', ')}
+    from ${source}, (select * from certificates where status = '${status}' order by id limit 1) as first`;
+}
+
+function filledSqlite(directory: string): Filled {
+  const path = join(directory, 'postern.db');
+  return {
+    open: (clock) => openSqliteStore({ path, clock }),
+    async copy(status, prefix, count) {
+      if (count === 0) return;
+      using database = new Database(path);
+      for (const pragma of ['synchronous = off', 'cache_size = -524288']) database.run(`pragma ${pragma}`);
+      const columns = (database.query('pragma table_info(certificates)').all() as { name: string }[])
+        .map(({ name }) => name)
+        .filter((name) => name !== 'id');
+      const numbers = `(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count}) select i from n) as n`;
+      database.run(copying(columns, numbers, `'${prefix}' || ${hex.sqlite}`, status));
+      database.run('pragma wal_checkpoint(truncate)');
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+async function filledPostgres(): Promise<Filled> {
+  const server = await startPostgres({ durable: true });
+  const url = await server.createDatabase();
+  return {
+    open: (clock) => openPostgresStore({ url, clock }),
+    async copy(status, prefix, count) {
+      if (count === 0) return;
+      const sql = postgres(url, { max: 1, onnotice: () => {} });
+      const rows = await sql<{ name: string }[]>`select column_name as name from information_schema.columns
+        where table_name = 'certificates' and column_name <> 'id'`;
+      const columns = rows.map(({ name }) => name);
+      await sql.unsafe(
+        copying(columns, `generate_series(1, ${count}) as n (i)`, `'${prefix}' || ${hex.postgres}`, status),
+      );
+      await sql.unsafe('vacuum analyze certificates');
+      await sql.unsafe('checkpoint');
+      await sql.end();
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** One enrolment after the other, until the end. */
+function enrolments(enrol: () => Promise<unknown>) {
+  let longest = 0;
+  let count = 0;
+  let going = true;
+  const done = (async () => {
+    while (going) {
+      const started = performance.now();
+      await enrol();
+      longest = Math.max(longest, performance.now() - started);
+      count++;
+    }
+  })();
+  return {
+    async end() {
+      going = false;
+      await done;
+      return { longest, count };
+    },
+  };
+}
+
+/** What `work` gives, how long it took, and the longest time that other work had to wait meanwhile. */
+async function watched<T>(work: () => Promise<T>) {
+  const stalls = watchStalls();
+  const started = performance.now();
+  const value = await work();
+  return { value, time: performance.now() - started, stall: stalls.longest() };
 }
 
 /** MiB, from the kernel. */

@@ -255,7 +255,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     refused: (refusal) => refusedOutright(context, refusal),
     revoke: (requester, ask) => revoke(context, crls, requester, ask),
     transactions: transactions(context, crls),
-    information: information(context),
+    information: information(context, crls),
     protection: async (domain) => protection.of(await caOf(domain)),
     caCertificates: async (domain) => (await caOf(domain)).chain,
 

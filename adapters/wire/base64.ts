@@ -24,3 +24,9 @@ export function encodeBase64Lines(bytes: Uint8Array, lineEnd = '\n'): string {
   }
   return lines;
 }
+
+/** Characters that `encodeBase64Lines` makes of so many octets. */
+export function base64LinesLength(octets: number, lineEnd = '\n'): number {
+  const characters = 4 * Math.ceil(octets / 3);
+  return characters + Math.ceil(characters / columns) * lineEnd.length;
+}

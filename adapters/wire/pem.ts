@@ -1,5 +1,5 @@
 import { Fault } from '#core/fault.ts';
-import { decodeBase64, encodeBase64Lines } from './base64.ts';
+import { base64LinesLength, decodeBase64, encodeBase64Lines } from './base64.ts';
 
 interface PemBlock {
   /** 'CERTIFICATE', 'CERTIFICATE REQUEST', … */
@@ -18,6 +18,28 @@ const longestLabel = 64;
 export function encodePem(label: string, der: Uint8Array, lineEnd = '\n'): string {
   const lines = encodeBase64Lines(der, lineEnd);
   return `${begin}${label}${dashes}${lineEnd}${lines}-----END ${label}${dashes}${lineEnd}`;
+}
+
+/** Octets that are encoded at a time; whole lines. */
+const pieceLength = 48 * 1024;
+const ascii = new TextEncoder();
+
+/** What `encodePem` gives, piece by piece, and its length in octets: for what is long. */
+export function pemPieces(
+  label: string,
+  der: Uint8Array,
+  lineEnd = '\n',
+): readonly [pieces: Iterable<Uint8Array>, length: number] {
+  const head = ascii.encode(`${begin}${label}${dashes}${lineEnd}`);
+  const foot = ascii.encode(`-----END ${label}${dashes}${lineEnd}`);
+  function* pieces(): Generator<Uint8Array> {
+    yield head;
+    for (let at = 0; at < der.length; at += pieceLength) {
+      yield ascii.encode(encodeBase64Lines(der.subarray(at, at + pieceLength), lineEnd));
+    }
+    yield foot;
+  }
+  return [pieces(), head.length + base64LinesLength(der.length, lineEnd) + foot.length];
 }
 
 /**

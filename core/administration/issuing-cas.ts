@@ -105,7 +105,7 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
     async crl(principal, id) {
       demand(principal, 'crls.read');
       await find(id);
-      return store.find('crl', { ca: id });
+      return crls.find(id);
     },
     async generateCrl(principal, id) {
       demand(principal, 'crls.generate');

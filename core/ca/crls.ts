@@ -12,16 +12,21 @@ import { retried } from '../storage/retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
-import { keyIdentifier, readPublicKey, verifySignature } from '../x509/public-key.ts';
+import { keyIdentifier, readPublicKey, verifyLongMessage } from '../x509/public-key.ts';
 import { hasExpired } from '../x509/validity.ts';
+import { deleteOldParts, storeInParts, withParts } from './crl-parts.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'log' | 'store'>, WithConfiguration {}
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+    WithConfiguration {}
 
 /** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
 const remembered = 1000;
 const tries = 20;
+/** Each time another CRL has taken the place of the one that was being read. */
+const readTries = 5;
 /** By which the clocks of instances may be apart. Milliseconds. */
 const clockSkew = 60_000;
 
@@ -32,6 +37,8 @@ export class Crls {
   readonly #waiting = new Map<number, Promise<StoredCrl>>();
   readonly #running = new Map<number, Promise<StoredCrl>>();
   readonly #newest = new Map<number, { readonly crl: StoredCrl; readonly readAt: number }>();
+  /** By CA: a CRL is long, so callers that ask for it at the same time share one read. */
+  readonly #reading = new Map<number, Promise<StoredCrl>>();
 
   constructor(context: Dependencies) {
     this.#context = context;
@@ -39,16 +46,50 @@ export class Crls {
 
   /**
    * The newest CRL, a second old at most. Everybody may ask for it and it can be large, so all who get the same one get the
-   * same octets, not a copy each. Faults: notFound when there is no such CA or it has none yet.
+   * same octets, not a copy each. Faults: notFound when there is no such CA or it has none yet, unavailable.
    */
-  async newest(ca: number): Promise<StoredCrl> {
-    const readAt = this.#context.clock.now();
+  newest(ca: number): Promise<StoredCrl> {
+    const now = this.#context.clock.now();
     const known = this.#newest.get(ca);
-    if (known && readAt >= known.readAt && readAt - known.readAt < remembered) return known.crl;
-    const found = await this.#context.store.find('crl', { ca });
-    if (found) return this.#remember(found, readAt);
-    this.#newest.delete(ca);
-    throw new Fault('notFound', 'there is no CRL for this CA yet');
+    if (known && now >= known.readAt && now - known.readAt < remembered) return Promise.resolve(known.crl);
+    const reading = this.#reading.get(ca) ?? this.#read(ca).finally(() => this.#reading.delete(ca));
+    this.#reading.set(ca, reading);
+    return reading;
+  }
+
+  /** As `newest`; undefined when there is none. */
+  async find(ca: number): Promise<StoredCrl | undefined> {
+    try {
+      return await this.newest(ca);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'notFound') return undefined;
+      throw error;
+    }
+  }
+
+  async #read(ca: number): Promise<StoredCrl> {
+    const { store, clock } = this.#context;
+    for (let attempt = 1; attempt <= readTries; attempt++) {
+      const readAt = clock.now();
+      const which = await this.#recordOf(ca);
+      if (!which) {
+        this.#newest.delete(ca);
+        throw new Fault('notFound', 'there is no CRL for this CA yet');
+      }
+      const known = this.#newest.get(ca)?.crl;
+      if (known?.number === which.number && known.thisUpdate === which.thisUpdate)
+        return this.#remember(known, readAt);
+      const record = await store.find('crl', { ca });
+      const found = record && (await withParts(store, record));
+      if (found) return this.#remember(found, readAt);
+    }
+    throw new Fault('unavailable', 'the CRL changes faster than it can be read', { retryAfter: 1 });
+  }
+
+  /** Without the CRL itself. */
+  async #recordOf(ca: number): Promise<Omit<StoredCrl, 'crl'> | undefined> {
+    const where = [{ field: 'ca', is: 'equal', value: ca } as const];
+    return (await this.#context.store.listWithout('crl', ['crl'], { where, limit: 1 })).records[0];
   }
 
   /** It or a newer one: between the moment that it was the newest and this, another may have been made, here or elsewhere. */
@@ -157,11 +198,14 @@ export class Crls {
       revoked: this.#revoked(records, thisUpdate),
     });
     const signature = await signByCa(keys, record.key.id, signatureAlgorithm, unsigned.tbs);
-    if (!verifySignature(issuerKey, signatureAlgorithm, unsigned.tbs, signature)) {
+    if (!(await verifyLongMessage(issuerKey, signatureAlgorithm, unsigned.tbs, signature))) {
       throw new Fault('internal', 'the signature of the CRL does not hold');
     }
-    const values = { number, thisUpdate, nextUpdate, crl: unsigned.signed(signature) };
-    const before = await Promise.all(records.map((one) => store.find('crl', { ca: one.id })));
+    const crl = unsigned.signed(signature);
+    const values = { number, thisUpdate, nextUpdate };
+    const stored: Awaited<ReturnType<typeof storeInParts>>[] = [];
+    for (const one of records) stored.push(await storeInParts(this.#context, one.id, crl));
+    const before = await Promise.all(records.map((one) => this.#recordOf(one.id)));
     // The CAs first, as whoever revokes does: of two instances one then waits for the other, and not each for the other.
     const ids = await store.commit([
       ...records.map(
@@ -175,17 +219,27 @@ export class Crls {
         }),
       ),
       ...before.map(
-        (crl, n): Write =>
-          crl
-            ? { op: 'update', kind: 'crl', id: crl.id, set: values }
-            : { op: 'insert', kind: 'crl', values: { ca: records[n]!.id, ...values } },
+        (old, n): Write =>
+          old
+            ? { op: 'update', kind: 'crl', id: old.id, set: { ...values, ...stored[n]! } }
+            : { op: 'insert', kind: 'crl', values: { ca: records[n]!.id, ...values, ...stored[n]! } },
       ),
       audit(this.#context, actor, { action: 'crl.generate', object: `issuingCa:${id}`, detail: { number } }),
     ]);
-    const made = records.map((one, n) => ({ id: ids[records.length + n]!, ca: one.id, ...values }));
-    for (const crl of made) this.#remember(crl, thisUpdate);
+    const made = records.map((one, n) => {
+      return { id: ids[records.length + n]!, ca: one.id, ...values, crl, parts: stored[n]!.parts };
+    });
+    for (const one of made) this.#remember(one, thisUpdate);
     await Promise.all(records.map((one) => this.#settleRevocation(one)));
-    return made.find((crl) => crl.ca === id)!;
+    for (const [n, one] of made.entries()) await this.#deleteOldParts(one, before[n]?.parts ?? null);
+    return made.find((one) => one.ca === id)!;
+  }
+
+  /** At worst, the next CRL finds more of them. */
+  async #deleteOldParts({ ca, parts }: StoredCrl, replaced: string | null): Promise<void> {
+    await deleteOldParts(this.#context, ca, parts, replaced).catch((error) =>
+      this.#context.log.error('parts of old CRLs cannot be deleted', error, { ca }),
+    );
   }
 
   /** Up to the revocation that `ca` tells of a CRL has everything; one that came while it was made is for the next. */

@@ -1,12 +1,15 @@
+import type { Crls } from '../ca/crls.ts';
 import { type RootUpdate, rootUpdate } from '../ca/root-links.ts';
 import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { sameBytes } from '../der/bytes.ts';
+import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { type ExpectedRequest, expectedRequest } from '../profiles/expected.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
+import type { StoredCrl } from '../records/issuing-ca.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';
@@ -22,20 +25,35 @@ export interface WantedCrl {
   readonly thisUpdate: number | undefined;
 }
 
+/** Octets: a message is encoded and protected in one piece, while every other request waits. */
+const longestCrl = 4 * 2 ** 20;
+
 /** What enrolment protocols tell those that they know. Everything in DER. */
 export interface Information {
   /** The root that the requester's domain has in place of `root`, one of ours; undefined when there is none. */
   newerRoot(requester: Requester, root: Uint8Array): Promise<RootUpdate | undefined>;
-  /** The CRL of the domain's CA, where there is one. */
+  /** The CRL of the domain's CA, where there is one. Faults: unsupported for one that is too long for a message. */
   currentCrl(requester: Requester): Promise<Uint8Array | undefined>;
-  /** Those CRLs of our CAs that are wanted and newer than what is there. */
+  /** Those CRLs of our CAs that are wanted and newer than what is there. Faults: as above. */
   newerCrls(wanted: readonly WantedCrl[]): Promise<readonly Uint8Array[]>;
   /** Faults: notFound, forbidden (the profile). */
   expectedRequest(requester: Requester): Promise<ExpectedRequest>;
 }
 
-export function information(context: Dependencies): Information {
-  const newest = async (ca: LoadedCa) => context.store.find('crl', { ca: ca.record.id });
+export function information(context: Dependencies, crls: Crls): Information {
+  const newest = async (ca: LoadedCa): Promise<StoredCrl | undefined> => {
+    const found = await crls.find(ca.record.id);
+    if (found && found.crl.length > longestCrl) {
+      throw new Fault(
+        'unsupported',
+        `the CRL has more than ${longestCrl / 2 ** 20} MiB, too long for a message`,
+        {
+          hint: `download it from ${publicUrls(context.settings, ca.record.id).crl}`,
+        },
+      );
+    }
+    return found;
+  };
   return {
     async newerRoot({ domain }, root) {
       const configuration = await context.configuration.current();

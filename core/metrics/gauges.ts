@@ -28,7 +28,7 @@ export async function gauges(
   const [{ expiryWarningDays }, cas, crls] = await Promise.all([
     currentSettings(store),
     everyRecord(store, 'issuingCa'),
-    store.list('crl', { limit: mostCas }),
+    store.listWithout('crl', ['crl'], { limit: mostCas }),
   ]);
   const expiring = await store.count(
     'certificate',

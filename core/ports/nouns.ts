@@ -6,6 +6,7 @@ export const nouns: Readonly<Record<Kind, readonly [one: string, many: string]>>
   profile: ['certificate profile', 'certificate profiles'],
   issuingCa: ['issuing CA', 'issuing CAs'],
   crl: ['CRL', 'CRLs'],
+  crlPart: ['part of a CRL', 'parts of a CRL'],
   credential: ['credential', 'credentials'],
   certificate: ['certificate', 'certificates'],
   certificateKey: ['private key', 'private keys'],

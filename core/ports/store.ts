@@ -10,7 +10,7 @@ import type { Device, NoOnboardingConfig, OnboardingConfig } from '../records/de
 import type { DeviceImport, DeviceImportPart } from '../records/device-import.ts';
 import type { DevidRegistration } from '../records/devid-registration.ts';
 import type { Domain } from '../records/domain.ts';
-import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
+import type { CrlPart, IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import type { CertificateProfile } from '../records/profile.ts';
 import type { SignedMessage } from '../records/signed-message.ts';
 import type { Transaction } from '../records/transaction.ts';
@@ -42,6 +42,7 @@ export interface Records {
   profile: CertificateProfile;
   issuingCa: IssuingCa;
   crl: StoredCrl;
+  crlPart: CrlPart;
   credential: Credential;
   certificate: StoredCertificate;
   certificateKey: CertificateKey;

@@ -31,12 +31,27 @@ export interface IssuingCa {
   readonly lastRevocationAt: number | null;
 }
 
-/** The newest CRL of a CA, DER. */
+/** The newest CRL of a CA. */
 export interface StoredCrl {
   readonly id: number;
   readonly ca: number;
   readonly number: number;
   readonly thisUpdate: number;
   readonly nextUpdate: number;
+  /** DER; empty in the record of a CRL that is stored in parts. */
   readonly crl: Uint8Array;
+  /** Names the parts of a CRL that is too long for one record. */
+  readonly parts: string | null;
+}
+
+/** A piece of a long CRL: a statement that writes or reads all of it at once would block the event loop. */
+export interface CrlPart {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly ca: number;
+  /** `parts` of the CRL. */
+  readonly name: string;
+  /** Counts from 0. */
+  readonly position: number;
+  readonly octets: Uint8Array;
 }

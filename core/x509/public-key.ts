@@ -145,16 +145,30 @@ export function verifySignature(
   signature: Uint8Array,
 ): boolean {
   if (!signatureAlgorithmFits(algorithm, key.type)) return false;
-  const saltLength = pssSaltLength(algorithm);
-  const how =
-    saltLength === undefined
-      ? key.key
-      : { key: key.key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
   try {
-    return verify(signatureHash(algorithm), data, how, signature);
+    return verify(signatureHash(algorithm), data, verificationKey(key, algorithm), signature);
   } catch {
     return false;
   }
+}
+
+function verificationKey({ key }: PublicKey, algorithm: SignatureAlgorithm) {
+  const saltLength = pssSaltLength(algorithm);
+  return saltLength === undefined ? key : { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
+}
+
+/** As `verifySignature`, in a thread of its own: hashing megabytes would block the event loop. `data` must not change meanwhile. */
+export function verifyLongMessage(
+  key: PublicKey,
+  algorithm: SignatureAlgorithm,
+  data: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  if (!signatureAlgorithmFits(algorithm, key.type)) return Promise.resolve(false);
+  const how = verificationKey(key, algorithm);
+  return new Promise((resolve) => {
+    verify(signatureHash(algorithm), data, how, signature, (error, holds) => resolve(!error && holds));
+  });
 }
 
 /** RFC 7093 §2 method 1: the leftmost 160 bits of the SHA-256 of the BIT STRING's contents. */

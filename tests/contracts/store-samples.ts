@@ -30,7 +30,8 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     lastCrlIssuedAt: 1_790_000_000_002,
     lastRevocationAt: 1_790_000_000_001,
   },
-  crl: { ca: 1, number: 7, thisUpdate: 1, nextUpdate: 2, crl: large },
+  crl: { ca: 1, number: 7, thisUpdate: 1, nextUpdate: 2, crl: large, parts: 'ab' },
+  crlPart: { createdAt: 1, ca: 1, name: 'ab', position: 0, octets: large },
   domain: { createdAt: 1, uniqueName: 'default', issuingCa: 1, profiles: [{ profile: 1, alias: 'x' }] },
   credential: {
     createdAt: 1,

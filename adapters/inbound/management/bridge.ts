@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
+import { streamOf } from './streamed.ts';
 
 /** Elysia takes a Request on a host of some length only (`http://pki/x` is 404), and the host plays no part. */
 const origin = 'http://management.postern.internal';
@@ -24,13 +25,14 @@ export function originalOf(web: Request): HttpRequest {
   return original;
 }
 
-/** Tables may be long: they are sent as they are made. */
+/** Tables and CRLs may be long: they are sent as they are made. */
 export async function toHttpResponse(web: Response): Promise<HttpResponse> {
   const headers: Record<string, string> = {};
   web.headers.forEach((value, name) => {
     headers[name] = value;
   });
   const isTable = headers['content-type']?.startsWith('text/csv');
-  const body = isTable && web.body ? web.body : new Uint8Array(await web.arrayBuffer());
+  const long = streamOf(web) ?? (isTable ? web.body : undefined);
+  const body = long ?? new Uint8Array(await web.arrayBuffer());
   return { status: web.status, headers, body };
 }

@@ -35,13 +35,15 @@ export const attachment = (
   ending: string,
 ): Response =>
   new Response(Uint8Array.from(Buffer.from(body)), {
-    headers: {
-      'content-type': contentType,
-      'content-disposition': `attachment; filename="${safeName(name, ending)}"`,
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store',
-    },
+    headers: attachmentHeaders(contentType, name, ending),
   });
+
+export const attachmentHeaders = (contentType: string, name: string, ending: string) => ({
+  'content-type': contentType,
+  'content-disposition': `attachment; filename="${safeName(name, ending)}"`,
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+});
 
 const longestName = 100;
 

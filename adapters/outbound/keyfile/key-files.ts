@@ -12,10 +12,13 @@ import {
   importPrivateKey,
   type PrivateKey,
   restorePrivateKey,
+  signLongMessage,
   signWith,
 } from './private-key.ts';
 
 const mostLabelCharacters = 100;
+/** Octets from which on a message is hashed in a thread of its own: a CRL, not a certificate. */
+const longMessage = 512 * 1024;
 
 /**
  * Private keys in files, encrypted by `vault`. `import` adds the Faults malformed and badAlgorithm. An Error that says what
@@ -56,9 +59,10 @@ export async function openKeyFiles(options: {
     import: async (pkcs8, label) => store(importPrivateKey(pkcs8), label),
     publicKey: async (id) => (await load(id)).spki,
     sign(id, algorithm, data) {
+      const signing = data.length > longMessage ? signLongMessage : signWith;
       const cached = cache.get(id);
-      if (cached) return signWith(cached, algorithm, data);
-      return load(id).then((key) => signWith(key, algorithm, data));
+      if (cached) return signing(cached, algorithm, data);
+      return load(id).then((key) => signing(key, algorithm, data));
     },
     signDigest: async (id, algorithm, digest) => signDigestWith(await load(id), algorithm, digest),
     export: async (id) => exportPrivateKey(await load(id)),

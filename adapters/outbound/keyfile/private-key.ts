@@ -111,15 +111,27 @@ export const exportPrivateKey = ({ key }: PrivateKey): Uint8Array =>
   Uint8Array.from(key.export({ format: 'der', type: 'pkcs8' }));
 
 /** ECDSA as DER; RSASSA-PSS with a salt as long as the hash. Fault badAlgorithm. */
-export function signWith(
-  { type, key }: PrivateKey,
+export const signWith = (key: PrivateKey, algorithm: SignatureAlgorithm, data: Uint8Array): Uint8Array =>
+  sign(signatureHash(algorithm), data, signingKey(key, algorithm));
+
+/** As `signWith`, in a thread of its own: hashing megabytes would block the event loop. `data` must not change meanwhile. */
+export async function signLongMessage(
+  key: PrivateKey,
   algorithm: SignatureAlgorithm,
   data: Uint8Array,
-): Uint8Array {
+): Promise<Uint8Array> {
+  const how = signingKey(key, algorithm);
+  return new Promise((resolve, reject) => {
+    sign(signatureHash(algorithm), data, how, (error, signature) =>
+      error ? reject(error) : resolve(signature),
+    );
+  });
+}
+
+function signingKey({ type, key }: PrivateKey, algorithm: SignatureAlgorithm) {
   if (!signatureAlgorithmFits(algorithm, type)) {
     throw new Fault('badAlgorithm', `a key of type ${type} cannot sign with ${algorithm}`);
   }
   const saltLength = pssSaltLength(algorithm);
-  const how = saltLength === undefined ? key : { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
-  return sign(signatureHash(algorithm), data, how);
+  return saltLength === undefined ? key : { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
 }

@@ -39,6 +39,8 @@ const mostLabelCharacters = 100;
 const tokenId = /^(?:[0-9a-f]{2}){1,32}$/;
 const mostKnownKeys = 1000;
 
+type Signing = Scheme & { readonly data: Uint8Array };
+
 /**
  * Keys in a PKCS #11 token, which they never leave. What is wrong with the configuration is an Error at once: the module, the
  * PIN. A token that is only away is waited for.
@@ -92,11 +94,11 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
 
   async function sign(
     id: string,
-    scheme: (key: PublicKey) => Scheme & { readonly data: Uint8Array },
+    scheme: (key: PublicKey) => Signing | Promise<Signing>,
     signal?: AbortSignal,
   ): Promise<Uint8Array> {
     const key = known.get(id) ?? (await publicKey(id));
-    const what = { id, ...scheme(key) };
+    const what = { id, ...(await scheme(key)) };
     try {
       const signing = connection.use((process) => process.ask('sign', what, patience), {
         again: true,

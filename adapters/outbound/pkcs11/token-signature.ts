@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { der } from '#core/der/builder.ts';
 import { Fault } from '#core/fault.ts';
 import {
@@ -24,18 +24,34 @@ const orders: Readonly<Record<string, number>> = { 'p-256': 32, 'p-384': 48, 'p-
 
 type Key = Pick<PublicKey, 'type'>;
 
-/** What the token is to sign, and how: hashes are made here, whatever the length of the message. Fault badAlgorithm. */
-export function toSign(
+/** Octets that are hashed before other work of the process has its turn: a fraction of a millisecond. */
+const slice = 256 * 1024;
+
+async function digestOf(hashed: HashName, message: Uint8Array): Promise<Uint8Array> {
+  if (message.length <= slice) return hash(hashed, message, 'buffer');
+  const hashing = createHash(hashed);
+  for (let at = 0; at < message.length; at += slice) {
+    hashing.update(message.subarray(at, at + slice));
+    await new Promise(setImmediate);
+  }
+  return hashing.digest();
+}
+
+/**
+ * What the token is to sign, and how: hashes are made here, whatever the length of the message, which must not change meanwhile.
+ * Fault badAlgorithm.
+ */
+export async function toSign(
   key: Key,
   algorithm: SignatureAlgorithm,
   message: Uint8Array,
-): Scheme & { readonly data: Uint8Array } {
+): Promise<Scheme & { readonly data: Uint8Array }> {
   if (!signatureAlgorithmFits(algorithm, key.type)) {
     throw new Fault('badAlgorithm', `a key of type ${key.type} cannot sign with ${algorithm}`);
   }
   const hashed = signatureHash(algorithm);
   if (hashed === undefined) return { mechanism: ckm.eddsa, data: message };
-  const digest = hash(hashed, message, 'buffer');
+  const digest = await digestOf(hashed, message);
   const saltLen = pssSaltLength(algorithm);
   if (saltLen === undefined) return ofDigest(key, hashed, digest);
   const { hashAlg, mgf } = digests[hashed];

@@ -119,9 +119,23 @@ const schema = {
       thisUpdate: integer,
       nextUpdate: integer,
       crl: bytes,
+      parts: orNull(text),
     },
     unique: [['ca']],
     searchable: [],
+  },
+  crlPart: {
+    name: 'crl_parts',
+    fields: {
+      createdAt: integer,
+      ca: ownedBy('issuingCa'),
+      name: text,
+      position: integer,
+      octets: bytes,
+    },
+    unique: [['name', 'position']],
+    searchable: [],
+    large: true,
   },
   credential: {
     name: 'credentials',

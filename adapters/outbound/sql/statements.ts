@@ -155,6 +155,8 @@ export class Statements {
           'invalidity_date as invalidityDate',
         ])
         .where('status', '=', parameter)
+        // As the partial index has it: a parameter alone does not tell the databases that the index holds all that match.
+        .where('status', '<>', sql.lit('good'))
         .where('ca', '=', parameter)
         .where('id', '>', parameter)
         .where('not_valid_after', '>=', parameter)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { decodeBase64, encodeBase64Lines } from '#adapters/wire/base64.ts';
-import { decodePem, encodePem } from '#adapters/wire/pem.ts';
+import { decodePem, encodePem, pemPieces } from '#adapters/wire/pem.ts';
 import { Fault } from '#core/fault.ts';
 import { openssl } from '#tests/fixtures/openssl.ts';
 import { processorTime } from '#tests/processor-time.ts';
@@ -20,6 +20,18 @@ function faultOf(read: () => unknown): string {
   }
   throw new Error('no Fault');
 }
+
+test.each([0, 1, 48, 48 * 1024, 100_000])('%d octets in pieces are what they are as a whole', (length) => {
+  const der = new Uint8Array(length).map((_, i) => i * 7);
+  for (const lineEnd of ['\n', '\r\n']) {
+    const [pieces, octets] = pemPieces('X509 CRL', der, lineEnd);
+    const all = [...pieces];
+    expect(Math.max(...all.map((piece) => piece.length))).toBeLessThan(70_000);
+    const whole = Buffer.concat(all);
+    expect(whole.toString()).toBe(encodePem('X509 CRL', der, lineEnd));
+    expect(octets).toBe(whole.length);
+  }
+});
 
 describe('base64', () => {
   test('lines have 64 characters and all end', () => {

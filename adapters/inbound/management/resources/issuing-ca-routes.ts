@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { encodePem } from '#adapters/wire/pem.ts';
+import { pemPieces } from '#adapters/wire/pem.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { IssuingCa, StoredCrl } from '#core/records/issuing-ca.ts';
 import { recordId } from '../collection.ts';
@@ -8,8 +8,9 @@ import { timestamp } from '../description.ts';
 import { detail } from '../error-schemas.ts';
 import { asServerError, json } from '../errors.ts';
 import { zonedDateTime } from '../fields.ts';
-import { attachment, prefersJson } from '../files.ts';
+import { attachmentHeaders, prefersJson } from '../files.ts';
 import { jsonResponse, type Operation, type Route } from '../route.ts';
+import { streamed } from '../streamed.ts';
 import { issuingCas } from './issuing-cas.ts';
 
 const { path, tag } = issuingCas;
@@ -101,10 +102,29 @@ function crlResponse(
   encoding: 'pem' | 'der',
   asJson: boolean,
 ): Response {
-  if (asJson) return json(200, { detail: encodePem('X509 CRL', crl) });
-  return encoding === 'der'
-    ? attachment(crl, 'application/pkix-crl', uniqueName, '.crl')
-    : attachment(encodePem('X509 CRL', crl), 'application/x-pem-file', uniqueName, '.crl.pem');
+  if (asJson) {
+    // A line feed is the only character of PEM that JSON escapes.
+    const [pem, length] = pemPieces('X509 CRL', crl, '\\n');
+    const [before, after] = [ascii.encode('{"detail":"'), ascii.encode('"}')];
+    const headers = { 'content-type': 'application/json' };
+    return streamed(joined([before], pem, [after]), before.length + length + after.length, headers);
+  }
+  if (encoding === 'der') {
+    return streamed(slices(crl), crl.length, attachmentHeaders('application/pkix-crl', uniqueName, '.crl'));
+  }
+  const [pem, length] = pemPieces('X509 CRL', crl);
+  return streamed(pem, length, attachmentHeaders('application/x-pem-file', uniqueName, '.crl.pem'));
+}
+
+const ascii = new TextEncoder();
+const sliceLength = 64 * 1024;
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += sliceLength) yield bytes.subarray(at, at + sliceLength);
+}
+
+function* joined(...parts: readonly Iterable<Uint8Array>[]): Generator<Uint8Array> {
+  for (const part of parts) yield* part;
 }
 
 const crlGeneration = (gateway: Gateway): Route => ({

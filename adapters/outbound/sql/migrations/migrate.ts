@@ -10,6 +10,7 @@ import { webhooks } from './0007-webhooks.ts';
 import { nestedMessages } from './0008-nested-messages.ts';
 import { onboardedWith } from './0009-onboarded-with.ts';
 import { listOrders } from './0011-list-orders.ts';
+import { crlParts } from './0014-crl-parts.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -22,6 +23,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0008-nested-messages': nestedMessages,
   '0009-onboarded-with': onboardedWith,
   '0011-list-orders': listOrders,
+  '0014-crl-parts': crlParts,
 };
 
 /** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */
