@@ -51,6 +51,8 @@ export class Connection {
   #awaiting: Awaiting | undefined; // while octets of a request are to come after its header
   #running = false;
   readonly #waiting: Task[] = [];
+  /** More requests came than may wait. */
+  #full = false;
   /** Octets have come since the last request ended. */
   #heard = false;
   #headBegun = false;
@@ -114,9 +116,18 @@ export class Connection {
     if (!this.#running) {
       this.#running = true;
       task.run();
-    } else if (this.#waiting.push(task) > this.limits.pipelined) {
-      this.socket.destroy();
+    } else {
+      this.#waiting.push(task);
     }
+  }
+
+  /**
+   * Whether one more request may wait. The first one that may not is dropped, with all that follow it. The response to the one
+   * before it ends the connection, so that the client knows which ones to send again (RFC 9112 §9.3.2).
+   */
+  hasRoom(): boolean {
+    this.#full ||= this.#running && this.#waiting.length >= this.limits.pipelined;
+    return !this.#full;
   }
 
   /** Whoever waits for it before the body (RFC 9110 §10.1.1) is told to go on; not ahead of the answer to an earlier request. */
@@ -133,7 +144,13 @@ export class Connection {
   /** All of a response is sent. */
   complete(): void {
     this.responding = false;
-    if (this.closed) this.socket.destroySoon();
+    if (!this.closed) return;
+    if (this.#full) {
+      this.socket.end();
+      this.linger();
+    } else {
+      this.socket.destroySoon();
+    }
   }
 
   /** Closes: at once when no request has begun, else after its response. */
@@ -146,6 +163,7 @@ export class Connection {
   next(): void {
     const task = this.closed ? undefined : this.#waiting.shift();
     if (task) {
+      if (this.#full && this.#waiting.length === 0) this.closing = true;
       task.run();
       return;
     }

@@ -1,10 +1,12 @@
 import { Fault } from '#core/fault.ts';
 import type { Connection } from './connection.ts';
 import { peerOf, type TrustedProxies } from './evidence.ts';
-import type { Mount, Peer } from './exchange.ts';
+import type { HttpResponse, Mount, Peer } from './exchange.ts';
 import { type Header, headerOf } from './header.ts';
+import { allowedSomewhere, knownMethods } from './methods.ts';
 import type { RequestHead } from './parser.ts';
 import { type Announced, Reception, type Refused, tooLong } from './reception.ts';
+import { plainText } from './respond.ts';
 import { findMount, isHost, parseTarget } from './target.ts';
 
 const noOctets = new Uint8Array();
@@ -26,7 +28,7 @@ export class Dispatcher {
   dispatch(connection: Connection, head: RequestHead): Reception {
     const fate = this.#fateOf(connection, head);
     const reception = new Reception(connection, head, fate, this.#onError);
-    if ('status' in fate) reception.refuse(fate.status, fate.detail);
+    if ('status' in fate) reception.refuse(fate.status, fate.detail, fate.headers);
     else {
       connection.expect(connection.limits.bodyMs, reception);
       if (fate.request.headers.expect !== undefined && !head.old) connection.invite();
@@ -35,9 +37,10 @@ export class Dispatcher {
   }
 
   #fateOf(connection: Connection, head: RequestHead): Announced | Refused {
-    const target = parseTarget(head.target);
+    const everything = head.method === 'OPTIONS' && head.target === '*';
+    const target = everything ? { path: '*', query: '' } : parseTarget(head.target);
     // Of a target that is none, the beginning still says in whose words it is refused.
-    const found = findMount(this.#mounts, target?.path ?? head.target);
+    const found = everything ? wholeServer : findMount(this.#mounts, target?.path ?? head.target);
     const mount = connection.peer.secure || found?.plainHttp ? found : undefined;
 
     if (head.fields.length > 2 * connection.limits.headerFields) {
@@ -48,7 +51,13 @@ export class Dispatcher {
     if (typeof headers === 'string') return { mount, status: 400, detail: headers };
     const misframed = framingProblem(head, headers);
     if (misframed !== undefined) return { mount, status: 400, detail: misframed };
+    if (!knownMethods.has(head.method))
+      return { mount, status: 501, detail: 'this method is not implemented' };
     if (!mount) return { mount, status: 404, detail: 'not found' };
+    if (isEncoded(headers['content-encoding'])) {
+      const detail = 'Content-Encoding other than identity is not supported';
+      return { mount, status: 415, detail, headers: { 'accept-encoding': 'identity' } };
+    }
     const { expect } = headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
       return { mount, status: 417, detail: 'nothing but 100-continue can be expected' };
@@ -69,6 +78,20 @@ export class Dispatcher {
     return { mount, request: { method, path, query, headers, body: noOctets, peer }, limit };
   }
 }
+
+/** RFC 9110 §9.3.7: `OPTIONS *` is about the server, not about a resource. */
+const wholeServer: Mount = {
+  prefix: '*',
+  plainHttp: true,
+  bodyLimit: 0,
+  handle: (): Promise<HttpResponse> =>
+    Promise.resolve({ status: 204, headers: { allow: allowedSomewhere }, body: '' }),
+  refuse: plainText,
+};
+
+/** RFC 9110 §8.4.1: `identity` is no coding. */
+const isEncoded = (codings = ''): boolean =>
+  codings.split(',').some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 
 /** What the parser lets pass and RFC 9112 §3.2, §6.1 do not: another party on the way might frame the request otherwise. */
 function framingProblem({ old }: RequestHead, header: Header): string | undefined {

@@ -3,8 +3,15 @@ import { Clock, Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { SocketPeer } from './evidence.ts';
 import type { Limits } from './limits.ts';
+import { allowedSomewhere } from './methods.ts';
 import { type RequestHead, RequestParser, type Unreadable } from './parser.ts';
 import type { Reception } from './reception.ts';
+
+const statuses = {
+  'header too long': '431 Request Header Fields Too Large',
+  'unknown method': '501 Not Implemented',
+  malformed: '400 Bad Request',
+} as const satisfies Record<Unreadable, string>;
 
 /** HTTP/1.1 on sockets that someone else has accepted. */
 export class Engine {
@@ -73,10 +80,10 @@ export class Engine {
   }
 
   #receive(connection: Connection, head: RequestHead): Reception | undefined {
-    if (connection.closed) return undefined;
+    if (connection.closed || !connection.hasRoom()) return undefined;
     if (head.method !== 'CONNECT') return this.#dispatcher.dispatch(connection, head);
     if (connection.busy) connection.finish();
-    else this.#dismiss(connection, '405 Method Not Allowed');
+    else this.#dismiss(connection, `405 Method Not Allowed\r\nAllow: ${allowedSomewhere}`);
     return undefined;
   }
 
@@ -86,8 +93,7 @@ export class Engine {
     } else if (connection.busy) {
       connection.finish(); // what came before the rubbish is still answered
     } else {
-      const tooLong = unreadable === 'header too long';
-      this.#dismiss(connection, tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request');
+      this.#dismiss(connection, statuses[unreadable]);
     }
   }
 

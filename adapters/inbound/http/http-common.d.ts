@@ -23,7 +23,9 @@ declare module 'node:_http_common' {
     static readonly kOnMessageComplete: number;
     initialize(type: number, resource: object, maxHeaderSize: number, lenient: number): void;
     /** How many octets were read, or why no more can be. What a callback throws, it throws. */
-    execute(octets: Uint8Array): number | (Error & { readonly code: string });
+    execute(
+      octets: Uint8Array,
+    ): number | (Error & { readonly code: string; readonly reason: string; readonly bytesParsed: number });
     close(): void;
     [callback: number]: OnHeaders | OnHeadersComplete | ((octets: Buffer) => void) | (() => void);
   }

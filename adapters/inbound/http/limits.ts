@@ -15,7 +15,7 @@ export interface Limits {
   /** Octets of the request line and header together. */
   readonly headerOctets: number;
   readonly headerFields: number;
-  /** Requests sent ahead on one connection. */
+  /** Requests of one connection that wait for the response to another one; more are dropped, and the connection ends. */
   readonly pipelined: number;
 }
 

@@ -15,6 +15,8 @@ export interface Refused {
   readonly mount: Mount | undefined;
   readonly status: number;
   readonly detail: string;
+  /** What goes along with this status, whatever the form of the mount. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export const tooLong = (limit: number): string => `the body is longer than ${limit} octets`;
@@ -64,8 +66,8 @@ export class Reception {
     this.#connection.run(this);
   }
 
-  refuse(status: number, detail: string): void {
-    this.#fate = { mount: this.#fate.mount, status, detail };
+  refuse(status: number, detail: string, headers?: Readonly<Record<string, string>>): void {
+    this.#fate = { mount: this.#fate.mount, status, detail, ...(headers && { headers }) };
     this.#chunks = [];
     this.#connection.run(this);
   }
@@ -117,9 +119,12 @@ export class Reception {
     this.#connection.next();
   }
 
-  #refusal({ mount, status, detail }: Refused): HttpResponse {
+  #refusal({ mount, status, detail, headers }: Refused): HttpResponse {
     try {
-      if (mount) return mount.refuse(status, detail);
+      if (mount) {
+        const response = mount.refuse(status, detail);
+        return headers ? { ...response, headers: { ...response.headers, ...headers } } : response;
+      }
     } catch (error) {
       this.#onError(error);
     }

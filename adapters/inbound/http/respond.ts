@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { HttpResponse } from './exchange.ts';
+import { usualSpelling } from './field-names.ts';
 import type { RequestHead } from './parser.ts';
 
 export const plainText = (status: number, text: string): HttpResponse => ({
@@ -38,15 +39,17 @@ function openingOf({ status, headers }: HttpResponse, secure: boolean): string {
   const lines = [`HTTP/1.1 ${status} ${reason}`];
   const said: string[] = [];
   for (const name of Object.keys(headers)) {
-    const line = `${name}: ${headers[name]}`;
-    if (!field.test(line)) throw new Error(`the field ${name} of a response is not one`);
     const lower = name.toLowerCase();
+    const line = `${usualSpelling(lower)}: ${headers[name]}`;
+    if (!field.test(line)) throw new Error(`the field ${name} of a response is not one`);
     if (ours.includes(lower)) continue;
     said.push(lower);
     lines.push(line);
   }
   const usual: Record<string, string> = secure ? overTls : everywhere;
-  for (const name of Object.keys(usual)) if (!said.includes(name)) lines.push(`${name}: ${usual[name]}`);
+  for (const name of Object.keys(usual)) {
+    if (!said.includes(name)) lines.push(`${usualSpelling(name)}: ${usual[name]}`);
+  }
   const text = lines.join('\r\n');
   if (Object.isFrozen(headers)) openings.set(headers, { status, secure, text });
   return text;
@@ -59,14 +62,14 @@ function headOf(
   response: HttpResponse,
   framing: Framing,
 ): string {
-  let text = `${openingOf(response, connection.peer.secure)}\r\ndate: ${connection.clock.date}\r\n`;
-  if (typeof framing === 'number') text += `content-length: ${framing}\r\n`;
-  else if (framing === 'chunked') text += 'transfer-encoding: chunked\r\n';
+  let text = `${openingOf(response, connection.peer.secure)}\r\nDate: ${connection.clock.date}\r\n`;
+  if (typeof framing === 'number') text += `Content-Length: ${framing}\r\n`;
+  else if (framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
   if (connection.closing || !persists || framing === 'to the end') {
     connection.closed = true;
-    text += 'connection: close\r\n';
+    text += 'Connection: close\r\n';
   } else if (old) {
-    text += 'connection: keep-alive\r\n';
+    text += 'Connection: keep-alive\r\n';
   }
   return `${text}\r\n`;
 }

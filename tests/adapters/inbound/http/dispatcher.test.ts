@@ -132,7 +132,7 @@ describe('a request', () => {
     const old = 'GET / HTTP/1.0\r\n';
     expect(await ask(`${old}\r\n`)).toMatch(/^connection: close\r$/im);
     const both = await ask(`${old}Connection: keep-alive\r\n\r\n${old}\r\n`);
-    expect(both.match(/^connection: .*$/gim)).toEqual(['connection: keep-alive', 'connection: close']);
+    expect(both.match(/^connection: .*$/gim)).toEqual(['Connection: keep-alive', 'Connection: close']);
   });
 
   test('asking for an upgrade is answered without one, as the last of its connection', async () => {
@@ -210,7 +210,7 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     ['two Authorizations', request('GET /', ['Authorization: Basic YTpi', 'authorization: Basic Yzpk'])],
     ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a/b@c\r\n\r\n'],
     ['an absolute target with a user', request('GET https://user@pki/')],
-    ['an asterisk', request('OPTIONS *')],
+    ['an asterisk', request('GET *')],
     ['a fragment', request('GET /a#b')],
     ['a backslash', request('GET /a\\b')],
     ['an encoded NUL', request('GET /a%00')],
@@ -220,6 +220,8 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     ['a folded field', request('GET /', ['X: a', ' b'])],
     ['bare line feeds', 'GET / HTTP/1.1\nHost: pki\n\n'],
     ['another version', 'GET / HTTP/3.0\r\nHost: pki\r\n\r\n'],
+    ['HTTP/0.9', 'GET /\r\n\r\n'],
+    ['HTTP/0.9 that says so', 'GET / HTTP/0.9\r\nHost: pki\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello hello\r\n\r\n'],
   ])('%s', async (_what, octets) => {
@@ -239,8 +241,70 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     expect(response).toMatch(/^x-form: \/sized/im);
   });
 
-  test('and CONNECT with 405', async () => {
-    expect(statusOf(await ask('CONNECT pki:443 HTTP/1.1\r\nHost: pki:443\r\n\r\n'))).toBe(405);
+  test('and CONNECT with 405 and what is allowed', async () => {
+    const response = await ask('CONNECT pki:443 HTTP/1.1\r\nHost: pki:443\r\n\r\n');
+    expect(statusOf(response)).toBe(405);
+    expect(response).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n');
+  });
+});
+
+describe('a method', () => {
+  test.each(['QUERY', 'PROPFIND', 'M-SEARCH', 'BREW', 'get', 'GETS', 'DESCRIBE', 'X'.repeat(100)])(
+    'that the server does not know is refused with 501: %s',
+    async (method) => {
+      expect(statusOf(await ask(request(`${method} /`)))).toBe(501);
+    },
+  );
+
+  test('that the server does not know is refused with 501, however small the pieces', async () => {
+    const socket = connectPlain(listener.httpPort!);
+    const answer = talk(socket);
+    for (const piece of ['P', 'ROP', 'ELLER / HTTP/1.1\r\n', 'Host: pki\r\n\r\n']) {
+      socket.write(piece);
+      await Bun.sleep(5);
+    }
+    expect(statusOf(await answer)).toBe(501);
+  });
+
+  test('that the server does not know is refused in the form of the mount, where the request can be read', async () => {
+    const response = await ask(request('QUERY /sized', ['Content-Length: 3'], 'abc'));
+    expect(statusOf(response)).toBe(501);
+    expect(response).toMatch(/^x-form: \/sized/im);
+  });
+
+  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])(
+    'reaches its mount: %s',
+    async (method) => {
+      expect(seenIn(await ask(request(`${method} /`)))).toMatchObject({ method });
+    },
+  );
+
+  test('OPTIONS for the whole server is answered, and the connection goes on', async () => {
+    const options = 'OPTIONS * HTTP/1.1\r\nHost: pki\r\n\r\n';
+    const response = await ask(options + request('GET /'));
+    expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 204', 'HTTP/1.1 200']);
+    expect(response).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n');
+  });
+});
+
+describe('Content-Encoding', () => {
+  test.each(['gzip', 'br', 'GZIP', 'identity, gzip', 'x-unknown'])(
+    '%s is refused with 415',
+    async (coding) => {
+      const response = await ask(
+        request('POST /sized', [`Content-Encoding: ${coding}`, 'Content-Length: 3'], 'abc'),
+      );
+      expect(statusOf(response)).toBe(415);
+      expect(response).toMatch(/^x-form: \/sized/im);
+      expect(response).toContain('\r\nAccept-Encoding: identity\r\n');
+    },
+  );
+
+  test.each(['identity', 'Identity', ''])('%p changes nothing', async (coding) => {
+    const response = await ask(
+      request('POST /sized', [`Content-Encoding: ${coding}`, 'Content-Length: 3'], 'abc'),
+    );
+    expect(statusOf(response)).toBe(200);
   });
 });
 
@@ -384,8 +448,21 @@ describe('requests sent ahead on one connection', () => {
     expect(performance.now() - started).toBeLessThan(9_000);
   });
 
-  test('are refused when they are too many', async () => {
-    const response = await ask(first('GET /slow?50').repeat(100));
-    expect(response).toBe('');
+  test('are answered as far as there is room, and the last response says that it is the last', async () => {
+    const some = Array.from({ length: 40 }, (_, n) => first(`GET /slow?${n}`));
+    const response = await ask(some.join(''));
+    const answered = Array.from({ length: 17 }, (_, n) => `slow ${n}`);
+    expect([...response.matchAll(/^slow \d+$/gm)].map(([line]) => line)).toEqual(answered);
+    expect(response.match(/^connection: .*$/gim)).toEqual(['Connection: close']);
+    expect(response.lastIndexOf('Connection: close')).toBeGreaterThan(response.lastIndexOf('slow 15'));
+  });
+
+  test('are all answered when each comes after the response to one before it', async () => {
+    const socket = connectSecure(listener.httpsPort);
+    for (let n = 0; n < 40; n += 1) {
+      socket.write(first(`GET /slow?0`));
+      await until(socket, 'slow 0');
+    }
+    expect(bodyOf(await talk(socket, request('GET /slow?7')))).toBe('slow 7\n');
   });
 });

@@ -133,6 +133,25 @@ test('whatever comes is read or refused, and after a refusal nothing more is tol
   );
 });
 
+describe('what is no request of HTTP/1.1', () => {
+  test.each<[string, Unreadable]>([
+    ['PROPELLER /a HTTP/1.1\r\n', 'unknown method'],
+    ['GETS /a HTTP/1.0\r\n', 'unknown method'],
+    ['get /a HTTP/1.1\n', 'unknown method'],
+    ['PROPELLER /a HTTP/2.0\r\n', 'malformed'],
+    ['PROPELLER /a\r\n', 'malformed'],
+    ['PROPELLER\r\n', 'malformed'],
+    ['PR(OPELLER /a HTTP/1.1\r\n', 'malformed'],
+    [`PROPELLER /${'a'.repeat(3_000)} HTTP/1.1\r\n`, 'malformed'],
+    ['GET /a\r\n\r\n', 'malformed'],
+    ['GET /a HTTP/0.9\r\n\r\n', 'malformed'],
+  ])('%j is refused as %s, after the requests before it', (octets, reason) => {
+    for (const pieces of [[stream + octets], [...stream, ...octets]]) {
+      expect(read(pieces)).toEqual({ requests: told, unreadable: reason });
+    }
+  });
+});
+
 test('a parser that is closed reads no more', () => {
   let heads = 0;
   const parser = new RequestParser(1000, {

@@ -45,6 +45,11 @@ const responses: Readonly<Record<string, () => HttpResponse>> = {
     headers: { 'Content-Type': 'application/pkix-crl' },
     body: Uint8Array.of(0, 255, 13, 10),
   }),
+  '/challenge': () => ({
+    status: 401,
+    headers: { 'content-type': 'text/plain', 'www-authenticate': 'Basic', 'retry-after': '1', etag: '"1"' },
+    body: '',
+  }),
   '/large': () => ({ status: 200, headers: {}, body: large }),
   '/cacheable': () => ({ status: 200, headers: { 'Cache-Control': 'max-age=60' }, body: '' }),
   '/frozen': () => ({ status: 200, headers: frozen, body: 'a' }),
@@ -99,6 +104,25 @@ test('a response carries the fields that protect it, and does not say what serve
   expect(fields).not.toContainKeys(['server', 'x-powered-by']);
 });
 
+test('field names have their usual spelling, whichever way a mount writes them', async () => {
+  const namesOf = (response: string): string[] =>
+    [...response.slice(0, response.indexOf('\r\n\r\n')).matchAll(/^([^\s:]+): /gm)].map(([, name]) => name!);
+  const always = ['X-Content-Type-Options', 'Cache-Control', 'Strict-Transport-Security', 'Date'];
+  expect(namesOf(await get('/challenge')).toSorted()).toEqual(
+    [
+      ...always,
+      'Connection',
+      'Content-Length',
+      'Content-Type',
+      'ETag',
+      'Retry-After',
+      'WWW-Authenticate',
+    ].toSorted(),
+  );
+  expect(namesOf(await get('/octets'))).toContain('Content-Type');
+  expect(namesOf(await get('/stream'))).toContain('Transfer-Encoding');
+});
+
 test('Strict-Transport-Security is for HTTPS alone (RFC 6797 §7.2)', async () => {
   const fields = headOf(await talk(connectPlain(listener.httpPort!), request('GET /text')));
   expect(fields).not.toContainKey('strict-transport-security');
@@ -139,7 +163,7 @@ describe('a body goes out', () => {
 
   test('as text in UTF-8 after a field whose octets are not', async () => {
     const response = await get('/named');
-    expect(response).toContain('\r\nx-name: M\xfcnchen\r\n');
+    expect(response).toContain('\r\nX-Name: M\xfcnchen\r\n');
     expect(Buffer.from(bodyOf(response), 'latin1').toString()).toBe('grüße');
     expect(headOf(response)['content-length']).toBe('7');
   });
