@@ -34,7 +34,7 @@ import { ConfigurationCache } from './configuration/cache.ts';
 import type { LoadedCa } from './configuration/configuration.ts';
 import { currentSettings } from './configuration/runtime-settings.ts';
 import { configurationHealth } from './configuration/set-aside.ts';
-import { resolveCa, resolveDomain } from './configuration/target.ts';
+import { resolveCa, resolveDomain, resolveProfile } from './configuration/target.ts';
 import {
   type NoOnboardingInput,
   type NoOnboardingView,
@@ -115,8 +115,11 @@ export interface Gateway {
   readonly information: Information;
   /** What the domain's answers are signed with. Faults: notFound, unavailable. */
   protection(domain: string | undefined): Promise<ProtectionCredential>;
-  /** The domain's CA certificates, issuing CA first, up to the root, DER. Faults: notFound, unavailable. */
-  caCertificates(domain: string | undefined): Promise<readonly Uint8Array[]>;
+  /**
+   * The domain's CA certificates, issuing CA first, up to the root, DER. A `profile` does not change them. Faults: notFound,
+   * forbidden (a profile that the domain does not offer), unavailable.
+   */
+  caCertificates(domain: string | undefined, profile?: string): Promise<readonly Uint8Array[]>;
 
   /** The newest CRL of a CA, DER, for everybody. Faults: notFound. */
   crl(ca: number): Promise<Uint8Array>;
@@ -257,7 +260,13 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     transactions: transactions(context, crls),
     information: information(context, crls),
     protection: async (domain) => protection.of(await caOf(domain)),
-    caCertificates: async (domain) => (await caOf(domain)).chain,
+    async caCertificates(domain, profile) {
+      if (profile !== undefined) {
+        const configuration = await context.configuration.current();
+        resolveProfile(configuration, resolveDomain(configuration, domain, settings.defaultDomain), profile);
+      }
+      return (await caOf(domain)).chain;
+    },
 
     crl: async (ca) => (await crls.newest(ca)).crl,
     async caCertificate(id) {

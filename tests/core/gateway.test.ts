@@ -19,3 +19,12 @@ test('what maintenance cannot do keeps nothing else from being done', async () =
   expect(logged).toContainEqual(expect.objectContaining({ detail: 'the log directory is out of reach' }));
   expect(await site.audit('audit.anchor')).toHaveLength(1);
 });
+
+test('CA certificates are given for a profile that the domain offers, and for no other', async () => {
+  await using site = await installation();
+  const { gateway } = site;
+  const chain = await gateway.caCertificates(undefined);
+  expect(await gateway.caCertificates('default', 'domain_credential')).toEqual(chain);
+  await expect(gateway.caCertificates('default', 'nothing')).rejects.toMatchObject({ code: 'notFound' });
+  await expect(gateway.caCertificates(undefined, 'issuing_ca')).rejects.toMatchObject({ code: 'forbidden' });
+});

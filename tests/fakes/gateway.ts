@@ -5,8 +5,13 @@ import type { Evidence, Target } from '#core/requester/evidence.ts';
 import type { Requester } from '#core/requester/requester.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
 
-/** A device that the fake knows, in its one domain, which is the default one. */
-export const known = { username: 'device-1', password: 'päss:word', domain: 'plant' } as const;
+/** A device that the fake knows, in its one domain, which is the default one, and the profile that it offers. */
+export const known = {
+  username: 'device-1',
+  password: 'päss:word',
+  domain: 'plant',
+  profile: 'tls_client',
+} as const;
 
 interface Call {
   readonly evidence: Evidence;
@@ -52,8 +57,12 @@ export class FakeGateway implements Pick<Gateway, 'admit' | 'enrol' | 'caCertifi
     return this.outcome;
   }
 
-  async caCertificates(domain: string | undefined): Promise<readonly Uint8Array[]> {
+  async caCertificates(domain: string | undefined, profile?: string): Promise<readonly Uint8Array[]> {
     this.#demandDomain(domain);
+    if (profile === 'elsewhere') throw new Fault('forbidden', 'this domain does not offer the profile');
+    if (profile !== undefined && profile !== known.profile) {
+      throw new Fault('notFound', 'there is no such profile');
+    }
     if (this.failure !== undefined) throw this.failure;
     return this.chain;
   }

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Server, shell, startServer } from '#tests/fixtures/server.ts';
+import {
+  adminPassword,
+  type DeviceSecrets,
+  type Server,
+  shell,
+  startServer,
+} from '#tests/fixtures/server.ts';
 import { javaLibraries } from './install.ts';
 
 const sources = join(import.meta.dir, 'bouncycastle');
@@ -9,9 +15,11 @@ const libraries = await javaLibraries(join(sources, 'pom.xml'));
 
 describe.skipIf(!libraries)("Bouncy Castle's EST client", () => {
   let server: Server;
+  let device: DeviceSecrets;
 
   beforeAll(async () => {
     server = await startServer();
+    device = await server.register('pump-1');
     writeFileSync(join(server.directory, 'root.pem'), server.cli('ca', 'export', '1'));
     const built = shell(server.directory, `javac -cp '${libraries}' -d classes '${sources}/EstClient.java'`);
     expect(built).toMatchObject({ status: 0 });
@@ -28,7 +36,64 @@ describe.skipIf(!libraries)("Bouncy Castle's EST client", () => {
     return stdout.trim();
   }
 
+  /** Saves a certificate that the client printed; its subject as OpenSSL prints it. */
+  function save(name: string, certificate: string): string {
+    writeFileSync(join(server.directory, name), certificate);
+    return shell(server.directory, `openssl x509 -in ${name} -noout -subject`).stdout.trim();
+  }
+
+  /** Without credentials first: the client reads the challenge, and then nothing more of that response. */
+  const enrolment = (changes: Record<string, string> = {}) => ({
+    subject: 'CN=pump-1',
+    user: device.username,
+    password: device.password,
+    newkey: 'pump-1.key',
+    ...changes,
+  });
+  const certificate = { cert: 'pump-1.pem', key: 'pump-1.key' };
+
   test('fetches the CA certificates', () => {
     expect(client('cacerts').match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
   });
+
+  test('finds no CSR attributes', () => {
+    expect(client('csrattrs')).toBe('none');
+  });
+
+  test('enrols with a password once it is challenged', () => {
+    expect(save('pump-1.pem', client('simpleenroll', enrolment()))).toBe('subject=CN = pump-1');
+  });
+
+  test('is refused with a wrong password', () => {
+    expect(client('simpleenroll', enrolment({ password: 'wrong', newkey: 'wrong.key' }))).toBe('refused 401');
+  });
+
+  test('renews with its certificate', () => {
+    const renewed = client('simplereenroll', { subject: 'CN=pump-1', ...certificate });
+    expect(save('renewed.pem', renewed)).toBe('subject=CN = pump-1');
+  });
+
+  test('is told to retry while its request waits for approval', async () => {
+    const { access } = await api<{ access: string }>('token/', {
+      username: 'admin',
+      password: adminPassword,
+    });
+    const policy = { unique_name: 'look twice', priority: 1, decision: 'manual' };
+    await api('approval-policies/', policy, access);
+    expect(client('simplereenroll', { subject: 'CN=pump-1', ...certificate })).toMatch(/^pending [1-9]\d*$/);
+  });
+
+  async function api<T>(path: string, body: object, token?: string): Promise<T> {
+    const response = await fetch(`${server.baseUrl}/api/${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+      tls: { rejectUnauthorized: false },
+    });
+    expect(response.ok).toBe(true);
+    return (await response.json()) as T;
+  }
 });

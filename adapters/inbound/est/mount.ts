@@ -1,11 +1,12 @@
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Ask } from '#core/issuance/outcome.ts';
+import type { Evidence } from '#core/requester/evidence.ts';
 import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
-import type { Mount } from '../http/exchange.ts';
+import type { HttpResponse, Mount } from '../http/exchange.ts';
 import { mediaType } from '../http/media-type.ts';
-import { parseEstPath } from './path.ts';
-import { certsOnly, refusal, renderFault, renderOutcome } from './response.ts';
+import { type EstPath, parseEstPath } from './path.ts';
+import { certsOnly, noAttributes, refusal, renderChallenge, renderFault, renderOutcome } from './response.ts';
 
 const prefix = '/.well-known/est';
 const bodyLimit = 64 * 1024;
@@ -20,7 +21,7 @@ interface Operation {
   readonly keyMadeHere?: boolean;
 }
 
-/** RFC 7030 §3.2.2. csrattrs (404: §4.5.2) and fullcmc are not offered. */
+/** RFC 7030 §3.2.2. fullcmc is not offered. */
 const operations = new Map<string, Operation>([
   ['cacerts', { method: 'GET', allow: 'GET, HEAD' }],
   ['simpleenroll', { method: 'POST', allow: 'POST', ask: 'enrol' }],
@@ -37,15 +38,17 @@ export function createEst(gateway: EstGateway): Mount {
     refuse: refusal,
     async handle(request) {
       const path = parseEstPath(request.path.slice(prefix.length));
+      if (path?.operation === 'csrattrs') return await attributes(gateway, path);
       const operation = path && operations.get(path.operation);
       if (!operation) return refusal(404, 'no such endpoint');
       if (request.method !== operation.method) {
         return refusal(405, 'method not allowed', { allow: operation.allow });
       }
       const { domain, profile } = path;
+      let evidence: Evidence | undefined;
       try {
-        // §4.1. The profile that the path may name has no say: the certificates are the domain's.
-        if (!operation.ask) return certsOnly(await gateway.caCertificates(domain));
+        // §4.1. The certificates are the domain's; a profile in the path has to be one of its profiles.
+        if (!operation.ask) return certsOnly(await gateway.caCertificates(domain, profile));
         // §4.2. A missing type is taken for the only one there is; another one is a mistake worth telling.
         const contentType = request.headers['content-type'];
         if (contentType !== undefined && mediaType(contentType) !== 'application/pkcs10') {
@@ -53,15 +56,27 @@ export function createEst(gateway: EstGateway): Mount {
         }
         if (request.body.length > bodyLimit) return refusal(413, 'request too large');
         // Who asks is settled before the body is looked at.
-        const evidence = enrolmentEvidence(request, operation.ask);
+        evidence = enrolmentEvidence(request, operation.ask);
         const requester = await gateway.admit(evidence, { protocol: 'est', domain, profile });
         const der = decodeCertificationRequest(request.body);
         const { keyMadeHere } = operation;
         const ask: Ask = { operation: operation.ask, request: { kind: 'pkcs10', der, keyMadeHere } };
         return renderOutcome(await gateway.enrol(requester, ask));
       } catch (error) {
-        return renderFault(error);
+        return evidence?.kind === 'none' && operation.ask === 'enrol'
+          ? renderChallenge(error)
+          : renderFault(error, operation.ask);
       }
     },
   };
+}
+
+/** No CSR attributes, for domains and profiles that exist. */
+async function attributes(gateway: EstGateway, { domain, profile }: EstPath): Promise<HttpResponse> {
+  try {
+    await gateway.caCertificates(domain, profile);
+    return noAttributes;
+  } catch (error) {
+    return renderFault(error, undefined);
+  }
 }

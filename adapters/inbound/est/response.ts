@@ -1,7 +1,7 @@
 import { encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
-import type { Outcome } from '#core/issuance/outcome.ts';
+import type { Ask, Outcome } from '#core/issuance/outcome.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { faultHeaders, faultText } from '../http/fault-answer.ts';
 
@@ -30,12 +30,26 @@ export function refusal(status: number, detail: string, headers: Record<string, 
 }
 
 /** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
-export function renderFault(error: unknown): HttpResponse {
+export function renderFault(error: unknown, operation: Ask['operation'] | undefined): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
   const status = statuses[fault.code];
-  return refusal(status, faultText(fault), faultHeaders(status, fault));
+  return refusal(status, faultText(fault), faultHeaders(status, fault, operation));
 }
+
+// Bouncy Castle's EST client fails when a response has a body that it does not read. It reads none of these three, and none
+// of them is an error: the challenge, "no CSR attributes" (RFC 7030 §4.5.2) and "not yet" (§4.2.3).
+/** The answer to a request without any credentials. */
+export function renderChallenge(error: unknown): HttpResponse {
+  const refused = renderFault(error, 'enrol');
+  return refused.status === 401 ? { ...refused, body: '' } : refused;
+}
+
+export const noAttributes: HttpResponse = {
+  status: 404,
+  headers: { 'content-type': 'text/plain' },
+  body: '',
+};
 
 /** RFC 7030 §4.2.3: the issued certificate and no other, §4.4.2: with its key where that was made here, or 202 with a time to come back. */
 export function renderOutcome(outcome: Outcome): HttpResponse {
@@ -43,10 +57,7 @@ export function renderOutcome(outcome: Outcome): HttpResponse {
     const { certificate, privateKey } = outcome;
     return privateKey ? withKey(privateKey, certificate) : certsOnly([certificate]);
   }
-  const whom = outcome.upstream ? 'the upstream CA' : 'approval';
-  return refusal(202, `pending: request ${outcome.id} waits for ${whom}, send it again later`, {
-    'retry-after': String(outcome.retryAfter),
-  });
+  return { status: 202, headers: { 'retry-after': String(outcome.retryAfter) }, body: '' };
 }
 
 const certsOnlyHeaders = Object.freeze({

@@ -1,4 +1,5 @@
 import type { Fault } from '#core/fault.ts';
+import type { Ask } from '#core/issuance/outcome.ts';
 import { basicChallenge } from './basic-credentials.ts';
 
 /** Seconds to wait when a Fault does not say. */
@@ -8,9 +9,16 @@ const usualRetryAfter = 60;
 export const faultText = ({ detail, hint }: Fault): string =>
   hint === undefined ? detail : `${detail}; ${hint}`;
 
-/** What goes along with a status of the enrolment protocols over HTTP: how to show who one is, when to come again. */
-export function faultHeaders(status: number, { retryAfter }: Fault): Record<string, string> {
-  if (status === 401) return { 'www-authenticate': basicChallenge };
+/**
+ * The header fields of a refusal by EST or REST: how to authenticate, when to retry. A renewal takes only client
+ * certificates, so its 401 does not ask for a password; HTTP has no challenge for a certificate.
+ */
+export function faultHeaders(
+  status: number,
+  { retryAfter }: Fault,
+  operation: Ask['operation'] | undefined,
+): Record<string, string> {
+  if (status === 401) return operation === 'renew' ? {} : { 'www-authenticate': basicChallenge };
   if (status === 429 || status === 503) return { 'retry-after': String(retryAfter ?? usualRetryAfter) };
   return {};
 }

@@ -37,7 +37,7 @@ export function createRest(gateway: RestGateway): Mount {
         der = decodeCertificationRequest(readEnrolmentBody(request.body));
         return renderOutcome(await gateway.enrol(requester, { operation, request: { kind: 'pkcs10', der } }));
       } catch (error) {
-        return renderFault(der ? inTheRequest(error) : error);
+        return renderFault(der ? inTheRequest(error) : error, operation);
       }
     },
   };

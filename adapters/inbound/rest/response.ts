@@ -1,6 +1,6 @@
 import { encodePem } from '#adapters/wire/pem.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
-import type { Outcome } from '#core/issuance/outcome.ts';
+import type { Ask, Outcome } from '#core/issuance/outcome.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { faultHeaders, faultText } from '../http/fault-answer.ts';
 
@@ -28,7 +28,9 @@ const refusals = new Map([
   [408, 'request_timeout'],
   [413, 'too_large'],
   [415, 'unsupported_media_type'],
+  [417, 'invalid_request'],
   [431, 'too_large'],
+  [501, 'not_implemented'],
 ]);
 
 export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
@@ -36,11 +38,11 @@ export function refusal(status: number, detail: string, headers: Record<string, 
 }
 
 /** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
-export function renderFault(error: unknown): HttpResponse {
+export function renderFault(error: unknown, operation: Ask['operation']): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
   const [status, word] = errors[fault.code];
-  return failure(status, word, faultText(fault), faultHeaders(status, fault));
+  return failure(status, word, faultText(fault), faultHeaders(status, fault, operation));
 }
 
 export function renderOutcome(outcome: Outcome): HttpResponse {

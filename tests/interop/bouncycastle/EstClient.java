@@ -20,6 +20,7 @@ import java.util.Set;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.security.auth.x500.X500Principal;
+import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.cert.X509CertificateHolder;
 import org.bouncycastle.est.ESTAuth;
 import org.bouncycastle.est.ESTException;
@@ -32,10 +33,10 @@ import org.bouncycastle.est.jcajce.JsseESTServiceBuilder;
 import org.bouncycastle.jce.provider.BouncyCastleProvider;
 import org.bouncycastle.jsse.BCSSLSocket;
 import org.bouncycastle.jsse.provider.BouncyCastleJsseProvider;
-import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
+import org.bouncycastle.openssl.jcajce.JcaPKCS8Generator;
 import org.bouncycastle.operator.ContentSigner;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.bouncycastle.pkcs.PKCS10CertificationRequestBuilder;
@@ -109,7 +110,7 @@ public class EstClient {
       KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
       generator.initialize(new ECGenParameterSpec("secp256r1"));
       pair = generator.generateKeyPair();
-      Files.writeString(Path.of(options.get("newkey")), pem(pair.getPrivate()));
+      Files.writeString(Path.of(options.get("newkey")), pem(new JcaPKCS8Generator(pair.getPrivate(), null)));
     } else {
       pair = new KeyPair(certificate(options.get("cert")).getPublicKey(), key(options.get("key")));
     }
@@ -148,7 +149,7 @@ public class EstClient {
 
   static PrivateKey key(String file) throws Exception {
     try (Reader in = Files.newBufferedReader(Path.of(file)); PEMParser parser = new PEMParser(in)) {
-      return new JcaPEMKeyConverter().getKeyPair((PEMKeyPair) parser.readObject()).getPrivate();
+      return new JcaPEMKeyConverter().getPrivateKey((PrivateKeyInfo) parser.readObject());
     }
   }
 

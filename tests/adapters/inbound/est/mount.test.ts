@@ -43,6 +43,7 @@ const enroll = (changes: Partial<HttpRequest> = {}): HttpRequest =>
     body: bytesOf(csr.toBase64()),
     ...changes,
   });
+const get = (path: string): HttpRequest => httpRequest({ method: 'GET', path: `${base}${path}` });
 const reenroll = (changes: Partial<HttpRequest> = {}): HttpRequest => ({
   ...enroll({ path: `${base}/simplereenroll` }),
   ...httpRequest({}, [issued]),
@@ -52,12 +53,12 @@ const reenroll = (changes: Partial<HttpRequest> = {}): HttpRequest => ({
 });
 
 /** Checks all that every failure has in common. */
-function expectRefusal(response: HttpResponse, status: number): void {
+function expectRefusal(response: HttpResponse, status: number, operation?: 'renew'): void {
   expect(response.status).toBe(status);
   expect(response.headers['content-type']).toBe('text/plain');
   expect(response.body).toMatch(/^[ -~]{3,200}\n$/);
   expect(response.headers['www-authenticate']).toBe(
-    status === 401 ? 'Basic realm="postern", charset="UTF-8"' : undefined,
+    status === 401 && operation !== 'renew' ? 'Basic realm="postern", charset="UTF-8"' : undefined,
   );
 }
 
@@ -133,8 +134,6 @@ describe('the path forms', () => {
   test.each([
     '',
     '/',
-    '/csrattrs',
-    '/plant/csrattrs',
     '/fullcmc',
     '/unknown',
     '/SimpleEnroll',
@@ -199,12 +198,24 @@ describe('a failure', () => {
     [400, 'base64 of something else', () => enroll({ body: bytesOf('AAAA') })],
     [400, 'half a CSR', () => enroll({ body: csr.subarray(0, 100) })],
     [400, 'a CSR with a wrong signature', () => enroll({ body: csr.with(-1, csr.at(-1)! ^ 1) })],
-    [401, 'no credentials', () => enroll({ headers: {} })],
     [401, 'a wrong password', () => enroll(headers({ authorization: basic(known.username, 'no') }))],
     [401, 'an unknown user', () => enroll(headers({ authorization: basic('no', known.password) }))],
     [401, 'broken Basic credentials', () => enroll(headers({ authorization: 'Basic ***' }))],
     [401, 'another scheme', () => enroll(headers({ authorization: 'Bearer abc' }))],
-    [401, 'a password where a certificate is needed', () => enroll({ path: `${base}/simplereenroll` })],
+    [
+      404,
+      'an unknown domain, without credentials',
+      () => enroll({ path: `${base}/nowhere/simpleenroll`, headers: {} }),
+    ],
+    [404, 'the CA certificates under an unknown profile', () => get('/plant/nothing/cacerts')],
+    [
+      404,
+      'the CA certificates of the default domain under an unknown profile',
+      () => get('/~nothing/cacerts'),
+    ],
+    [403, 'the CA certificates under a profile that is not offered', () => get('/~elsewhere/cacerts')],
+    [404, 'the CSR attributes of an unknown domain', () => get('/nowhere/csrattrs')],
+    [404, 'the CSR attributes of an unknown profile', () => get('/~nothing/csrattrs')],
     [404, 'an unknown domain', () => enroll({ path: `${base}/nowhere/simpleenroll` })],
     [
       404,
@@ -215,6 +226,39 @@ describe('a failure', () => {
     [415, 'a body of another type', () => enroll(headers({ 'content-type': 'application/json' }))],
   ])('answers %d for %s', async (status, _, request) => {
     expectRefusal(await est.handle(request()), status);
+  });
+
+  test.each(['', '/plant', '/~tls_client', '/plant/tls_client'])(
+    'is not that there are no CSR attributes: %s/csrattrs is 404 without a body',
+    async (form) => {
+      expect(await est.handle(get(`${form}/csrattrs`))).toEqual({
+        status: 404,
+        headers: { 'content-type': 'text/plain' },
+        body: '',
+      });
+    },
+  );
+
+  test.each(['simpleenroll', 'serverkeygen'])(
+    'is not yet a request without credentials: %s answers it with a challenge that has no body',
+    async (operation) => {
+      const response = await est.handle(enroll({ path: `${base}/${operation}`, headers: {} }));
+      expect(response).toEqual({
+        status: 401,
+        headers: {
+          'content-type': 'text/plain',
+          'www-authenticate': 'Basic realm="postern", charset="UTF-8"',
+        },
+        body: '',
+      });
+    },
+  );
+
+  test('of a renewal without a certificate does not ask for a password', async () => {
+    for (const headers of [{}, { authorization: knownBasic }]) {
+      const response = await est.handle(enroll({ path: `${base}/simplereenroll`, headers }));
+      expectRefusal(response, 401, 'renew');
+    }
   });
 
   test.each<[FaultCode, number]>([
@@ -238,7 +282,7 @@ describe('a failure', () => {
     });
     for (const request of [enroll(), reenroll(), httpRequest({ method: 'GET', path: `${base}/cacerts` })]) {
       const response = await est.handle(request);
-      expectRefusal(response, status);
+      expectRefusal(response, status, request.path.endsWith('/simplereenroll') ? 'renew' : undefined);
       expect(response.body).toBe('what is wrong; what to do\n');
       expect(response.headers['retry-after']).toBe(status === 429 || status === 503 ? '7' : undefined);
     }
@@ -281,7 +325,7 @@ describe('a failure', () => {
   });
 
   test('to say who asks comes before anything that the body says', async () => {
-    expectRefusal(await est.handle(enroll({ headers: {}, body: bytesOf('***') })), 401);
+    expect((await est.handle(enroll({ headers: {}, body: bytesOf('***') }))).status).toBe(401);
     expectRefusal(
       await est.handle(enroll({ path: `${base}/nowhere/simpleenroll`, body: bytesOf('***') })),
       404,
@@ -293,9 +337,7 @@ test('a request that waits for approval is answered with 202 and a time to come 
   gateway.outcome = { kind: 'pending', id: 42, retryAfter: 30 };
   for (const request of [enroll(), reenroll()]) {
     const response = await est.handle(request);
-    expectRefusal(response, 202);
-    expect(response.headers['retry-after']).toBe('30');
-    expect(response.body).toContain('pending');
+    expect(response).toEqual({ status: 202, headers: { 'retry-after': '30' }, body: '' });
   }
 });
 

@@ -50,13 +50,13 @@ const reenroll = (changes: Partial<HttpRequest> = {}): HttpRequest => ({
 });
 
 /** Checks all that every failure has in common. */
-function expectError(response: HttpResponse, status: number, error: string): void {
+function expectError(response: HttpResponse, status: number, error: string, operation?: 'renew'): void {
   expect(response.status).toBe(status);
   expect(response.headers['content-type']).toBe('application/json');
   const detail = expect.stringMatching(/^.{3,200}$/);
   expect(JSON.parse(response.body as string)).toEqual({ error, detail });
   expect(response.headers['www-authenticate']).toBe(
-    status === 401 ? 'Basic realm="postern", charset="UTF-8"' : undefined,
+    status === 401 && operation !== 'renew' ? 'Basic realm="postern", charset="UTF-8"' : undefined,
   );
 }
 
@@ -221,7 +221,6 @@ describe('a failure', () => {
       'broken Basic credentials',
       () => enroll(headers({ authorization: 'Basic' })),
     ],
-    [401, 'invalid_credentials', 'no client certificate', () => enroll({ path: '/rest/plant/reenroll' })],
     [404, 'not_found', 'an unknown domain', () => enroll({ path: '/rest/nowhere/enroll' })],
     [405, 'method_not_allowed', 'the wrong method', () => enroll({ method: 'GET' })],
     [413, 'too_large', 'a body that is too large', () => enroll({ body: new Uint8Array(65_537) })],
@@ -259,10 +258,15 @@ describe('a failure', () => {
     });
     for (const request of [enroll(), reenroll()]) {
       const response = await rest.handle(request);
-      expectError(response, status, error);
+      expectError(response, status, error, request.path.endsWith('/reenroll') ? 'renew' : undefined);
       expect(response.body).toContain('"what is wrong; what to do"');
       expect(response.headers['retry-after']).toBe(status === 429 || status === 503 ? '7' : undefined);
     }
+  });
+
+  test('of a renewal without a certificate does not ask for a password', async () => {
+    const response = await rest.handle(enroll({ path: '/rest/plant/reenroll' }));
+    expectError(response, 401, 'invalid_credentials', 'renew');
   });
 
   test('that may pass says when to try again even if the Fault does not', async () => {
@@ -282,7 +286,10 @@ describe('a failure', () => {
     [400, 'invalid_request'],
     [408, 'request_timeout'],
     [413, 'too_large'],
+    [415, 'unsupported_media_type'],
+    [417, 'invalid_request'],
     [431, 'too_large'],
+    [501, 'not_implemented'],
     [500, 'server_error'],
   ])('that the listener finds is written alike: %d %s', (status, error) => {
     expectError(rest.refuse(status, 'what is wrong'), status, error);
