@@ -29,6 +29,8 @@ export interface Order {
    */
   readonly prepared: Prepared;
   readonly operation: 'enrol' | 'renew';
+  /** When it was given first, in milliseconds since 1970; absent when it is only checked. The same whenever it is given again. */
+  readonly createdAt?: number | undefined;
   /** The certificate to be renewed, DER, where it is known. */
   readonly renews?: Uint8Array | undefined;
   /**

@@ -119,13 +119,14 @@ function call({ state, handle }: UpstreamRequest, issuer: Issuer, order: Order):
 }
 
 function orderOf(record: UpstreamRequest): Order {
-  const { wanted, requestKind, request, operation, renews, message } = record;
+  const { createdAt, wanted, requestKind, request, operation, renews, message } = record;
   // Proof of possession was demanded of it when it came; an RA's word for it was taken then, or not.
   const verified =
     requestKind === 'pkcs10' ? verifyPkcs10(request) : verifyCertReqMsg(request, { raVerified: true });
   return {
     prepared: recall(wanted, verified),
     operation,
+    createdAt,
     renews: renews ?? undefined,
     message: message ?? undefined,
   };

@@ -62,6 +62,8 @@ const config = Type.Object({
   renew_with: oneOf('cr', 'kur'),
   extra_certs: oneOf('chain', 'certificate', 'none'),
   pvno: whole(2, 3),
+  /** Messages say when they were written, unless this says false. */
+  message_time: flag,
   accept: Type.Optional(
     Type.Object({
       unprotected_errors: flag,
@@ -112,6 +114,7 @@ export const remoteCmp = definePlugin({
       recipient: distinguishedName(config.recipient ?? ''),
       extraCerts: config.extra_certs ?? 'chain',
       profile: config.profile,
+      messageTime: config.message_time !== false,
       contentType: accept.any_content_type !== true,
       identity,
       trust: trusted,

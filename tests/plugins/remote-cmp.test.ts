@@ -78,6 +78,15 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     }
   });
 
+  test('is told the time of each message, unless the configuration leaves it out', async () => {
+    const own = { url: upstream.url, reference: 'gateway', secret: upstream.secret };
+    for (const message_time of [undefined, true, false]) {
+      const issuer = await open({ ...own, ...(message_time !== undefined && { message_time }) });
+      await issuer.issue(wish());
+      expect(upstream.received.at(-1)!.header.messageTime !== undefined).toBe(message_time !== false);
+    }
+  });
+
   test('is reached by a certificate whose key is in a file, or in a key store', async () => {
     const key = testKey('p-384', 'gateway');
     const inFile = {

@@ -22,6 +22,10 @@ export type Said =
 /** RFC 9483 §4.4: the number of what is not about certificate requests. */
 const noCertReqId = -1;
 
+/** Whether the upstream finds the messageTime too far from its own time (RFC 9483 §3.5). */
+export const isBadTime = ({ body }: PkiMessage): boolean =>
+  body.type === 'error' && body.status.failInfo?.includes('badTime') === true;
+
 const wrong = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
 
 /** `nested`: see `refusal`. Faults: malformed; those of its refusal. */

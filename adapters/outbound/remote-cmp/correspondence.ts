@@ -39,6 +39,8 @@ export interface Place {
   readonly extraCerts: 'chain' | 'certificate' | 'none';
   /** The upstream's name for what is wanted (RFC 9483 §4.1.1), where the address does not say it. */
   readonly profile?: string | undefined;
+  /** Messages say when they were written; some upstreams refuse those that do not, others cannot read the time. */
+  readonly messageTime: boolean;
   /** The answer's media type has to be that of RFC 9811. */
   readonly contentType: boolean;
 }
@@ -46,6 +48,8 @@ export interface Place {
 /** One message of a transaction. */
 export interface Letter {
   readonly body: PkiBody;
+  /** When it was written, in milliseconds since 1970: the time is part of the letter, also when it is sent again. */
+  readonly time: number;
   /** What identifiers, nonces and salts come of, so that the same letter is the same octets whenever it is sent. Secret. */
   readonly seed: Uint8Array;
   /** The upstream's last senderNonce; undefined in the first message. */
@@ -75,9 +79,9 @@ interface Sealed {
 }
 
 async function seal(
-  { pvno, recipient, extraCerts, profile }: Place,
+  { pvno, recipient, extraCerts, profile, messageTime }: Place,
   protection: Protection,
-  { body, seed, recipNonce, implicitConfirm = false, ...given }: Letter,
+  { body, time, seed, recipNonce, implicitConfirm = false, ...given }: Letter,
 ): Promise<Sealed> {
   const { transactionID = derive(seed, 'transaction') } = given;
   const place = recipNonce ?? new Uint8Array(0);
@@ -91,6 +95,7 @@ async function seal(
     pvno: body.type === 'certConf' && body.statuses.some(({ hashAlg }) => hashAlg) ? 3 : pvno,
     sender: { kind: 'directory', value: sender } as const,
     recipient: { kind: 'directory', value: recipient } as const,
+    messageTime: messageTime ? time : undefined,
     senderKID,
     transactionID,
     senderNonce,

@@ -19,7 +19,7 @@ import { reasonCodeExtension } from '#core/x509/extensions/revocation.ts';
 import { emptyName, type Name, parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 import { type Credential, CredentialFile, certificateOf, type Kept } from '../upstream/credential.ts';
-import { nonceOf, readAnswer, readRevocation } from './answer.ts';
+import { isBadTime, nonceOf, readAnswer, readRevocation } from './answer.ts';
 import { correspond, type Letter, type Place, type Protection } from './correspondence.ts';
 import { refusal } from './failure.ts';
 import { type Handle, readHandle, writeHandle } from './handle.ts';
@@ -112,11 +112,12 @@ class RemoteCmp implements Issuer {
   }
 
   async issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
-    const { manner, implicitConfirm } = this.#options;
+    const { manner, implicitConfirm, clock } = this.#options;
+    const time = order.createdAt ?? clock.now();
     const { body, certReqIds, inside } = wishOf(order, manner);
     const seed = order.prepared.template.serial;
     // A device says for itself whether it does without a confirmation.
-    const letter = inside ? { body, seed, ...inside } : { body, seed, implicitConfirm };
+    const letter = inside ? { body, time, seed, ...inside } : { body, time, seed, implicitConfirm };
     const answer = await this.#send(letter, this.#limit(signal));
     return this.#outcome(answer, letter, certReqIds);
   }
@@ -143,7 +144,7 @@ class RemoteCmp implements Issuer {
     const certDetails = parseCertTemplate(buildCertTemplate({ issuer, serial }));
     const crlEntryDetails = [reasonCodeExtension(reason)];
     const body: PkiBody = { type: 'rr', requests: [{ certDetails, crlEntryDetails }] };
-    const answer = await this.#send({ body, seed: this.#newSeed() }, this.#limit(signal));
+    const answer = await this.#send({ body, ...this.#fresh() }, this.#limit(signal));
     readRevocation(answer, reason, this.#options.waiting.least);
   }
 
@@ -189,7 +190,8 @@ class RemoteCmp implements Issuer {
   async #renew(kept: Kept, current: Credential, limit: AbortSignal): Promise<void> {
     const { clock, log, name, implicitConfirm } = this.#options;
     const own = certificateOf(current);
-    const next = kept.next ?? (await newKey(own));
+    const next = kept.next ?? { ...(await newKey(own)), since: clock.now() };
+    const time = next.since ?? clock.now();
     // Before anybody certifies it, the key is safe.
     if (!kept.next) await this.#file.write({ current, next });
     // Known to none but us, and the same when it is sent again.
@@ -197,17 +199,17 @@ class RemoteCmp implements Issuer {
     try {
       const answer = this.#renewal
         ? await this.#ask(this.#renewal, limit)
-        : await this.#send({ body: updateOf(next), seed, implicitConfirm }, limit);
+        : await this.#send({ body: updateOf(next), time, seed, implicitConfirm }, limit);
       const said = readAnswer(answer, [0]);
       if (said.kind === 'waiting') {
-        this.#renewal = { seed, nonce: nonceOf(answer), certReqId: said.certReqId };
         this.#renewAfter = clock.now() + this.#pause(said.seconds) * 1000;
+        this.#renewal = { seed, nonce: nonceOf(answer), certReqId: said.certReqId, time: this.#renewAfter };
         return;
       }
       const credential = renewed(next, own, said.certificate, said.others, clock.now());
       if (!said.confirmed)
         await this.#confirm(
-          { seed, nonce: nonceOf(answer), certReqId: said.certReqId },
+          { seed, nonce: nonceOf(answer), certReqId: said.certReqId, time: clock.now() },
           said.certificate,
           true,
           limit,
@@ -231,35 +233,44 @@ class RemoteCmp implements Issuer {
     certReqIds: readonly number[],
   ): IssuerAnswer {
     const said = readAnswer(answer, certReqIds, transactionID !== undefined);
+    const now = this.#options.clock.now();
     if (said.kind === 'waiting') {
-      const handle = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId: said.certReqId });
-      return { kind: 'pending', handle, retryAfter: this.#pause(said.seconds) };
+      const retryAfter = this.#pause(said.seconds);
+      const time = now + retryAfter * 1000;
+      const { certReqId } = said;
+      const handle = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId, time });
+      return { kind: 'pending', handle, retryAfter };
     }
     const { certificate, others, certReqId, confirmed } = said;
     if (confirmed) return { kind: 'issued', certificate, chain: others };
-    const confirm = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId });
+    const confirm = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId, time: now });
     return { kind: 'issued', certificate, chain: others, confirm };
   }
 
   /** RFC 9483 §4.4. */
-  #ask({ seed, transactionID, nonce, certReqId }: Handle, limit: AbortSignal): Promise<PkiMessage> {
-    const body: PkiBody = { type: 'pollReq', certReqIds: [certReqId] };
-    return this.#send({ body, seed, transactionID, recipNonce: nonce }, limit);
+  #ask(handle: Handle, limit: AbortSignal): Promise<PkiMessage> {
+    return this.#send(
+      { body: { type: 'pollReq', certReqIds: [handle.certReqId] }, ...this.#next(handle) },
+      limit,
+    );
+  }
+
+  /** What the next message of a transaction has to say beside its body. */
+  #next({ seed, transactionID, nonce, time = Number.POSITIVE_INFINITY }: Handle): Omit<Letter, 'body'> {
+    return { seed, transactionID, recipNonce: nonce, time: Math.min(time, this.#options.clock.now()) };
   }
 
   /** certConf (RFC 9483 §4.1.1). */
   async #confirm(
-    { seed, transactionID, nonce, certReqId }: Handle,
+    handle: Handle,
     certificate: Uint8Array,
     accepted: boolean,
     limit: AbortSignal,
   ): Promise<void> {
     const { body } = await this.#send(
       {
-        body: { type: 'certConf', statuses: [certStatus(certificate, certReqId, accepted)] },
-        seed,
-        transactionID,
-        recipNonce: nonce,
+        body: { type: 'certConf', statuses: [certStatus(certificate, handle.certReqId, accepted)] },
+        ...this.#next(handle),
       },
       limit,
     );
@@ -277,16 +288,26 @@ class RemoteCmp implements Issuer {
   }
 
   #question(): Letter {
-    return { body: { type: 'genm', infos: [{ type: infoTypes.caCerts.oid }] }, seed: this.#newSeed() };
+    return { body: { type: 'genm', infos: [{ type: infoTypes.caCerts.oid }] }, ...this.#fresh() };
   }
 
-  #newSeed(): Uint8Array {
-    return this.#options.entropy.bytes(seedOctets);
+  /** For a message that is never sent again. */
+  #fresh(): Pick<Letter, 'seed' | 'time'> {
+    const { entropy, clock } = this.#options;
+    return { seed: entropy.bytes(seedOctets), time: clock.now() };
   }
 
+  /**
+   * A message that is sent again bears the time of its first sending, so that an upstream that has answered it knows it again. An
+   * upstream that refuses it for that time has not dealt with it, and gets it with the present time.
+   */
   async #send(letter: Letter, limit: AbortSignal): Promise<PkiMessage> {
+    const { clock, messageTime } = this.#options;
     const anchors = await this.#trustAnchors(limit);
-    return this.#correspond(letter, () => anchors, limit);
+    const answer = await this.#correspond(letter, () => anchors, limit);
+    const time = clock.now();
+    if (!messageTime || !isBadTime(answer) || time - letter.time < 1000) return answer;
+    return this.#correspond({ ...letter, time }, () => anchors, limit);
   }
 
   async #correspond(

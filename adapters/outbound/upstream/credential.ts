@@ -18,6 +18,8 @@ export interface Credential {
 /** A key, PKCS #8, and the PKCS#10 request for it, DER. */
 export interface NewKey {
   readonly key: Uint8Array;
+  /** When it was first asked for, in milliseconds since 1970, where messages say so. */
+  readonly since?: number | undefined;
   readonly request: Uint8Array;
 }
 
@@ -118,7 +120,7 @@ function encode({ current, next }: Kept): Uint8Array {
   const text = (bytes: Uint8Array): string => bytes.toBase64();
   const plain = {
     current: current && { key: text(current.key), certificates: current.certificates.map(text) },
-    next: next && { key: text(next.key), request: text(next.request) },
+    next: next && { key: text(next.key), request: text(next.request), since: next.since },
   };
   return new TextEncoder().encode(JSON.stringify(plain));
 }
@@ -128,6 +130,6 @@ function decode(bytes: Uint8Array): Kept {
   const binary = (text: string): Uint8Array => Uint8Array.fromBase64(text);
   return {
     current: current && { key: binary(current.key), certificates: current.certificates.map(binary) },
-    next: next && { key: binary(next.key), request: binary(next.request) },
+    next: next && { key: binary(next.key), request: binary(next.request), since: next.since },
   };
 }
