@@ -51,6 +51,10 @@ export async function confirm(
   if (!waits && (accepted || transaction.state !== 'pending')) {
     throw new Fault('conflict', `nothing waits for a confirmation: the transaction is ${transaction.state}`);
   }
+  // The certificate is as good as revoked, by whoever looks through what is overdue.
+  if (waits && accepted && context.clock.now() > transaction.expiresAt) {
+    throw new Fault('conflict', 'the time for the confirmation is over: the certificate is being revoked');
+  }
   const { certificate: id } = transaction;
   const record = id === null ? undefined : await context.store.get('certificate', id);
   if (accepted && !(record && certHash && sameBytes(certHash, certificateHash(record.der, hashName)))) {

@@ -33,7 +33,7 @@ export async function renewedCertificate(
   }
   const record = await findReferred(context.store, configuration, renews);
   if (!record || record.domain !== requester.domain.id || record.status !== 'good') {
-    throw new Fault('notFound', 'there is no such certificate to be renewed');
+    throw new Fault('notFound', 'there is no such certificate to be renewed', { field: 'renews' });
   }
   const certificate = parseCertificate(record.der);
   if (hasExpired(certificate.notAfter, context.clock.now())) {

@@ -17,6 +17,9 @@ import type { Answering, Exchange } from '../transactions/exchange.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
+import { parseCertificate } from '../x509/certificate.ts';
+import type { CertTemplate } from '../x509/crmf.ts';
+import { isDescribedBy } from '../x509/described.ts';
 import { revocationPetition } from './approval-request.ts';
 import { findReferred } from './renewed.ts';
 
@@ -29,6 +32,8 @@ interface Dependencies
 /** What is to become of one certificate. */
 export interface RevocationEntry extends Revocation {
   readonly certificate: CertificateReference;
+  /** What else the request says of the certificate; it has to be so. */
+  readonly described?: CertTemplate | undefined;
 }
 
 /** For each entry, in their order: nothing when it was done, or why it was not. */
@@ -128,7 +133,7 @@ async function planFor(
   if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
     throw new Fault('malformed', 'invalidityDate: this lies in the future');
   }
-  const record = await revocable(context, configuration, requester, entry.certificate);
+  const record = await revocable(context, configuration, requester, entry);
   const actor = requesterActor(requester);
   const writes = [...(await revocationWrites(context, actor, record, entry))];
   if (entry.reason !== 'removeFromCRL') {
@@ -153,19 +158,25 @@ async function planFor(
   return { record, writes };
 }
 
-/** Faults: notFound, also for a certificate that the requester may not know of; forbidden. */
+/** Faults: notFound, also for a certificate that the requester may not know of or describes otherwise; forbidden. */
 async function revocable(
   context: Pick<Ports, 'store'>,
   configuration: Configuration,
   requester: Requester,
-  reference: CertificateReference,
+  { certificate, described }: RevocationEntry,
 ): Promise<StoredCertificate> {
-  const record = await findReferred(context.store, configuration, reference);
+  const record = await findReferred(context.store, configuration, certificate);
   if (!record || record.domain !== requester.domain.id) {
     throw new Fault('notFound', 'there is no such certificate');
   }
   if (!mayRevoke[requester.credential](requester, record)) {
     throw new Fault('forbidden', 'these credentials do not entitle to the revocation of this certificate');
+  }
+  if (described && !isDescribedBy(parseCertificate(record.der), described)) {
+    throw new Fault(
+      'notFound',
+      'the certificate of this issuer and serial number is not as the request describes it',
+    );
   }
   return record;
 }
@@ -173,9 +184,9 @@ async function revocable(
 const isOfSameDevice = ({ device }: Requester, record: StoredCertificate): boolean =>
   device !== undefined && record.device === device.id;
 
-/** What each kind of credential may revoke: the one table, for all protocols. */
+/** What each kind of credential may revoke: the one table, for all protocols. A shared secret: nothing (RFC 9483 §4.2). */
 const mayRevoke: Record<CredentialKind, (requester: Requester, record: StoredCertificate) => boolean> = {
-  password: isOfSameDevice,
+  password: () => false,
   idevid: () => false,
   domainCredential: isOfSameDevice,
   issuedCertificate: ({ presented }, record) => presented?.record.id === record.id,

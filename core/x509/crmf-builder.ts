@@ -7,9 +7,10 @@ import { addExtension } from './extension.ts';
 
 /** CertTemplate in DER (RFC 4211 §5) with the fields that are given. */
 export function buildCertTemplate(fields: Partial<Omit<CertTemplate, 'der'>>): Uint8Array {
-  const { serial, signingAlg, issuer, validity, subject, spki, extensions = [] } = fields;
+  const { version, serial, signingAlg, issuer, validity, subject, spki, extensions = [] } = fields;
   return der((b) =>
     b.sequence((template) => {
+      if (version !== undefined) template.integer(version, context(0));
       if (serial) template.add(context(1), serial);
       if (signingAlg) template.explicit(2, contentsOf(signingAlg));
       if (issuer) template.explicit(3, issuer.der);

@@ -8,6 +8,8 @@ import { type Name, readName } from './name.ts';
 /** RFC 4211 §5; the unique identifiers that nobody uses are passed over. */
 export interface CertTemplate {
   readonly der: Uint8Array;
+  /** As it is encoded: 2 for version 3. */
+  readonly version: number | undefined;
   /** AlgorithmIdentifier in DER. */
   readonly signingAlg: Uint8Array | undefined;
   /** Milliseconds since 1970. */
@@ -124,7 +126,8 @@ export function parseCertTemplate(template: Uint8Array): CertTemplate {
 
 /** Tags are implicit, save those of the names and times, as Name and Time are a CHOICE. */
 function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
-  skip(reader, context(0)); // version
+  const version =
+    reader.peek() === context(0) ? readVersion(reader.shortIntegerBytes(context(0))) : undefined;
   const serial = reader.peek() === context(1) ? reader.shortIntegerBytes(context(1)) : undefined;
   const signingAlg = retagged(reader, 2);
   const issuer = readExplicitName(reader, 3);
@@ -138,6 +141,7 @@ function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
   reader.finish();
   return {
     der: encoded,
+    version,
     serial,
     signingAlg,
     issuer,
@@ -146,6 +150,13 @@ function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
     spki,
     extensions: extensions ? readDer(extensions, readExtensions) : [],
   };
+}
+
+/** Contents octets of an INTEGER of one octet. Faults: malformed. */
+function readVersion(octets: Uint8Array): number {
+  if (octets.length !== 1 || octets[0]! > 127)
+    throw new Fault('malformed', 'certificate template with a bad version');
+  return octets[0]!;
 }
 
 /** OptionalValidity. */

@@ -116,6 +116,15 @@ async function signed(name: string, how: string): Promise<string> {
   return new Response(client.stdout).text();
 }
 
+/** Revokes the certificate in a file at the gateway. */
+async function revokedHere(name: string) {
+  const serial = run(`openssl x509 -in ${name}.pem -noout -serial`).trim().split('=')[1];
+  const [ours] = await list(gateway, `/api/certificates/?search=${serial}`);
+  const path = `/api/certificates/${ours!.id}/revoke/`;
+  const revoked = await api(gateway, 'POST', path, { reason: 'keyCompromise' });
+  return { serial, ours, revoked };
+}
+
 const makeKey = (name: string): string =>
   run(`openssl ecparam -name prime256v1 -genkey -noout -out ${name}.key`);
 
@@ -332,16 +341,14 @@ describe('through the gateway over CMP to a second Postern', () => {
     expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
   }, 30_000);
 
-  test('a revocation is passed on, with its reason', async () => {
-    const serial = run(`openssl x509 -in by-est.pem -noout -serial`).trim().split('=')[1];
-    const [ours] = await list(gateway, `/api/certificates/?search=${serial}`);
-    const revoked = await api(gateway, 'POST', `/api/certificates/${ours!.id}/revoke/`, {
-      reason: 'keyCompromise',
-    });
-    expect([revoked.status, revoked.body]).toEqual([200, revoked.body]);
-    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
-    const { body } = await api(upstream, 'GET', `/api/certificates/${theirs!.id}/`);
-    expect(JSON.stringify(body)).toContain('keyCompromise');
+  test('a revocation is not done under the shared secret, and nothing else stops for that', async () => {
+    const { ours, revoked } = await revokedHere('by-est');
+    expect(revoked.status).toBe(400);
+    expect(JSON.stringify(revoked.body)).toContain('takes no revocation under a shared secret');
+    const { body } = await api(gateway, 'GET', `/api/certificates/${ours!.id}/`);
+    expect(body).toMatchObject({ status: 'good' });
+    makeRequest('afterwards');
+    expect(est('afterwards')).toBe(200);
   });
 
   test('while that is down: 503, and a certificate when it is back', async () => {
@@ -390,6 +397,14 @@ describe('through the gateway with the message of the device inside, to a second
     expect(await doneThere('by-signed-cr', 'certificate.issue')).toBe('pump-1');
     expect(await doneThere('by-signed-cr', 'certificate.confirm')).toBe('authority');
     expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
+  });
+
+  test('a revocation is passed on, with its reason', async () => {
+    const { serial, revoked } = await revokedHere('by-signed-cr');
+    expect([revoked.status, revoked.body]).toEqual([200, revoked.body]);
+    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
+    const { body } = await api(upstream, 'GET', `/api/certificates/${theirs!.id}/`);
+    expect(JSON.stringify(body)).toContain('keyCompromise');
   });
 
   test('kur, and the device does without a confirmation', async () => {

@@ -1,3 +1,4 @@
+import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { readDer } from '#core/der/reader.ts';
 import type { Confirmation } from '#core/enrolment/confirm.ts';
 import { toFault } from '#core/fault.ts';
@@ -5,7 +6,7 @@ import type { Answer } from '#core/transactions/exchange.ts';
 import type { HashName } from '#core/x509/algorithm.ts';
 import { oid } from '#core/x509/oids.ts';
 import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
-import { Refusal } from './refusal.ts';
+import { noTransaction, Refusal } from './refusal.ts';
 import { reply } from './reply.ts';
 
 /** certConf (RFC 9483 §4.1.1): what the sender makes of its certificate. An empty one rejects it. */
@@ -15,13 +16,20 @@ export const confirm: Handler<'certConf'> = async (surroundings, dialogue, { sta
   if (status && status.certReqId !== dialogue.transaction?.certReqId) {
     throw new Refusal('badRequest', 'certReqId is not that of the request');
   }
-  const accepted = status !== undefined && status.statusInfo?.status !== 'rejection';
+  const accepted = status !== undefined && isAcceptance(status.statusInfo);
   return conclude(surroundings, dialogue, {
     accepted,
     certHash: status?.certHash,
     hash: status?.hashAlg && readHashAlgorithm(status.hashAlg),
   });
 };
+
+/** RFC 9483 §4.1.1: a certificate is accepted or rejected, and only who rejects it gives a reason. */
+function isAcceptance(info: PkiStatusInfo | undefined): boolean {
+  if (!info || (info.status === 'accepted' && !info.failInfo)) return true;
+  if (info.status === 'rejection') return false;
+  throw new Refusal('badRequest', 'statusInfo is accepted without failInfo, or rejection');
+}
 
 /** An error of the sender's (RFC 9483 §3.6.2) ends the transaction: whatever it was given, it has not. */
 export const abandon: Handler<'error'> = async (surroundings, dialogue) =>
@@ -33,7 +41,7 @@ async function conclude(
   confirmation: Omit<Confirmation, 'exchange'>,
 ): Promise<Uint8Array> {
   const { message, requester, seal, name, transaction: follows } = dialogue;
-  if (!follows) throw new Refusal('badRequest', 'there is no transaction with this transactionID');
+  if (!follows) throw noTransaction();
   const { operation, certReqId, state } = follows;
   const exchange = { name, operation, certReqId, message: message.der, follows };
   let answered: Answer | undefined;

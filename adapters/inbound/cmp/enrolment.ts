@@ -10,20 +10,16 @@ import type { Ask, CertificateReference, Deferral, Issuance } from '#core/issuan
 import type { Answer, Exchange } from '#core/transactions/exchange.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { type CertTemplate, parseCertReqMsg } from '#core/x509/crmf.ts';
-import { sameName } from '#core/x509/name.ts';
+import { isDescribedBy } from '#core/x509/described.ts';
 import { wait, waiting } from './deferral.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
-import { isDefect, Refusal, refusalStatus } from './refusal.ts';
+import { type FailureTable, failures, isOfRequest, Refusal, refusalStatus } from './refusal.ts';
+import { ofPkcs10, responses } from './rejection.ts';
 import { reply, sealPrivateKey, withoutRoots } from './reply.ts';
 
 type EnrolmentBody =
   | { readonly type: 'ir' | 'cr' | 'kur'; readonly requests: readonly Uint8Array[] }
   | Extract<PkiBody, { type: 'p10cr' }>;
-
-/** RFC 9483 §4.1.4: PKCS#10 has no number of its own. */
-const noCertReqId = -1;
-
-const responses = { ir: 'ip', cr: 'cp', kur: 'kup', p10cr: 'cp' } as const;
 
 export const isEnrolment = (body: PkiBody): body is EnrolmentBody => Object.hasOwn(responses, body.type);
 
@@ -42,7 +38,7 @@ function readEnrolment(opening: SealedPkiMessage, body: EnrolmentBody, isSigned:
   const { type } = body;
   if (type === 'p10cr') {
     const request = { kind: 'pkcs10', der: body.request } as const;
-    return { type, operation: 'enrol', request, certReqId: noCertReqId, ...said };
+    return { type, operation: 'enrol', request, certReqId: ofPkcs10, ...said };
   }
   const [der, ...more] = body.requests;
   if (!der || more.length > 0) {
@@ -72,6 +68,9 @@ export async function enrol(
   dialogue: Dialogue,
   body: EnrolmentBody,
 ): Promise<Uint8Array> {
+  if (body.type === 'kur' && dialogue.protection === 'mac') {
+    throw new Refusal('wrongIntegrity', 'a key update has to be signed, by the certificate that it renews');
+  }
   const enrolment = readEnrolment(dialogue.message, body, dialogue.protection === 'signature');
   return ask(surroundings, dialogue, enrolment, undefined);
 }
@@ -131,9 +130,9 @@ async function ask(
       await gateway.transactions.defer(requester, outcome, { ...exchange, answer }, decideWithin);
     }
   } catch (error) {
-    const { code } = toFault(error);
-    if (isDefect(error) || code === 'unavailable' || code === 'replayed') throw error;
-    const refused = tell(refusalStatus(error));
+    if (!isOfRequest(error)) throw error;
+    const { field } = toFault(error);
+    const refused = tell(refusalStatus(error, field === 'renews' ? ofRenewed : failures));
     // A transaction that nobody waits for any more is over.
     if (follows)
       await gateway.transactions.refuse(requester, { ...exchange, answer: () => remember(refused) });
@@ -143,17 +142,13 @@ async function ask(
   return answered.message;
 }
 
+/** For what is wrong with the certificate that is to be renewed. */
+const ofRenewed: FailureTable = { ...failures, notFound: 'badCertId' };
+
 /** Whether a certificate, DER, is by chance what a template wishes that only the CA decides (RFC 4211 §5). */
 function isHonoured({ serial, issuer, validity }: CertTemplate, certificate: Uint8Array): boolean {
   if (!serial && !issuer && !validity) return true;
-  const given = parseCertificate(certificate);
-  const { notBefore = given.notBefore, notAfter = given.notAfter } = validity ?? {};
-  return (
-    (!serial || formatSerial(serial) === given.serialNumber) &&
-    (!issuer || sameName(issuer, given.issuer)) &&
-    notBefore === given.notBefore &&
-    notAfter === given.notAfter
-  );
+  return isDescribedBy(parseCertificate(certificate), { serial, issuer, validity });
 }
 
 const withoutConfirmation = [typedValue(infoTypes.implicitConfirm, true)];

@@ -26,7 +26,16 @@ export async function unwrap(
   const [only] = inner;
   const { transactionID } = message.header;
   const isOfSame = only?.header.transactionID && sameBytes(only.header.transactionID, transactionID!);
-  if (only && inner.length === 1 && isOfSame) return respond(only);
+  if (only && inner.length === 1 && isOfSame) {
+    const { senderNonce } = only.header;
+    if (!senderNonce || !sameBytes(senderNonce, message.header.senderNonce!)) {
+      throw new Refusal(
+        'badSenderNonce',
+        'senderNonce is not that of the message inside (RFC 9483 §5.2.2.1)',
+      );
+    }
+    return respond(only);
+  }
   const answers: Uint8Array[] = [];
   // One after the other: a batch is no way to more than one's share.
   for (const each of inner) answers.push(await respond(each));

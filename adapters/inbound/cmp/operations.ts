@@ -41,12 +41,15 @@ const operations: ReadonlyMap<string, Operation> = new Map([
 /** No word at all leaves it to the body. */
 export const isOperation = (word: string | undefined): boolean => word === undefined || operations.has(word);
 
-/** Whether a body may come to the path of an operation. A nested one may come to any: those inside it are looked at then. */
-export function agrees(word: string | undefined, body: PkiBody): boolean {
+/** Whether a body of a type may come to the path of an operation. A nested one may come to any: those inside it are looked at then. */
+export function takes(word: string | undefined, type: BodyType): boolean {
   const operation = word === undefined ? undefined : operations.get(word);
-  if (!operation || word === 'nested' || body.type === 'nested')
-    return word !== 'nested' || body.type === 'nested';
-  if (!operation.bodies.includes(body.type)) return false;
-  const { info } = operation;
+  if (!operation || word === 'nested' || type === 'nested') return word !== 'nested' || type === 'nested';
+  return operation.bodies.includes(type);
+}
+
+/** Whether a body of a type that the operation takes asks for what the operation is about. */
+export function agrees(word: string | undefined, body: PkiBody): boolean {
+  const info = word === undefined ? undefined : operations.get(word)?.info;
   return info === undefined || body.type !== 'genm' || body.infos.every(({ type }) => type === info);
 }

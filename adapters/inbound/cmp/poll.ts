@@ -2,13 +2,14 @@ import { parsePkiBody } from '#adapters/wire/cmp/body.ts';
 import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
 import { isEnrolment, resumeEnrolment } from './enrolment.ts';
-import { Refusal } from './refusal.ts';
+import { noTransaction, Refusal } from './refusal.ts';
 import { resumeRevocation } from './revocation.ts';
 import { identify } from './sender.ts';
 
 /** pollReq (RFC 9483 §4.4): the request that is waiting is asked again. */
 export const poll: Handler<'pollReq'> = async (surroundings, dialogue, { certReqIds }) => {
-  const original = dialogue.transaction?.request;
+  if (!dialogue.transaction) throw noTransaction();
+  const original = dialogue.transaction.request;
   if (!original) throw new Refusal('badRequest', 'nothing of this transaction is being waited for');
   const opening = openPkiMessage(original);
   const body = parsePkiBody(opening.bodyDer);

@@ -12,6 +12,13 @@ export class Refusal extends Error {
   }
 }
 
+/** To what goes on with a transaction that there is not. */
+export const noTransaction = (): Refusal =>
+  new Refusal(
+    'badRequest',
+    'there is no transaction with this transactionID: it was never opened, or is no longer remembered',
+  );
+
 /** Whether it was refused here, so that the core does not know of it: by CMP's own rules, or because it cannot be read. */
 export const isUnheard = (error: unknown): boolean =>
   error instanceof Refusal
@@ -47,6 +54,14 @@ export function refusalStatus(error: unknown, table: FailureTable = failures): P
   const statusString = hint === undefined ? [detail] : [detail, hint];
   return { status: 'rejection', statusString, failInfo: [table[code]] };
 }
+
+/** Whether the request itself is at fault, and not the time at which it came, or we are. */
+export function isOfRequest(error: unknown): boolean {
+  if (error instanceof Refusal) return true;
+  return error instanceof Fault && !notOfRequest.has(error.code);
+}
+
+const notOfRequest: ReadonlySet<FaultCode> = new Set(['internal', 'unavailable', 'replayed']);
 
 /** Whether it is for the log: neither a Refusal nor a Fault that its sender caused. */
 export const isDefect = (error: unknown): boolean =>

@@ -17,8 +17,15 @@ const mostEntries = 16;
 type RevocationBody = Extract<PkiBody, { type: 'rr' }>;
 
 /** rr (RFC 9483 §4.2), and several certificates at once as RFC 9810 §5.3.9 has it. */
-export const revoke: Handler<'rr'> = (surroundings, dialogue, body) =>
-  ask(surroundings, dialogue, body, undefined);
+export const revoke: Handler<'rr'> = async (surroundings, dialogue, body) => {
+  if (dialogue.protection === 'mac') {
+    throw new Refusal(
+      'wrongIntegrity',
+      'a revocation request has to be signed: by the certificate itself, a domain credential of the device, or a registration authority',
+    );
+  }
+  return ask(surroundings, dialogue, body, undefined);
+};
 
 /** RFC 9483 §4.4: what is not about certificate requests is polled for by this number. */
 const noCertReqId = -1;
@@ -82,6 +89,7 @@ function readEntry({ certDetails, crlEntryDetails }: RevDetails): RevocationEntr
   const invalidityDate = extension(details, oid.invalidityDate);
   return {
     certificate: { issuer, serialNumber: formatSerial(serial) },
+    described: certDetails,
     reason: reason ? decodeReasonCode(reason.value) : 'unspecified',
     ...(invalidityDate && { invalidityDate: decodeInvalidityDate(invalidityDate.value) }),
   };

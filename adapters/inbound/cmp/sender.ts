@@ -49,6 +49,9 @@ export function identify(
   target: Target,
   { address, secure }: { readonly address: string; readonly secure: boolean },
 ): Promise<Sender> {
+  if ((message.protection === undefined) !== (message.header.protectionAlg === undefined)) {
+    throw new Refusal('badMessageCheck', 'protectionAlg and protection go together: one of them is missing');
+  }
   const protection = readProtection(message);
   switch (protection.kind) {
     case 'none':

@@ -12,10 +12,11 @@ import { abandon, confirm } from './confirmation.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { enrol, isEnrolment } from './enrolment.ts';
 import { unwrap } from './nested.ts';
-import { agrees } from './operations.ts';
+import { agrees, takes } from './operations.ts';
 import type { CmpPath } from './path.ts';
 import { poll } from './poll.ts';
-import { isDefect, isUnheard, Refusal, refusalStatus } from './refusal.ts';
+import { isDefect, isOfRequest, isUnheard, Refusal, refusalStatus } from './refusal.ts';
+import { rejectionOf } from './rejection.ts';
 import { complete, noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
 import { identify, type Sender, TurnedAway } from './sender.ts';
@@ -38,6 +39,8 @@ export async function respond(
   arrival: Arrival,
 ): Promise<Uint8Array> {
   let sender: Sender | undefined;
+  // Header and protection are in order: what is wrong from then on is the body's fault.
+  let isAboutBody = false;
   try {
     const name = transactionName(message);
     const { transaction, answer } = await surroundings.gateway.transactions.recall(name, message.der);
@@ -45,13 +48,11 @@ export async function respond(
     const target = targetOf(message, arrival.path, transaction);
     sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
     checkNonces(message, transaction);
+    const { operation } = arrival.path;
+    if (!takes(operation, message.bodyType)) throw outOfPlace(message);
+    isAboutBody = true;
     const body = parsePkiBody(message.bodyDer);
-    if (!agrees(arrival.path.operation, body)) {
-      throw new Refusal(
-        'badRequest',
-        `a body of type ${body.type} does not belong to the operation in the path`,
-      );
-    }
+    if (!agrees(operation, body)) throw outOfPlace(message);
     return await dispatch(surroundings, { ...sender, ...arrival, message, name, transaction }, body);
   } catch (thrown) {
     const turnedAway = thrown instanceof TurnedAway ? thrown : undefined;
@@ -63,9 +64,13 @@ export async function respond(
     const status = refusalStatus(error);
     if (isUnheard(error)) await tellOf(surroundings, arrival, sender, status);
     const seal = (sender ?? turnedAway)?.seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
-    return (await reply(surroundings, message, seal, { type: 'error', status })).message;
+    const rejection = isAboutBody && isOfRequest(error) ? rejectionOf(message.bodyType, status) : undefined;
+    return (await reply(surroundings, message, seal, rejection ?? { type: 'error', status })).message;
   }
 }
+
+const outOfPlace = ({ bodyType }: SealedPkiMessage): Refusal =>
+  new Refusal('badRequest', `a body of type ${bodyType} does not belong to the operation in the path`);
 
 const tellOf = (
   { gateway }: CmpSurroundings,

@@ -79,6 +79,11 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
   if (body.type === 'rp' && status.status !== 'rejection') return;
   // It had done so before; what is on hold or revoked for good is not released by that, though.
   if (reason !== 'removeFromCRL' && status.failInfo?.includes('certRevoked')) return;
+  // RFC 9483 §4.2: that is no trouble with the secret, by which it goes on issuing.
+  if (status.failInfo?.includes('wrongIntegrity'))
+    throw new Fault('unsupported', 'the upstream CA takes no revocation under a shared secret', {
+      hint: 'give the issuer a client_certificate, or have the certificate revoked there',
+    });
   throw refusal(status);
 }
 

@@ -1,7 +1,6 @@
 import { type DerBuilder, der } from '#core/der/builder.ts';
 import { DerReader, readDer } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
-import { Fault } from '#core/fault.ts';
 import { addPkiBody, type BodyType, bodyTypeOf, type PkiBody, parsePkiBody } from './body.ts';
 import { addHeader, type PkiHeader, readHeader } from './header.ts';
 import { addEncoded, addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
@@ -46,9 +45,6 @@ export function openPkiMessage(message: Uint8Array): SealedPkiMessage {
     const extraCerts = readExplicit(fields, contextConstructed(1), readExtraCerts) ?? [];
     fields.finish();
     const header = readDer(headerDer, readHeader);
-    if ((protection === undefined) !== (header.protectionAlg === undefined)) {
-      throw new Fault('malformed', 'CMP: protectionAlg and protection go together');
-    }
     const bodyType = bodyTypeOf(bodyDer);
     const protectedPart = (): Uint8Array => der((b) => b.sequence((s) => s.raw(headerDer).raw(bodyDer)));
     return { der: message, headerDer, bodyDer, header, bodyType, protection, extraCerts, protectedPart };

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readDer } from '#core/der/reader.ts';
+import { Fault } from '#core/fault.ts';
 import {
   readSignatureAlgorithm,
   type SignatureAlgorithm,
@@ -26,13 +27,17 @@ export type Protection =
     };
 
 /**
- * The protection of a message by its protectionAlg (RFC 9810 §5.1.3); nothing has been computed yet. Faults: malformed;
- * badAlgorithm for what is unknown or weak, and for a MAC that would cost too much.
+ * The protection of a message by its protectionAlg (RFC 9810 §5.1.3); nothing has been computed yet. Faults: malformed,
+ * also for an algorithm without a protection and the reverse; badAlgorithm for what is unknown or weak, and for a MAC that would cost too
+ * much.
  */
 export function readProtection(message: SealedPkiMessage): Protection {
   const { protection } = message;
   const identifier = message.header.protectionAlg;
-  if (!protection || !identifier) return { kind: 'none' };
+  if (!protection && !identifier) return { kind: 'none' };
+  if (!protection || !identifier) {
+    throw new Fault('malformed', 'CMP: protectionAlg and protection go together');
+  }
   const parameters = readMacAlgorithm(identifier);
   if (parameters) {
     return {

@@ -18,6 +18,7 @@ const control = { type: '1.3.6.1.5.5.7.5.1.1', value };
 
 describe('a template', () => {
   const everything = {
+    version: 2,
     serial: Uint8Array.of(0, 0x80),
     signingAlg: der((b) => b.sequence((s) => s.oid('1.3.101.112'))),
     issuer: parseDistinguishedName('CN=ca'),
@@ -35,6 +36,7 @@ describe('a template', () => {
   test('is read as it was written, with nothing in it', () => {
     expect(parseCertTemplate(buildCertTemplate({}))).toEqual({
       der: Uint8Array.of(0x30, 0),
+      version: undefined,
       serial: undefined,
       signingAlg: undefined,
       issuer: undefined,

@@ -131,6 +131,8 @@ describe('a revocation', () => {
     }),
   });
   let own: Uint8Array;
+  /** The same certificate, a domain credential, to sign with. */
+  let owner: CmpCredential;
   const revoked = async (certificate: Uint8Array) => {
     const { serialNumber } = parseCertificate(certificate);
     return (await site.store.find('certificate', { serialNumber }))!.status;
@@ -140,11 +142,12 @@ describe('a revocation', () => {
 
   beforeEach(async () => {
     own = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
+    owner = { certificate: own, key };
     await policy(site, { decision: 'manual', operations: ['revocation'] });
   });
 
   test('is waited for, granted and polled for', async () => {
-    const client = site.client(pump);
+    const client = site.client(owner);
     // RFC 9483 §4.4
     expect(statusOf(await client.send(rr('keyCompromise', own)))).toBe('error waiting');
     const answer = await poll(client, -1);
@@ -166,25 +169,25 @@ describe('a revocation', () => {
   });
 
   test('that comes in another transaction joins; for another reason it is another one', async () => {
-    await site.client(pump).send(rr('keyCompromise', own));
-    await site.client(pump).send(rr('keyCompromise', own));
+    await site.client(owner).send(rr('keyCompromise', own));
+    await site.client(owner).send(rr('keyCompromise', own));
     expect(await states()).toEqual(['waiting']);
-    await site.client(pump).send(rr('superseded', own));
+    await site.client(owner).send(rr('superseded', own));
     expect(await states()).toEqual(['waiting', 'waiting']);
   });
 
   test('that is rejected is not done', async () => {
-    const client = site.client(pump);
+    const client = site.client(owner);
     await client.send(rr('keyCompromise', own));
     await site.gateway.approvals.reject(jo, 1, comment);
     expect(failureOf(await poll(client, -1))).toBe('notAuthorized');
     expect(await revoked(own)).toBe('good');
-    expect(failureOf(await site.client(pump).send(rr('keyCompromise', own)))).toBe('notAuthorized');
+    expect(failureOf(await site.client(owner).send(rr('keyCompromise', own)))).toBe('notAuthorized');
   });
 
   test('of several is done when all are decided on', async () => {
     const other = await another();
-    const client = site.client(pump);
+    const client = site.client(owner);
     expect(statusOf(await client.send(rr('superseded', own, other)))).toBe('error waiting');
     await site.gateway.approvals.approve(jo, 1, comment);
     expect(statusOf(await poll(client, -1))).toBe('pollRep');
@@ -195,7 +198,7 @@ describe('a revocation', () => {
   });
 
   test('is polled for by nobody else', async () => {
-    const client = site.client(pump);
+    const client = site.client(owner);
     await client.send(rr('keyCompromise', own));
     await site.gateway.approvals.approve(jo, 1, comment);
     const stranger = site.client(await site.cmpDevice('pump-2'));
@@ -207,6 +210,6 @@ describe('a revocation', () => {
 
   test('that a policy denies is refused', async () => {
     await policy(site, { decision: 'deny', operations: ['revocation'], priority: 1 });
-    expect(failureOf(await site.client(pump).send(rr('keyCompromise', own)))).toBe('notAuthorized');
+    expect(failureOf(await site.client(owner).send(rr('keyCompromise', own)))).toBe('notAuthorized');
   });
 });

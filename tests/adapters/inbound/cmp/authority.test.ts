@@ -33,6 +33,13 @@ async function device(name: string): Promise<CmpCredential> {
   return { reference: name, secret: config.cmpSharedSecret! };
 }
 
+/** A message inside one of an authority's, with the same senderNonce (RFC 9483 §5.2.2.1). */
+const around = (outer: CmpClient, message: Uint8Array) =>
+  outer.build(
+    { type: 'nested', messages: [message] },
+    { header: { senderNonce: parsePkiMessage(message).header.senderNonce } },
+  );
+
 const client = (credential: CmpCredential) => new CmpClient(server.mount, credential);
 
 beforeAll(async () => {
@@ -100,6 +107,9 @@ describe('a registration authority', () => {
     expect(await deviceOf(renewed)).toBe('pump-1');
     const other = kur(crmf(key, { renews: old, subject: 'CN=authority' }));
     expect(failureOf(await client(authority).send(other))).toBe('badCertTemplate');
+    const issuer = (await site.gateway.caCertificates(undefined)).at(-1)!;
+    const answer = await client(authority).send(kur(crmf(key, { renews: issuer })));
+    expect([answer.body.type, failureOf(answer)]).toEqual(['kup', 'badCertId']);
   });
 
   test('revokes certificates of the devices of its domain', async () => {
@@ -120,15 +130,25 @@ describe('nested messages', () => {
     const outer = client(authority);
     outer.transactionID = inner.transactionID;
     const request = await inner.build(ir(crmf(key)));
-    const answer = await outer.post(await outer.build({ type: 'nested', messages: [request] }));
+    const answer = await outer.post(await around(outer, request));
     const message = parsePkiMessage(answer);
     await inner.check(message);
     expect(await deviceOf(issued(message))).toBe('pump-1');
     inner.nonce = message.header.senderNonce;
     const certHash = hash('sha256', issued(message), 'buffer');
     const confirmation = await inner.build({ type: 'certConf', statuses: [{ certHash, certReqId: 0 }] });
-    const wrapped = await outer.build({ type: 'nested', messages: [confirmation] });
+    const wrapped = await around(outer, confirmation);
     expect(parsePkiMessage(await outer.post(wrapped, '/certConf')).body.type).toBe('pkiConf');
+  });
+
+  test('one of the same transaction with another senderNonce is refused', async () => {
+    const inner = client(pump);
+    const outer = client(authority);
+    outer.transactionID = inner.transactionID;
+    const request = await inner.build(ir(crmf(key)));
+    const answer = await outer.send({ type: 'nested', messages: [request] });
+    expect([answer.body.type, failureOf(answer)]).toEqual(['error', 'badSenderNonce']);
+    expect(failureOf(parsePkiMessage(await outer.post(await around(outer, request))))).toBe('ip');
   });
 
   test.each(['', '/nested', '/p/default/nested'])('several are a batch, at path %p', async (path) => {
@@ -153,7 +173,7 @@ describe('nested messages', () => {
     const inner = client(pump);
     const outer = client(authority);
     outer.transactionID = inner.transactionID;
-    const wrapped = await outer.build({ type: 'nested', messages: [await inner.build(ir(crmf(key)))] });
+    const wrapped = await around(outer, await inner.build(ir(crmf(key))));
     expect(failureOf(parsePkiMessage(await outer.post(wrapped, '/kur')))).toBe('badRequest');
   });
 
@@ -257,7 +277,7 @@ describe('a transaction that a registration authority has passed on', () => {
     const own = await inner.build(confirmation(issued(answer)), {
       credential: { reference: 'pump-1', secret: 'x' },
     });
-    const wrapped = await stranger.build({ type: 'nested', messages: [own] });
+    const wrapped = await around(stranger, own);
     expect(failureOf(parsePkiMessage(await stranger.post(wrapped)))).toBe('badMessageCheck');
     stranger.nonce = inner.nonce;
     expect(failureOf(await stranger.send(confirmation(issued(answer))))).toBe('notAuthorized');

@@ -1,23 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
+import { readProtection } from '#adapters/wire/cmp/protection.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseCrl, type RevocationReason, revokedEntries } from '#core/x509/crl.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
 import { invalidityDateExtension, reasonCodeExtension } from '#core/x509/extensions/revocation.ts';
-import { type CmpCredential, cr, crmf, failureOf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import {
+  type CmpCredential,
+  cr,
+  crmf,
+  failureOf,
+  ir,
+  issued,
+  passwordBasedMac,
+  pbmac1,
+} from '#tests/fixtures/cmp-client.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
 let site: CmpSite;
 let pump: CmpCredential;
 let other: CmpCredential;
+/** The domain credential of pump-1. */
+let owner: CmpCredential;
 const key = testKey('p-256', 'pump');
 
 beforeAll(async () => {
   site = await cmpSite();
   pump = await site.cmpDevice('pump-1');
   other = await site.cmpDevice('pump-2');
+  owner = { certificate: await certificateFor(pump), key };
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
@@ -58,8 +71,15 @@ describe('who may revoke', () => {
   });
   const holder = (certificate: Uint8Array): CmpCredential => ({ certificate, key });
 
-  test('the device by its shared secret', async () => {
-    expect(failureOf(await site.client(pump).send(rr(await certificateFor(pump))))).toBe('rp');
+  test('nobody by a shared secret (RFC 9483 §4.2), whatever its MAC', async () => {
+    const certificate = await certificateFor(pump);
+    for (const parameters of [passwordBasedMac, pbmac1]) {
+      const answer = await site.client({ ...pump, parameters } as CmpCredential).send(rr(certificate));
+      expect([answer.body.type, failureOf(answer)]).toEqual(['rp', 'wrongIntegrity']);
+      // Whoever knows the secret can check the answer by it.
+      expect(readProtection(answer).kind).toBe('mac');
+    }
+    expect((await recordOf(certificate)).status).toBe('good');
   });
 
   test('the device by its domain credential, one of its other certificates', async () => {
@@ -75,11 +95,10 @@ describe('who may revoke', () => {
 
   test('not another device, whatever certificates it sends along', async () => {
     const strangers = await certificateFor(other, 'CN=pump-2');
-    for (const credential of [pump, holder(own)]) {
-      expect(failureOf(await site.client(credential).send(rr(strangers)))).toBe('notAuthorized');
+    const extraCerts = [own, strangers];
+    for (const options of [{}, { extraCerts }]) {
+      expect(failureOf(await site.client(holder(own)).send(rr(strangers), options))).toBe('notAuthorized');
     }
-    const extraCerts = [strangers];
-    expect(failureOf(await site.client(pump).send(rr(strangers), { extraCerts }))).toBe('notAuthorized');
     expect((await recordOf(strangers)).status).toBe('good');
   });
 
@@ -106,7 +125,7 @@ describe('reasons', () => {
   ];
   test.each(reasons)('%s is kept, and stands in the CRL', async (reason) => {
     const certificate = await certificateFor(pump);
-    expect(failureOf(await site.client(pump).send(rr(certificate, reason)))).toBe('rp');
+    expect(failureOf(await site.client(owner).send(rr(certificate, reason)))).toBe('rp');
     const record = await recordOf(certificate);
     expect([record.status, record.revocationReason]).toEqual(['revoked', reason]);
     const crl = parseCrl(await site.gateway.crl(record.ca));
@@ -118,7 +137,7 @@ describe('reasons', () => {
   test('hold and release', async () => {
     const certificate = await certificateFor(pump);
     const send = async (reason: RevocationReason) =>
-      failureOf(await site.client(pump).send(rr(certificate, reason)));
+      failureOf(await site.client(owner).send(rr(certificate, reason)));
     expect(await send('removeFromCRL')).toBe('badRequest');
     expect(await send('certificateHold')).toBe('rp');
     expect((await recordOf(certificate)).status).toBe('hold');
@@ -134,7 +153,7 @@ describe('reasons', () => {
     const send = async (date: number) => {
       const extensions = [reasonCodeExtension('keyCompromise'), invalidityDateExtension(date)];
       const entry = { ...details(certificate), crlEntryDetails: extensions };
-      return failureOf(await site.client(pump).send({ type: 'rr', requests: [entry] }));
+      return failureOf(await site.client(owner).send({ type: 'rr', requests: [entry] }));
     };
     const hourAgo = site.clock.now() - 3_600_000;
     expect(await send(site.clock.now() + 60_000)).toBe('badDataFormat');
@@ -155,7 +174,7 @@ test('several certificates at once have an answer each, in their order', async (
     details(certificates[0]!),
     { certDetails: parseCertTemplate(unknown), crlEntryDetails: [] },
   ];
-  const { body } = await site.client(pump).send({ type: 'rr', requests });
+  const { body } = await site.client(owner).send({ type: 'rr', requests });
   if (body.type !== 'rp') throw new Error(body.type);
   expect(body.statuses.map(({ status, failInfo }) => failInfo?.join() ?? status)).toEqual([
     'accepted',
@@ -171,10 +190,10 @@ test('several certificates at once have an answer each, in their order', async (
 });
 
 test('a request that names no certificate, or not wholly, is refused', async () => {
-  expect(failureOf(await site.client(pump).send({ type: 'rr', requests: [] }))).toBe('badRequest');
+  expect(failureOf(await site.client(owner).send({ type: 'rr', requests: [] }))).toBe('badRequest');
   const certDetails = parseCertTemplate(buildCertTemplate({ serial: Uint8Array.of(1) }));
   const answer = await site
-    .client(pump)
+    .client(owner)
     .send({ type: 'rr', requests: [{ certDetails, crlEntryDetails: [] }] });
   expect(failureOf(answer)).toBe('addInfoNotAvailable');
 });
@@ -182,7 +201,7 @@ test('a request that names no certificate, or not wholly, is refused', async () 
 test('a certificate that waits for its confirmation may be revoked; the confirmation changes nothing any more', async () => {
   const client = site.client(pump);
   const certificate = issued(await client.send(ir(crmf(key))));
-  expect(failureOf(await site.client(pump).send(rr(certificate, 'superseded')))).toBe('rp');
+  expect(failureOf(await site.client(owner).send(rr(certificate, 'superseded')))).toBe('rp');
   site.clock.advance(600_001);
   await site.gateway.maintain('test');
   expect((await recordOf(certificate)).revocationReason).toBe('superseded');

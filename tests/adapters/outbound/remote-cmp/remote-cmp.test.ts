@@ -540,6 +540,7 @@ describe('a revocation', () => {
     ['that had been made before', rp('certRevoked'), 'superseded', undefined],
     ['undone that cannot be', rp('certRevoked'), 'removeFromCRL', 'forbidden'],
     ['that is refused', rp('notAuthorized'), 'superseded', 'forbidden'],
+    ['that has to be signed', rp('wrongIntegrity'), 'superseded', 'unsupported'],
     [
       'that somebody has to decide on',
       (_, say) => say({ type: 'error', status: { status: 'waiting' } }),
