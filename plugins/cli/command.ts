@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { Principal } from '#core/access/principal.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Place } from '../host/config-file.ts';
@@ -37,13 +38,15 @@ export interface Option {
 export interface Command {
   /** `device add` */
   readonly name: string;
-  /** The names of its positional arguments: all are needed. */
+  /** The names of its positional arguments: all are needed, but for one in brackets. */
   readonly positionals: readonly string[];
   /** One line. */
   readonly summary: string;
   /** What else there is to know. */
   readonly details?: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** Fields of the core that a Fault may name → what they are called on the command line; default: the option of that name. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** Answers the exit status. Prints its result on standard output. */
   run(invocation: Invocation): Promise<number>;
 }
@@ -59,10 +62,15 @@ export const configOption: Option = {
   help: 'The configuration. Default: postern.toml here or in the data directory, if there is one',
 };
 export const jsonOption: Option = { type: 'boolean', help: 'Print JSON' };
+/** What every command takes that works on an installation. */
+export const placeOptions = { json: jsonOption, data: dataOption, config: configOption } as const;
+export const limitOption: Option = { type: 'string', value: 'N', help: 'Print at most N' };
 
 /** What a command works with when it needs more than the configuration. */
 export interface Opened extends Addresses {
   readonly gateway: Gateway;
+  /** Whoever may read the data directory may do everything; the audit trail has their name. */
+  readonly principal: Principal;
   readonly loaded: LoadedConfiguration;
 }
 
@@ -83,7 +91,8 @@ export async function withGateway<T>(
     const known = rememberedAddresses(loaded);
     const service = await openService(loaded, known, { logToStderr: false }, stack);
     working.done();
-    return await use({ ...known, gateway: service.gateway, loaded });
+    const { gateway } = service;
+    return await use({ ...known, gateway, principal: gateway.accounts.operator(operatorName()), loaded });
   } finally {
     working.done();
   }
@@ -131,6 +140,14 @@ export function printTable(titles: readonly string[], rows: readonly (readonly (
         .join('  ')
         .trimEnd(),
     );
+}
+
+/** One record: a line for each member. */
+export function printFacts(record: Readonly<Record<string, string | number | boolean | null>>): void {
+  const width = Math.max(...Object.keys(record).map((name) => name.length));
+  for (const [name, value] of Object.entries(record)) {
+    console.log(`${name.replaceAll('_', ' ').padEnd(width)}  ${printable(String(value ?? '-'))}`);
+  }
 }
 
 /** What stands in a record came from outside: nothing in it may speak to the terminal. */

@@ -1,21 +1,20 @@
-import type { Principal } from '#core/access/principal.ts';
-import { Fault } from '#core/fault.ts';
-import type { Domain } from '#core/records/domain.ts';
 import {
   type Command,
-  configOption,
-  dataOption,
   exit,
-  jsonOption,
   type Opened,
-  operatorName,
+  placeOptions,
   printJson,
   UsageError,
   withGateway,
 } from './command.ts';
+import { deviceBlock, deviceDelete, deviceUnblock } from './device-changes.ts';
 import { deviceImport } from './device-import.ts';
+import { deviceList, deviceShow } from './device-records.ts';
+import { domainNamed } from './domain-named.ts';
 
 export const deviceCommands: readonly Command[] = [
+  deviceList,
+  deviceShow,
   {
     name: 'device add',
     positionals: ['NAME'],
@@ -23,10 +22,9 @@ export const deviceCommands: readonly Command[] = [
     details: 'NAME is its common name. The lines that are printed can be run as they are.',
     options: {
       domain: { type: 'string', value: 'D', help: 'The domain it belongs to. Default: the default domain' },
-      json: jsonOption,
-      data: dataOption,
-      config: configOption,
+      ...placeOptions,
     },
+    fields: { commonName: 'NAME' },
     async run(invocation) {
       const commonName = deviceName(invocation.positionals[0]!);
       const { options } = invocation;
@@ -38,6 +36,9 @@ export const deviceCommands: readonly Command[] = [
       return exit.success;
     },
   },
+  deviceBlock,
+  deviceUnblock,
+  deviceDelete,
   deviceImport,
 ];
 
@@ -68,10 +69,9 @@ interface Addition {
 }
 
 async function addDevice(opened: Opened, commonName: string, wanted: unknown): Promise<Addition> {
-  const { gateway, loaded } = opened;
-  const principal = gateway.accounts.operator(operatorName());
+  const { gateway, loaded, principal } = opened;
   const name = typeof wanted === 'string' ? wanted : loaded.configuration.domains.default;
-  const domain = await domainNamed(opened, principal, name);
+  const domain = await domainNamed(opened, name);
   const device = await gateway.devices.create(principal, { commonName, domain: domain.id });
   const { noOnboardingConfig } = device;
   const secrets =
@@ -90,16 +90,6 @@ async function addDevice(opened: Opened, commonName: string, wanted: unknown): P
     commands,
   };
   return { added, titles };
-}
-
-async function domainNamed({ gateway }: Opened, principal: Principal, uniqueName: string): Promise<Domain> {
-  const { records } = await gateway.domains.list(principal, {
-    where: [{ field: 'uniqueName', is: 'equal', value: uniqueName }],
-    limit: 1,
-  });
-  const [domain] = records;
-  if (!domain) throw new Fault('notFound', `there is no domain called ${uniqueName}`);
-  return domain;
 }
 
 function printDevice({ added: { commands, ...device }, titles }: Addition): void {

@@ -1,22 +1,29 @@
 import { parseArgs } from 'node:util';
-import { toFault } from '#core/fault.ts';
 import { catalog } from '../catalog.ts';
-import { ConfigurationError } from '../host/config.ts';
 import type { Place } from '../host/config-file.ts';
-import { reason } from '../host/reason.ts';
+import { suggestion } from '../host/schema.ts';
 import { auditCommands } from './audit.ts';
 import { backupCommands } from './backup.ts';
+import { caCommands } from './ca.ts';
+import { certificateCommands } from './certificate.ts';
 import { type Command, exit, printable, UsageError } from './command.ts';
 import { deviceCommands } from './device.ts';
+import { commandSuggestion, describe, overview } from './help.ts';
 import { listCommands } from './list.ts';
 import { pluginCommands } from './plugin.ts';
+import { report } from './report.ts';
 import { serveCommands } from './serve.ts';
 import { serviceAccountCommands } from './service-account.ts';
+import { tlsCommands } from './tls.ts';
 import { userCommands } from './user.ts';
+import { version } from './version.ts';
 
 const commands: readonly Command[] = [
   ...serveCommands,
   ...deviceCommands,
+  ...certificateCommands,
+  ...caCommands,
+  ...tlsCommands,
   ...userCommands,
   ...serviceAccountCommands,
   ...auditCommands,
@@ -24,23 +31,28 @@ const commands: readonly Command[] = [
   ...listCommands,
   ...pluginCommands,
 ];
+const help = ['--help', '-h', 'help'];
 
 /** `words` is what the operator wrote after `postern`. Answers the exit status. */
 async function main(words: readonly string[]): Promise<number> {
-  const [first = '', second = ''] = words;
+  const [first = '', second = '', third = ''] = words;
+  if (first === 'help' && second !== '') return main([second, third, '--help'].filter((word) => word !== ''));
   const command = commands.find(({ name }) => name === first || name === `${first} ${second}`);
   if (command) return run(command, words.slice(command.name.split(' ').length));
 
   const group = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length > 0 && second === '--help') return help(overview(group));
-  if (['--help', '-h', 'help'].includes(first)) return help(overview(commands));
-  if (first !== '')
-    console.error(`postern: no such command: ${printable([first, second].join(' ').trim())}\n`);
+  if (group.length > 0 && help.includes(second)) return print(overview(group));
+  if (help.includes(first)) return print(overview(commands));
+  if (first === '--version' || first === 'version') return print(`postern ${version()}`);
+  if (first !== '' && (group.length === 0 || second !== '')) {
+    const written = printable([first, second].join(' ').trim());
+    console.error(`postern: no such command: ${written}${commandSuggestion(first, second, commands)}\n`);
+  }
   console.error(overview(group.length > 0 ? group : commands));
   return exit.usage;
 }
 
-function help(text: string): number {
+function print(text: string): number {
   console.log(text);
   return exit.success;
 }
@@ -48,8 +60,10 @@ function help(text: string): number {
 async function run(command: Command, words: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parse(command, words);
-    if (values.help === true) return help(describe(command));
-    if (positionals.length !== command.positionals.length) {
+    if (values.help === true) return print(describe(command));
+    const optional = command.positionals.filter((name) => name.startsWith('[')).length;
+    const most = command.positionals.length;
+    if (positionals.length < most - optional || positionals.length > most) {
       const wanted = command.positionals.join(' ') || 'no arguments';
       throw new UsageError(`takes ${wanted}, ${positionals.length} given`);
     }
@@ -73,7 +87,11 @@ function parse(command: Command, words: readonly string[]): { values: Values; po
     });
     return { values: values as Values, positionals };
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    const { message } = error as Error;
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+    if (unknown === undefined) throw new UsageError(message);
+    const names = [...Object.keys(command.options), 'help'].map((name) => `--${name}`);
+    throw new UsageError(`Unknown option '${printable(unknown)}'${suggestion(unknown, names)}`);
   }
 }
 
@@ -97,60 +115,6 @@ function placeOf(values: Values): Place {
     httpsPort: port('https-port'),
     httpPort: port('http-port'),
   };
-}
-
-function report(command: Command, error: unknown): number {
-  if (error instanceof UsageError) {
-    console.error(
-      `postern ${command.name}: ${error.message}\n\n${usage(command)}\nMore: postern ${command.name} --help`,
-    );
-    return exit.usage;
-  }
-  if (error instanceof ConfigurationError) {
-    console.error('postern: the configuration is at fault');
-    for (const problem of error.problems) console.error(`  ${printable(problem)}`);
-    return exit.configuration;
-  }
-  const fault = toFault(error);
-  const { field } = fault;
-  const message = reason(fault);
-  console.error(`postern: ${printable(field === undefined ? message : `${field}: ${message}`)}`);
-  if (fault.hint) console.error(`  ${fault.hint}`);
-  return exit.failure;
-}
-
-const usage = ({ name, positionals, options }: Command): string =>
-  ['Usage: postern', name, ...positionals, Object.keys(options).length > 0 ? '[options]' : '']
-    .join(' ')
-    .trim();
-
-function overview(listed: readonly Command[]): string {
-  const names = listed.map(({ name, positionals }) => [name, ...positionals].join(' '));
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = listed.map(({ summary }, n) => `  ${names[n]!.padEnd(width)}  ${summary}`);
-  return [
-    'Usage: postern COMMAND [arguments] [options]',
-    '',
-    ...lines,
-    '',
-    'postern COMMAND --help says more. Exit status: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.',
-  ].join('\n');
-}
-
-function describe(command: Command): string {
-  const options = Object.entries({ ...command.options, help: { value: undefined, help: 'Print this' } });
-  const names = options.map(([name, { value }]) =>
-    value === undefined ? `--${name}` : `--${name} ${value}`,
-  );
-  const width = Math.max(...names.map((name) => name.length));
-  return [
-    usage(command),
-    '',
-    command.summary,
-    ...(command.details === undefined ? [] : ['', command.details]),
-    '',
-    ...options.map(([, option], n) => `  ${names[n]!.padEnd(width)}  ${option.help}`),
-  ].join('\n');
 }
 
 process.exit(await main(process.argv.slice(2)));

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Plugin, Slot } from '../kit/contract.ts';
-import { type Command, exit, printable, UsageError } from './command.ts';
+import { type Command, exit, jsonOption, printable, printJson, UsageError } from './command.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const templates = join(root, 'plugins/kit/templates');
@@ -48,6 +48,7 @@ export const pluginCommands: readonly Command[] = [
     options: {
       slot: { type: 'string', value: 'SLOT', help: `What it is for: ${slots.join(', ')}` },
       dir: { type: 'string', value: 'DIR', help: 'Where to write it. Default: NAME in this directory' },
+      json: jsonOption,
     },
     async run({ positionals, options, catalog }) {
       const name = checkName(positionals[0]!, catalog);
@@ -60,6 +61,10 @@ export const pluginCommands: readonly Command[] = [
       }
       mkdirSync(join(directory, 'node_modules'));
       symlinkSync(root, join(directory, 'node_modules/postern'));
+      if (options.json === true) {
+        printJson({ directory, files: Object.keys(files) });
+        return exit.success;
+      }
       console.log(
         `${printable(directory)} is written. Its tests: cd ${printable(directory)} && npm test\n` +
           'What to do with it: README.md there.',

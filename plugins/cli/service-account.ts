@@ -1,11 +1,9 @@
 import type { Gateway } from '#core/gateway.ts';
 import {
   type Command,
-  configOption,
-  dataOption,
   exit,
-  jsonOption,
   operatorName,
+  placeOptions,
   printJson,
   UsageError,
   withGateway,
@@ -20,15 +18,14 @@ export const serviceAccountCommands: readonly Command[] = [
     summary: 'Create a service account, for programs that use the APIs.',
     details: `Prints the client id and the client secret for POST /api/token/ with the client credentials grant. The
 secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`,
+    fields: { uniqueName: 'NAME' },
     options: {
       role: {
         type: 'string',
         value: 'R',
         help: `Its role: Admin, Operator, Auditor, Default or one of your own. Default: ${usualRole}`,
       },
-      json: jsonOption,
-      data: dataOption,
-      config: configOption,
+      ...placeOptions,
     },
     async run(invocation) {
       const name = accountName(invocation.positionals[0]!);

@@ -2,15 +2,15 @@ import type { Actor } from '#core/records/audit-event.ts';
 import { ask } from './ask.ts';
 import {
   type Command,
-  configOption,
-  dataOption,
   exit,
   operatorName,
+  placeOptions,
+  printJson,
   UsageError,
   withGateway,
 } from './command.ts';
 
-const where = { data: dataOption, config: configOption };
+const fields = { username: 'NAME' };
 const details = `The password is asked for on a terminal; else it is the first line of standard input or, where that is
 empty, POSTERN_ADMIN_PASSWORD. It never stands on the command line.`;
 
@@ -22,23 +22,25 @@ export const userCommands: readonly Command[] = [
     positionals: ['NAME'],
     summary: 'Create a user.',
     details,
+    fields,
     options: {
       role: {
         type: 'string',
         value: 'R',
         help: 'Its role: Admin, Operator, Auditor, Default or one of your own',
       },
-      ...where,
+      ...placeOptions,
     },
     async run(invocation) {
       const [name] = invocation.positionals;
-      const { role } = invocation.options;
+      const { role, json } = invocation.options;
       if (typeof role !== 'string') throw new UsageError('--role is missing');
       const password = await readPassword();
-      await withGateway(invocation, ({ gateway }) =>
+      const { id } = await withGateway(invocation, ({ gateway }) =>
         gateway.accounts.createUser(name!, password, role, actor()),
       );
-      console.log(`The user ${name} has been created, with the role ${role}.`);
+      if (json === true) printJson({ id, username: name, role });
+      else console.log(`The user ${name} has been created, with the role ${role}.`);
       return exit.success;
     },
   },
@@ -47,12 +49,14 @@ export const userCommands: readonly Command[] = [
     positionals: ['NAME'],
     summary: "Set a user's password and end the user's sessions.",
     details,
-    options: where,
+    fields,
+    options: placeOptions,
     async run(invocation) {
       const [name] = invocation.positionals;
       const password = await readPassword();
       await withGateway(invocation, ({ gateway }) => gateway.accounts.setPassword(name!, password, actor()));
-      console.log(`The password of ${name} has been set.`);
+      if (invocation.options.json === true) printJson({ username: name, password_set: true });
+      else console.log(`The password of ${name} has been set.`);
       return exit.success;
     },
   },

@@ -1,11 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { decodeBase64 } from '#adapters/wire/base64.ts';
 import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
-import { readPkcs12 } from '#adapters/wire/pkcs12.ts';
-import { publicKeyOf, readPrivateKey } from '#adapters/wire/private-key.ts';
+import { readPkcs12Identity } from '#adapters/wire/pkcs12-identity.ts';
+import { readPrivateKey } from '#adapters/wire/private-key.ts';
 import type { KeyMaterial } from '#core/ca/key-material.ts';
 import { atField, Fault } from '#core/fault.ts';
-import { parseCertificate } from '#core/x509/certificate.ts';
 import type { FieldDescription } from '../description.ts';
 import { file, secret } from '../fields.ts';
 import { readFile } from '../files.ts';
@@ -51,8 +50,8 @@ export async function readMaterial(input: MaterialInput): Promise<KeyMaterial | 
   if (pkcs12 !== undefined) {
     const beside = Object.entries({ certificate, privateKey }).find(([, value]) => value !== undefined);
     if (beside) throw new Fault('malformed', 'it is in the PKCS #12 file', { field: beside[0] });
-    const { certificates, ...rest } = await at('pkcs12', () => fromPkcs12(pkcs12, password));
-    return { ...rest, chain: [...certificates, ...(await readChain(certificateChain))] };
+    const { others, ...rest } = await at('pkcs12', () => readPkcs12Identity(binary(pkcs12), password));
+    return { ...rest, chain: [...others, ...(await readChain(certificateChain))] };
   }
   if (certificate === undefined) {
     if (privateKey === undefined && certificateChain === undefined) return undefined;
@@ -68,17 +67,6 @@ export async function readMaterial(input: MaterialInput): Promise<KeyMaterial | 
         ? undefined
         : await at('privateKey', () => readPrivateKey(readFile(privateKey), password)),
   };
-}
-
-/** The certificate is the one that the key belongs to, wherever it stands. */
-async function fromPkcs12(pkcs12: string | Uint8Array, password: string) {
-  const { privateKeys, certificates } = await readPkcs12(binary(pkcs12), password);
-  const [privateKey, second] = privateKeys;
-  if (!privateKey || second) throw new Fault('malformed', 'one private key is expected in it');
-  const spki = publicKeyOf(privateKey);
-  const certificate = certificates.find((der) => Buffer.compare(parseCertificate(der).spki, spki) === 0);
-  if (!certificate) throw new Fault('malformed', 'there is no certificate for its private key in it');
-  return { privateKey, certificate, certificates: certificates.filter((der) => der !== certificate) };
 }
 
 /** Text is base64. */

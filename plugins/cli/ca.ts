@@ -1,0 +1,127 @@
+import { encodePem } from '#adapters/wire/pem.ts';
+import { Fault } from '#core/fault.ts';
+import type { IssuingCa } from '#core/records/issuing-ca.ts';
+import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
+import {
+  type Command,
+  exit,
+  type Invocation,
+  placeOptions,
+  printJson,
+  printTable,
+  UsageError,
+  withGateway,
+} from './command.ts';
+import { pages } from './pages.ts';
+
+const caTypes = [
+  'auto-generated root',
+  'auto-generated',
+  'local',
+  'local PKCS#11',
+  'remote EST',
+  'remote CMP',
+];
+
+const date = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
+
+const describeCa = (ca: IssuingCa) => ({
+  id: ca.id,
+  unique_name: ca.uniqueName,
+  common_name: ca.commonName,
+  type: caTypes[ca.type] ?? String(ca.type),
+  is_active: ca.isActive,
+  not_after: date(parseCertificate(ca.certificate).notAfter),
+  fingerprint: fingerprint(ca.certificate),
+});
+
+function caId({ positionals }: Invocation): number {
+  const id = Number(positionals[0]);
+  if (!Number.isSafeInteger(id) || id < 1) throw new UsageError('ID is a number, see postern ca list');
+  return id;
+}
+
+export const caCommands: readonly Command[] = [
+  {
+    name: 'ca list',
+    positionals: [],
+    summary: 'List the issuing CAs, with the SHA-256 fingerprints of their certificates.',
+    options: placeOptions,
+    async run(invocation) {
+      const cas = await withGateway(invocation, ({ gateway, principal }) =>
+        pages<'issuingCa', IssuingCa>((query) => gateway.issuingCas.list(principal, query)),
+      );
+      const described = cas.map(describeCa);
+      if (invocation.options.json === true) printJson(described);
+      else {
+        printTable(
+          ['ID', 'NAME', 'COMMON NAME', 'TYPE', 'ACTIVE', 'UNTIL', 'FINGERPRINT'],
+          described.map((ca) => [
+            ca.id,
+            ca.unique_name,
+            ca.common_name,
+            ca.type,
+            ca.is_active ? 'yes' : 'no',
+            ca.not_after,
+            ca.fingerprint,
+          ]),
+        );
+      }
+      return exit.success;
+    },
+  },
+  {
+    name: 'ca export',
+    positionals: ['ID'],
+    summary: "Print a CA's certificate, PEM.",
+    options: { chain: { type: 'boolean', help: 'And those above it, up to the root' }, ...placeOptions },
+    async run(invocation) {
+      const id = caId(invocation);
+      const ca = await withGateway(invocation, ({ gateway, principal }) =>
+        gateway.issuingCas.read(principal, id),
+      );
+      const chain = invocation.options.chain === true ? ca.chain : [];
+      const certificates = [ca.certificate, ...chain].map((der) => encodePem('CERTIFICATE', der));
+      if (invocation.options.json === true) printJson({ ...describeCa(ca), certificates });
+      else console.log(certificates.join('').trimEnd());
+      return exit.success;
+    },
+  },
+  {
+    name: 'crl export',
+    positionals: ['ID'],
+    summary: "Print a CA's newest CRL, PEM.",
+    details: 'ID is that of the CA, see postern ca list. DER is for a file or a pipe.',
+    options: { der: { type: 'boolean', help: 'DER rather than PEM' }, ...placeOptions },
+    async run(invocation) {
+      const { options } = invocation;
+      const id = caId(invocation);
+      if (options.der === true && options.json === true)
+        throw new UsageError('--der and --json exclude each other');
+      if (options.der === true && process.stdout.isTTY)
+        throw new UsageError('DER is not for a terminal: send it to a file');
+      const stored = await withGateway(invocation, ({ gateway, principal }) =>
+        gateway.issuingCas.crl(principal, id),
+      );
+      if (!stored) {
+        throw new Fault('notFound', 'there is no CRL of this issuing CA yet', {
+          hint: `Make one: POST /api/issuing-cas/${id}/generate-crl/`,
+        });
+      }
+      const { number, thisUpdate, nextUpdate, crl } = stored;
+      if (options.json === true) {
+        printJson({
+          issuing_ca: id,
+          number,
+          this_update: new Date(thisUpdate).toISOString(),
+          next_update: new Date(nextUpdate).toISOString(),
+          pem: encodePem('X509 CRL', crl),
+        });
+      } else {
+        // A CRL may be longer than a pipe takes at once: this waits until all of it is written.
+        await Bun.write(Bun.stdout, options.der === true ? crl : encodePem('X509 CRL', crl));
+      }
+      return exit.success;
+    },
+  },
+];
