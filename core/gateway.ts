@@ -23,6 +23,7 @@ import { type UpstreamRequests, upstreamRequests } from './administration/upstre
 import { type Approvals, approvals } from './approvals/approvals.ts';
 import { expireApprovals } from './approvals/expiry.ts';
 import { Anchors } from './audit/anchor.ts';
+import { systemActor } from './audit/record.ts';
 import { RefusalBudget } from './audit/refusal-budget.ts';
 import { type Backups, backups } from './backups/backups.ts';
 import { Crls } from './ca/crls.ts';
@@ -291,7 +292,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     certificates: certificates(context, crls),
     upstreamRequests: upstreamRequests(context),
     issuingCas: issuingCas(context, crls),
-    credentials: credentials(context, activated),
+    credentials: credentials(context, crls, activated),
     signers: signers(context),
     truststores: truststores(context),
     approvalPolicies: approvalPolicies(context),
@@ -328,7 +329,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     onTlsCredential(serve) {
       listeners.push(serve);
     },
-    bootstrap: (options, pause) => bootstrap(context, signIn, options, pause),
+    bootstrap: (options, pause) => bootstrap(context, signIn, crls, options, pause),
     proceedImports: proceedImports(context),
     deliver: (holder, signal) => deliveries.deliver(holder, signal),
     delivered: () => deliveries.settled(),
@@ -338,6 +339,8 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
         .lease('upstreams', holder, 60)
         .then((mine) => (mine ? upstreams.tend() : undefined));
       await Promise.all([tended, keepHouse(holder)]);
+      // An upstream may just have certified a CA of ours.
+      await crls.generateMissing(systemActor);
     },
   };
 }

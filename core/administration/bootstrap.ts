@@ -3,6 +3,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { audit, systemActor } from '../audit/record.ts';
 import { createCa } from '../ca/create-ca.ts';
 import { newUniqueName } from '../ca/credential-kinds.ts';
+import type { Crls } from '../ca/crls.ts';
 import { createOwnCredential } from '../ca/own-credentials.ts';
 import { serverNames } from '../ca/server-names.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
@@ -46,6 +47,7 @@ const tries = 600;
 export async function bootstrap(
   context: Dependencies,
   accounts: Accounts,
+  crls: Pick<Crls, 'generateMissing'>,
   { adminPassword, holder }: BootstrapOptions,
   pause: () => Promise<void>,
 ): Promise<BootstrapResult> {
@@ -62,6 +64,7 @@ export async function bootstrap(
   await makeRoles(context);
   await makeProfiles(context);
   await makeCas(context);
+  await crls.generateMissing(systemActor);
   await makeDefaultDomain(context);
   await makeTlsCredential(context);
   const adminCreated = await makeAdmin(context, accounts, adminPassword);

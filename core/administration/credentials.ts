@@ -1,6 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, resource } from '../access/resource.ts';
 import { audit } from '../audit/record.ts';
+import type { Crls } from '../ca/crls.ts';
 import { replaceActive } from '../ca/own-credentials.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
@@ -26,7 +27,11 @@ export interface Credentials extends Resource<'credential', CredentialInput, Cre
 }
 
 /** `activated`: has the listener of this process take over what has been activated. */
-export function credentials(context: Dependencies, activated: () => Promise<void>): Credentials {
+export function credentials(
+  context: Dependencies,
+  crls: Pick<Crls, 'generateMissing'>,
+  activated: () => Promise<void>,
+): Credentials {
   const { store, clock } = context;
   const collection = resource<'credential', CredentialInput, Credential>(context, {
     kind: 'credential',
@@ -62,7 +67,9 @@ export function credentials(context: Dependencies, activated: () => Promise<void
     ...collection,
     async create(principal, input) {
       demand(principal, 'credentials.write');
-      return find(await makeCredential(context, input, principal.actor));
+      const credential = await find(await makeCredential(context, input, principal.actor));
+      if (credential.issuingCa !== null) await crls.generateMissing(principal.actor);
+      return credential;
     },
     async activate(principal, id) {
       demand(principal, 'credentials.write');

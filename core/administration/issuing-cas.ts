@@ -91,6 +91,7 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
     async create(principal, input) {
       demand(principal, 'cas.write');
       const id = await makeCa(context, input, principal.actor);
+      await crls.generateMissing(principal.actor);
       await linkRoots(context, principal.actor);
       return find(id);
     },

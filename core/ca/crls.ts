@@ -136,6 +136,25 @@ export class Crls {
     }
   }
 
+  /**
+   * The first CRL of each local CA that has none: certificates name it from the first one on. A CA exists without it too, so a
+   * failure is logged only, and maintenance tries again.
+   */
+  async generateMissing(actor: Actor): Promise<void> {
+    const where = [{ field: 'lastCrlIssuedAt', is: 'equal', value: null }] as const;
+    const { records } = await this.#context.store.listWithout('issuingCa', ['chain', 'key'], {
+      where,
+      limit: 1000,
+    });
+    const configuration = await this.#context.configuration.current();
+    for (const { id, uniqueName } of records) {
+      if (!configuration.ca(id)?.record.key) continue;
+      await this.generate(id, actor).catch((error) =>
+        this.#context.log.error('the first CRL of a CA could not be issued', error, { ca: uniqueName }),
+      );
+    }
+  }
+
   /** Renews what would run out, and makes what is missing. To be called by one instance at a time. */
   async renewDue(): Promise<void> {
     const { store, clock, log } = this.#context;

@@ -76,7 +76,7 @@ describe('a CA whose key is in a token', () => {
     expect(await refused.catch((fault) => fault)).toMatchObject({ code: 'malformed', field: 'keyId' });
     const ca = await create({ material, keyId: id });
     expect([ca.commonName, ca.key]).toEqual(['Referenced', { store: 'hsm', id, found: true }]);
-    expect((await site.gateway.issuingCas.generateCrl(site.admin, ca.id)).number).toBe(1);
+    expect((await site.gateway.issuingCas.generateCrl(site.admin, ca.id)).number).toBe(2);
   });
 
   test('issues to devices', async () => {

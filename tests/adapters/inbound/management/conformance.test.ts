@@ -6,6 +6,7 @@ import { Fault } from '#core/fault.ts';
 import type { Store } from '#core/ports/store.ts';
 import { insert } from '#tests/contracts/store-samples.ts';
 import { type Answer, type Api, apiOf } from '#tests/fixtures/api.ts';
+import { caWithoutCrl } from '#tests/fixtures/ca-without-crl.ts';
 import { basic } from '#tests/fixtures/enrolment.ts';
 import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 import { type Contract, contractOf, type Operation } from '#tests/fixtures/openapi.ts';
@@ -378,7 +379,7 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'one of them', async () => admin.get(`/api/webhook-deliveries/${await message()}/`)],
   [202, 'it again', async () => admin.call('POST', `/api/webhook-deliveries/${await message()}/redeliver/`)],
   [409, 'one webhook too many', () => tooManyWebhooks()],
-  [404, 'a CRL before there is one', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/`)],
+  [404, 'a CRL before there is one', () => withoutCrl((id) => admin.get(`/api/issuing-cas/${id}/crl/`))],
   [200, 'a new CRL', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/generate-crl/`)],
   [200, 'a CRL', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/`)],
   [200, 'a CRL in DER', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/crl/?encoding=der`)],
@@ -507,6 +508,15 @@ async function inOutage(call: () => Promise<Answer>): Promise<Answer> {
     return await call();
   } finally {
     outage = undefined;
+  }
+}
+
+async function withoutCrl(call: (ca: number) => Promise<Answer>): Promise<Answer> {
+  const id = await caWithoutCrl(site, 'without CRL');
+  try {
+    return await call(id);
+  } finally {
+    await site.store.commit([{ op: 'delete', kind: 'issuingCa', id }]);
   }
 }
 

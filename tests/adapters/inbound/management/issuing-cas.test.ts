@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
 import { type Api, apiAs, apiOf } from '#tests/fixtures/api.ts';
+import { caWithoutCrl } from '#tests/fixtures/ca-without-crl.ts';
 import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { openssl, pem } from '#tests/fixtures/openssl.ts';
@@ -44,8 +45,8 @@ describe('a CA that is made here', () => {
         is_active: true,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+$/),
         updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+$/),
-        last_crl_issued_at: null,
-        has_crl: false,
+        last_crl_issued_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        has_crl: true,
       },
     ]);
     const text = openssl(['x509', '-in', 'c', '-noout', '-text'], {
@@ -441,10 +442,14 @@ describe('a CA', () => {
 describe('the CRL', () => {
   test('is a PEM file, a DER file or JSON, as asked for', async () => {
     const { body: ca } = await api.post(path, { unique_name: 'Ärger & Co', issuing_ca_type: 0 });
-    const missing = await api.get(`${path}${ca.id}/crl/`);
+    const without = await caWithoutCrl(site, 'without CRL');
+    const missing = await api.get(`${path}${without}/crl/`);
     expect([missing.status, missing.body]).toEqual([
       404,
-      { error: expect.any(String), hint: expect.stringContaining(`/api/issuing-cas/${ca.id}/generate-crl/`) },
+      {
+        error: expect.any(String),
+        hint: expect.stringContaining(`/api/issuing-cas/${without}/generate-crl/`),
+      },
     ]);
     const made = await api.post(`${path}${ca.id}/generate-crl/`);
     expect([made.status, made.body]).toEqual([

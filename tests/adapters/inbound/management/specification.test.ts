@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, type Api, apiOf } from '#tests/fixtures/api.ts';
+import { caWithoutCrl } from '#tests/fixtures/ca-without-crl.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 
 /**
@@ -307,7 +308,9 @@ describe('what is no collection with everything', () => {
     );
     expect(ids(await api.get('/api/issuing-cas/?is_active=false'))).toEqual([]);
     expect((await api.get('/api/issuing-cas/?issuing_ca_type=nine')).status).toBe(400);
-    const none = await api.get('/api/issuing-cas/1/crl/');
+    const without = await caWithoutCrl(site, 'without CRL');
+    const none = await api.get(`/api/issuing-cas/${without}/crl/`);
+    await site.store.commit([{ op: 'delete', kind: 'issuingCa', id: without }]);
     expect([none.status, none.body]).toEqual([
       404,
       { error: expect.any(String), hint: expect.stringContaining('generate-crl') },
