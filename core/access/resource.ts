@@ -6,11 +6,14 @@ import type { Ports } from '../ports/ports.ts';
 import {
   configurationKinds,
   type Kind,
+  newHandle,
   type Page,
   type Query,
   type Records,
+  type Values,
   type Write,
 } from '../ports/store.ts';
+import { idOf } from '../storage/made.ts';
 import type { Permission } from './permissions.ts';
 import { demand, type Principal } from './principal.ts';
 
@@ -40,8 +43,11 @@ export interface ResourceRules<K extends Kind, Input, View> {
   /** The same as a condition for lists. */
   readonly shown?: NonNullable<Query<K>['where']>;
   view(record: Records[K], principal: Principal): View;
-  /** Writes that make the record; the one at `at` (default 0) inserts it. Absent where records come about in another way. */
-  create?(input: Input, principal: Principal): Promise<{ writes: readonly Write[]; at?: number }>;
+  /** The record to be inserted, and the writes `before` that. Absent where records come about in another way. */
+  create?(
+    input: Input,
+    principal: Principal,
+  ): Promise<{ readonly values: Values<K>; readonly before?: readonly Write[] }>;
   update(record: Records[K], changes: Partial<Input>, principal: Principal): Promise<readonly Write[]>;
   /** Absent where records go in another way. */
   remove?(record: Records[K], principal: Principal): Promise<readonly Write[]>;
@@ -50,6 +56,8 @@ export interface ResourceRules<K extends Kind, Input, View> {
   /** Members of the audit event's detail. */
   summary(record: Records[K]): Readonly<Record<string, string | number | boolean | null>>;
 }
+
+const created = newHandle('created');
 
 export function resource<K extends Kind, Input, View>(
   context: Dependencies,
@@ -91,10 +99,15 @@ export function resource<K extends Kind, Input, View>(
     async create(principal, input) {
       demand(principal, rules.writes);
       if (!rules.create) throw new Fault('unsupported', `${many} are not made like this`);
-      const { writes, at = 0 } = await rules.create(input, principal);
-      const event = audit(context, principal.actor, { action: `${kind}.create`, object: kind }, { ref: at });
-      const ids = await commit([...writes, event]);
-      return rules.view(await find(ids[at]!), principal);
+      const { values, before = [] } = await rules.create(input, principal);
+      const writes = [
+        ...before,
+        // The compiler does not relate `kind` and `values` of a kind that it does not know.
+        { op: 'insert', kind, values, as: created } as Write,
+        audit(context, principal.actor, { action: `${kind}.create`, object: kind }, created),
+      ];
+      const ids = await commit(writes);
+      return rules.view(await find(idOf(created, writes, ids)), principal);
     },
     async update(principal, id, changes) {
       demand(principal, rules.writes);

@@ -4,8 +4,10 @@ import { audit, brief, recordRefusal } from '../audit/record.ts';
 import { currentSettings, type RuntimeSettings } from '../configuration/runtime-settings.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
+import { newHandle, type Write } from '../ports/store.ts';
 import type { Role, Session, User } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';
+import { commitFor } from '../storage/made.ts';
 import { checkPassword } from './password.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
 import { endSessions } from './sessions.ts';
@@ -15,6 +17,8 @@ import { readTokenKey } from './token-key.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'passwords' | 'store' | 'vault'>,
     WithThrottle {}
+
+const newUser = newHandle('user');
 
 /** A sign-in at one moment: what the tokens given out for it say. */
 export interface SessionGrant {
@@ -230,10 +234,11 @@ export function accounts(context: Dependencies): Accounts {
     async createUser(username, password, roleName, actor) {
       checkPassword(password);
       const role = await roleNamed(roleName);
-      const [id] = await store.commit([
+      const writes: readonly Write[] = [
         {
           op: 'insert',
           kind: 'user',
+          as: newUser,
           values: {
             createdAt: clock.now(),
             username,
@@ -246,10 +251,11 @@ export function accounts(context: Dependencies): Accounts {
           context,
           actor,
           { action: 'user.create', object: 'user', detail: { username, role: roleName } },
-          { ref: 0 },
+          newUser,
         ),
-      ]);
-      return (await store.get('user', id!))!;
+      ];
+      const id = await commitFor(store, writes, newUser);
+      return (await store.get('user', id))!;
     },
 
     async setPassword(username, password, actor) {

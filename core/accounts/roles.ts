@@ -24,7 +24,7 @@ export function roles(context: Dependencies): Resource<'role', RoleInput, Role> 
     async create({ uniqueName, permissions }, principal) {
       demandCovers(principal, permissions);
       const values = { createdAt: context.clock.now(), uniqueName, permissions, isProtected: false };
-      return { writes: [{ op: 'insert', kind: 'role', values }] };
+      return { values };
     },
     async update(role, changes, principal) {
       demandOpen(role);

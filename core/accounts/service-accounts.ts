@@ -48,7 +48,7 @@ export function serviceAccounts(context: Dependencies): ServiceAccounts {
     async create({ uniqueName, role, isActive = true, secretHash }, principal) {
       await grantableRole(context, principal, role);
       const values = { createdAt: clock.now(), uniqueName, role, isActive, secretHash, generation: 0 };
-      return { writes: [{ op: 'insert', kind: 'serviceAccount', values }] };
+      return { values };
     },
     async update(account, changes, principal) {
       await grantableRole(context, principal, account.role);

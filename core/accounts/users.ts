@@ -66,7 +66,7 @@ export function users(context: Dependencies): Resource<'user', UserInput, UserVi
       await grantableRole(context, principal, role);
       const passwordHash = await passwords.hash(password);
       const values = { createdAt: clock.now(), username, passwordHash, role, isActive };
-      return { writes: [{ op: 'insert', kind: 'user', values }] };
+      return { values };
     },
     async update(user, { password, ...changes }, principal) {
       if (password !== undefined) checkPassword(password);

@@ -33,7 +33,7 @@ export function approvalPolicies(
     async create(input) {
       await check(input);
       const values = { ...usualPolicy, ...input, createdAt: context.clock.now() };
-      return { writes: [{ op: 'insert', kind: 'approvalPolicy', values }] };
+      return { values };
     },
     async update({ id }, changes) {
       await check(changes);

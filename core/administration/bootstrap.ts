@@ -11,7 +11,7 @@ import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
-import type { Setting, Write } from '../ports/store.ts';
+import { newHandle, type Setting, type Write } from '../ports/store.ts';
 import { shippedProfiles } from '../profiles/shipped.ts';
 import { credentialType } from '../records/credential.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
@@ -190,6 +190,8 @@ async function makeCas(context: Dependencies): Promise<void> {
   await createCa(context, wanted, systemActor);
 }
 
+const defaultDomain = newHandle('domain');
+
 async function makeDefaultDomain(context: Dependencies): Promise<void> {
   const { store, clock, settings } = context;
   const uniqueName = settings.defaultDomain;
@@ -203,13 +205,14 @@ async function makeDefaultDomain(context: Dependencies): Promise<void> {
     {
       op: 'insert',
       kind: 'domain',
+      as: defaultDomain,
       values: { createdAt: clock.now(), uniqueName, issuingCa: issuing?.id ?? null, profiles },
     },
     audit(
       context,
       systemActor,
       { action: 'domain.create', object: 'domain', detail: { uniqueName } },
-      { ref: 0 },
+      defaultDomain,
     ),
   ]);
   context.configuration.expire();

@@ -21,7 +21,7 @@ export function devidRegistrations(
     async create(input) {
       await check(context, input);
       const values = { ...input, createdAt: context.clock.now() };
-      return { writes: [{ op: 'insert', kind: 'devidRegistration', values }] };
+      return { values };
     },
     async update({ id }, changes) {
       await check(context, changes);

@@ -27,18 +27,12 @@ export function domains(context: Dependencies): Resource<'domain', DomainInput, 
       await check(context, input);
       const model = (await context.configuration.current()).domainNamed(context.settings.defaultDomain);
       return {
-        writes: [
-          {
-            op: 'insert',
-            kind: 'domain',
-            values: {
-              createdAt: context.clock.now(),
-              uniqueName: input.uniqueName,
-              issuingCa: input.issuingCa === undefined ? (model?.issuingCa ?? null) : input.issuingCa,
-              profiles: input.profiles ?? model?.profiles ?? [],
-            },
-          },
-        ],
+        values: {
+          createdAt: context.clock.now(),
+          uniqueName: input.uniqueName,
+          issuingCa: input.issuingCa === undefined ? (model?.issuingCa ?? null) : input.issuingCa,
+          profiles: input.profiles ?? model?.profiles ?? [],
+        },
       };
     },
     async update(domain, changes) {

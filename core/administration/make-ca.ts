@@ -1,4 +1,4 @@
-import { caWrites, createCa, existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
+import { caWrites, createCa, existingKey, type FoundKey, recordedCa, reference } from '../ca/create-ca.ts';
 import { type CheckedMaterial, checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
 import { caDefaults, caLifetime, caSubject, parentCa } from '../ca/new-ca.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
@@ -17,6 +17,7 @@ import {
   withNewKey,
 } from '../signing/key-stores.ts';
 import { everyRecord } from '../storage/every-record.ts';
+import { commitFor } from '../storage/made.ts';
 import { certifyCa } from '../upstream/certify-ca.ts';
 import { upstreamChain } from '../upstream/chain.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
@@ -188,7 +189,7 @@ async function represent(context: Dependencies, input: CaInput, actor: Actor): P
     ...(isActive !== undefined && { isActive }),
   };
   const certificates = { certificate: first.der, chain: above.map(({ der }) => der) };
-  const [made] = await context.store.commit(caWrites(context, ca, certificates, null, actor, 0));
+  const made = await commitFor(context.store, caWrites(context, ca, certificates, null, actor), recordedCa);
   context.configuration.expire();
   return made!;
 }
@@ -257,7 +258,7 @@ async function record(
   const { der, subject } = certificate;
   const ca = { uniqueName, type, subject, ...(isActive !== undefined && { isActive }) };
   const [made] = await context.store.commit(
-    caWrites(context, ca, { certificate: der, chain }, reference(keyStore, key), actor, 0),
+    caWrites(context, ca, { certificate: der, chain }, reference(keyStore, key), actor),
   );
   context.configuration.expire();
   return made!;

@@ -1,8 +1,13 @@
-import { createCa } from '../ca/create-ca.ts';
+import { createCa, recordedCa } from '../ca/create-ca.ts';
 import { newUniqueName, profileNameOf } from '../ca/credential-kinds.ts';
 import { checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
 import { caDefaults, caSubject, parentCa } from '../ca/new-ca.ts';
-import { createOwnCredential, credentialWrites, keyStoreFor } from '../ca/own-credentials.ts';
+import {
+  createOwnCredential,
+  credentialWrites,
+  keyStoreFor,
+  recordedCredential,
+} from '../ca/own-credentials.ts';
 import { linkRoots } from '../ca/root-links.ts';
 import { serverNames } from '../ca/server-names.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
@@ -14,6 +19,7 @@ import { credentialType } from '../records/credential.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
 import { keyShortcoming } from '../security/demands.ts';
 import { importKey, keyStoreNamed, withNewKey } from '../signing/key-stores.ts';
+import { commitFor } from '../storage/made.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { type Facts, factsOf } from '../x509/facts.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
@@ -81,12 +87,11 @@ async function makeCa(
       key: { type: input.keyType ?? keyType },
       lifetime,
       ...(!isRoot && { pathLength: 0, parent: await parentCa(context, undefined, 'credentialType') }),
-      alongside: ({ ca, certificate, chain, key }, next) =>
+      alongside: ({ certificate, chain, key }) =>
         credentialWrites(
           context,
-          { type, uniqueName, certificate, chain, key, isActive: false, issuingCa: ca },
+          { type, uniqueName, certificate, chain, key, isActive: false, issuingCa: recordedCa },
           actor,
-          next,
         ),
     },
     actor,
@@ -154,9 +159,9 @@ async function importCredential(
       isActive: false,
       issuingCa: null,
     };
-    const [id] = await context.store.commit(credentialWrites(context, values, actor, 0));
+    const id = await commitFor(context.store, credentialWrites(context, values, actor), recordedCredential);
     context.configuration.expire();
-    return id!;
+    return id;
   });
 }
 

@@ -50,7 +50,7 @@ export function profiles(context: Dependencies): Profiles {
         uniqueName,
         profile: await checked(profile ?? shippedProfiles.tls_client),
       };
-      return { writes: [{ op: 'insert', kind: 'profile', values }] };
+      return { values };
     },
     async update(record, changes) {
       if (changes.uniqueName !== undefined && changes.uniqueName !== record.uniqueName) {

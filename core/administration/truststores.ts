@@ -37,7 +37,7 @@ export function truststores(context: Dependencies): Resource<'truststore', Trust
         intendedUsage,
         certificates,
       };
-      return { writes: [{ op: 'insert', kind: 'truststore', values }] };
+      return { values };
     },
     async update({ id, intendedUsage: present }, { uniqueName, intendedUsage, certificates }) {
       if (intendedUsage !== undefined && intendedUsage !== present) await demandUsageUnused(context, id);

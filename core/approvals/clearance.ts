@@ -8,9 +8,10 @@ import type { Approval, ApprovalContent } from '../records/approval.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
+import { commitFor } from '../storage/made.ts';
 import { retried } from '../storage/retry.ts';
 import { overdueWrites } from './expiry.ts';
-import { forgottenWrites, openedWrites, supersededWrites } from './transitions.ts';
+import { forgottenWrites, openedApproval, openedWrites, supersededWrites } from './transitions.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
@@ -161,12 +162,10 @@ async function open(
     approvers: policy.approvers,
     lasts: policy.expiresIn * 1000,
   };
-  const ids = await store.commit([
-    ...before,
-    ...(await openedWrites(context, actor, approval, before.length)),
-  ]);
+  const writes = [...before, ...(await openedWrites(context, actor, approval))];
+  const id = await commitFor(store, writes, openedApproval);
   const { lasts } = approval;
-  return deferral(context, { id: ids[before.length]!, createdAt: now, expiresAt: now + lasts, lasts });
+  return deferral(context, { id, createdAt: now, expiresAt: now + lasts, lasts });
 }
 
 /** Each request keeps some 100 KB: a device that asks for ever more is told to wait. Administrators are trusted to know. */

@@ -1,7 +1,7 @@
 import { audit, brief, systemActor } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Ref, Values, Write } from '../ports/store.ts';
+import { type Handle, newHandle, type Values, type Write } from '../ports/store.ts';
 import type { ApprovalInBrief, ApprovalState } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { WebhookData, WebhookEvent } from '../records/webhook.ts';
@@ -17,7 +17,7 @@ interface Step {
   readonly actor: Actor;
   /** Milliseconds, from now: the next phase, or for so long it is the answer to its request. */
   readonly lasts: number;
-  readonly set?: { readonly certificate?: number | Ref | null; readonly approvals?: number };
+  readonly set?: { readonly certificate?: number | Handle | null; readonly approvals?: number };
   /** It is no longer the answer to its request. */
   readonly gone?: true;
   readonly detail?: Readonly<Record<string, string | number>>;
@@ -39,17 +39,20 @@ type NewApproval = Omit<
 /** What tells of it to others. */
 type About = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
 
-/** An approval begins to wait. `at`: the index of the insert in its commit. */
+/** In a commit that opens an approval: that approval. */
+export const openedApproval = newHandle('approval');
+
+/** An approval begins to wait. */
 export async function openedWrites(
   context: Telling,
   actor: Actor,
   approval: NewApproval,
-  at: number,
 ): Promise<readonly Write[]> {
   return [
     {
       op: 'insert',
       kind: 'approval',
+      as: openedApproval,
       values: {
         ...approval,
         state: 'waiting',
@@ -59,8 +62,8 @@ export async function openedWrites(
         certificate: null,
       },
     },
-    told(context, actor, 'approval', 'waiting', approval, {}, { ref: at }),
-    ...(await notices(context, 'approval.waiting', { ref: at }, approval)),
+    told(context, actor, 'approval', 'waiting', approval, {}, openedApproval),
+    ...(await notices(context, 'approval.waiting', openedApproval, approval)),
   ];
 }
 
@@ -119,7 +122,7 @@ export const usedWrites = (
   context: Clocked,
   actor: Actor,
   approval: ApprovalInBrief,
-  certificate: number | Ref,
+  certificate: number | Handle,
 ): readonly Write[] =>
   stepWrites(context, approval, {
     to: approval.operation === 'revocation' ? 'revoked' : 'issued',
@@ -205,7 +208,7 @@ function told(
   what: ApprovalState | 'approve',
   approval: Pick<NewApproval, 'requestDigest' | 'outcomeDigest' | 'policyName' | 'subject' | 'operation'>,
   detail: Readonly<Record<string, string | number>>,
-  objectRef?: Ref,
+  about?: Handle,
 ): Write {
   const { requestDigest, outcomeDigest, policyName, subject, operation } = approval;
   const facts = {
@@ -215,7 +218,7 @@ function told(
     requestDigest,
     outcomeDigest,
   };
-  return audit(context, actor, { action: actions[what], object, detail: { ...facts, ...detail } }, objectRef);
+  return audit(context, actor, { action: actions[what], object, detail: { ...facts, ...detail } }, about);
 }
 
 /** What webhooks are told: enough to find it and to say what it is about. What came of it they are told by the certificate. */

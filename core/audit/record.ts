@@ -1,5 +1,5 @@
 import type { Ports } from '../ports/ports.ts';
-import type { Ref, Write } from '../ports/store.ts';
+import type { Handle, Write } from '../ports/store.ts';
 import type { Actor, AuditEvent } from '../records/audit-event.ts';
 
 export const systemActor: Actor = { kind: 'system', id: null, name: 'postern', address: '' };
@@ -9,11 +9,11 @@ export function audit(
   context: Pick<Ports, 'clock'>,
   actor: Actor,
   event: Pick<AuditEvent, 'action' | 'object'> & Partial<Pick<AuditEvent, 'outcome' | 'detail'>>,
-  objectRef?: Ref,
+  about?: Handle,
 ): Write {
   const { action, object, outcome = 'success', detail = {} } = event;
   const told: AuditEvent = { at: context.clock.now(), actor, action, object, outcome, detail };
-  return objectRef ? { op: 'audit', event: told, objectRef } : { op: 'audit', event: told };
+  return about ? { op: 'audit', event: told, about } : { op: 'audit', event: told };
 }
 
 /** Shortens what a stranger sent, for audit and log. */

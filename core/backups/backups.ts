@@ -103,7 +103,7 @@ export function backups(context: Dependencies, crls: Crls): Backups {
         lastRunAt: null,
         lastResult: null,
       };
-      return { writes: [{ op: 'insert', kind: 'backup', values }] };
+      return { values };
     },
     async update({ id }, { remoteDirectory }) {
       if (remoteDirectory === undefined) return [];

@@ -11,12 +11,13 @@ import { newSerial } from '../issuance/serial.ts';
 import type { StoredKey } from '../ports/keys.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
-import type { Ref, Write } from '../ports/store.ts';
+import { newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { KeyReference } from '../records/key-reference.ts';
 import { keyShortcoming, validityShortcoming } from '../security/demands.ts';
 import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
 import { localIssuer } from '../signing/local-issuer.ts';
+import { commitFor } from '../storage/made.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { fingerprint, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
@@ -53,12 +54,11 @@ export interface NewCa {
   readonly pathLength?: number;
   /** The CA that signs it; absent for a root. */
   readonly parent?: LoadedCa;
-  /** What has to happen in the transaction that records the CA; `next` is the first one's index there. */
-  readonly alongside?: (made: MadeCa, next: number) => readonly Write[];
+  /** What has to happen in the transaction that records the CA, which is `recordedCa` there. */
+  readonly alongside?: (made: MadeCa) => readonly Write[];
 }
 
 export interface MadeCa {
-  readonly ca: Ref;
   readonly certificate: Uint8Array;
   readonly chain: readonly Uint8Array[];
   readonly key: KeyReference;
@@ -132,16 +132,16 @@ async function certifyBelow(
 ): Promise<number> {
   const { parent } = ca;
   const subjectKey = readPublicKey(key.spki);
-  const { alongside } = await issue(context, {
+  const issued = await issue(context, {
     ca: parent,
     outcome: outcomeOf(context, ca, subjectKey),
     subjectKey,
     ...forItself,
     actor,
-    alongside: (certificate, next) =>
-      caWrites(context, ca, { certificate, chain: parent.chain }, reference(keyStore, key), actor, next),
+    alongside: (certificate) =>
+      caWrites(context, ca, { certificate, chain: parent.chain }, reference(keyStore, key), actor),
   });
-  return alongside[0]!;
+  return issued.idOf(recordedCa);
 }
 
 /** It signs itself, so the certificate that is recorded refers to the CA that is recorded with it. */
@@ -169,17 +169,17 @@ async function certifyRoot(
   const { template } = prepared;
   const values = newCertificate(
     context.clock.now(),
-    { ref: 0 },
+    recordedCa,
     { ...forItself, inventoryName: commonName(ca.subject) ?? ca.uniqueName },
     template,
     hex(template.serial),
     signed(certificate),
   );
-  const [id] = await context.store.commit([
-    ...caWrites(context, ca, { certificate, chain: [] }, reference(keyStore, key), actor, 0),
+  const writes: readonly Write[] = [
+    ...caWrites(context, ca, { certificate, chain: [] }, reference(keyStore, key), actor),
     { op: 'insert', kind: 'certificate', values },
-  ]);
-  return id!;
+  ];
+  return commitFor(context.store, writes, recordedCa);
 }
 
 export const reference = ({ name }: NamedKeyStore, { id, found }: FoundKey): KeyReference => ({
@@ -188,7 +188,10 @@ export const reference = ({ name }: NamedKeyStore, { id, found }: FoundKey): Key
   ...(found && { found }),
 });
 
-/** A CA's record and its audit event, as the writes of a commit from index `at` on. Faults: malformed for one that could not be loaded. */
+/** In a commit that records a CA: that CA. */
+export const recordedCa = newHandle('issuing CA');
+
+/** The writes that record a CA and its audit event. Faults: malformed for a CA that could not be loaded. */
 export function caWrites(
   context: Pick<Ports, 'clock'>,
   ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'> & {
@@ -197,16 +200,15 @@ export function caWrites(
   { certificate, chain }: Pick<MadeCa, 'certificate' | 'chain'>,
   key: KeyReference | null,
   actor: Actor,
-  at: number,
 ): readonly Write[] {
   const now = context.clock.now();
   const { uniqueName, type, isActive = true, issuer = null } = ca;
   proven('certificate', () => readCa({ certificate, chain }, key !== null));
-  const made = { ref: at };
   const writes: readonly Write[] = [
     {
       op: 'insert',
       kind: 'issuingCa',
+      as: recordedCa,
       values: {
         createdAt: now,
         updatedAt: now,
@@ -231,10 +233,10 @@ export function caWrites(
         object: 'issuingCa',
         detail: { uniqueName, type, fingerprint: fingerprint(certificate) },
       },
-      made,
+      recordedCa,
     ),
   ];
-  const more = key && ca.alongside?.({ ca: made, certificate, chain, key }, at + writes.length);
+  const more = key && ca.alongside?.({ certificate, chain, key });
   return [...writes, ...(more ?? [])];
 }
 

@@ -139,7 +139,7 @@ export class DelegatedCredentials {
         subjectKey,
         ...forItself,
         actor: systemActor,
-        alongside: (certificate, next) => [
+        alongside: (certificate) => [
           ...succession,
           ...credentialWrites(
             context,
@@ -153,7 +153,6 @@ export class DelegatedCredentials {
               issuingCa: null,
             },
             systemActor,
-            next + succession.length,
           ),
         ],
       });

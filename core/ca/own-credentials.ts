@@ -8,7 +8,7 @@ import { forItself, issue } from '../issuance/issue.ts';
 import type { KeyStore, StoredKey } from '../ports/keys.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
-import type { Values, Write } from '../ports/store.ts';
+import { newHandle, type Values, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { credentialType } from '../records/credential.ts';
 import type { KeyReference } from '../records/key-reference.ts';
@@ -72,7 +72,7 @@ export async function createOwnCredential(
       urls: publicUrls(context.settings, ca.record.id),
     });
     const activation = wanted.activate ? await replaceActive(context) : [];
-    const { alongside } = await issue(context, {
+    const issued = await issue(context, {
       ...forItself,
       ca,
       outcome,
@@ -82,7 +82,7 @@ export async function createOwnCredential(
       profile: profile.record.id,
       profileName: wanted.profileName,
       actor,
-      alongside: (certificate, next) => [
+      alongside: (certificate) => [
         ...credentialWrites(
           context,
           {
@@ -95,13 +95,12 @@ export async function createOwnCredential(
             issuingCa: null,
           },
           actor,
-          next,
         ),
         ...activation,
       ],
     });
     context.configuration.expire();
-    return alongside[0]!;
+    return issued.idOf(recordedCredential);
   });
 }
 
@@ -133,12 +132,14 @@ interface NewCredential
   readonly key: KeyReference;
 }
 
-/** A credential's record and its audit event, as the writes of a commit from index `at` on. */
+/** In a commit that records a credential: that credential. */
+export const recordedCredential = newHandle('credential');
+
+/** The writes that record a credential and its audit event. */
 export function credentialWrites(
   context: Pick<Ports, 'clock'>,
   credential: NewCredential,
   actor: Actor,
-  at: number,
 ): readonly Write[] {
   const { subject, notAfter, spki } = parseCertificate(credential.certificate);
   const now = context.clock.now();
@@ -147,6 +148,7 @@ export function credentialWrites(
     {
       op: 'insert',
       kind: 'credential',
+      as: recordedCredential,
       values: {
         ...credential,
         createdAt: now,
@@ -160,7 +162,7 @@ export function credentialWrites(
       context,
       actor,
       { action: 'credential.create', object: 'credential', detail: { uniqueName, type } },
-      { ref: at },
+      recordedCredential,
     ),
   ];
 }

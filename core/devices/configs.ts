@@ -131,7 +131,7 @@ export function noOnboardingConfigs(
     async create(input, principal) {
       demandForSecrets(principal, input);
       const values = newNoOnboardingConfig(context, input);
-      return { writes: [{ op: 'insert', kind: 'noOnboardingConfig', values }] };
+      return { values };
     },
     async update({ id }, changes, principal) {
       return updateWrites('noOnboardingConfig', id, sealed(context, permitted(principal, changes)));
@@ -158,7 +158,7 @@ export function onboardingConfigs(
         onboardingProtocol: input.onboardingProtocol ?? null,
         idevidTruststore: input.idevidTruststore ?? null,
       };
-      return { writes: [{ op: 'insert', kind: 'onboardingConfig', values }] };
+      return { values };
     },
     async update({ id, onboardingStatus: present }, input, principal) {
       const changes = permitted(principal, input);

@@ -6,7 +6,7 @@ import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
-import type { Page, Ref, Write } from '../ports/store.ts';
+import { type Handle, newHandle, type Page, type Write } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 import { type Device, deviceTypes } from '../records/device.ts';
 import { hasChanged, retried } from '../storage/retry.ts';
@@ -57,6 +57,8 @@ export interface Devices extends Resource<'device', DeviceInput, DeviceView> {
   ): Promise<Page<ChainedEvent>>;
 }
 
+const ownConfig = newHandle('configuration');
+
 export function devices(context: Dependencies, crls: Crls): Devices {
   const collection = resource<'device', DeviceInput, Device>(context, {
     kind: 'device',
@@ -67,15 +69,15 @@ export function devices(context: Dependencies, crls: Crls): Devices {
     async create(input) {
       demandOneConfig(input);
       await demandUnshared(context, input.onboardingConfig);
-      const writes: Write[] = [];
-      let noOnboardingConfig: number | null | Ref = input.noOnboardingConfig ?? null;
+      const before: Write[] = [];
+      let noOnboardingConfig: number | null | Handle = input.noOnboardingConfig ?? null;
       if (input.onboardingConfig === undefined && input.noOnboardingConfig === undefined) {
-        writes.push({ op: 'insert', kind: 'noOnboardingConfig', values: newNoOnboardingConfig(context, {}) });
-        noOnboardingConfig = { ref: 0 };
+        const values = newNoOnboardingConfig(context, {});
+        before.push({ op: 'insert', kind: 'noOnboardingConfig', values, as: ownConfig });
+        noOnboardingConfig = ownConfig;
       }
-      writes.push({
-        op: 'insert',
-        kind: 'device',
+      return {
+        before,
         values: {
           createdAt: context.clock.now(),
           commonName: input.commonName,
@@ -88,8 +90,7 @@ export function devices(context: Dependencies, crls: Crls): Devices {
           blockedAt: null,
           deviceImport: null,
         },
-      });
-      return { writes, at: writes.length - 1 };
+      };
     },
     async update(device, changes) {
       demandOneConfig({ ...device, ...changes });

@@ -5,7 +5,7 @@ import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
-import { rehearse } from '../issuance/issue.ts';
+import { issuedCertificate, rehearse } from '../issuance/issue.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from '../issuance/outcome.ts';
 import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -172,8 +172,7 @@ async function recorded(
 ): Promise<Issuance> {
   if (!exchange) return issuance;
   await context.store.commit([
-    // Nothing changes; it has to be so.
-    { op: 'update', kind: 'certificate', id, where: { status: 'good' }, set: { status: 'good' } },
+    { op: 'require', kind: 'certificate', id, where: { status: 'good' }, as: issuedCertificate },
     ...(await answered(context, requester, exchange, issuance, false)),
   ]);
   return issuance;
@@ -224,7 +223,7 @@ const companions =
           ca.record.key !== null,
         )
       : []),
-    ...(approval ? usedWrites(context, requesterActor(requester), approval, { ref: 0 }) : []),
+    ...(approval ? usedWrites(context, requesterActor(requester), approval, issuedCertificate) : []),
   ];
 
 function identityOf(requester: Requester, { operation, profile, renewed, requested }: Plan) {
@@ -255,7 +254,7 @@ async function withMadeKey(
 }
 
 /**
- * The exchange as it is recorded with the certificate. That is the first write of its commit. What `lasts` is the chain: that of a CA
+ * The exchange as it is recorded with the certificate. What `lasts` is the chain: that of a CA
  * upstream may be another one when the answer is given again, so it is kept with it.
  */
 async function answered(
@@ -270,7 +269,7 @@ async function answered(
   const progress = {
     state: confirmWithin === undefined ? 'done' : 'waiting',
     lasts: confirmWithin ?? memory,
-    certificate: { ref: 0 },
+    certificate: issuedCertificate,
   } as const;
   const recorded = lasts ? answer : { ...answer, kept: undefined };
   return [exchangeWrite(context, requester, exchange, recorded, progress)];

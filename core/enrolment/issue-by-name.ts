@@ -12,7 +12,7 @@ import type {
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
 import { atField, Fault } from '../fault.ts';
-import { type Issued, rehearse } from '../issuance/issue.ts';
+import { type Issued, issuedCertificate, rehearse } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -202,7 +202,7 @@ async function cleared(
   );
   if (clearance.kind === 'pending') return clearance;
   const approval = clearance.kind === 'cleared' ? clearance.approval : undefined;
-  return { kind: 'cleared', used: approval ? usedWrites(context, actor, approval, { ref: 0 }) : [] };
+  return { kind: 'cleared', used: approval ? usedWrites(context, actor, approval, issuedCertificate) : [] };
 }
 
 async function certify(
@@ -261,7 +261,7 @@ const digestOf = (
 const heldKey = ({ clock }: Pick<Ports, 'clock'>, key: KeyReference): Write => ({
   op: 'insert',
   kind: 'certificateKey',
-  values: { createdAt: clock.now(), certificate: { ref: 0 }, key },
+  values: { createdAt: clock.now(), certificate: issuedCertificate, key },
 });
 
 function domainOf(context: WithSettings, configuration: Configuration, id: number | undefined): Domain {

@@ -4,9 +4,10 @@ import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { IssuerAnswer, Prepared } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Ref, Write } from '../ports/store.ts';
+import { type Handle, newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
+import { idOf } from '../storage/made.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import { parseCertificate } from '../x509/certificate.ts';
@@ -32,9 +33,9 @@ export interface Commission {
   readonly actor: Actor;
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string;
-  /** What has to happen in the transaction that records the certificate (DER); `next` is the first one's index there. */
+  /** What has to happen in the transaction that records the certificate (DER), which is `issuedCertificate` there. */
   readonly alongside?:
-    | ((certificate: Uint8Array, next: number) => readonly Write[] | Promise<readonly Write[]>)
+    | ((certificate: Uint8Array) => readonly Write[] | Promise<readonly Write[]>)
     | undefined;
 }
 
@@ -54,9 +55,12 @@ export interface Issued {
   readonly certificate: Uint8Array;
   /** Its issuer first, up to the root, DER. */
   readonly chain: readonly Uint8Array[];
-  /** The ids that the commission's `alongside` writes touched, first of all. */
-  readonly alongside: readonly number[];
+  /** The id of the record that one of the commission's `alongside` writes made. */
+  idOf(handle: Handle): number;
 }
+
+/** In a commit that records a certificate: that certificate. */
+export const issuedCertificate = newHandle('certificate');
 
 /** As far as a certificate can come without a signature. Faults: those of `prepare`. */
 export const rehearse = (
@@ -88,12 +92,14 @@ export async function issue(context: Dependencies, commission: Commission): Prom
   if (ca.issuer.inProcess) {
     const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
     const values = recordOf(context, commission, prepared, signed(certificate));
-    const alongside = commission.alongside && (await commission.alongside(certificate, ownWrites));
-    const insert: Write = { op: 'insert', kind: 'certificate', values };
-    const ids = await context.store.commit(
+    const alongside = commission.alongside && (await commission.alongside(certificate));
+    const insert: Write = { op: 'insert', kind: 'certificate', values, as: issuedCertificate };
+    return record(
+      context,
+      ca,
+      certificate,
       completion(context, configuration, commission, values, insert, alongside),
     );
-    return { id: ids[0]!, certificate, chain: ca.chain, alongside: alongside ? ids.slice(ownWrites) : noIds };
   }
   // 3. Record serial number and intent, durably, before a key outside this process is asked.
   const intent = recordOf(context, commission, prepared, {
@@ -129,18 +135,28 @@ export async function issue(context: Dependencies, commission: Commission): Prom
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
   const set = signed(certificate);
-  const along = await commission.alongside?.(certificate, ownWrites);
+  const along = await commission.alongside?.(certificate);
   const update: Write = {
     op: 'update',
     kind: 'certificate',
     id: id!,
     where: { status: 'intended' },
     set,
+    as: issuedCertificate,
   };
-  const ids = await context.store.commit(
-    completion(context, configuration, commission, { ...intent, ...set }, update, along),
-  );
-  return { id: id!, certificate, chain: ca.chain, alongside: ids.slice(ownWrites) };
+  const writes = completion(context, configuration, commission, { ...intent, ...set }, update, along);
+  return record(context, ca, certificate, writes);
+}
+
+async function record(
+  { store }: Pick<Ports, 'store'>,
+  { chain }: LoadedCa,
+  certificate: Uint8Array,
+  writes: readonly Write[],
+): Promise<Issued> {
+  const ids = await store.commit(writes);
+  const made = (handle: Handle): number => idOf(handle, writes, ids);
+  return { id: made(issuedCertificate), certificate, chain, idOf: made };
 }
 
 /**
@@ -209,12 +225,6 @@ const recordOf = (
   newCertificate(clock.now(), commission.ca.record.id, commission, template, hex(template.serial), signed);
 
 const none: readonly Write[] = [];
-const noIds: readonly number[] = [];
-/** That of the certificate. */
-const firstWrite: Ref = { ref: 0 };
-
-/** How many writes `completion` has before those that go along. */
-const ownWrites = 2;
 
 function completion(
   context: Pick<Ports, 'clock' | 'entropy'>,
@@ -241,7 +251,7 @@ function completion(
           fingerprint,
         },
       },
-      firstWrite,
+      issuedCertificate,
     ),
   ];
   if (alongside.length === 0 && webhooks.length === 0) return own;
@@ -254,6 +264,6 @@ const notices = (
   record: NewCertificate,
 ): readonly Write[] =>
   notify(context, webhooks, 'certificate.issued', () => ({
-    object: firstWrite,
+    object: issuedCertificate,
     data: certificateData(record),
   }));

@@ -1,10 +1,10 @@
-import type { Ref } from '../ports/store.ts';
+import type { Handle } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { type Certificate, fingerprint } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 
 /** The record of a certificate that is yet to be in the store; `CA` is a `Ref` where the CA is yet to be there, too. */
-export type NewCertificate<CA extends number | Ref = number> = Omit<StoredCertificate, 'id' | 'ca'> & {
+export type NewCertificate<CA extends number | Handle = number> = Omit<StoredCertificate, 'id' | 'ca'> & {
   readonly ca: CA;
 };
 
@@ -24,7 +24,7 @@ export const signed = (certificate: Uint8Array): Signed => ({
 });
 
 /** The one place where a certificate's record begins. `createdAt`: ms since 1970; `serialNumber`: upper-case hex. */
-export function newCertificate<CA extends number | Ref>(
+export function newCertificate<CA extends number | Handle>(
   createdAt: number,
   ca: CA,
   { device, domain, profile, protocol, inventoryName }: Circumstances,

@@ -2,6 +2,7 @@ import { audit } from '../audit/record.ts';
 import type { LoadedProfile } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
+import { issuedCertificate } from '../issuance/issue.ts';
 import type { IssuanceExchange } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
@@ -75,7 +76,7 @@ export const mayOnboard = (requester: Requester, device: Device | undefined): bo
   configOf(requester, device) !== null;
 
 /**
- * What has to be in one commit with the domain credential of a device, which is its first write: it is onboarded. With an IDevID,
+ * What has to be in one commit with the domain credential of a device: it is onboarded. With an IDevID,
  * guarded: of two requests one gets a certificate, and the commit of the other fails (Fault conflict).
  */
 export async function onboardedWrites(
@@ -101,7 +102,7 @@ export async function onboardedWrites(
       set: {
         onboardingStatus: onboardingStatus.onboarded,
         onboardingProtocol: target.protocol,
-        onboardedWith: onboarding && !isToBeConfirmed(exchange) ? { ref: 0 } : null,
+        onboardedWith: onboarding && !isToBeConfirmed(exchange) ? issuedCertificate : null,
       },
     },
     audit(context, requesterActor(requester), {

@@ -87,24 +87,34 @@ export const configurationKinds = [
   'setting',
 ] as const satisfies readonly Kind[];
 
-/** In a write: the id of the record that an earlier insert of the same commit makes (by its index there). */
-export interface Ref {
-  readonly ref: number;
+/**
+ * Stands for the record that a write of a commit touches (`as`): the writes after it refer to that record by the handle in place of
+ * an id. Handles are compared by identity and mean nothing outside of a commit, so that one may serve any number of commits.
+ */
+export interface Handle {
+  readonly handle: string;
 }
+
+/** Makes a handle. `name` is for people who debug. */
+export const newHandle = (name: string): Handle => Object.freeze({ handle: name });
 
 export type Values<K extends Kind> = {
   readonly [F in Exclude<keyof Records[K], 'id'>]:
     | Records[K][F]
-    | (number extends Records[K][F] ? Ref : never);
+    | (number extends Records[K][F] ? Handle : never);
 };
 
 export type Changes<K extends Kind> = Partial<Values<K>>;
 
 export type Write =
-  | { [K in Kind]: { readonly op: 'insert'; readonly kind: K; readonly values: Values<K> } }[Exclude<
-      Kind,
-      'auditEvent'
-    >]
+  | {
+      [K in Kind]: {
+        readonly op: 'insert';
+        readonly kind: K;
+        readonly values: Values<K>;
+        readonly as?: Handle;
+      };
+    }[Exclude<Kind, 'auditEvent'>]
   /** `where` guards: unless the record exists and has all these values, the whole commit fails with Fault conflict. */
   | {
       [K in Kind]: {
@@ -115,6 +125,17 @@ export type Write =
         readonly set: Changes<K>;
         /** Does not raise the change counter: nobody caches the fields that are set. */
         readonly quiet?: boolean;
+        readonly as?: Handle;
+      };
+    }[Exclude<Kind, 'auditEvent'>]
+  /** Changes nothing: unless the record exists and has all these values when the commit takes effect, it fails with Fault conflict. */
+  | {
+      [K in Kind]: {
+        readonly op: 'require';
+        readonly kind: K;
+        readonly id: number;
+        readonly where: Partial<Records[K]>;
+        readonly as?: Handle;
       };
     }[Exclude<Kind, 'auditEvent'>]
   | {
@@ -125,8 +146,8 @@ export type Write =
         readonly where?: Partial<Records[K]>;
       };
     }[Exclude<Kind, 'auditEvent'>]
-  /** Appends to this process's audit chain. `{ref}` in `objectRef` completes `object` as `<object>:<id>`. */
-  | { readonly op: 'audit'; readonly event: AuditEvent; readonly objectRef?: Ref };
+  /** Appends to this process's audit chain. The record of `about` completes `object` as `<object>:<id>`. */
+  | { readonly op: 'audit'; readonly event: AuditEvent; readonly about?: Handle };
 
 export interface Condition<K extends Kind> {
   readonly field: keyof Records[K] & string;

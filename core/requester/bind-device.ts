@@ -1,7 +1,7 @@
 import { audit, brief } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Write } from '../ports/store.ts';
+import { newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { type Device, deviceTypes, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
 import type { DevidRegistration } from '../records/devid-registration.ts';
@@ -61,15 +61,15 @@ export async function createDevice(
     serialNumber,
     deviceType: deviceTypes.generic,
     domain,
-    onboardingConfig: { ref: 0 },
+    onboardingConfig: newConfig,
     noOnboardingConfig: null,
     blockedAt: null,
     deviceImport: null,
   } as const;
   const detail = { commonName, serialNumber, registration: uniqueName };
   await unlessChanged(context, [
-    { op: 'insert', kind: 'onboardingConfig', values: config },
-    { op: 'insert', kind: 'device', values: device },
+    { op: 'insert', kind: 'onboardingConfig', values: config, as: newConfig },
+    { op: 'insert', kind: 'device', values: device, as: newDevice },
     audit(
       context,
       bearer(idevid, address),
@@ -78,10 +78,13 @@ export async function createDevice(
         object: 'device',
         detail: { ...detail, idevid: fingerprint(idevid.certificate.der) },
       },
-      { ref: 1 },
+      newDevice,
     ),
   ]);
 }
+
+const newConfig = newHandle('onboarding configuration');
+const newDevice = newHandle('device');
 
 const bound = ({ key, certificate }: Idevid) => ({ idevidKey: key, idevid: certificate.der });
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Ref, Write } from '../ports/store.ts';
+import type { Handle, Write } from '../ports/store.ts';
 import type { Transaction, TransactionState } from '../records/transaction.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
@@ -33,7 +33,7 @@ export interface Progress {
   readonly state: TransactionState;
   /** From now, in milliseconds. */
   readonly lasts: number;
-  readonly certificate?: number | Ref | null;
+  readonly certificate?: number | Handle | null;
   /** The opening message, if it will have to be read again. */
   readonly request?: Uint8Array;
 }

@@ -3,10 +3,11 @@ import { caWrites } from '../ca/create-ca.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
+import { issuedCertificate } from '../issuance/issue.ts';
 import { newCertificate, signed } from '../issuance/new-certificate.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Ref, Values, Write } from '../ports/store.ts';
+import type { Handle, Values, Write } from '../ports/store.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { signatureShortcoming } from '../security/demands.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
@@ -107,7 +108,7 @@ async function record(
 ): Promise<void> {
   const { id, state, nextAt } = request;
   const now = context.clock.now();
-  const done = (certificate: number | Ref | null): Write => ({
+  const done = (certificate: number | Handle | null): Write => ({
     op: 'update',
     kind: 'upstreamRequest',
     id,
@@ -134,9 +135,9 @@ async function record(
   try {
     await context.store.commit([
       ...certificateWrites(context, request, values),
-      done({ ref: 0 }),
+      done(issuedCertificate),
       ...notify(context, (await context.configuration.current()).webhooks, 'certificate.issued', () => ({
-        object: { ref: 0 },
+        object: issuedCertificate,
         data: certificateData(values),
       })),
     ]);
@@ -174,11 +175,11 @@ function certificateWrites(
     },
   };
   const writes: Write[] = [
-    { op: 'insert', kind: 'certificate', values },
-    audit(context, actor, event, { ref: 0 }),
+    { op: 'insert', kind: 'certificate', values, as: issuedCertificate },
+    audit(context, actor, event, issuedCertificate),
   ];
   if (purpose?.kind === 'key') {
-    const held = { createdAt: context.clock.now(), certificate: { ref: 0 }, key: purpose.key };
+    const held = { createdAt: context.clock.now(), certificate: issuedCertificate, key: purpose.key };
     writes.push({ op: 'insert', kind: 'certificateKey', values: held });
   }
   return writes;
@@ -192,5 +193,5 @@ function newCa(
   if (purpose?.kind !== 'ca') throw new Fault('internal', 'a CA that nobody asked for');
   const { der, subject } = certificate;
   const made = { certificate: der, chain: chain.map((above) => above.der) };
-  return caWrites(context, { ...purpose, subject, issuer }, made, purpose.key, actor, 0);
+  return caWrites(context, { ...purpose, subject, issuer }, made, purpose.key, actor);
 }

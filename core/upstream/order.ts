@@ -1,6 +1,6 @@
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
-import { type Commission, type Issued, issue } from '../issuance/issue.ts';
+import { type Commission, type Issued, issue, issuedCertificate } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
@@ -8,6 +8,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import type { LevelRules } from '../security/levels.ts';
+import { idOf } from '../storage/made.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { takeOn } from './advance.ts';
 import { ask, deferral, joinable, newRequest } from './ask.ts';
@@ -71,7 +72,7 @@ const outcomeOf = async (
 /** To whoever asked for it, with all that goes along with that, in one commit. Faults: conflict when it has been revoked meanwhile. */
 async function handOut(
   context: Dependencies,
-  { ca, alongside: more }: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  { ca, alongside }: Pick<UpstreamCommission, 'ca' | 'alongside'>,
   { id: request, certificate: id, expiresAt, protocol }: UpstreamRequest,
 ): Promise<Issued> {
   const { store, clock, configuration } = context;
@@ -82,13 +83,13 @@ async function handOut(
   // Whoever asks for another one by the same name means another one.
   const set = { expiresAt: until, ...(protocol === 'management' && { answersFor: null }) };
   const writes: Write[] = [
-    // Nothing changes; it has to be so.
-    { op: 'update', kind: 'certificate', id: record.id, where: { status: 'good' }, set: { status: 'good' } },
+    { op: 'require', kind: 'certificate', id: record.id, where: { status: 'good' }, as: issuedCertificate },
     { op: 'update', kind: 'upstreamRequest', id: request, set },
   ];
-  const [, , ...alongside] = await store.commit([...writes, ...((await more?.(der, writes.length)) ?? [])]);
+  writes.push(...((await alongside?.(der)) ?? []));
+  const ids = await store.commit(writes);
   const chain = (await configuration.current()).ca(ca.record.id)?.chain ?? ca.chain;
-  return { id: record.id, certificate: der, chain, alongside };
+  return { id: record.id, certificate: der, chain, idOf: (handle) => idOf(handle, writes, ids) };
 }
 
 /** Faults: those of `prepare` and of the issuer's own check. */

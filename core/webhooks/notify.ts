@@ -1,10 +1,10 @@
 import type { Ports } from '../ports/ports.ts';
-import type { Ref, Values, Write } from '../ports/store.ts';
+import type { Handle, Values, Write } from '../ports/store.ts';
 import type { Webhook, WebhookData, WebhookDelivery, WebhookEvent } from '../records/webhook.ts';
 
 export interface Notice {
   /** The record that it tells of. */
-  readonly object: number | Ref | null;
+  readonly object: number | Handle | null;
   readonly data: WebhookData;
 }
 

@@ -81,7 +81,7 @@ export function webhooks(context: Dependencies): Webhooks {
         handle,
         secret,
       };
-      return { writes: [{ op: 'insert', kind: 'webhook', values }] };
+      return { values };
     },
     async update({ id }, changes) {
       await check(changes);

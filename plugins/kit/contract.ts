@@ -10,7 +10,7 @@ import type { Store } from '#core/ports/store.ts';
 import type { Vault } from '#core/ports/vault.ts';
 
 /** Raised when a plugin written for the contract before would not work with this one. */
-export const contractVersion = 3;
+export const contractVersion = 4;
 
 /** What an inbound plugin adds to the service. */
 export interface Inbound {

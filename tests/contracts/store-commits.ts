@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { FaultCode } from '#core/fault.ts';
-import { configurationKinds, type Store, type Write } from '#core/ports/store.ts';
+import { configurationKinds, newHandle, type Store, type Write } from '#core/ports/store.ts';
 import { type Databases, failure } from './store.ts';
 import { verifyChains } from './store-audit.ts';
 import { event, insert, nullable, sampleKinds, withCa } from './store-samples.ts';
@@ -8,7 +8,9 @@ import { event, insert, nullable, sampleKinds, withCa } from './store-samples.ts
 const names = async (store: Store): Promise<string[]> =>
   (await store.list('role', { limit: 1000 })).records.map(({ uniqueName }) => uniqueName).sort();
 
-const role = (uniqueName: string): Write => insert('role', { uniqueName });
+/** Stands for the role that a commit makes. */
+const newRole = newHandle('role');
+const role = (uniqueName: string): Write => insert('role', { uniqueName }, newRole);
 const device = (commonName: string): Write => insert('device', { commonName, ...nullable.device });
 
 /** What `refused` is about. */
@@ -23,6 +25,8 @@ async function prepare(store: Store): Promise<void> {
     ...['a', 'b', 'c'].map((username) => insert('user', { username })),
   ]);
 }
+
+const itself = newHandle('itself');
 
 const refused: [
   string,
@@ -89,11 +93,25 @@ const refused: [
     { code: 'conflict', field: 'domain', detail: 'there is no such domain' },
   ],
   ['a value that cannot be stored', role('a\0'), { code: 'malformed', field: 'uniqueName' }],
-  ['a {ref} to itself', insert('user', { username: 'y', role: { ref: 1 } }), { code: 'internal' }],
   [
-    'a {ref} to what makes no record',
-    insert('user', { username: 'y', role: { ref: 7 } }),
+    'a handle of the write itself',
+    insert('user', { username: 'y', role: itself }, itself),
     { code: 'internal' },
+  ],
+  [
+    'a handle of no write',
+    insert('user', { username: 'y', role: newHandle('nothing') }),
+    { code: 'internal' },
+  ],
+  [
+    'a requirement that does not hold',
+    { op: 'require', kind: 'certificate', id: 1, where: { status: 'good' } },
+    { code: 'conflict', detail: 'the certificate has changed in the meantime or is gone' },
+  ],
+  [
+    'a requirement of what is not there',
+    { op: 'require', kind: 'role', id: 999_999, where: {} },
+    { code: 'conflict' },
   ],
 ];
 
@@ -122,18 +140,20 @@ export function commitContract({ fresh, shared }: Databases): void {
   describe('commit', () => {
     test('answers the ids that the writes touched, and lets writes refer to earlier ones', async () => {
       const store = await (await fresh()).open();
+      const first = newHandle('first');
       await store.commit([role('first')]);
       const ids = await store.commit([
         { op: 'update', kind: 'role', id: 1, set: { isProtected: false } },
         role('second'),
-        { op: 'audit', event: event({ object: 'role' }), objectRef: { ref: 1 } },
-        insert('user', { role: { ref: 1 } }),
-        insert('user', { username: 'other', role: 1 }),
-        { op: 'update', kind: 'user', id: 1, set: { role: { ref: 1 } } },
+        { op: 'audit', event: event({ object: 'role' }), about: newRole },
+        insert('user', { role: newRole }),
+        { op: 'require', kind: 'role', id: 1, where: { isProtected: false }, as: first },
+        insert('user', { username: 'other', role: first }),
+        { op: 'update', kind: 'user', id: 1, set: { role: newRole } },
         { op: 'delete', kind: 'user', id: 2 },
         { op: 'audit', event: event() },
       ]);
-      expect(ids).toEqual([1, 2, 0, 1, 2, 1, 2, 0]);
+      expect(ids).toEqual([1, 2, 0, 1, 1, 2, 1, 2, 0]);
       expect(await store.get('user', 1)).toMatchObject({ role: 2 });
       expect(await store.count('user', [], 10)).toBe(1);
       const { records } = await store.list('auditEvent', {
@@ -152,7 +172,7 @@ export function commitContract({ fresh, shared }: Databases): void {
         const audit: Write = {
           op: 'audit',
           event: event({ object: 'role', action: `role.${i}` }),
-          objectRef: { ref: 0 },
+          about: newRole,
         };
         return { good: !bad, done: store.commit([role(`n${i}`), audit, ...(bad ? [bad] : [])]) };
       });
@@ -171,6 +191,7 @@ export function commitContract({ fresh, shared }: Databases): void {
     test('of several that only add records, those that are refused do not harm the others', async () => {
       const store = await (await fresh()).open();
       await prepare(store);
+      const tried = newHandle('tried');
       const { certificate } = nullable;
       const units: (readonly [Write, string | undefined])[] = [
         [insert('loginFailure', { subject: 'a "quoted\\ {one}, \n é 🔑' }), undefined],
@@ -186,8 +207,8 @@ export function commitContract({ fresh, shared }: Databases): void {
         units.map(([write], n) =>
           store.commit([
             insert('noOnboardingConfig', nullable.noOnboardingConfig),
-            write,
-            { op: 'audit', event: event({ action: `a${n}`, object: 'it' }), objectRef: { ref: 1 } },
+            { ...write, as: tried } as Write,
+            { op: 'audit', event: event({ action: `a${n}`, object: 'it' }), about: tried },
           ]),
         ),
       );
@@ -222,8 +243,8 @@ export function commitContract({ fresh, shared }: Databases): void {
       const swaps = await Promise.all([
         store.commit([{ op: 'delete', kind: 'role', id: 1 }]),
         store.commit([role('a')]),
-        store.commit([role('b'), insert('user', { username: 'b', role: { ref: 0 } })]),
-        store.commit([role('c'), insert('user', { username: 'c', role: { ref: 0 } })]),
+        store.commit([role('b'), insert('user', { username: 'b', role: newRole })]),
+        store.commit([role('c'), insert('user', { username: 'c', role: newRole })]),
       ]);
       const found = await Promise.all(
         ['a', 'b', 'c'].map((uniqueName) => store.find('role', { uniqueName })),
@@ -243,7 +264,7 @@ export function commitContract({ fresh, shared }: Databases): void {
         Array.from({ length: many }, (_, i) =>
           store.commit([
             role(`r${i}`),
-            { op: 'audit', event: event({ object: 'role' }), objectRef: { ref: 0 } },
+            { op: 'audit', event: event({ object: 'role' }), about: newRole },
             {
               op: 'update',
               kind: 'setting',
@@ -251,7 +272,7 @@ export function commitContract({ fresh, shared }: Databases): void {
               where: { value: Uint8Array.of(i) },
               set: { value: Uint8Array.of(i + 1) },
             },
-            insert('user', { username: `u${i}`, role: { ref: 0 } }),
+            insert('user', { username: `u${i}`, role: newRole }),
             { op: 'delete', kind: 'profile', id: profiles[i]! },
           ]),
         ),

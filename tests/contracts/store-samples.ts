@@ -1,4 +1,4 @@
-import type { Kind, Store, Values, Write } from '#core/ports/store.ts';
+import type { Handle, Kind, Store, Values, Write } from '#core/ports/store.ts';
 import type { AuditEvent } from '#core/records/audit-event.ts';
 
 type StoredKind = Exclude<Kind, 'auditEvent'>;
@@ -280,8 +280,17 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
 };
 
 /** An insert of the sample of a kind, with other values where given. */
-export const insert = <K extends StoredKind>(kind: K, values: Partial<Values<K>> = {}): Insert<K> & Write =>
-  ({ op: 'insert', kind, values: { ...samples[kind], ...values } }) as unknown as Insert<K> & Write;
+export const insert = <K extends StoredKind>(
+  kind: K,
+  values: Partial<Values<K>> = {},
+  as?: Handle,
+): Insert<K> & Write =>
+  ({
+    op: 'insert',
+    kind,
+    values: { ...samples[kind], ...values },
+    ...(as && { as }),
+  }) as unknown as Insert<K> & Write;
 
 export const sampleKinds = Object.keys(samples) as readonly StoredKind[];
 

@@ -121,12 +121,12 @@ function check(file: string) {
 
 describe('a module that will not do is a fault of the configuration', () => {
   const plain = (members: string): string =>
-    `import { Type } from 'postern'; export default { contract: 3, slot: 'inbound', name: 'x', summary: '', config: Type.Object({}), open: async () => ({ mounts: [] }), ${members} };`;
+    `import { Type } from 'postern'; export default { contract: 4, slot: 'inbound', name: 'x', summary: '', config: Type.Object({}), open: async () => ({ mounts: [] }), ${members} };`;
   const rows: readonly [what: string, source: string, problem: string][] = [
     [
       'another version of the contract',
       plain('contract: 1'),
-      'inbound.x.module: the plugin follows version 1 of the contract, this is 3',
+      'inbound.x.module: the plugin follows version 1 of the contract, this is 4',
     ],
     ['another slot', plain("slot: 'keys'"), 'inbound.x.module: the plugin is one for keys, not for inbound'],
     ['no plugin', 'export default 5;', 'inbound.x.module: exports no plugin'],

@@ -99,7 +99,7 @@ class PostgresDriver implements Driver {
     this.#searches = new Pool(hosts, timeouts, 2);
     this.#writer = new Writer(hosts, timeouts);
     this.builder = builderOver(() => connect(hosts, timeouts, { max: 1 }));
-    this.#statements = new Statements(this.builder);
+    this.#statements = new Statements(this.builder, 'postgres');
   }
 
   query(text: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {

@@ -85,7 +85,7 @@ interface Reference {
 
 /** What a write refers to, but for records that its own commit makes. */
 function* referencesOf(write: Refused): Iterable<Reference> {
-  if (write.op === 'delete') return;
+  if (write.op === 'delete' || write.op === 'require') return;
   const { fields } = tableOf(write.kind);
   for (const [field, id] of Object.entries(write.op === 'insert' ? write.values : write.set)) {
     const target = fields[field]?.references;

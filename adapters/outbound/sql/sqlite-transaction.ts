@@ -102,8 +102,10 @@ export class SqliteTransaction {
 
   #change({ write, sql, parameters }: Single): void {
     try {
-      const { changes } = this.#prepare(sql).run(...parameters);
-      if (changes === 0) throw new Refusal([write], { kind: 'gone' });
+      const statement = this.#prepare(sql);
+      const found =
+        write.op === 'require' ? statement.all(...parameters).length : statement.run(...parameters).changes;
+      if (found === 0) throw new Refusal([write], { kind: 'gone' });
     } catch (error) {
       throw refusalOf(error, [write]);
     }

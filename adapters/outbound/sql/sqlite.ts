@@ -108,7 +108,7 @@ class SqliteDriver implements Driver {
     this.#db = db;
     this.#busyTimeout = busyTimeout;
     this.builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) });
-    this.#statements = new Statements(this.builder);
+    this.#statements = new Statements(this.builder, 'sqlite');
     if (db.filename !== ':memory:') {
       this.#reader = new SqliteReader(db.filename, mostPatience);
       this.still = (work) => this.#still(work);

@@ -2,7 +2,7 @@ import { type AliasedRawBuilder, type Selectable, sql } from 'kysely';
 import type { DeviceSecret, Kind } from '#core/ports/store.ts';
 import { encodeSought, type SqlValue } from './codec.ts';
 import { valueIn } from './postgres-rows.ts';
-import type { Builder, Tables } from './queries.ts';
+import type { Builder, Dialect, Tables } from './queries.ts';
 import { columnName, columnsOf, tableOf } from './schema.ts';
 
 /** The fields that a record must have, and how a statement asks for them. */
@@ -48,10 +48,12 @@ const mostShapes = 1000;
 /** The SQL text of the statements that come again and again, compiled once for each shape. */
 export class Statements {
   readonly #builder: Builder;
+  readonly #dialect: Dialect;
   readonly #texts = new Map<string, string>();
 
-  constructor(builder: Builder) {
+  constructor(builder: Builder, dialect: Dialect) {
     this.#builder = builder;
+    this.#dialect = dialect;
   }
 
   #compiled(key: string, build: (builder: Builder) => { compile(): { readonly sql: string } }): string {
@@ -112,6 +114,20 @@ export class Statements {
         builder.updateTable(tableOf(kind).name).set(changes).where('id', '=', parameter),
         where,
       );
+    });
+  }
+
+  /**
+   * Whether a record is there and as it should be, until the transaction ends: PostgreSQL holds others off, SQLite has one writer.
+   * Parameters: the id, those of `where`.
+   */
+  requirement(kind: Kind, where: Sought): string {
+    return this.#compiled(`require ${kind}${where.shape}`, (builder) => {
+      const found = builder
+        .selectFrom(tableOf(kind).name)
+        .select(sql.lit(1).as('one'))
+        .where('id', '=', parameter);
+      return this.#where(this.#dialect === 'postgres' ? found.forShare() : found, where);
     });
   }
 

@@ -1,11 +1,11 @@
-import type { Kind, Write } from '#core/ports/store.ts';
+import type { Handle, Kind, Write } from '#core/ports/store.ts';
 import { type Head, link } from './audit-chain.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Unit } from './driver.ts';
 import { Refusal } from './refusal.ts';
 import { columnOf, columnsOf, kinds } from './schema.ts';
 import { type Statements, sought } from './statements.ts';
-import { completeEvent, encodeFields, fieldsToSet } from './unit.ts';
+import { completeEvent, encodeFields, fieldsToSet, type Made } from './unit.ts';
 
 export type Change = Exclude<Write, { readonly op: 'audit' }>;
 type Insert = Extract<Write, { readonly op: 'insert' }>;
@@ -18,7 +18,7 @@ export interface Rows {
   readonly values: SqlValue[];
 }
 
-/** An update or delete: one statement of its own. */
+/** An update, a delete or a requirement: one statement of its own. */
 export interface Single {
   readonly write: Exclude<Change, Insert>;
   readonly sql: string;
@@ -54,40 +54,43 @@ export function plan(statements: Statements, units: readonly Unit[], ids: Ids, b
   for (let u = 0; u < units.length; u++) {
     const unit = units[u]!;
     const own = ids[u]!;
+    let made: Map<Handle, number> | undefined;
     for (let w = 0; w < unit.length; w++) {
       const write = unit[w]!;
       if (write.op === 'audit') {
-        const event = link(head, completeEvent(write, own, w));
-        encodeFields(columnsOf('auditEvent'), event, own, 0, events);
+        const event = link(head, completeEvent(write, made));
+        encodeFields(columnsOf('auditEvent'), event, undefined, events);
         head = event;
-      } else if (write.op === 'insert') {
+        continue;
+      }
+      if (write.op === 'insert') {
         const { writes, values } = rowsFor(write.kind, steps);
         writes.push(write);
         values.push(own[w]!);
-        encodeFields(columnsOf(write.kind), write.values, own, w, values);
+        encodeFields(columnsOf(write.kind), write.values, made, values);
       } else {
-        steps.push(single(statements, write, own, w));
+        steps.push(single(statements, write, made));
+      }
+      if (write.op !== 'delete' && write.as) {
+        made ??= new Map();
+        made.set(write.as, own[w]!);
       }
     }
   }
   return { steps, events, head };
 }
 
-function single(
-  statements: Statements,
-  write: Exclude<Change, Insert>,
-  ids: readonly number[],
-  at: number,
-): Single {
+function single(statements: Statements, write: Exclude<Change, Insert>, made: Made | undefined): Single {
   const { kind, id } = write;
   const where = sought(kind, write.where ?? {});
   if (!where) throw new Refusal([write], { kind: 'gone' });
   const key = encode(columnOf(kind, 'id')!, 'id', id);
-  if (write.op === 'delete') {
-    return { write, sql: statements.delete(kind, where), parameters: [key, ...where.parameters] };
+  if (write.op !== 'update') {
+    const sql = write.op === 'delete' ? statements.delete(kind, where) : statements.requirement(kind, where);
+    return { write, sql, parameters: [key, ...where.parameters] };
   }
   const fields = fieldsToSet(kind, write.set);
-  const parameters = encodeFields(fields, write.set, ids, at, []);
+  const parameters = encodeFields(fields, write.set, made, []);
   parameters.push(key, ...where.parameters);
   const names = fields.map(([name]) => name);
   return { write, sql: statements.update(kind, names, where), parameters };

@@ -10,7 +10,7 @@ import { Statements, sought } from './statements.ts';
 
 /** The store over a database, whose tables are up to date. */
 export function createStore(driver: Driver, clock: Clock): Store {
-  const statements = new Statements(driver.builder);
+  const statements = new Statements(driver.builder, driver.dialect);
   const group = new GroupCommit(driver);
 
   async function find<K extends Kind>(kind: K, where: object): Promise<Records[K] | undefined> {

@@ -1,5 +1,5 @@
 import { Fault } from '#core/fault.ts';
-import { configurationKinds, type Kind, type Ref, type Write } from '#core/ports/store.ts';
+import { configurationKinds, type Handle, type Kind, type Write } from '#core/ports/store.ts';
 import type { AuditEvent } from '#core/records/audit-event.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Unit } from './driver.ts';
@@ -11,42 +11,44 @@ const configuration: ReadonlySet<Kind> = new Set(configurationKinds);
 export const raisesCounter = (unit: Unit): boolean => unit.some(changesConfiguration);
 
 const changesConfiguration = (write: Write): boolean =>
-  write.op !== 'audit' && configuration.has(write.kind) && !(write.op === 'update' && write.quiet === true);
+  write.op !== 'audit' &&
+  write.op !== 'require' &&
+  configuration.has(write.kind) &&
+  !(write.op === 'update' && write.quiet === true);
 
-/** The event with the object that its `objectRef` names. `ids`: of all writes of the unit, this one being the one at `at`. */
-export function completeEvent(
-  { event, objectRef }: Extract<Write, { readonly op: 'audit' }>,
-  ids: readonly number[],
-  at: number,
-): AuditEvent {
-  return objectRef === undefined
-    ? event
-    : { ...event, object: `${event.object}:${resolve(objectRef, ids, at)}` };
-}
+/** The ids of the records that the handles of a unit stand for, of the writes up to now. */
+export type Made = ReadonlyMap<Handle, number>;
 
-/** Appends the parameters for fields of a kind to `parameters`. `ids`, `at`: as above. Faults: malformed with `field`. */
+/** The event with the object that it is `about`. */
+export const completeEvent = (
+  { event, about }: Extract<Write, { readonly op: 'audit' }>,
+  made: Made | undefined,
+): AuditEvent =>
+  about === undefined ? event : { ...event, object: `${event.object}:${resolve(about, made)}` };
+
+/** Appends the parameters for fields of a kind to `parameters`. Faults: malformed with `field`. */
 export function encodeFields(
   fields: readonly (readonly [string, Column])[],
   values: object,
-  ids: readonly number[],
-  at: number,
+  made: Made | undefined,
   parameters: SqlValue[],
 ): SqlValue[] {
   const given = values as Readonly<Record<string, unknown>>;
   for (const [field, column] of fields) {
     const value = given[field];
-    const isReference = column.type === 'integer' && isRef(value);
-    parameters.push(isReference ? resolve(value, ids, at) : encode(column, field, value));
+    const isReference = column.type === 'integer' && isHandle(value);
+    parameters.push(isReference ? resolve(value, made) : encode(column, field, value));
   }
   return parameters;
 }
 
-const isRef = (value: unknown): value is Ref => typeof value === 'object' && value !== null && 'ref' in value;
+const isHandle = (value: unknown): value is Handle =>
+  typeof value === 'object' && value !== null && 'handle' in value;
 
-/** Only what an earlier write makes is there to refer to. */
-function resolve({ ref }: Ref, ids: readonly number[], at: number): number {
-  const id = ref < at ? ids[ref] : undefined;
-  if (!id) throw new Fault('internal', `write ${ref} of the commit makes no record`);
+/** Only the record of an earlier write of the unit is there to refer to. */
+function resolve(handle: Handle, made: Made | undefined): number {
+  const id = made?.get(handle);
+  if (id === undefined) throw new Fault('internal', `no earlier write of the commit is ${handle.handle}`);
   return id;
 }
 

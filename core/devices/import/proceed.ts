@@ -4,7 +4,7 @@ import { hex } from '../../der/bytes.ts';
 import { toFault } from '../../fault.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { WithSettings } from '../../ports/settings.ts';
-import type { Write } from '../../ports/store.ts';
+import { newHandle, type Write } from '../../ports/store.ts';
 import type { DeviceImport, DeviceImportState, ImportRefusal } from '../../records/device-import.ts';
 import { intendedUsage } from '../../records/truststore.ts';
 import { newSecret, secretContext } from '../../security/secrets.ts';
@@ -172,7 +172,7 @@ async function takePart(context: Dependencies, { id, part: number }: DeviceImpor
         ? { op: 'delete', kind: 'deviceImportPart', id: part.id }
         : { op: 'update', kind: 'deviceImportPart', id: part.id, set: { rows: null, refusals } },
     ];
-    for (const device of devices) writes.push(...deviceWrites(context, record, device, writes.length));
+    for (const device of devices) writes.push(...deviceWrites(context, record, device));
     await store.commit(writes);
   });
 }
@@ -232,23 +232,29 @@ async function rowNames(context: Dependencies): Promise<RowNames> {
   };
 }
 
-/** `at`: how many writes of the commit come before. */
 function deviceWrites(
   context: Dependencies,
   { id: deviceImport, actor }: DeviceImport,
   { config, idevidTruststore, ...device }: RowDevice,
-  at: number,
 ): readonly Write[] {
-  const made = { estPassword: spelledSecret(context), cmpSharedSecret: spelledSecret(context) };
-  const values = newNoOnboardingConfig(context, { ...made, ...config });
-  const own = { ref: at };
+  const secrets = { estPassword: spelledSecret(context), cmpSharedSecret: spelledSecret(context) };
+  const values = newNoOnboardingConfig(context, { ...secrets, ...config });
+  // Many devices share a commit.
+  const own = newHandle('configuration');
+  const made = newHandle('device');
   return [
     idevidTruststore === undefined
-      ? { op: 'insert', kind: 'noOnboardingConfig', values }
-      : { op: 'insert', kind: 'onboardingConfig', values: { ...values, ...notOnboarded, idevidTruststore } },
+      ? { op: 'insert', kind: 'noOnboardingConfig', values, as: own }
+      : {
+          op: 'insert',
+          kind: 'onboardingConfig',
+          values: { ...values, ...notOnboarded, idevidTruststore },
+          as: own,
+        },
     {
       op: 'insert',
       kind: 'device',
+      as: made,
       values: {
         ...device,
         createdAt: values.createdAt,
@@ -266,7 +272,7 @@ function deviceWrites(
         object: 'device',
         detail: { commonName: brief(device.commonName), deviceImport },
       },
-      { ref: at + 1 },
+      made,
     ),
   ];
 }

@@ -5,6 +5,7 @@ import type { Row, SqlValue } from '#adapters/outbound/sql/codec.ts';
 import type { Driver } from '#adapters/outbound/sql/driver.ts';
 import type { Tables } from '#adapters/outbound/sql/queries.ts';
 import { Refusal } from '#adapters/outbound/sql/refusal.ts';
+import { newHandle } from '#core/ports/store.ts';
 import { insert, nullable } from '#tests/contracts/store-samples.ts';
 
 /** Where all domains up to the one with the id 1200 are, and nothing else. */
@@ -46,7 +47,7 @@ test('what many refer to is asked for once, and what the commit itself makes is 
   const { driver, asked } = database();
   const writes = devices(1500, (n) => ({
     domain: 1 + (n % 3),
-    onboardingConfig: n === 700 ? 4 : { ref: 0 },
+    onboardingConfig: n === 700 ? 4 : newHandle('configuration'),
   }));
   const fault = await new Refusal(writes, { kind: 'reference' }).explain(driver);
   expect(fault).toMatchObject({ code: 'conflict', field: 'onboardingConfig' });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { SqliteReader } from '#adapters/outbound/sql/sqlite-reader.ts';
-import type { Store } from '#core/ports/store.ts';
+import { newHandle, type Store } from '#core/ports/store.ts';
 import { failure, storeContract, type TestDatabase } from '#tests/contracts/store.ts';
 import { verifyChains } from '#tests/contracts/store-audit.ts';
 import { event, insert, nullable } from '#tests/contracts/store-samples.ts';
@@ -123,12 +123,10 @@ describe('SQLite', () => {
     const database = fresh();
     const store = await database.open(clock);
     const [role] = await store.commit([insert('role', { uniqueName: 'Line' })]);
-    const config = insert('noOnboardingConfig');
+    const own = newHandle('configuration');
+    const config = insert('noOnboardingConfig', {}, own);
     const [device] = await store
-      .commit([
-        config,
-        insert('device', { ...nullable.device, commonName: 'pump', noOnboardingConfig: { ref: 0 } }),
-      ])
+      .commit([config, insert('device', { ...nullable.device, commonName: 'pump', noOnboardingConfig: own })])
       .then(([, id]) => [id]);
     await database.execute(`update roles set permissions = '["a secret'`);
     await database.execute(`update no_onboarding_configs set protocols = '["a secret'`);

@@ -6,10 +6,12 @@ import type { Unit } from '#adapters/outbound/sql/driver.ts';
 import type { Tables } from '#adapters/outbound/sql/queries.ts';
 import { Statements } from '#adapters/outbound/sql/statements.ts';
 import { idsOf, plan } from '#adapters/outbound/sql/steps.ts';
+import { newHandle } from '#core/ports/store.ts';
 import { insert } from '#tests/contracts/store-samples.ts';
 
 const statements = new Statements(
   new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(':memory:') as never }) }),
+  'sqlite',
 );
 const { head } = new AuditChain();
 
@@ -35,11 +37,19 @@ describe('a plan', () => {
     expect(many).toBeLessThan(11 * few);
   });
 
-  test.each([1, 2, 9, -1, 0.5])(
-    'has no place for what refers to the write %d, which is not before it',
-    (ref) => {
-      const unit = [insert('role'), insert('user', { role: { ref } })];
-      expect(() => planned(unit)).toThrow(expect.objectContaining({ code: 'internal' }));
-    },
-  );
+  const role = newHandle('role');
+  test.each([
+    ['made by the write itself', [insert('user', { role }, role)]],
+    ['made by a later write', [insert('user', { role }), insert('role', {}, role)]],
+    ['made by no write', [insert('role'), insert('user', { role })]],
+    ['deleted by an earlier write', [{ op: 'delete', kind: 'role', id: 1 }, insert('user', { role })]],
+  ] satisfies [string, Unit][])('refuses to refer to a record that is %s', (_, unit) => {
+    expect(() => planned(unit)).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
+
+  test('a handle that another unit used stands for the record of this unit', () => {
+    const unit = [insert('role', {}, role), insert('user', { role }, newHandle('user'))];
+    expect(() => planned([...unit])).not.toThrow();
+    expect(() => planned([insert('user', { role })])).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
 });
