@@ -22,7 +22,8 @@ const mostPages = 100;
 
 /**
  * Ends the transactions whose time is up: a certificate that nobody confirmed is revoked (RFC 9810 §5.3.18), a request that nobody
- * decided lapses. Forgets the finished ones whose time of remembrance is over. To be called by one instance at a time.
+ * decided lapses. Forgets the finished ones whose time of remembrance is over: first their answers, and all of them once the opening
+ * message can no longer be replayed. To be called by one instance at a time.
  */
 export async function expireTransactions(context: Dependencies, crls: Crls): Promise<void> {
   const cas = new Set<number>();
@@ -38,10 +39,23 @@ export async function expireTransactions(context: Dependencies, crls: Crls): Pro
   for (let n = 0; n < mostPages; n++) {
     const finished = await overdue(context, ['done', 'rejected', 'expired']);
     if (finished.length > 0) {
-      await context.store.commit(finished.map(({ id }) => ({ op: 'delete', kind: 'transaction', id })));
+      await context.store.commit(finished.map((one) => forgetting(one, context.clock.now())));
     }
     if (finished.length < page) break;
   }
+}
+
+/** Of what can still be replayed so much stays that it is refused. */
+function forgetting({ id, replayableUntil }: Transaction, now: number): Write {
+  if (replayableUntil === null || replayableUntil <= now) return { op: 'delete', kind: 'transaction', id };
+  const nothing = new Uint8Array(0);
+  const set = {
+    expiresAt: replayableUntil,
+    openingAnswer: nothing,
+    latestDigest: null,
+    latestAnswer: null,
+  } as const;
+  return { op: 'update', kind: 'transaction', id, set };
 }
 
 async function overdue(

@@ -36,7 +36,14 @@ export interface Recollection {
 /** A transaction as administrators see it: without the messages. */
 export type TransactionView = Omit<
   Transaction,
-  'relay' | 'request' | 'openingDigest' | 'openingAnswer' | 'latestDigest' | 'latestAnswer' | 'nonce'
+  | 'relay'
+  | 'replayableUntil'
+  | 'request'
+  | 'openingDigest'
+  | 'openingAnswer'
+  | 'latestDigest'
+  | 'latestAnswer'
+  | 'nonce'
 >;
 
 /** What of enrolment takes several messages. */
@@ -128,11 +135,20 @@ function answerTo(transaction: Transaction, message: Uint8Array): Uint8Array | u
   const { openingDigest, openingAnswer, latestDigest, latestAnswer } = transaction;
   const own = digest(message);
   if (latestDigest && latestAnswer && sameBytes(own, latestDigest)) return latestAnswer;
-  return sameBytes(own, openingDigest) ? openingAnswer : undefined;
+  return openingAnswer.length > 0 && sameBytes(own, openingDigest) ? openingAnswer : undefined;
 }
 
 function shown(transaction: Transaction): TransactionView {
-  const { relay, request, openingDigest, openingAnswer, latestDigest, latestAnswer, nonce, ...view } =
-    transaction;
+  const {
+    relay,
+    replayableUntil,
+    request,
+    openingDigest,
+    openingAnswer,
+    latestDigest,
+    latestAnswer,
+    nonce,
+    ...view
+  } = transaction;
   return view;
 }

@@ -23,13 +23,18 @@ export interface Transaction {
   readonly state: TransactionState;
   /** While it is open, the end of the time for the next message; after that, until when it is remembered. */
   readonly expiresAt: number;
+  /**
+   * Until when the opening message, sent again, would be taken for a new one by who does not remember it; null when that is no longer than
+   * every transaction is remembered. Milliseconds since 1970.
+   */
+  readonly replayableUntil: number | null;
   /** The certificate that came of it. */
   readonly certificate: number | null;
   /** The number that the request gave to what it asks for. */
   readonly certReqId: number;
   /** The opening message, while pending. */
   readonly request: Uint8Array | null;
-  /** SHA-256 of the opening message, and the answer to it, as far as it is kept. */
+  /** SHA-256 of the opening message, and the answer to it, as far as it is kept: empty when it is not given again. */
   readonly openingDigest: Uint8Array;
   readonly openingAnswer: Uint8Array;
   /** The same of the latest message after it. */

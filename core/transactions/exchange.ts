@@ -9,6 +9,8 @@ export interface Exchange {
   readonly certReqId: number;
   /** The message as it came. */
   readonly message: Uint8Array;
+  /** See `Transaction`; of messages that open one. */
+  readonly replayableUntil?: number | undefined;
   readonly follows: Transaction | undefined;
   /** Who passed it on inside a message of their own, when it opens a transaction. */
   readonly relay?: Requester | undefined;

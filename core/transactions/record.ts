@@ -8,7 +8,7 @@ import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
 import type { Answer, Exchange } from './exchange.ts';
 
-/** For so long a finished transaction is remembered, so that a repeated message gets its answer and no new life. */
+/** For so long a finished transaction is remembered at least, so that a repeated message gets its answer and no new life. */
 export const memory = 24 * 3_600_000;
 
 export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
@@ -47,7 +47,7 @@ export function exchangeWrite(
   { state, lasts, certificate = null, request }: Progress,
 ): Write {
   const now = clock.now();
-  const { name, operation, certReqId, message, follows, relay } = exchange;
+  const { name, operation, certReqId, message, replayableUntil = now, follows, relay } = exchange;
   const kept = answer.kept ?? answer.message;
   const common = {
     state,
@@ -75,6 +75,7 @@ export function exchangeWrite(
       domain: requester.domain.id,
       profile: requester.target.profile ?? null,
       certReqId,
+      replayableUntil: replayableUntil > now + memory ? replayableUntil : null,
       openingDigest: digest(message),
       openingAnswer: kept,
       latestDigest: null,

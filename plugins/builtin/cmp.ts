@@ -12,11 +12,18 @@ export const cmp = definePlugin({
     confirm_seconds: Type.Integer({ minimum: 1, maximum: 7 * 86_400, default: 600 }),
     /** For so long a request waits for an answer, where nothing else says for how long: an approval does. */
     decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
+    /** Messages whose messageTime is further from the time here are refused; transactions are remembered for a day. */
+    message_time_seconds: Type.Integer({ minimum: 10, maximum: 86_400, default: 86_400 }),
+    /** Refuses messages without messageTime too, instead of remembering them for as long as they could be replayed. */
+    message_time_required: Type.Boolean({ default: false }),
   }),
   open: async (config, { gateway, clock, entropy, log }) => {
     const confirmWithin = config.confirm_seconds * 1000;
     const decideWithin = config.decide_seconds * 1000;
+    const messageTimeWindow = config.message_time_seconds * 1000;
+    const requireMessageTime = config.message_time_required;
+    const times = { confirmWithin, decideWithin, messageTimeWindow, requireMessageTime };
     const { createCmp } = await adapter();
-    return { mounts: [createCmp({ gateway, clock, entropy, log, confirmWithin, decideWithin })] };
+    return { mounts: [createCmp({ gateway, clock, entropy, log, ...times })] };
   },
 });

@@ -131,6 +131,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     profile: 'tls',
     state: 'pending',
     expiresAt: 2,
+    replayableUntil: null,
     certificate: 1,
     certReqId: 0,
     request: der,

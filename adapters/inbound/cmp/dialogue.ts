@@ -5,10 +5,11 @@ import type { Log } from '#core/ports/logs.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
 import type { Transaction } from '#core/records/transaction.ts';
 import type { Requester } from '#core/requester/requester.ts';
+import type { ReplayRules } from './message-time.ts';
 import type { CmpPath } from './path.ts';
 import type { Sender } from './sender.ts';
 
-export interface CmpSurroundings {
+export interface CmpSurroundings extends ReplayRules {
   readonly gateway: Pick<
     Gateway,
     | 'admit'

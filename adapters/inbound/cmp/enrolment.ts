@@ -13,6 +13,7 @@ import { type CertTemplate, parseCertReqMsg } from '#core/x509/crmf.ts';
 import { isDescribedBy } from '#core/x509/described.ts';
 import { wait, waiting } from './deferral.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
+import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, isOfRequest, Refusal, refusalStatus } from './refusal.ts';
 import { ofPkcs10, responses } from './rejection.ts';
 import { reply, sealPrivateKey, withoutRoots } from './reply.ts';
@@ -98,9 +99,17 @@ async function ask(
   follows: Exchange['follows'],
 ): Promise<Uint8Array> {
   const { gateway, confirmWithin, decideWithin } = surroundings;
-  const { message, requester, name, relay } = dialogue;
+  const { message, requester, name, relay, expires } = dialogue;
   const { type, operation, request, renews, certReqId, implicitConfirm } = enrolment;
-  const exchange: Exchange = { name, operation: type, certReqId, message: message.der, follows, relay };
+  const exchange: Exchange = {
+    name,
+    operation: type,
+    certReqId,
+    message: message.der,
+    replayableUntil: replayableUntil(surroundings, message.header, expires),
+    follows,
+    relay,
+  };
   const tell = (status: PkiStatusInfo): Promise<Answer> =>
     reply(surroundings, message, dialogue.seal, {
       type: responses[type],

@@ -9,6 +9,7 @@ import { decodeInvalidityDate, decodeReasonCode } from '#core/x509/extensions/re
 import { oid } from '#core/x509/oids.ts';
 import { wait, waiting } from './deferral.ts';
 import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
+import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, Refusal, refusalStatus } from './refusal.ts';
 import { reply } from './reply.ts';
 
@@ -54,8 +55,16 @@ async function ask(
   }
   const entries = requests.map(readEntry);
   const { gateway, decideWithin } = surroundings;
-  const { message, requester, seal, name, relay } = dialogue;
-  const exchange = { name, operation: 'rr', certReqId: 0, message: message.der, follows, relay };
+  const { message, requester, seal, name, relay, expires } = dialogue;
+  const exchange = {
+    name,
+    operation: 'rr',
+    certReqId: 0,
+    message: message.der,
+    replayableUntil: replayableUntil(surroundings, message.header, expires),
+    follows,
+    relay,
+  };
   let answered: Answer | undefined;
   const remember = async (made: Promise<Answer>): Promise<Answer> => {
     answered = await made;

@@ -19,6 +19,8 @@ export interface Sender {
   readonly protection: 'mac' | 'signature';
   /** To whom secrets in answers are encrypted: it alone can have made the message. */
   readonly recipient: Recipient;
+  /** When what the message is protected with expires, in milliseconds since 1970. */
+  readonly expires: number;
 }
 
 /** Who has shown to know the secret is not admitted: as it can check no other answer, that is protected by the secret too. */
@@ -32,6 +34,9 @@ export class TurnedAway extends Error {
     this.seal = seal;
   }
 }
+
+/** The end of GeneralizedTime (RFC 5280 §4.1.2.5): a shared secret lasts until somebody changes it. */
+const never = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** PBKDF2 for secrets that are sent: they are worth more work than one message's MAC. */
 const fewestIterations = 10_000;
@@ -94,7 +99,7 @@ async function byMac(
   const seal = await sealWith(shared);
   const iterations = Math.max(fewestIterations, protection.parameters.iterations);
   const recipient = { kind: 'password', password: shared, iterations, wrap: 'aesWrap' } as const;
-  return { requester, seal, protection: 'mac', recipient };
+  return { requester, seal, protection: 'mac', recipient, expires: never };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -134,7 +139,7 @@ async function bySignature(
     key,
     keyIdentifier: subjectKeyIdentifierOf(signer) ?? keyIdentifier(key),
   } as const;
-  return { requester, seal, protection: 'signature', recipient };
+  return { requester, seal, protection: 'signature', recipient, expires: signer.notAfter };
 }
 
 /** Possession of the key has been shown: what is wrong is the certificate. */

@@ -11,6 +11,7 @@ import type { Requester } from '#core/requester/requester.ts';
 import { abandon, confirm } from './confirmation.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { enrol, isEnrolment } from './enrolment.ts';
+import { checkMessageTime } from './message-time.ts';
 import { unwrap } from './nested.ts';
 import { agrees, takes } from './operations.ts';
 import type { CmpPath } from './path.ts';
@@ -47,6 +48,7 @@ export async function respond(
     if (transaction && answer) return await complete(surroundings.gateway, transaction, answer);
     const target = targetOf(message, arrival.path, transaction);
     sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
+    checkMessageTime(surroundings, message.header);
     checkNonces(message, transaction);
     const { operation } = arrival.path;
     if (!takes(operation, message.bodyType)) throw outOfPlace(message);

@@ -296,13 +296,14 @@ const schema = {
       name: text,
       operation: text,
       requester: text,
-      // Remembered for a day, also when these three are gone by then.
+      // Remembered for a day or longer, also when these three are gone by then.
       relay: orNull(integer),
       device: orNull(integer),
       domain: integer,
       profile: orNull(text),
       state: text,
       expiresAt: integer,
+      replayableUntil: orNull(integer),
       certificate: orNull(to('certificate')),
       certReqId: integer,
       request: orNull(bytes),

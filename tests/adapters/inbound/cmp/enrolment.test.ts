@@ -309,7 +309,9 @@ describe('confirmation', () => {
 
   test('without one the certificate is revoked when its time is up, and the transaction forgotten a day later', async () => {
     const device = client();
-    const certificate = issued(await device.send(ir(crmf(key))));
+    const certificate = issued(
+      await device.send(ir(crmf(key)), { header: { messageTime: site.clock.now() } }),
+    );
     await site.gateway.maintain('test');
     expect(await statusOf(certificate)).toEqual(['good', null]);
     site.clock.advance(600_001);

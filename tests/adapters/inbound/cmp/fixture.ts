@@ -4,7 +4,7 @@ import {
   type CmpServerOptions,
   cmpServer,
 } from '#tests/fixtures/cmp-client.ts';
-import { type Installation, installation } from '#tests/fixtures/installation.ts';
+import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 
 /** A whole service with its CMP mount. */
 export interface CmpSite extends Installation {
@@ -14,8 +14,8 @@ export interface CmpSite extends Installation {
   client(credential: CmpCredential): CmpClient;
 }
 
-export async function cmpSite(options: CmpServerOptions = {}): Promise<CmpSite> {
-  const site = await installation();
+export async function cmpSite(options: CmpServerOptions = {}, clock = testClock()): Promise<CmpSite> {
+  const site = await installation({ clock });
   const server = cmpServer(site.gateway, site.clock, options);
   return {
     ...site,

@@ -3,9 +3,7 @@ import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openListener } from '#adapters/inbound/http/listener.ts';
 import { systemClock } from '#adapters/outbound/system/clock.ts';
-import { encodePem } from '#adapters/wire/pem.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import {
@@ -17,6 +15,7 @@ import {
   ir,
   issued,
 } from '#tests/fixtures/cmp-client.ts';
+import { cmpListener } from '#tests/fixtures/cmp-listener.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
@@ -162,26 +161,10 @@ test('OpenSSL polls by itself until the certificate is there', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-cmp-'));
   const openssl = approving(site.gateway, approval);
   const { mount } = cmpServer(openssl, systemClock);
-  const credential = await site.gateway.tlsCredential();
-  const listener = await openListener({
-    mounts: [mount],
-    https: {
-      port: 0,
-      host: '127.0.0.1',
-      credential: {
-        certificateChain: encodePem('CERTIFICATE', credential.certificate),
-        privateKey: encodePem('PRIVATE KEY', credential.privateKey),
-      },
-    },
-    http: { port: 0, host: '127.0.0.1' },
-    trustedProxies: [],
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const listener = await cmpListener(site.gateway, mount);
   try {
     writeFileSync(join(directory, 'key'), key.pem());
-    const args = ['cmp', '-config', '', '-cmd', 'ir', '-server', `127.0.0.1:${listener.httpPort}`];
+    const args = ['cmp', '-config', '', '-cmd', 'ir', '-server', listener.address];
     args.push('-path', '.well-known/cmp', '-ref', 'pump-1', '-secret', `pass:${pump.secret}`);
     args.push('-newkey', 'key', '-subject', '/CN=pump-1', '-certout', 'out', '-total_timeout', '30');
     const client = Bun.spawn(['openssl', ...args], { cwd: directory, stdout: 'pipe', stderr: 'pipe' });
@@ -192,7 +175,7 @@ test('OpenSSL polls by itself until the certificate is there', async () => {
     expect(said + (await new Response(client.stderr).text())).toContain('received POLLREP');
     expect(await Bun.file(join(directory, 'out')).text()).toStartWith('-----BEGIN CERTIFICATE-----');
   } finally {
-    await listener.close(1000);
+    await listener[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true });
   }
 }, 30_000);
