@@ -87,7 +87,10 @@ async function certify(context: Dependencies, requester: Requester, ask: Ask): P
   if (policy) {
     const clearance = await askFor(context, policy, matter, petitionOf(context, requester, ask, plan, actor));
     if (clearance.kind === 'pending') return clearance;
-    if (clearance.kind === 'given') return givenAgain(plan, clearance.certificate);
+    if (clearance.kind === 'given') {
+      await context.store.confirm?.();
+      return givenAgain(plan, clearance.certificate);
+    }
     approval = clearance.approval;
   }
   const made = proven.request
@@ -170,7 +173,10 @@ async function recorded(
   { id }: StoredCertificate,
   issuance: Issuance,
 ): Promise<Issuance> {
-  if (!exchange) return issuance;
+  if (!exchange) {
+    await context.store.confirm?.();
+    return issuance;
+  }
   await context.store.commit([
     { op: 'require', kind: 'certificate', id, where: { status: 'good' }, as: issuedCertificate },
     ...(await answered(context, requester, exchange, issuance, false)),

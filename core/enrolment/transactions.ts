@@ -94,7 +94,10 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
   return {
     async recall(name, message) {
       const transaction = await store.find('transaction', { name });
-      return { transaction, answer: transaction && answerTo(transaction, message) };
+      const answer = transaction && answerTo(transaction, message);
+      // Whoever stored it may have been told that it is in doubt.
+      if (answer) await store.confirm?.();
+      return { transaction, answer };
     },
     async chainOf({ certificate: id }) {
       const record = id === null ? undefined : await store.get('certificate', id);

@@ -274,6 +274,12 @@ export interface Store {
    * delete of what others refer to (the detail names the kind that does).
    */
   commit(writes: readonly Write[]): Promise<readonly number[]>;
+  /**
+   * Resolves when whatever was read before is durable. What another process commits can be read a moment before a synchronous
+   * standby has it. To be called before a stored record is handed out that no commit of the caller's own vouches for. Absent where
+   * everything that can be read is durable.
+   */
+  confirm?(): Promise<void>;
   /** Raised by every commit, at any instance, that touches one of `configurationKinds`. */
   changeCounter(): Promise<number>;
   /**

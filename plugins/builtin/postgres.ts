@@ -17,14 +17,20 @@ export const postgres = definePlugin({
     pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     connect_timeout_seconds: seconds,
     statement_timeout_seconds: seconds,
+    /** How long a synchronous standby may take to confirm a commit before the client receives 503. */
+    commit_timeout_seconds: seconds,
   }),
-  open: async ({ url, pool_size, connect_timeout_seconds, statement_timeout_seconds }, { clock }) =>
+  open: async (
+    { url, pool_size, connect_timeout_seconds, statement_timeout_seconds, commit_timeout_seconds },
+    { clock },
+  ) =>
     (await adapter()).openPostgresStore({
       url,
       clock,
       ...(pool_size !== undefined && { poolSize: pool_size }),
       ...(connect_timeout_seconds !== undefined && { connectTimeout: connect_timeout_seconds * 1000 }),
       ...(statement_timeout_seconds !== undefined && { statementTimeout: statement_timeout_seconds * 1000 }),
+      ...(commit_timeout_seconds !== undefined && { commitTimeout: commit_timeout_seconds * 1000 }),
     }),
   restore: async ({ url, connect_timeout_seconds: seconds }, _, snapshot) =>
     (await adapter()).restorePostgresStore(

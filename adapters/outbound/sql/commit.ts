@@ -1,11 +1,13 @@
 import { Fault, toFault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
 import { AuditChain } from './audit-chain.ts';
+import type { CommitHealth } from './commit-health.ts';
 import type { Driver, Result, Unit } from './driver.ts';
 import { gathered } from './gather.ts';
 import { unavailable } from './queries.ts';
 import { Refusal } from './refusal.ts';
 import { UnderWay } from './under-way.ts';
+import type { Witness } from './witness.ts';
 
 interface Waiting {
   readonly unit: Unit;
@@ -24,6 +26,8 @@ const turns = 2;
  */
 export class GroupCommit {
   readonly #driver: Driver;
+  readonly #witness: Witness;
+  readonly #health: CommitHealth;
   readonly #chain = new AuditChain();
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
@@ -31,8 +35,10 @@ export class GroupCommit {
   readonly #explaining = new UnderWay();
   #closed = false;
 
-  constructor(driver: Driver) {
+  constructor(driver: Driver, witness: Witness, health: CommitHealth) {
     this.#driver = driver;
+    this.#witness = witness;
+    this.#health = health;
   }
 
   commit(writes: readonly Write[]): Promise<readonly number[]> {
@@ -53,7 +59,11 @@ export class GroupCommit {
       this.#waiting = this.#waiting.slice(mostInGroup);
       try {
         const units = group.map(({ unit }) => unit);
-        const results = await this.#driver.transact(units, this.#chain);
+        const { read } = this.#witness;
+        const { head } = this.#chain;
+        this.#witness.demand();
+        const results = await this.#health.watched(() => this.#driver.transact(units, this.#chain));
+        if (this.#chain.head !== head) this.#witness.confirm(read, this.#chain.head);
         for (let i = 0; i < group.length; i++) this.#settle(group[i]!, results[i]!);
       } catch (error) {
         const fault = toFault(error);

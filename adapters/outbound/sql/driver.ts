@@ -2,6 +2,7 @@ import type { Fault } from '#core/fault.ts';
 import type { Health } from '#core/ports/platform.ts';
 import type { Write } from '#core/ports/store.ts';
 import type { AuditChain } from './audit-chain.ts';
+import type { Row, SqlValue } from './codec.ts';
 import type { Ask, Queries } from './queries.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -13,6 +14,8 @@ export type Result = readonly number[] | Refusal | Fault;
 
 /** What the store asks of a database. Failures are Faults: unavailable or internal, and Refusals where said. */
 export interface Driver extends Queries {
+  /** Runs one statement that writes, in a durable transaction of its own. It may run twice. */
+  change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
   /**
    * All units in one durable transaction, in order, and advances the chain. A unit that is refused has no effect and
    * harms no other. A failure of the whole is thrown.
@@ -23,6 +26,13 @@ export interface Driver extends Queries {
    * second connection.
    */
   still?(work: (ask: Ask) => Promise<void>): Promise<void>;
+  /** A small durable commit, at the latest begun when it is called: whatever was read before that is durable too. */
+  beat(): Promise<void>;
+  /** Looks whether the database knows what `Witness` has seen, and returns the change counter. Faults: unavailable. */
+  sight(): Promise<number>;
+  /** Why a commit has failed, in a few words and without secrets. */
+  reason(fault: Fault): string;
+  /** Whether it can be read. */
   health(): Promise<Health>;
   close(): Promise<void>;
 }

@@ -15,12 +15,22 @@ export interface Timeouts {
   readonly connect: number;
   /** The server gives up a statement after this; a second later, we give up the connection. */
   readonly statement: number;
+  /** A commit that is not confirmed after this counts as lost. PostgreSQL itself waits for a synchronous standby without any limit. */
+  readonly commit: number;
 }
 
 export function connect(
   hosts: Hosts,
   timeouts: Timeouts,
-  { max, onclose }: { readonly max: number; readonly onclose?: () => void },
+  {
+    max,
+    onclose,
+    onnotice = () => {},
+  }: {
+    readonly max: number;
+    readonly onclose?: () => void;
+    readonly onnotice?: (notice: postgres.Notice) => void;
+  },
 ): Client {
   // Its types do not know of it, its README does.
   const unlisted = { socket: opener() };
@@ -36,7 +46,7 @@ export function connect(
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
     // Arrays are spelt here. Without it, `reserve` waits for ever where there is no connection yet: ask something first.
     fetch_types: false,
-    onnotice: () => {},
+    onnotice,
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       bytea: {
@@ -95,6 +105,9 @@ export interface Answer {
 /** One statement on the connection of a transaction. */
 export type Send = (sql: string, parameters: readonly SqlValue[]) => Promise<Answer>;
 
+/** Looks whether the server behind a connection has gone back in time. Faults: unavailable. */
+export type Sight = (send: Send) => Promise<unknown>;
+
 export async function ask(
   sql: postgres.Sql<Types>,
   text: string,
@@ -106,10 +119,27 @@ export async function ask(
   return { rows: Array.from(rows), count: rows.count };
 }
 
-/** Fault unavailable for a server that takes no writes, where there is another one to go to. */
-export async function demandWrites(client: Client, hosts: Hosts): Promise<void> {
-  const [row] = await client`show transaction_read_only`;
-  if (hosts.count > 1 && row?.transaction_read_only === 'on') throw unavailable();
+/** Fault unavailable for a server that takes no writes, where there is another one to go to. Returns the process id of the backend. */
+export async function demandWrites(client: Client, hosts: Hosts): Promise<number> {
+  const [row] =
+    await client`select current_setting('transaction_read_only') as read_only, pg_backend_pid() as pid`;
+  if (hosts.count > 1 && row?.read_only === 'on') throw unavailable();
+  return Number(row?.pid);
+}
+
+/**
+ * PostgreSQL gave up waiting for the synchronous standby, and says so in a warning beside what looks like a success: the transaction
+ * is on this server, and would be lost with it. The text of the warning depends on the language of the server, its origin does not.
+ */
+export const isUnreplicated = ({ routine }: postgres.Notice): boolean => routine === 'SyncRepWaitForLSN';
+
+/** A commit took effect on the primary alone. */
+export class Unreplicated extends Fault {
+  constructor() {
+    super('unavailable', 'the synchronous standby of the database does not confirm commits', {
+      retryAfter: 1,
+    });
+  }
 }
 
 /** Waits for all, so that nothing is under way any more, then throws what went wrong first: the rest follows from it. */
@@ -159,8 +189,11 @@ export const isCrowded = (error: unknown): boolean => codeOf(error) === '53300';
  */
 export const isPassing = (error: unknown): boolean => /^(40001|40P01|23505)$/.test(codeOf(error));
 
-/** The database is away, overloaded, in recovery or will not let us in: all that may change without us. */
-const outside = /^(08|25006|25P03|28|3D000|40|53|55P03|57)/;
+/**
+ * The database is away, overloaded, in recovery or will not let us in: all that may change without us. So may a primary key that is
+ * taken (23505; other unique values are Refusals): ids come from sequences, and those of an older copy are behind its records.
+ */
+const outside = /^(08|23505|25006|25P03|28|3D000|40|53|55P03|57)/;
 
 export function asFault(error: unknown): Fault {
   const isOutside =

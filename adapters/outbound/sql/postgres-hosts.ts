@@ -1,3 +1,6 @@
+import { Fault } from '#core/fault.ts';
+import { unavailable } from './queries.ts';
+
 /** While no server lets us in, one attempt in so many milliseconds is enough for all who ask. */
 const pause = 200;
 
@@ -12,6 +15,7 @@ export class Hosts {
   #at = 0;
   #failures = 0;
   #notBefore = 0;
+  #why: Fault | undefined;
 
   constructor(url: string) {
     const [, before = '', hosts = '', after = ''] = spelling.exec(url) ?? [];
@@ -27,14 +31,16 @@ export class Hosts {
     return this.#urls.length;
   }
 
-  /** Every server has just been tried, in vain. */
-  get isResting(): boolean {
-    return performance.now() < this.#notBefore;
+  /** Throws Fault unavailable when every server has just been tried, in vain. */
+  demand(): void {
+    if (performance.now() < this.#notBefore) throw this.#why ?? unavailable();
   }
 
   /** The server at `url` let us in. */
   worked(url: string): void {
-    if (url === this.url) this.#failures = 0;
+    if (url !== this.url) return;
+    this.#failures = 0;
+    this.#why = undefined;
   }
 
   /** The server at `url` takes no writes any more. Where it is the only one, it still answers questions. */
@@ -42,9 +48,10 @@ export class Hosts {
     if (this.count > 1) this.failed(url);
   }
 
-  /** The server at `url` does not let us in: the next one has its turn. */
-  failed(url: string): void {
+  /** The server at `url` does not let us in, or must not be used: the next one has its turn. A Fault says more than its absence does. */
+  failed(url: string, why?: unknown): void {
     if (url !== this.url) return;
+    if (why instanceof Fault) this.#why = why;
     this.#at = (this.#at + 1) % this.count;
     if (++this.#failures % this.count === 0) this.#notBefore = performance.now() + pause;
   }

@@ -6,7 +6,7 @@ import type { SqlValue } from './codec.ts';
 import type { Result, Unit } from './driver.ts';
 import { type Send, settle } from './postgres-client.ts';
 import { toJson } from './postgres-rows.ts';
-import type { Commit } from './postgres-session.ts';
+import type { Commit } from './postgres-writer.ts';
 import { isRefusal, Refusal } from './refusal.ts';
 import { kinds as allKinds, columnName, columnsOf, tableOf } from './schema.ts';
 import type { Statements } from './statements.ts';

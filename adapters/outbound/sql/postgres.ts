@@ -10,7 +10,7 @@ import type { Row, SqlValue } from './codec.ts';
 import type { Driver, Result, Unit } from './driver.ts';
 import { load } from './load.ts';
 import { Looks } from './looks.ts';
-import { migrate } from './migrations/migrate.ts';
+import { isUpToDate, migrate } from './migrations/migrate.ts';
 import {
   asFault,
   type Client,
@@ -19,19 +19,23 @@ import {
   isLost,
   isPassing,
   isReadOnly,
+  type Sight,
   type Timeouts,
+  Unreplicated,
   within,
 } from './postgres-client.ts';
 import { Hosts } from './postgres-hosts.ts';
 import { apart, together } from './postgres-looks.ts';
-import { Pool, type TransactionError, Writer } from './postgres-session.ts';
+import { Pool } from './postgres-pool.ts';
 import { allotIds, type Outcome, onlyAdd, PostgresTransaction } from './postgres-transaction.ts';
-import type { Ask, Builder, Tables } from './queries.ts';
+import { type TransactionError, Writer, type WriterOptions } from './postgres-writer.ts';
+import { type Ask, type Builder, reasonOf, type Tables } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 import { Statements } from './statements.ts';
 import type { Ids } from './steps.ts';
 import { createStore } from './store.ts';
 import { UnderWay } from './under-way.ts';
+import { Witness } from './witness.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full` */
@@ -43,15 +47,19 @@ export interface PostgresOptions {
   readonly connectTimeout?: number;
   /** Milliseconds that one statement may take, default 10,000. */
   readonly statementTimeout?: number;
+  /** Milliseconds that a synchronous standby may take to confirm a commit, default 3000. */
+  readonly commitTimeout?: number;
 }
 
 /** Opens the store in a PostgreSQL database, brings its tables up to date. Faults: unavailable, unsupported (it is newer). */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, clock, poolSize = 4, connectTimeout = 5000, statementTimeout = 10_000 } = options;
-  const timeouts = { connect: connectTimeout, statement: statementTimeout };
+  const { commitTimeout = 3000 } = options;
+  const timeouts = { connect: connectTimeout, statement: statementTimeout, commit: commitTimeout };
   const hosts = new Hosts(url);
   await bringUpToDate(hosts, timeouts);
-  return createStore(new PostgresDriver(hosts, timeouts, poolSize), clock);
+  const witness = new Witness();
+  return createStore(new PostgresDriver(hosts, timeouts, poolSize, witness), clock, witness);
 }
 
 /**
@@ -62,14 +70,15 @@ export async function restorePostgresStore(
   { url, connectTimeout = 5000 }: Pick<PostgresOptions, 'url' | 'connectTimeout'>,
   snapshot: Snapshot,
 ): Promise<void> {
-  await bringUpToDate(new Hosts(url), { connect: connectTimeout, statement: 0 }, (open) =>
-    load(open, 'postgres', snapshot),
-  );
+  const timeouts = { connect: connectTimeout, statement: 0, commit: 0 };
+  await underLock(new Hosts(url), timeouts, (open) => load(open, 'postgres', snapshot));
 }
 
 /** Of a snapshot, in milliseconds: whoever takes the rows may be slow. */
 const patience = 10 * 60_000;
 const mostAttempts = 4;
+/** What the heartbeat writes: every process the same. */
+const heartbeat = ['', 0];
 /** How long to look for a server that knows whether a COMMIT that was cut off took effect, and how often, in milliseconds. */
 const doubtPatience = 4000;
 const doubtPause = 100;
@@ -77,7 +86,18 @@ const doubtPause = 100;
 const healthPatience = 2000;
 /** How long look-ups and queries under way may hold up the end, in milliseconds. */
 const closePatience = 2000;
-const healthQuery = `select value, current_setting('transaction_read_only') as "readOnly" from change_counter`;
+const readOnlyQuery = `select current_setting('transaction_read_only') as "readOnly"`;
+/** Ends a wait for a synchronous standby, and nothing else. */
+const releaseStatement = `select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'`;
+
+/** By the beginning of the SQLSTATE. */
+const reasons = {
+  '53300': 'the database accepts no more connections (max_connections)',
+  '53100': 'the disk of the database is full',
+  '25006': 'the database takes no writes',
+  '28': 'the database refuses the sign-in of this gateway',
+  '3D000': 'the database does not exist',
+};
 
 class PostgresDriver implements Driver {
   readonly dialect = 'postgres';
@@ -87,19 +107,74 @@ class PostgresDriver implements Driver {
   /** Apart, so that no login waits behind them. */
   readonly #searches: Pool;
   readonly #writer: Writer;
+  readonly #writerOptions: WriterOptions;
   readonly #queries = new UnderWay();
 
   readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
+  readonly #witness: Witness;
 
-  constructor(hosts: Hosts, timeouts: Timeouts, poolSize: number) {
+  constructor(hosts: Hosts, timeouts: Timeouts, poolSize: number, witness: Witness) {
     this.#hosts = hosts;
     this.#timeouts = timeouts;
-    this.#pool = new Pool(hosts, timeouts, poolSize);
-    this.#searches = new Pool(hosts, timeouts, 2);
-    this.#writer = new Writer(hosts, timeouts);
+    this.#witness = witness;
     this.builder = builderOver(() => connect(hosts, timeouts, { max: 1 }));
     this.#statements = new Statements(this.builder, 'postgres');
+    const sight: Sight = (send) => this.#sight(async (sql, parameters) => (await send(sql, parameters)).rows);
+    this.#pool = new Pool(hosts, timeouts, poolSize, sight);
+    this.#searches = new Pool(hosts, timeouts, 2, sight);
+    this.#writerOptions = {
+      sight,
+      release: (pid) => this.#pool.query(releaseStatement, [pid], true),
+      probe: { sql: this.#statements.heartbeat(), parameters: heartbeat },
+    };
+    this.#writer = new Writer(hosts, timeouts, this.#writerOptions);
+  }
+
+  async #sight(ask: Ask, distrust = (_why: unknown): void => {}): Promise<number> {
+    const { known } = this.#witness;
+    const [row] = await ask(this.#statements.sighting(), [known.head?.chain ?? '']);
+    try {
+      return this.#witness.compare(known, row);
+    } catch (error) {
+      distrust(error);
+      throw error;
+    }
+  }
+
+  sight(): Promise<number> {
+    return this.#sight(
+      (sql, parameters) => this.query(sql, parameters, true),
+      (why) => {
+        // A proxy has put another server behind connections that have worked so far.
+        for (const pool of [this.#pool, this.#searches]) pool.distrust(why);
+        this.#writer.distrust();
+      },
+    );
+  }
+
+  async beat(): Promise<void> {
+    await this.change(this.#statements.heartbeat(), heartbeat);
+  }
+
+  reason(fault: Fault): string {
+    return reasonOf(fault, reasons, 'the database is out of reach');
+  }
+
+  change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    return this.#queries.run(() => this.#change(sql, parameters));
+  }
+
+  async #change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.#writer.statement(sql, parameters)).rows;
+      } catch (error) {
+        const { cause } = error as TransactionError;
+        const again = isPassing(cause) ? attempt < mostAttempts : this.#mayMove(cause, attempt);
+        if (!again) throw asFault(cause);
+      }
+    }
   }
 
   query(text: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
@@ -158,6 +233,11 @@ class PostgresDriver implements Driver {
           possible.push(transaction.outcome);
           since = Math.min(since, performance.now());
         }
+        if (cause instanceof Unreplicated) {
+          // To ask again would be to wait again; and what took effect on the primary alone may yet be lost.
+          if (possible.length > 0) chain.restart();
+          throw cause;
+        }
         if (isRefusal(cause) && units.length === 1) return [cause];
         if (isRefusal(cause)) apart = true;
         if (possible.length > 0) {
@@ -183,8 +263,8 @@ class PostgresDriver implements Driver {
   }
 
   async still(work: (ask: Ask) => Promise<void>): Promise<void> {
-    const { connect } = this.#timeouts;
-    const reader = new Writer(this.#hosts, { connect, statement: patience });
+    const { connect, commit } = this.#timeouts;
+    const reader = new Writer(this.#hosts, { connect, statement: patience, commit }, this.#writerOptions);
     let failure: unknown;
     try {
       await reader.transaction(async (send) => {
@@ -210,11 +290,12 @@ class PostgresDriver implements Driver {
 
   async health(): Promise<Health> {
     try {
-      const [row] = await within(healthPatience, this.query(healthQuery, [], true), () => {});
+      const asked = Promise.all([this.query(readOnlyQuery, [], true), this.sight()]);
+      const [[row]] = await within(healthPatience, asked, () => {});
       if (row?.readOnly === 'off') return { ok: true };
-      return { ok: false, detail: 'the database takes no writes' };
-    } catch {
-      return { ok: false, detail: 'the database is out of reach' };
+      return { ok: false, detail: reasons['25006'] };
+    } catch (error) {
+      return { ok: false, detail: this.reason(asFault(error)) };
     }
   }
 
@@ -249,11 +330,30 @@ class UnlockedAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
+/** Where nothing is to be brought up to date, nothing is written: a gateway starts also while the database takes no writes. */
+async function bringUpToDate(hosts: Hosts, timeouts: Timeouts): Promise<void> {
+  const client = await reach(hosts, timeouts);
+  try {
+    if (
+      await isUpToDate(
+        builderOver(() => client),
+        'postgres',
+      )
+    )
+      return;
+  } catch (error) {
+    throw asFault(error);
+  } finally {
+    await client.end({ timeout: 1 });
+  }
+  await underLock(hosts, timeouts, (open) => migrate(open, 'postgres'));
+}
+
 /** Of gateways that start at once, one makes the tables; the others wait for it and find them made. */
-async function bringUpToDate(
+async function underLock(
   hosts: Hosts,
   timeouts: Timeouts,
-  bring = (open: Builder): Promise<void> => migrate(open, 'postgres'),
+  bring: (open: Builder) => Promise<void>,
 ): Promise<void> {
   const client = await reach(hosts, { ...timeouts, statement: 0 });
   const builder = builderOver(() => client);

@@ -24,5 +24,15 @@ export interface Queries {
   search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
 }
 
+const outOfReach = 'the database is out of reach';
+
 export const unavailable = (cause?: unknown): Fault =>
-  new Fault('unavailable', 'the database is out of reach', { retryAfter: 1, cause });
+  new Fault('unavailable', outOfReach, { retryAfter: 1, cause });
+
+/** What the Fault itself says, if it says more than that something went wrong; else what `reasons` has for the code of its cause. */
+export function reasonOf(fault: Fault, reasons: Readonly<Record<string, string>>, otherwise: string): string {
+  if (fault.code === 'unavailable' && fault.detail !== outOfReach) return fault.detail;
+  const { cause } = fault;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return Object.entries(reasons).find(([start]) => code.startsWith(start))?.[1] ?? otherwise;
+}

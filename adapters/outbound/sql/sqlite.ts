@@ -11,14 +11,14 @@ import type { Driver, Result, Unit } from './driver.ts';
 import { load } from './load.ts';
 import { Looks } from './looks.ts';
 import { migrate } from './migrations/migrate.ts';
-import type { Ask } from './queries.ts';
-import { type Builder, type Tables, unavailable } from './queries.ts';
+import { type Ask, type Builder, reasonOf, type Tables, unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
 import { createStore } from './store.ts';
 import { UnderWay } from './under-way.ts';
+import { Witness } from './witness.ts';
 
 export interface SqliteOptions {
   /** The database file, made when it is not there; or `:memory:`. Its directory belongs to the service alone (0700). */
@@ -36,10 +36,11 @@ export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: Sqlit
     chmodSync(path, 0o600);
   }
   const db = new Database(path, { create: true, readwrite: true });
-  const driver = new SqliteDriver(db, busyTimeout);
+  const witness = new Witness();
+  const driver = new SqliteDriver(db, busyTimeout, witness);
   try {
     await driver.open();
-    return createStore(driver, clock);
+    return createStore(driver, clock, witness);
   } catch (error) {
     // `close` alone would leave it open for as long as a statement is not collected.
     if (db.inTransaction) db.run('rollback');
@@ -91,6 +92,15 @@ const pragmas = [
 const mostPrepared = 400;
 /** For one query, in milliseconds. */
 const mostPatience = 15_000;
+/** As much as an enrolment takes: a disk that has room for less is not healthy. */
+const heartbeatOctets = 32 * 1024;
+
+const reasons = {
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_IOERR: 'the disk fails',
+  SQLITE_READONLY: 'the database file is read-only',
+  SQLITE_BUSY: 'another process keeps the database locked',
+};
 
 class SqliteDriver implements Driver {
   readonly dialect = 'sqlite';
@@ -98,14 +108,16 @@ class SqliteDriver implements Driver {
   readonly still?: NonNullable<Driver['still']>;
   readonly #db: Database;
   readonly #busyTimeout: number;
+  readonly #witness: Witness;
   /** Absent in memory, where there can be no second connection. */
   readonly #reader: SqliteReader | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
   readonly #queries = new UnderWay();
 
-  constructor(db: Database, busyTimeout: number) {
+  constructor(db: Database, busyTimeout: number, witness: Witness) {
     this.#db = db;
+    this.#witness = witness;
     this.#busyTimeout = busyTimeout;
     this.builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) });
     this.#statements = new Statements(this.builder, 'sqlite');
@@ -152,6 +164,26 @@ class SqliteDriver implements Driver {
       using statement = this.#db.prepare<Row, SqlValue[]>(sql);
       return statement.all(...parameters);
     });
+  }
+
+  change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+    return this.query(sql, parameters, true);
+  }
+
+  async beat(): Promise<void> {
+    // Other octets than the last time: SQLite does not write what has not changed.
+    const padding = `${crypto.randomUUID()} `.repeat(heartbeatOctets / 37);
+    await this.change(this.#statements.heartbeat(), [padding, 0]);
+  }
+
+  async sight(): Promise<number> {
+    const { known } = this.#witness;
+    const [row] = await this.query(this.#statements.sighting(), [known.head?.chain ?? ''], true);
+    return this.#witness.compare(known, row);
+  }
+
+  reason(fault: Fault): string {
+    return reasonOf(fault, reasons, 'the database cannot be written');
   }
 
   search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
@@ -247,10 +279,10 @@ class SqliteDriver implements Driver {
 
   async health(): Promise<Health> {
     try {
-      await this.query('select value from change_counter', [], true);
+      await this.sight();
       return { ok: true };
-    } catch {
-      return { ok: false, detail: 'the database cannot be read' };
+    } catch (error) {
+      return { ok: false, detail: reasonOf(toFault(error), reasons, 'the database cannot be read') };
     }
   }
 

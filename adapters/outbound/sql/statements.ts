@@ -210,8 +210,35 @@ export class Statements {
     );
   }
 
-  changeCounter(): string {
-    return this.#compiled('changeCounter', (builder) => builder.selectFrom('change_counter').select('value'));
+  /** Parameter: a chain. What only ever grows: the change counter, the newest audit event, and the last event of the chain. */
+  sighting(): string {
+    return this.#compiled('sighting', (builder) =>
+      builder
+        .selectFrom('change_counter')
+        .select('value as counter')
+        .select((of) => [
+          of
+            .selectFrom('audit_events')
+            .select((events) => events.fn.max('id').as('id'))
+            .as('event'),
+          of.selectFrom('audit_heads').select('sequence').where('chain', '=', parameter).as('sequence'),
+        ]),
+    );
+  }
+
+  /** Parameters: any text, now. Changes one row that nothing else depends on. */
+  heartbeat(): string {
+    return this.#compiled('heartbeat', (builder) =>
+      builder
+        .insertInto('leases')
+        .values({ name: sql.lit('heartbeat'), holder: parameter, expires_at: parameter })
+        .onConflict((conflict) =>
+          conflict.column('name').doUpdateSet({
+            holder: sql.ref('excluded.holder'),
+            expires_at: sql.ref('excluded.expires_at'),
+          }),
+        ),
+    );
   }
 
   /**

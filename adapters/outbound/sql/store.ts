@@ -2,16 +2,28 @@ import type { Clock } from '#core/ports/platform.ts';
 import type { AuditHead, DeviceLogin, Kind, Records, Store } from '#core/ports/store.ts';
 import { decodeProtocols, encodeSought, type Row, toRecord } from './codec.ts';
 import { GroupCommit } from './commit.ts';
+import { CommitHealth } from './commit-health.ts';
 import type { Driver } from './driver.ts';
+import { Latest } from './latest.ts';
 import { count, list, tally } from './query.ts';
 import { revoked } from './revoked.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Statements, sought } from './statements.ts';
+import type { Witness } from './witness.ts';
 
 /** The store over a database, whose tables are up to date. */
-export function createStore(driver: Driver, clock: Clock): Store {
+export function createStore(driver: Driver, clock: Clock, witness: Witness): Store {
   const statements = new Statements(driver.builder, driver.dialect);
-  const group = new GroupCommit(driver);
+  const beat = new Latest(async () => {
+    const { read } = witness;
+    await driver.beat();
+    witness.confirm(read);
+  });
+  const commits = new CommitHealth(
+    () => beat.run(),
+    (fault) => driver.reason(fault),
+  );
+  const group = new GroupCommit(driver, witness, commits);
 
   async function find<K extends Kind>(kind: K, where: object): Promise<Records[K] | undefined> {
     const wanted = sought(kind, where);
@@ -40,10 +52,9 @@ export function createStore(driver: Driver, clock: Clock): Store {
 
     commit: (writes) => group.commit(writes),
 
-    async changeCounter() {
-      const [row] = await driver.query(statements.changeCounter(), [], true);
-      return Number(row?.value);
-    },
+    confirm: () => commits.watched(() => beat.run()),
+
+    changeCounter: () => driver.sight(),
 
     async lease(name, holder, seconds) {
       const now = clock.now();
@@ -52,7 +63,7 @@ export function createStore(driver: Driver, clock: Clock): Store {
       const until = length > 0 ? now + length : 0;
       // As far as two clocks may be apart without two holders at once, one that others hold may end later than one taken now.
       const latest = length > 0 ? until + length : Number.MAX_SAFE_INTEGER;
-      const rows = await driver.query(statements.lease(), [name, holder, until, now, latest], true);
+      const rows = await driver.change(statements.lease(), [name, holder, until, now, latest]);
       return rows.length > 0;
     },
 
@@ -66,7 +77,10 @@ export function createStore(driver: Driver, clock: Clock): Store {
         driver.still!(async (ask) => use(await snapshotOf(driver.builder, driver.dialect, ask))),
     }),
 
-    health: () => driver.health(),
+    async health() {
+      const readable = await driver.health();
+      return readable.ok ? commits.health() : readable;
+    },
 
     async close() {
       await group.close();

@@ -36,6 +36,23 @@ const breaking = '-breaking';
  * beside it, so does one that starts again. Fault unsupported unless it is so.
  */
 async function later(builder: Builder, dialect: Dialect): Promise<readonly string[]> {
+  const last = Object.keys(catalog).at(-1)!;
+  const unknown = (await made(builder, dialect)).filter((name) => !Object.hasOwn(catalog, name));
+  if (unknown.some((name) => name < last || name.endsWith(breaking))) {
+    throw new Fault('unsupported', 'the database was made by another version of this program');
+  }
+  return unknown;
+}
+
+/** Whether nothing is left to do for `migrate`. Only reads. Fault unsupported when this program cannot live with the database. */
+export async function isUpToDate(builder: Builder, dialect: Dialect): Promise<boolean> {
+  const done = await made(builder, dialect);
+  await later(builder, dialect);
+  return Object.keys(catalog).every((name) => done.includes(name));
+}
+
+/** The names of the migrations that have been made. */
+async function made(builder: Builder, dialect: Dialect): Promise<readonly string[]> {
   const { rows: tables } = await (dialect === 'postgres'
     ? sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'kysely_migration'`
     : sql`select 1 from sqlite_master where name = 'kysely_migration'`
@@ -44,12 +61,7 @@ async function later(builder: Builder, dialect: Dialect): Promise<readonly strin
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
     builder,
   );
-  const last = Object.keys(catalog).at(-1)!;
-  const unknown = rows.map(({ name }) => name).filter((name) => !Object.hasOwn(catalog, name));
-  if (unknown.some((name) => name < last || name.endsWith(breaking))) {
-    throw new Fault('unsupported', 'the database was made by another version of this program');
-  }
-  return unknown;
+  return rows.map(({ name }) => name);
 }
 
 /**

@@ -1,14 +1,26 @@
 import { heapStats } from 'bun:jsc';
 import { describe, expect, test } from 'bun:test';
 import { GroupCommit } from '#adapters/outbound/sql/commit.ts';
+import { CommitHealth } from '#adapters/outbound/sql/commit-health.ts';
 import type { Driver } from '#adapters/outbound/sql/driver.ts';
 import { Refusal } from '#adapters/outbound/sql/refusal.ts';
+import { Witness } from '#adapters/outbound/sql/witness.ts';
 import { Fault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
 import { failure } from '#tests/contracts/store.ts';
 
 const write: Write = { op: 'delete', kind: 'session', id: 1 };
 const turn = (): Promise<unknown> => new Promise(setImmediate);
+
+const groupOver = (driver: Pick<Driver, 'transact'>): GroupCommit =>
+  new GroupCommit(
+    driver as Driver,
+    new Witness(),
+    new CommitHealth(
+      () => Promise.resolve(),
+      () => '',
+    ),
+  );
 
 /** Notes how many commits each transaction holds. */
 function recorded(): { readonly group: GroupCommit; readonly sizes: number[] } {
@@ -19,7 +31,7 @@ function recorded(): { readonly group: GroupCommit; readonly sizes: number[] } {
       return units.map(() => [1]);
     },
   };
-  return { group: new GroupCommit(driver as Driver), sizes };
+  return { group: groupOver(driver), sizes };
 }
 
 test('commits that come in the next turn of the event loop join those that wait', async () => {
@@ -57,7 +69,7 @@ describe('a commit that is refused', () => {
       transact: async (units) =>
         units.map(() => Object.assign(new Refusal([write], { kind: 'gone' }), { explain })),
     };
-    return new GroupCommit(driver as Driver);
+    return groupOver(driver);
   };
 
   test('leaves nothing behind, however many there are', async () => {

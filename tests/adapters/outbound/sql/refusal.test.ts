@@ -24,6 +24,10 @@ function database(): { driver: Driver; asked: number[] } {
     query: answer,
     search: answer,
     transact: never,
+    change: never,
+    beat: never,
+    sight: never,
+    reason: () => '',
     health: never,
     close: never,
   };
