@@ -13,6 +13,7 @@ import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { readUnproven, type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
+import { onlyRenewals } from './name-change.ts';
 
 /** A request for a key that is to be made here, and that key: PKCS#8, DER. */
 interface CentralKey {
@@ -25,6 +26,7 @@ export interface WantedKey {
   readonly subject: Name;
   readonly extensions: readonly Extension[];
   readonly type: KeyType;
+  readonly challengePassword?: string | undefined;
 }
 
 /** What a profile can be asked about before there is the key. */
@@ -85,11 +87,13 @@ function readKeyType(algorithm: DerReader): KeyType {
  * the private key to be encrypted beside TLS, which is not done here (§4.4.1.1, §4.4.1.2). Faults: malformed, badCsr, badAlgorithm.
  */
 export function wantedInstead(der: Uint8Array): WantedKey {
-  const { subject, extensions, spki, attributeTypes } = readUnproven(der);
+  const { subject, extensions, spki, challengePassword, attributeTypes } = readUnproven(der);
+  if (attributeTypes.includes(oid.changeSubjectName)) throw new Fault('badCsr', onlyRenewals);
   if (encryption.some((type) => attributeTypes.includes(type))) {
     throw new Fault('badCsr', 'private keys are protected by TLS alone, and not encrypted beside it');
   }
-  return { subject, extensions, type: readKeyType(new DerReader(spki).enter(tag.sequence).sequence()) };
+  const type = readKeyType(new DerReader(spki).enter(tag.sequence).sequence());
+  return { subject, extensions, type, challengePassword };
 }
 
 const encryption = [oid.decryptKeyIdentifier, oid.asymmetricDecryptKeyIdentifier];

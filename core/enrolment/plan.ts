@@ -24,7 +24,9 @@ import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyParsed, verifyPkcs10 } from '../x509/request.ts';
 import { namedDevice } from './behalf.ts';
 import { unmade, type WantedKey, wantedInstead, wantedKey } from './central-key.ts';
+import { demandChannelBinding } from './channel-binding.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
+import { demandChange, onlyRenewals, renamed } from './name-change.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
 import { demandNotOurs } from './reserved-names.ts';
 
@@ -46,6 +48,7 @@ export interface Plan {
   readonly given: StoredCertificate | undefined;
   /** The request, or the key that is to be made for it. */
   readonly proven: Proven;
+  /** As the certificate is to be: with the names that a renewal asks for instead of its own. */
   readonly requested: ProfileRequest;
 }
 
@@ -68,7 +71,11 @@ export async function planFor(context: Dependencies, requester: Requester, ask: 
   }
   const given = requester.onboarding ? await onboardedWith(context, requester) : undefined;
   const proven = verified(requester, ask);
-  const requested = proven.request ?? unmade(proven.wanted);
+  demandChannelBinding(ask, (proven.request ?? proven.wanted).challengePassword);
+  const change = proven.request?.nameChange;
+  if (change && entitlement !== 'renewal') throw new Fault('badCsr', onlyRenewals);
+  const unchanged = proven.request ?? unmade(proven.wanted);
+  const requested = change ? renamed(unchanged, change) : unchanged;
   const holder = holderOf(context, requester, entitlement, requested, renewed);
   const device = holder instanceof Promise ? await holder : holder;
   // Who asks may be a registration authority.
@@ -76,12 +83,16 @@ export async function planFor(context: Dependencies, requester: Requester, ask: 
   if (device && device.domain !== domain.id) {
     throw new Fault('forbidden', 'the device of the certificate belongs to another domain by now');
   }
+  if (change && !device) {
+    throw new Fault('forbidden', 'a certificate that was issued to no device keeps its names');
+  }
   return {
     configuration,
     profile,
     ca: resolveCa(configuration, domain),
     device,
-    operation: entitlement === 'renewal' ? 'renewal' : 'issuance',
+    // Other names are a matter for whoever decides on new certificates.
+    operation: entitlement === 'renewal' && !change ? 'renewal' : 'issuance',
     renewed,
     onboards: entitlement !== 'renewal' && isDomainCredential(profile) && mayOnboard(requester, device),
     given,
@@ -115,8 +126,13 @@ export function plannedOutcome(
   plan: Plan,
 ): ProfileOutcome {
   const { operation, renewed, proven, requested, ca } = plan;
-  const planned = outcomeAt(context, requester, plan, requested, context.clock.now());
-  if (operation === 'renewal') demandSameNames(renewed, planned);
+  const now = context.clock.now();
+  const planned = outcomeAt(context, requester, plan, requested, now);
+  const change = proven.request?.nameChange;
+  if (change && renewed) {
+    demandSameNames(renewed, outcomeAt(context, requester, plan, proven.request, now));
+    demandChange(change, renewed, planned);
+  } else if (operation === 'renewal') demandSameNames(renewed, planned);
   demandNotOurs(context.settings, planned);
   if (!proven.request && !ca.record.key) {
     throw new Fault('unsupported', 'keys are not made here for an upstream CA');

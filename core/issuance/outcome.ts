@@ -32,6 +32,11 @@ export interface Ask {
   readonly renews?: CertificateReference | undefined;
   /** See `Order.message`. */
   readonly message?: Uint8Array | undefined;
+  /**
+   * EST: the channel binding of the TLS connection that the request came by, for a challengePassword in it. It is asked for only
+   * then. Undefined when TLS ends elsewhere.
+   */
+  readonly channelBinding?: (() => Uint8Array | undefined) | undefined;
   /** The transaction that the certificate comes of; the answer is stored in one commit with it. */
   readonly exchange?: IssuanceExchange | undefined;
 }

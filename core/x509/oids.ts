@@ -81,6 +81,7 @@ export const oid = {
   // PKCS#10 attributes: RFC 2985 §5.4
   challengePassword: '1.2.840.113549.1.9.7',
   extensionRequest: '1.2.840.113549.1.9.14',
+  changeSubjectName: '1.3.6.1.5.5.7.7.36', // RFC 6402 §2.8
   microsoftExtensionRequest: '1.3.6.1.4.1.311.2.1.14',
   decryptKeyIdentifier: '1.2.840.113549.1.9.16.2.37',
   asymmetricDecryptKeyIdentifier: '1.2.840.113549.1.9.16.2.54',

@@ -8,6 +8,7 @@ import { type Extension, readExtensions } from './extension.ts';
 import { decodeSubjectAltName } from './extensions/identity.ts';
 import type { GeneralName } from './general-name.ts';
 import { emptyName, type Name, readName } from './name.ts';
+import { decodeNameChange, type NameChange } from './name-change.ts';
 import { oid } from './oids.ts';
 import { decodePublicKey, type PublicKey, verifySignature } from './public-key.ts';
 import { demandForm } from './request-form.ts';
@@ -24,6 +25,8 @@ export interface VerifiedRequest {
   /** Decoded from the extensions. */
   readonly subjectAltNames: readonly GeneralName[];
   readonly challengePassword: string | undefined;
+  /** Other names that a renewal asks for. */
+  readonly nameChange: NameChange | undefined;
   /** The request as it came: CertificationRequest or CertReqMsg. */
   readonly der: Uint8Array;
   readonly [proven]: true;
@@ -44,9 +47,13 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
   const signature = request.bitStringBytes();
   request.finish();
   demandProof(publicKey, algorithm, signed, signature);
-  const { extensions, challengePassword } = attributes;
+  const { extensions, challengePassword, nameChange } = attributes;
   const subjectAltNames = readSubjectAltNames(extensions);
   demandForm({ subject, subjectAltNames, extensions });
+  if (nameChange) {
+    const { subject: other = emptyName, subjectAltNames: others = noNames } = nameChange;
+    demandForm({ subject: other, subjectAltNames: others, extensions: noExtensions });
+  }
   return {
     kind: 'pkcs10',
     subject,
@@ -54,6 +61,7 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
     extensions,
     subjectAltNames,
     challengePassword,
+    nameChange,
     der,
     [proven]: true,
   };
@@ -64,6 +72,7 @@ interface UnprovenRequest {
   readonly subject: Name;
   readonly extensions: readonly Extension[];
   readonly spki: Uint8Array;
+  readonly challengePassword: string | undefined;
   /** OIDs. */
   readonly attributeTypes: readonly string[];
 }
@@ -75,9 +84,9 @@ export function readUnproven(der: Uint8Array): UnprovenRequest {
   request.element(tag.sequence);
   request.bitString();
   request.finish();
-  const { extensions, types } = attributes;
+  const { extensions, challengePassword, types } = attributes;
   demandForm({ subject, subjectAltNames: readSubjectAltNames(extensions), extensions });
-  return { subject, extensions, spki, attributeTypes: types };
+  return { subject, extensions, spki, challengePassword, attributeTypes: types };
 }
 
 function demandProof(
@@ -130,6 +139,7 @@ export function verifyParsed(
     extensions,
     subjectAltNames,
     challengePassword: undefined,
+    nameChange: undefined,
     der,
     [proven]: true,
   };
@@ -138,6 +148,7 @@ export function verifyParsed(
 interface Attributes {
   readonly extensions: readonly Extension[];
   readonly challengePassword: string | undefined;
+  readonly nameChange: NameChange | undefined;
   /** OIDs of all that there are. */
   readonly types: readonly string[];
 }
@@ -156,13 +167,19 @@ function readInfo(info: DerReader): { subject: Name; spki: Uint8Array; attribute
 const mostAttributes = 64;
 
 const noExtensions: readonly Extension[] = [];
-const noAttributes: Attributes = { extensions: noExtensions, challengePassword: undefined, types: [] };
+const noAttributes: Attributes = {
+  extensions: noExtensions,
+  challengePassword: undefined,
+  nameChange: undefined,
+  types: [],
+};
 
 /** RFC 2985 §5.4; attributes of other types are ignored. */
 function readAttributes(reader: DerReader | undefined): Attributes {
   if (!reader || reader.empty) return noAttributes;
   let extensions: readonly Extension[] | undefined;
   let challengePassword: string | undefined;
+  let nameChange: NameChange | undefined;
   const types: string[] = [];
   while (!reader.empty) {
     const attribute = reader.sequence();
@@ -176,9 +193,11 @@ function readAttributes(reader: DerReader | undefined): Attributes {
       extensions = single(values, readExtensions);
     } else if (type === oid.challengePassword) {
       challengePassword = single(values, readChallengePassword);
+    } else if (type === oid.changeSubjectName) {
+      nameChange = single(values, (value) => decodeNameChange(value.element()));
     }
   }
-  return { extensions: extensions ?? noExtensions, challengePassword, types };
+  return { extensions: extensions ?? noExtensions, challengePassword, nameChange, types };
 }
 
 function single<T>(values: DerReader, read: (value: DerReader) => T): T {

@@ -68,6 +68,23 @@ describe.skipIf(!libraries)("Bouncy Castle's EST client", () => {
     expect(client('simpleenroll', enrolment({ password: 'wrong', newkey: 'wrong.key' }))).toBe('refused 401');
   });
 
+  test('binds a request to its TLS 1.2 connection by tls-unique (RFC 7030 §3.5)', () => {
+    const bound = client('simplereenroll', {
+      subject: 'CN=pump-1',
+      tls: 'TLSv1.2',
+      binding: 'tls-unique',
+      ...certificate,
+    });
+    expect(save('bound.pem', bound)).toBe('subject=CN = pump-1');
+    const challenged = client('simpleenroll', enrolment({ tls: 'TLSv1.2', binding: 'tls-unique' }));
+    expect(save('pump-1.pem', challenged)).toBe('subject=CN = pump-1');
+  });
+
+  test('is refused with the channel binding of another type', () => {
+    const options = { subject: 'CN=pump-1', tls: 'TLSv1.2', binding: 'tls-server-end-point', ...certificate };
+    expect(client('simplereenroll', options)).toBe('refused 400');
+  });
+
   test('renews with its certificate', () => {
     const renewed = client('simplereenroll', { subject: 'CN=pump-1', ...certificate });
     expect(save('renewed.pem', renewed)).toBe('subject=CN = pump-1');

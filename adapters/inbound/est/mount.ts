@@ -60,7 +60,11 @@ export function createEst(gateway: EstGateway): Mount {
         const requester = await gateway.admit(evidence, { protocol: 'est', domain, profile });
         const der = decodeCertificationRequest(request.body);
         const { keyMadeHere } = operation;
-        const ask: Ask = { operation: operation.ask, request: { kind: 'pkcs10', der, keyMadeHere } };
+        const ask: Ask = {
+          operation: operation.ask,
+          request: { kind: 'pkcs10', der, keyMadeHere },
+          channelBinding: () => request.peer.channelBinding?.(),
+        };
         return renderOutcome(await gateway.enrol(requester, ask));
       } catch (error) {
         return evidence?.kind === 'none' && operation.ask === 'enrol'

@@ -68,6 +68,19 @@ export class SocketPeer implements Peer {
     this.#certificates ??= this.#socket ? sentChain(this.#socket) : [];
     return this.#certificates;
   }
+
+  channelBinding(): Uint8Array | undefined {
+    return this.#socket && channelBindingOf(this.#socket);
+  }
+}
+
+const exporterLabel = 'EXPORTER-Channel-Binding';
+const noContext = Buffer.alloc(0);
+
+function channelBindingOf(socket: TLSSocket): Uint8Array | undefined {
+  if (socket.getProtocol() === 'TLSv1.3') return socket.exportKeyingMaterial(32, exporterLabel, noContext);
+  // The first Finished message: the client's, or the server's when a session is resumed.
+  return socket.isSessionReused() ? socket.getFinished() : socket.getPeerFinished();
 }
 
 /**

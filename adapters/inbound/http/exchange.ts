@@ -10,6 +10,11 @@ export interface Peer {
    * whether it is trusted, valid or even well-formed X.509 inside is not.
    */
   readonly certificates: readonly Uint8Array[];
+  /**
+   * What is unique to this TLS connection: tls-unique in TLS 1.2 (RFC 5929 §3), tls-exporter in TLS 1.3 (RFC 9266). Absent where
+   * the client's TLS connection ends elsewhere, undefined where there is none.
+   */
+  channelBinding?(): Uint8Array | undefined;
 }
 
 /** A request, whole. */

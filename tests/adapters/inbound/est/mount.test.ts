@@ -99,7 +99,11 @@ describe('the path forms', () => {
           address: '192.0.2.1',
         },
         target: { protocol: 'est', domain, profile },
-        ask: { operation: 'enrol', request: { kind: 'pkcs10', der: csr } },
+        ask: {
+          operation: 'enrol',
+          request: { kind: 'pkcs10', der: csr },
+          channelBinding: expect.any(Function),
+        },
       },
     ]);
   });
@@ -111,7 +115,11 @@ describe('the path forms', () => {
       {
         evidence: { kind: 'certificate', certificates: [issued], address: '192.0.2.1' },
         target: { protocol: 'est', domain, profile },
-        ask: { operation: 'renew', request: { kind: 'pkcs10', der: csr } },
+        ask: {
+          operation: 'renew',
+          request: { kind: 'pkcs10', der: csr },
+          channelBinding: expect.any(Function),
+        },
       },
     ]);
   });

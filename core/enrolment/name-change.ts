@@ -1,0 +1,37 @@
+import { Fault } from '../fault.ts';
+import type { ProfileOutcome } from '../profiles/apply.ts';
+import type { ProfileRequest } from '../profiles/request.ts';
+import { subjectAltNamesOf } from '../x509/certificate.ts';
+import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
+import { sameGeneralNames } from '../x509/general-name.ts';
+import { sameName } from '../x509/name.ts';
+import type { NameChange } from '../x509/name-change.ts';
+import { oid } from '../x509/oids.ts';
+import type { Renewed } from './renewed.ts';
+
+export const onlyRenewals =
+  'ChangeSubjectName is for renewals: a new certificate gets the names that its request has';
+
+/** The request as if it had the new names. */
+export function renamed(request: ProfileRequest, change: NameChange): ProfileRequest {
+  const { subject = request.subject, subjectAltNames } = change;
+  const { publicKey, extensions } = request;
+  if (!subjectAltNames) return { ...request, subject };
+  const others = extensions.filter(({ oid: type }) => type !== oid.subjectAltName);
+  const own = subjectAltNameExtension(subjectAltNames);
+  return { subject, publicKey, subjectAltNames, extensions: [...others, own] };
+}
+
+/** The certificate has the new names, and the old ones where no others are asked for. Faults: forbidden. */
+export function demandChange(
+  { subject, subjectAltNames }: NameChange,
+  { certificate }: Renewed,
+  outcome: ProfileOutcome,
+): void {
+  if (!sameName(subject ?? certificate.subject, outcome.subject)) {
+    throw new Fault('forbidden', 'the certificate profile does not allow this change of the subject');
+  }
+  if (!sameGeneralNames(subjectAltNames ?? subjectAltNamesOf(certificate), subjectAltNamesOf(outcome))) {
+    throw new Fault('forbidden', 'the certificate profile does not allow this change of the subjectAltName');
+  }
+}
