@@ -15,6 +15,7 @@ import { caShortcoming } from '../security/authority.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import { hasExpired } from '../x509/validity.ts';
+import { type IssuerChoice, issuerChoices, type KeyStoreChoice, keyStoreChoices } from './ca-choices.ts';
 import { type CaPosition, caHierarchy } from './ca-hierarchy.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
 
@@ -33,6 +34,10 @@ export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   links(principal: Principal, id: number): Promise<readonly Link[]>;
   /** See `caHierarchy`. */
   hierarchy(principal: Principal): Promise<readonly CaPosition[]>;
+  /** See `keyStoreChoices`. */
+  keyStores(principal: Principal): readonly KeyStoreChoice[];
+  /** See `issuerChoices`. */
+  issuers(principal: Principal): readonly IssuerChoice[];
   /** The newest CRL. Faults: notFound (no such CA); undefined when it has none yet. */
   crl(principal: Principal, id: number): Promise<StoredCrl | undefined>;
   /** See `Crls.generate`. */
@@ -103,6 +108,8 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
       return linksAbove(await context.configuration.current(), id);
     },
     hierarchy: (principal) => caHierarchy(context, principal),
+    keyStores: (principal) => keyStoreChoices(context, principal),
+    issuers: (principal) => issuerChoices(context, principal),
     async crl(principal, id) {
       demand(principal, 'crls.read');
       await find(id);

@@ -44,6 +44,15 @@ const fill = (selector: string, value: string): Promise<unknown> =>
     if (input) { input.value = ${JSON.stringify(value)}; input.dispatchEvent(new Event('input', { bubbles: true })); }
     input !== null }`);
 
+describe.skipIf(!hasBrowser)('what is in braces is a value only where there is one:', () => {
+  test('the hint for serial numbers shows its pattern whole', async () => {
+    await site.show(page, '/registrations');
+    await press('Add a registration');
+    await page.until("document.querySelector('dialog')?.innerText.includes('such as PMP-[0-9]{6}.')");
+    await page.press('Escape');
+  });
+});
+
 describe.skipIf(!hasBrowser)('a profile is edited with what would come of it before the eyes:', () => {
   test('the preview follows the form, objections lead to their place, and it is saved', async () => {
     const { id } = (await site.api('POST', '/api/cert-profiles/', {
@@ -81,7 +90,7 @@ describe.skipIf(!hasBrowser)('a profile is edited with what would come of it bef
       JSON.stringify({ validity: { duration: 'P30D' }, subject: { CN: {}, O: { mots: 4 } } }, null, 2),
     );
     await page.until("document.querySelectorAll('details.rule').length === 2");
-    await page.until("document.querySelector('.notice.bad')?.innerText.includes('The rules themselves')");
+    await page.until("document.querySelector('.notice.bad')?.innerText.includes('Rules')");
     await page.click('.notice.bad button.link');
     expect(
       await page.evaluate(

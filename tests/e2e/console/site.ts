@@ -20,8 +20,9 @@ export interface Site extends AsyncDisposable {
 export const settled =
   "document.querySelector('main h1') && !document.querySelector('.waiting') && !document.querySelector('[aria-busy=true]')";
 
-export async function startSite(): Promise<Site> {
-  const server = await startServer();
+/** `config`: the text of a postern.toml. */
+export async function startSite(config?: string): Promise<Site> {
+  const server = await startServer(config === undefined ? {} : { config });
   try {
     const browser = await openBrowser();
     const { baseUrl } = server;

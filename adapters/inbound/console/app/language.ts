@@ -33,12 +33,17 @@ export function messages<const E extends Readonly<Record<string, Message>>>(en: 
       typeof message === 'string'
         ? message
         : message[new Intl.PluralRules(language.value).select(Number(values.n)) === 'one' ? 'one' : 'other'];
-    return text.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = values[name];
-      return typeof value === 'number' ? number(value) : (value ?? '');
-    });
+    return filled(text, values);
   };
 }
+
+/** Braces around anything else than a name of `values` are text: a hint may show a pattern such as `[0-9]{6}`. */
+const filled = (text: string, values: Values): string =>
+  text.replace(/\{(\w+)\}/g, (written, name: string) => {
+    if (!Object.hasOwn(values, name)) return written;
+    const value = values[name] ?? '';
+    return typeof value === 'number' ? number(value) : value;
+  });
 
 export const number = (value: number): string => new Intl.NumberFormat(language.value).format(value);
 
@@ -59,6 +64,9 @@ export const moment = (text: string): Date => new Date(/(?:Z|[+-]\d\d:\d\d)$/.te
 
 export const dateTime = (at: Date): string =>
   new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+
+export const date = (at: Date): string =>
+  new Intl.DateTimeFormat(language.value, { dateStyle: 'long' }).format(at);
 
 /** A day of a chart, which counts in UTC. */
 export const shortDay = (at: Date): string =>

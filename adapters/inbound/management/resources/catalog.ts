@@ -7,6 +7,7 @@ import { approvals } from './approvals.ts';
 import { auditEvents } from './audit-events.ts';
 import { auditVerification } from './audit-verification.ts';
 import { backups, runBackup } from './backups.ts';
+import { caChoices } from './ca-choices.ts';
 import { certProfileRoutes } from './cert-profile-routes.ts';
 import { certProfiles } from './cert-profiles.ts';
 import { certificateRoutes } from './certificate-routes.ts';
@@ -59,6 +60,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, domains),
   ...collectionRoutes(gateway, issuingCas),
   ...issuingCaRoutes(gateway),
+  ...caChoices(gateway),
   ...loggingRoutes(gateway),
   ...collectionRoutes(gateway, noOnboardingConfigs),
   ...collectionRoutes(gateway, onboardingConfigs),

@@ -325,6 +325,8 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'what failed', () => admin.get('/api/overview/failures/')],
   [200, 'how many devices', () => admin.get('/api/overview/devices/')],
   [200, 'the hierarchy of CAs', () => admin.get('/api/ca-hierarchy/')],
+  [200, 'the key stores', () => admin.get('/api/key-stores/')],
+  [200, 'the upstream CAs', () => admin.get('/api/issuers/')],
   [200, 'a CA’s certificate', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/contents/`)],
   [200, 'it as a file', async () => admin.get(`/api/issuing-cas/${await idOf(root)}/file/`)],
   [200, 'a certificate taken apart', async () => admin.get(`/api/certificates/${await issued()}/contents/`)],

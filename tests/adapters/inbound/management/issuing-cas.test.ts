@@ -534,3 +534,22 @@ test('a root cannot revoke itself', async () => {
   const { status, body } = await api.post(`/api/certificates/${own!.id}/revoke/`);
   expect([status, body]).toEqual([409, { detail: expect.stringContaining('root') }]);
 });
+
+test('the key stores and upstream CAs that a new CA can be made of are listed to those who may read CAs', async () => {
+  const keyStores = await api.get('/api/key-stores/');
+  expect([keyStores.status, keyStores.body]).toEqual([
+    200,
+    [{ name: 'default', key_types: null, hands_out_keys: true, takes_keys: true }],
+  ]);
+  expect((await api.get('/api/issuers/')).body).toEqual([]);
+  const { body: role } = await api.post('/api/roles/', {
+    unique_name: 'no CAs',
+    permissions: ['devices.read'],
+  });
+  await api.post('/api/users/', { username: 'kim', password: 'the password of kim', role: role.id });
+  const kim = await api.as('kim', 'the password of kim');
+  for (const one of ['/api/key-stores/', '/api/issuers/']) {
+    expect((await kim.get(one)).status).toBe(403);
+    expect((await api.anonymous.get(one)).status).toBe(401);
+  }
+});

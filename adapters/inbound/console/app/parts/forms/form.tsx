@@ -93,7 +93,10 @@ export function Form({
           field={field}
           value={values[field.name]}
           told={complaints[field.name] ?? []}
-          set={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+          hint={typeof field.hint === 'function' ? field.hint(values) : field.hint}
+          set={(value) =>
+            setValues((before) => withoutHiddenFiles(fields, { ...before, [field.name]: value }))
+          }
         />
       ))}
       {children}
@@ -110,6 +113,13 @@ export function Form({
       </div>
     </form>
   );
+}
+
+/** The input of a file that is no longer shown has lost it, and cannot show it again. */
+function withoutHiddenFiles(fields: readonly Field[], values: Values): Values {
+  const shown = new Set(fields.filter(({ when }) => when?.(values) ?? true).map(({ name }) => name));
+  const hidden = fields.filter(({ name, type }) => type === 'file' && !shown.has(name));
+  return { ...values, ...Object.fromEntries(hidden.map(({ name }) => [name, ''])) };
 }
 
 const emptyOf = (type: Field['type']): Value => (type === 'check' ? false : type === 'checks' ? [] : '');

@@ -28,7 +28,8 @@ export interface Field {
   readonly type?: 'text' | 'password' | 'number' | 'area' | 'check' | 'choice' | 'checks' | 'file';
   readonly options?: readonly (readonly [value: string | number | null, title: string])[];
   readonly required?: boolean;
-  readonly hint?: string;
+  /** What there is to know; in a form also about what has been entered. */
+  readonly hint?: string | ((values: Values) => string | undefined);
   readonly initial?: Value;
   /** Empty text is sent too: it is how a value is taken away. */
   readonly sendEmpty?: boolean;
@@ -51,15 +52,17 @@ export function Input({
   field,
   value,
   told,
+  hint,
   set,
 }: {
-  readonly field: Field;
+  readonly field: Omit<Field, 'hint'>;
+  readonly hint?: string | undefined;
   readonly value: Value;
   readonly told: readonly string[];
   readonly set: (value: Value) => void;
 }) {
   const id = useId();
-  const { name, title, type = 'text', options = [], required, hint } = field;
+  const { name, title, type = 'text', options = [], required } = field;
   const describedBy =
     [hint && `${id}-h`, told.length > 0 && `${id}-e`].filter(Boolean).join(' ') || undefined;
   const common = {

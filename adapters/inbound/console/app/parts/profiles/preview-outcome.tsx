@@ -45,27 +45,27 @@ const m = messages(
   },
 );
 
-/** Who objects. */
+/** What an objection is about: a label before the sentence, and no part of it. */
 const objector = meanings(
   {
-    rules: 'The rules themselves',
-    domain: 'The domain',
-    issuingCa: 'The CA',
-    request: 'The request',
-    profile: 'The profile',
+    rules: 'Rules',
+    domain: 'Domain',
+    issuingCa: 'CA',
+    request: 'Request',
+    profile: 'Profile',
     names: 'Names of this service',
     lint: 'RFC 5280',
-    securityLevel: 'The security level',
+    securityLevel: 'Security level',
   },
   {
-    rules: 'Die Regeln selbst',
-    domain: 'Die Domäne',
-    issuingCa: 'Die Zertifizierungsstelle',
-    request: 'Der Antrag',
-    profile: 'Das Profil',
+    rules: 'Regeln',
+    domain: 'Domäne',
+    issuingCa: 'Zertifizierungsstelle',
+    request: 'Antrag',
+    profile: 'Profil',
     names: 'Namen dieses Dienstes',
     lint: 'RFC 5280',
-    securityLevel: 'Die Sicherheitsstufe',
+    securityLevel: 'Sicherheitsstufe',
   },
 );
 

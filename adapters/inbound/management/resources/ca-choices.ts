@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox';
+import type { Gateway } from '#core/gateway.ts';
+import { json } from '../errors.ts';
+import { nullable } from '../fields.ts';
+import { jsonResponse, type Route } from '../route.ts';
+import { issuingCas } from './issuing-cas.ts';
+
+const { tag } = issuingCas;
+
+/** What the configuration offers to a new issuing CA: where its key can be, and which upstream CAs there are. */
+export const caChoices = (gateway: Gateway): readonly Route[] => [keyStores(gateway), issuers(gateway)];
+
+const keyStore = Type.Object(
+  {
+    name: Type.String({ description: 'as the configuration calls it' }),
+    key_types: nullable(Type.Array(Type.String()), 'the types of keys that it makes; null: all of them'),
+    hands_out_keys: Type.Boolean({ description: 'a CA of type 3 needs a key store that does not' }),
+    takes_keys: Type.Boolean({ description: 'a CA of type 2 needs a key store that does' }),
+  },
+  { $id: 'KeyStore', additionalProperties: false },
+);
+
+const keyStores = (gateway: Gateway): Route => ({
+  method: 'GET',
+  path: '/api/key-stores',
+  operation: {
+    id: 'listKeyStores',
+    tag,
+    summary: 'List the configured key stores',
+    permission: 'cas.read',
+    responses: {
+      200: jsonResponse('The key stores, in the order of the configuration.', Type.Array(keyStore), [
+        { name: 'files', key_types: null, hands_out_keys: true, takes_keys: true },
+        { name: 'hsm', key_types: ['p-256', 'rsa-3072'], hands_out_keys: false, takes_keys: false },
+      ]),
+    },
+  },
+  handle: async (principal) =>
+    json(
+      200,
+      gateway.issuingCas.keyStores(principal).map(({ name, keyTypes, handsOutKeys, takesKeys }) => ({
+        name,
+        key_types: keyTypes === 'all' ? null : keyTypes,
+        hands_out_keys: handsOutKeys,
+        takes_keys: takesKeys,
+      })),
+    ),
+});
+
+const issuer = Type.Object(
+  {
+    name: Type.String({ description: 'as the configuration calls it' }),
+    protocol: nullable(
+      Type.String({ enum: ['est', 'cmp'] }),
+      'type 4 needs est, type 5 cmp; null: no CA can be made of it',
+    ),
+  },
+  { $id: 'ConfiguredIssuer', additionalProperties: false },
+);
+
+const issuers = (gateway: Gateway): Route => ({
+  method: 'GET',
+  path: '/api/issuers',
+  operation: {
+    id: 'listIssuers',
+    tag,
+    summary: 'List the configured upstream CAs',
+    permission: 'cas.read',
+    responses: {
+      200: jsonResponse('The upstream CAs, in the order of the configuration.', Type.Array(issuer), [
+        { name: 'plant', protocol: 'est' },
+      ]),
+    },
+  },
+  handle: async (principal) => json(200, gateway.issuingCas.issuers(principal)),
+});
