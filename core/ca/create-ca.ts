@@ -15,6 +15,7 @@ import { newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { KeyReference } from '../records/key-reference.ts';
 import { keyShortcoming, validityShortcoming } from '../security/demands.ts';
+import { guardedKey } from '../signing/guarded-key.ts';
 import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
 import { localIssuer } from '../signing/local-issuer.ts';
 import { commitFor } from '../storage/made.ts';
@@ -35,7 +36,7 @@ import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key
 import { proven } from '../x509/readable-certificate.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'store'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'ownKeyStores' | 'store'>,
     WithConfiguration,
     WithSettings {}
 
@@ -163,7 +164,10 @@ async function certifyRoot(
     issuer: undefined,
     security: (await context.configuration.current()).security,
   });
-  const answer = await localIssuer(keyStore.keys, key.id, []).issue({ prepared, operation: 'enrol' });
+  const answer = await localIssuer(guardedKey(context, reference(keyStore, key), subjectKey), []).issue({
+    prepared,
+    operation: 'enrol',
+  });
   if (answer.kind !== 'issued') throw new Fault('internal', 'a local issuer does not defer');
   const { certificate } = answer;
   const { template } = prepared;

@@ -22,7 +22,7 @@ import { hasExpired } from '../x509/validity.ts';
 import { credentialWrites } from './own-credentials.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'ownKeyStores' | 'store'>,
     WithConfiguration,
     WithSettings {}
 

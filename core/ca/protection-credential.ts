@@ -1,20 +1,22 @@
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { nearestCa } from '../configuration/nearest-ca.ts';
-import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Credential } from '../records/credential.ts';
+import { guardedKey } from '../signing/guarded-key.ts';
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
+import { parseCertificate } from '../x509/certificate.ts';
 import {
   authorityInfoAccessExtension,
   crlDistributionPointsExtension,
 } from '../x509/extensions/locations.ts';
 import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
+import { readPublicKey } from '../x509/public-key.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'ownKeyStores' | 'store'>,
     WithConfiguration,
     WithSettings {}
 
@@ -67,13 +69,12 @@ export class ProtectionCredentials {
   }
 
   #open({ chain }: LoadedCa, { certificate, key, signatureSuite }: Credential): ProtectionCredential {
-    const keys = this.#context.keyStores.get(key.store);
-    if (!keys) throw new Fault('unavailable', 'the key store of the protection credential is not configured');
+    const guarded = guardedKey(this.#context, key, readPublicKey(parseCertificate(certificate).spki));
     return {
       certificate,
       chain,
       algorithm: signatureSuite,
-      sign: (data) => keys.sign(key.id, signatureSuite, data),
+      sign: (data) => guarded.sign(signatureSuite, data),
     };
   }
 }

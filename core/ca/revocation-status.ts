@@ -6,6 +6,7 @@ import type { WithSettings } from '../ports/settings.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Credential } from '../records/credential.ts';
 import type { KeyReference } from '../records/key-reference.ts';
+import { guardedKey } from '../signing/guarded-key.ts';
 import {
   defaultSignatureAlgorithm,
   type SignatureAlgorithm,
@@ -20,7 +21,7 @@ import { hasExpired } from '../x509/validity.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'ownKeyStores' | 'store'>,
     WithConfiguration,
     WithSettings {}
 
@@ -103,14 +104,12 @@ export function revocationStatuses(context: Dependencies): RevocationStatuses {
     key: KeyReference,
     algorithm: SignatureAlgorithm,
   ): Pick<Responder, 'publicKey' | 'algorithm' | 'sign'> {
+    const publicKey = readPublicKey(spki);
+    const guarded = guardedKey(context, key, publicKey);
     return {
-      publicKey: readPublicKey(spki).bytes,
+      publicKey: publicKey.bytes,
       algorithm: signatureAlgorithmIdentifier(algorithm),
-      sign(data) {
-        const keys = context.keyStores.get(key.store);
-        if (!keys) throw new Fault('unavailable', 'the key store of the responder is not configured');
-        return keys.sign(key.id, algorithm, data);
-      },
+      sign: (data) => guarded.sign(algorithm, data),
     };
   }
 

@@ -1,5 +1,4 @@
 import { Fault } from '../fault.ts';
-import type { KeyStore } from '../ports/keys.ts';
 import type { Ports } from '../ports/ports.ts';
 import { compileProfile } from '../profiles/apply.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
@@ -9,6 +8,7 @@ import type { IssuingCa } from '../records/issuing-ca.ts';
 import type { CertificateProfile } from '../records/profile.ts';
 import type { Webhook } from '../records/webhook.ts';
 import { absentIssuer } from '../signing/absent-issuer.ts';
+import { guardedKey } from '../signing/guarded-key.ts';
 import { localIssuer } from '../signing/local-issuer.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { basicConstraintsOf, subjectKeyIdentifierOf } from '../x509/certificate.ts';
@@ -42,18 +42,17 @@ export function readCa(
   return { certificate, above: chain.map(readCertificate) };
 }
 
-export function loadCa(ports: Pick<Ports, 'keyStores' | 'issuers'>, record: IssuingCa): LoadedCa {
+export function loadCa(
+  ports: Pick<Ports, 'keyStores' | 'ownKeyStores' | 'clock' | 'issuers'>,
+  record: IssuingCa,
+): LoadedCa {
+  const { key, issuer: upstream } = record;
   const chain = [record.certificate, ...record.chain];
-  const issuer = record.key
-    ? localIssuer(keyStoreOf(ports, record.key.store), record.key.id, chain)
-    : (ports.issuers.get(record.issuer ?? '') ?? absentIssuer(record.issuer ?? ''));
-  return { record, ...readCa(record, record.key !== null), chain, issuer };
-}
-
-function keyStoreOf({ keyStores }: Pick<Ports, 'keyStores'>, name: string): KeyStore {
-  const store = keyStores.get(name);
-  if (!store) throw new Fault('unavailable', `no key store called ${name} is configured`);
-  return store;
+  const read = readCa(record, key !== null);
+  const issuer = key
+    ? localIssuer(guardedKey(ports, key, readPublicKey(read.certificate.spki)), chain)
+    : (ports.issuers.get(upstream ?? '') ?? absentIssuer(upstream ?? ''));
+  return { record, ...read, chain, issuer };
 }
 
 export const loadRegistration = (

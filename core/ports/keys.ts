@@ -30,6 +30,8 @@ export interface KeyStore {
    * Where it is absent or false, the intent to sign is stored durably first.
    */
   readonly inProcess?: boolean;
+  /** The key as this process holds it in memory: another object once it has been read again. Absent where keys stay outside. */
+  held?(id: string): object | undefined;
   /** `label` is for people and tools of the device (at most 100 characters); it need not be unique. */
   generate(type: KeyType, label: string): Promise<StoredKey>;
   /** Absent where keys cannot come from outside. `pkcs8` is an unencrypted PrivateKeyInfo, DER. */

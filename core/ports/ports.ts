@@ -14,6 +14,8 @@ import type { Vault } from './vault.ts';
 export interface Ports {
   readonly store: Store;
   readonly keyStores: ReadonlyMap<string, KeyStore>;
+  /** Those that are part of Postern and keep keys in the memory of this process; default: none. */
+  readonly ownKeyStores?: ReadonlySet<string>;
   readonly issuers: ReadonlyMap<string, Issuer>;
   readonly vault: Vault;
   /** Absent where the service has no place of its own: in tests. */

@@ -1,18 +1,17 @@
 import type { Issuer } from '../ports/issuer.ts';
-import type { KeyStore } from '../ports/keys.ts';
 import { assembleCertificate } from '../x509/certificate.ts';
-import { signByCa } from './key-stores.ts';
+import type { GuardedKey } from './guarded-key.ts';
 
-/** Our own CA: signs with a key in `keys`. `chain` starts with the CA certificate, DER. */
-export function localIssuer(keys: KeyStore, key: string, chain: readonly Uint8Array[]): Issuer {
+/** Our own CA: signs with its key. `chain` starts with the CA certificate, DER. */
+export function localIssuer(key: GuardedKey, chain: readonly Uint8Array[]): Issuer {
   return {
-    inProcess: keys.inProcess === true,
+    inProcess: key.inProcess,
     chain: async () => chain,
     async issue({ prepared: { tbs, template } }, signal) {
       const { signatureAlgorithm } = template;
-      const signature = await signByCa(keys, key, signatureAlgorithm, tbs, signal);
+      const signature = await key.sign(signatureAlgorithm, tbs, signal);
       return { kind: 'issued', certificate: assembleCertificate(tbs, signatureAlgorithm, signature), chain };
     },
-    health: () => keys.health(),
+    health: () => key.health(),
   };
 }

@@ -7,6 +7,8 @@ export interface Chosen<S extends Slot = Slot> {
   readonly name: string;
   readonly plugin: Plugin<S>;
   readonly config: Table;
+  /** It is part of Postern, not a module from outside. */
+  readonly builtIn: boolean;
 }
 
 /** Where plugins come from. */
@@ -50,7 +52,12 @@ export async function choose(
       const plugin = await find(slot, name, path, own, input, problems);
       if (!plugin) continue;
       const { plugin: _, module: __, ...members } = own;
-      chosen.push({ name, plugin, config: readTable(members, plugin.config, path, input.source, problems) });
+      chosen.push({
+        name,
+        plugin,
+        config: readTable(members, plugin.config, path, input.source, problems),
+        builtIn: input.catalog.includes(plugin),
+      });
     }
   }
   return chosen;

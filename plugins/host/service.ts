@@ -115,6 +115,7 @@ export async function openService(
     ...surroundings,
     store: store!,
     keyStores,
+    ownKeyStores: ownKeyStores(configuration),
     issuers,
     notifier: createNotifier(),
     passwords,
@@ -142,6 +143,10 @@ export async function openService(
     },
   };
 }
+
+/** A key store from outside is not believed when it says that it signs in this process. */
+const ownKeyStores = ({ keys }: Configuration): ReadonlySet<string> =>
+  new Set(keys.filter(({ builtIn }) => builtIn).map(({ name }) => name));
 
 /** RFC 6960 §A.1: over plain HTTP, as whoever asks cannot be made to check another certificate first. */
 function ocspUrl({ inbound }: Configuration, publicUrl: string): { ocspUrl?: string } {

@@ -23,6 +23,7 @@ function issuers(names: readonly string[], events: string[], fails: Record<strin
     (name): Chosen<'issuers'> => ({
       name,
       config: { of: name },
+      builtIn: true,
       plugin: definePlugin({
         slot: 'issuers',
         name: 'upstream',

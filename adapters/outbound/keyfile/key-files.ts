@@ -55,6 +55,7 @@ export async function openKeyFiles(options: {
   return {
     keyTypes: 'all',
     inProcess: true,
+    held: (id) => cache.get(id),
     generate: async (type, label) => store(await generatePrivateKey(type), label),
     import: async (pkcs8, label) => store(importPrivateKey(pkcs8), label),
     publicKey: async (id) => (await load(id)).spki,
