@@ -1,9 +1,7 @@
-import { createCmp } from '#adapters/inbound/cmp/mount.ts';
 import { createEst } from '#adapters/inbound/est/mount.ts';
 import type { HttpRequest, HttpResponse, Mount } from '#adapters/inbound/http/exchange.ts';
 import { createManagement } from '#adapters/inbound/management/mount.ts';
 import { createRest } from '#adapters/inbound/rest/mount.ts';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { computeMac } from '#adapters/wire/cmp/mac.ts';
 import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
@@ -14,8 +12,9 @@ import { assembleCertificate, parseTbsCertificate } from '#core/x509/certificate
 import { buildCertReqMsg } from '#core/x509/crmf-builder.ts';
 import { emptyName, type Name } from '#core/x509/name.ts';
 import { assembleCertificationRequest } from '#core/x509/request-builder.ts';
+import type { recordingLog } from '#tests/fakes/log.ts';
 import { baseUrl } from '#tests/fixtures/api.ts';
-import { crmf, ir, openingMessage, passwordBasedMac } from '#tests/fixtures/cmp-client.ts';
+import { cmpServer, crmf, ir, openingMessage, passwordBasedMac } from '#tests/fixtures/cmp-client.ts';
 import { basic, httpRequest } from '#tests/fixtures/enrolment.ts';
 import { adminPassword, type Installation, installation } from '#tests/fixtures/installation.ts';
 import { makerCa, register, trust } from '#tests/fixtures/manufacturer.ts';
@@ -32,6 +31,7 @@ interface Service {
   readonly authorization: string;
   readonly secret: string;
   readonly token: string;
+  readonly logs: readonly ReturnType<typeof recordingLog>[];
   readonly mounts: Readonly<Record<'est' | 'rest' | 'cmp' | 'management', Mount>>;
 }
 
@@ -43,15 +43,8 @@ async function service(): Promise<Service> {
   const { device, password } = await site.device('pump-1');
   const config = await gateway.noOnboardingConfigs.read(admin, device.noOnboardingConfig!);
   const [management] = createManagement(gateway, log, clock, baseUrl);
-  const cmp = createCmp({
-    gateway,
-    clock,
-    entropy: systemEntropy,
-    log,
-    confirmWithin: 600_000,
-    decideWithin: 600_000,
-  });
-  const mounts = { est: createEst(gateway), rest: createRest(gateway), cmp, management };
+  const cmp = cmpServer(gateway, clock);
+  const mounts = { est: createEst(gateway), rest: createRest(gateway), cmp: cmp.mount, management };
   const signIn = await management.handle(
     httpRequest({
       path: '/api/token/',
@@ -65,6 +58,7 @@ async function service(): Promise<Service> {
     authorization: basic('pump-1', password),
     secret: config.cmpSharedSecret!,
     token: access,
+    logs: [site.log, cmp.log],
     mounts,
   };
 }
@@ -88,11 +82,13 @@ function handler(name: string, corpora: readonly string[], send: Send): Target {
           }
           // The next input has room of its own in all limits on attempts; an access token lasts longer than a few of them.
           current.site.clock.advance(name === 'import' || name === 'management' ? 0 : 61_000);
-          const logged = current.site.log.entries.length;
+          const logged = current.logs.map(({ entries }) => entries.length);
           const { status, body } = await send(current, input);
           const octets =
             body instanceof Uint8Array || typeof body === 'string' ? Buffer.from(body) : Buffer.alloc(0);
-          for (const { level, event, cause } of current.site.log.entries.slice(logged)) {
+          for (const { level, event, cause } of current.logs.flatMap((log, n) =>
+            log.entries.slice(logged[n]),
+          )) {
             if (level === 'error' && !(cause instanceof Fault && cause.code !== 'internal'))
               throw cause ?? new Error(event);
           }
