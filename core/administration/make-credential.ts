@@ -9,9 +9,9 @@ import {
   recordedCredential,
 } from '../ca/own-credentials.ts';
 import { linkRoots } from '../ca/root-links.ts';
-import { serverNames } from '../ca/server-names.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
+import { serverNames } from '../issuance/server-names.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';

@@ -163,6 +163,7 @@ async function certifyRoot(
     issuerKey: subjectKey.type,
     issuer: undefined,
     security: (await context.configuration.current()).security,
+    ownNames: undefined,
   });
   const answer = await localIssuer(guardedKey(context, reference(keyStore, key), subjectKey), []).issue({
     prepared,

@@ -14,6 +14,7 @@ import { resolveCa, resolveDomain } from '../configuration/target.ts';
 import { atField, Fault } from '../fault.ts';
 import { type Issued, issuedCertificate, rehearse } from '../issuance/issue.ts';
 import type { Deferral } from '../issuance/outcome.ts';
+import { demandNoOwnName } from '../issuance/own-names.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
@@ -172,7 +173,8 @@ async function cleared(
     device: undefined,
   } as const;
   // What does not fit the profile is not worth anybody's time.
-  applied(requested, context.clock.now());
+  const planned = applied(requested, context.clock.now());
+  if (!csr) demandNoOwnName(context.settings.serverNames, planned);
   const { subject, extensions, publicKey } = requested;
   const identity = {
     requester: accountKey(actor) ?? `${actor.kind}:${actor.name}`,

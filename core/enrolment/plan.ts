@@ -9,6 +9,7 @@ import { publicUrlsOf } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, Requested } from '../issuance/outcome.ts';
+import { demandNoOwnName } from '../issuance/own-names.ts';
 import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -28,7 +29,6 @@ import { demandChannelBinding } from './channel-binding.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
 import { demandChange, onlyRenewals, renamed } from './name-change.ts';
 import { type Renewed, renewedCertificate } from './renewed.ts';
-import { demandNotOurs } from './reserved-names.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
@@ -133,7 +133,8 @@ export function plannedOutcome(
     demandSameNames(renewed, outcomeAt(context, requester, plan, proven.request, now));
     demandChange(change, renewed, planned);
   } else if (operation === 'renewal') demandSameNames(renewed, planned);
-  demandNotOurs(context.settings, planned);
+  // Before anybody has to approve it, and before a key is made. With a request at hand, the rehearsal says so.
+  if (!proven.request) demandNoOwnName(context.settings.serverNames, planned);
   if (!proven.request && !ca.record.key) {
     throw new Fault('unsupported', 'keys are not made here for an upstream CA');
   }

@@ -4,6 +4,7 @@ import type { Configuration, LoadedCa, WithConfiguration } from '../configuratio
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveDomain } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
+import { demandNoOwnName } from '../issuance/own-names.ts';
 import { draft } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -26,7 +27,6 @@ import type { CertificateTemplate } from '../x509/certificate.ts';
 import { commonName } from '../x509/name.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
-import { demandNotOurs } from './reserved-names.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'patterns' | 'store'>,
@@ -146,7 +146,7 @@ export async function preview(
         (field, value, because) => explanations.push({ field, value, because }),
       );
     });
-    if (outcome && device) tried('names', () => demandNotOurs(context.settings, outcome));
+    if (outcome) tried('names', () => demandNoOwnName(context.settings.serverNames, outcome));
     if (outcome) certificate = drafted(context, configuration, ca, request, outcome, object);
   }
   return {

@@ -4,6 +4,7 @@ import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { IssuerAnswer, Prepared } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { type Handle, newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -17,7 +18,7 @@ import { type NewCertificate, newCertificate, signed } from './new-certificate.t
 import { type Preparation, prepare } from './prepare.ts';
 import { newSerial } from './serial.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration, WithSettings {}
 
 /** For whom, by what rules and over which protocol a certificate is issued. */
 export interface Commission {
@@ -31,6 +32,8 @@ export interface Commission {
   readonly profileName: string;
   readonly protocol: string;
   readonly actor: Actor;
+  /** The service certifies a key of its own: it may bear its own names. */
+  readonly forService?: true;
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string;
   /** What has to happen in the transaction that records the certificate (DER), which is `issuedCertificate` there. */
@@ -41,6 +44,7 @@ export interface Commission {
 
 /** Of a commission that the service gives itself: no device has asked for it, and no profile says what comes of it. */
 export const forItself = {
+  forService: true,
   request: undefined,
   device: null,
   domain: null,
@@ -64,9 +68,15 @@ export const issuedCertificate = newHandle('certificate');
 
 /** As far as a certificate can come without a signature. Faults: those of `prepare`. */
 export const rehearse = (
-  { clock, entropy }: Pick<Ports, 'clock' | 'entropy'>,
+  { clock, entropy, settings }: Pick<Ports, 'clock' | 'entropy'> & WithSettings,
   { security }: Pick<Configuration, 'security'>,
-  { ca, outcome, subjectKey, request }: Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request'>,
+  {
+    ca,
+    outcome,
+    subjectKey,
+    request,
+    forService,
+  }: Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request' | 'forService'>,
 ): Prepared =>
   prepare({
     outcome,
@@ -78,6 +88,7 @@ export const rehearse = (
     issuer: ca.certificate,
     above: ca.above,
     security,
+    ownNames: forService ? undefined : settings.serverNames,
   });
 
 /** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */

@@ -1,5 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { Prepared } from '../ports/issuer.ts';
+import type { GatewaySettings } from '../ports/settings.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import { faultOf, type Shortcoming, shortcomings } from '../security/demands.ts';
 import type { LevelRules } from '../security/levels.ts';
@@ -15,6 +16,7 @@ import { lintBuilt } from '../x509/lint.ts';
 import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
+import { demandNoOwnName } from './own-names.ts';
 
 export interface Preparation {
   readonly outcome: Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'> &
@@ -30,6 +32,8 @@ export interface Preparation {
   readonly above?: readonly Certificate[];
   /** What the security level of the service demands. */
   readonly security: LevelRules;
+  /** The names of this service, which nobody else gets; undefined when the service certifies itself. */
+  readonly ownNames: GatewaySettings['serverNames'] | undefined;
 }
 
 /** What `prepare` made before and the store has kept: its `tbs`, and the request that it answers. */
@@ -52,7 +56,7 @@ interface Draft {
 }
 
 /** Builds the TBSCertificate, lints it and holds it against the security level. */
-export function draft(preparation: Omit<Preparation, 'request'>): Draft {
+export function draft(preparation: Omit<Preparation, 'request' | 'ownNames'>): Draft {
   const { outcome, subjectKey, serial, issuerName, issuerKey, issuer, above, security } = preparation;
   const template: CertificateTemplate = {
     serial,
@@ -81,9 +85,10 @@ export function draft(preparation: Omit<Preparation, 'request'>): Draft {
   };
 }
 
-/** Faults: badCsr with the lint's findings; for the security level badAlgorithm, conflict. */
+/** Faults: forbidden for a name of this service; badCsr with the lint's findings; for the security level badAlgorithm, conflict. */
 export function prepare(preparation: Preparation): Prepared {
   const { template, tbs, findings, shortcomings } = draft(preparation);
+  if (preparation.ownNames) demandNoOwnName(preparation.ownNames, template);
   if (findings.length > 0) {
     throw new Fault(
       'badCsr',

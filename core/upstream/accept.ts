@@ -5,8 +5,10 @@ import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import { issuedCertificate } from '../issuance/issue.ts';
 import { newCertificate, signed } from '../issuance/new-certificate.ts';
+import { demandNoOwnName } from '../issuance/own-names.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Handle, Values, Write } from '../ports/store.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { signatureShortcoming } from '../security/demands.ts';
@@ -21,7 +23,8 @@ import { disown } from './ending.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithSettings {}
 
 type Answered = Extract<IssuerAnswer, { kind: 'issued' }>;
 
@@ -42,12 +45,15 @@ export async function accept(
   try {
     checked = await checkedBy(context, request, check);
     await demandSignature(context, checked);
+    // Of a CA of ours the names are ours.
+    if (request.ca !== null) demandNoOwnName(context.settings.serverNames, checked.certificate);
     if (request.device !== null && !(await context.store.get('device', request.device)))
       throw new Fault('notFound', 'the device is gone');
   } catch (error) {
     const fault = toFault(error);
     if (fault.code === 'unavailable' || fault.code === 'internal') throw fault;
-    const said = fault.code === 'notFound' ? fault : new Fault('unavailable', fault.detail, { cause: fault });
+    const isFinal = fault.code === 'notFound' || fault.code === 'forbidden';
+    const said = isFinal ? fault : new Fault('unavailable', fault.detail, { cause: fault });
     return disown(context, request, issuer, answer, said);
   }
   try {

@@ -3,6 +3,7 @@ import { Fault, type FaultCode, toFault } from '../fault.ts';
 import { recall } from '../issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Changes } from '../ports/store.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
@@ -14,7 +15,8 @@ import { certifiedCa, fail, refuse, withdraw, wrongHolds } from './ending.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithSettings {}
 
 /** What a call takes that says nothing itself, and what is left on top of it before another try. Milliseconds. */
 const usualTimeout = 60_000;

@@ -3,6 +3,7 @@ import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import type { Prepared } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { retried } from '../storage/retry.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
@@ -13,7 +14,8 @@ import type { WithCircuits } from './circuits.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithSettings {}
 
 /** For so long an upstream is given to decide. Milliseconds. */
 const patience = 30 * 24 * 3_600_000;

@@ -4,6 +4,7 @@ import { Fault } from '../fault.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { requestDigest } from '../requester/request-identity.ts';
@@ -27,7 +28,8 @@ import type { WithCircuits } from './circuits.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithSettings {}
 
 /** A CA of ours that an upstream is to certify. */
 export interface UpstreamCertifiedCa {
@@ -138,6 +140,7 @@ async function wantedOf(
     issuerKey: rootKey.type,
     issuer: root,
     security: (await context.configuration.current()).security,
+    ownNames: undefined,
   });
   issuerNamed(context, issuer).check?.({ prepared, operation: 'enrol' });
   const purpose = { kind: 'ca', uniqueName, type, isActive, key: reference(keyStore, key) } as const;

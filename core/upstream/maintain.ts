@@ -2,6 +2,7 @@ import { systemActor } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Condition } from '../ports/store.ts';
 import type { UpstreamRequest, UpstreamRequestState } from '../records/upstream-request.ts';
 import { takeOn } from './advance.ts';
@@ -12,7 +13,8 @@ import { fail, withdraw } from './ending.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithSettings {}
 
 const page = 200;
 /** Requests that one run takes on at once, and upstreams' chains are looked at. */

@@ -5,6 +5,7 @@ import type { Deferral } from '../issuance/outcome.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import type { LevelRules } from '../security/levels.ts';
@@ -18,7 +19,8 @@ import type { WithCircuits } from './circuits.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithSettings {}
 
 /** A certificate that may have to come from an upstream CA. */
 export interface UpstreamCommission extends Commission {
@@ -114,6 +116,7 @@ function wantedOf(
     issuer: ca.certificate,
     above: ca.above,
     security,
+    ownNames: commission.forService ? undefined : context.settings.serverNames,
   });
   issuer.check?.({ prepared, operation, renews, message });
   const { device, domain, profile, profileName, protocol, actor, inventoryName = null } = commission;

@@ -90,6 +90,7 @@ export function issuerContract(
         issuerKey: issuerKey.type,
         issuer: issuing,
         security: levelNamed('brownfield'),
+        ownNames: undefined,
       });
     }
 
