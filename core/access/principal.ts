@@ -1,4 +1,5 @@
 import { Fault } from '../fault.ts';
+import type { Reads, Store } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Permission } from './permissions.ts';
 
@@ -18,6 +19,10 @@ export function demand(principal: Principal, permission: Permission): void {
     throw new Fault('forbidden', `this needs the permission ${permission}`);
   }
 }
+
+/** The reads of many records that an account asks for. */
+export const readsOf = (store: Store, { actor }: Principal): Reads =>
+  store.readsFor?.(`${actor.kind}:${actor.id}`) ?? store;
 
 /** For `core/accounts` alone: whoever calls it has checked who it is. */
 export function mintPrincipal(actor: Actor, granted: readonly string[]): Principal {

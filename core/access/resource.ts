@@ -15,7 +15,7 @@ import {
 } from '../ports/store.ts';
 import { idOf } from '../storage/made.ts';
 import type { Permission } from './permissions.ts';
-import { demand, type Principal } from './principal.ts';
+import { demand, type Principal, readsOf } from './principal.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
@@ -89,7 +89,7 @@ export function resource<K extends Kind, Input, View>(
     async list(principal, query) {
       demand(principal, rules.reads);
       const where = [...(query.where ?? []), ...(rules.shown ?? [])];
-      const page = await context.store.list(kind, { ...query, where });
+      const page = await readsOf(context.store, principal).list(kind, { ...query, where });
       return { ...page, records: page.records.map((record) => rules.view(record, principal)) };
     },
     async read(principal, id) {

@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -18,7 +18,7 @@ export function auditEvents({ store, vault }: Pick<Ports, 'store' | 'vault'>): A
   return {
     async list(principal, query) {
       demand(principal, 'audit.read');
-      return store.list('auditEvent', query);
+      return readsOf(store, principal).list('auditEvent', query);
     },
     async read(principal, id) {
       demand(principal, 'audit.read');

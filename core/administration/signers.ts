@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
@@ -59,7 +59,10 @@ export function signers(context: Dependencies): Signers {
   return {
     list(principal, query) {
       demand(principal, 'signers.read');
-      return store.list('credential', { ...query, where: [...(query.where ?? []), isSigner] });
+      return readsOf(store, principal).list('credential', {
+        ...query,
+        where: [...(query.where ?? []), isSigner],
+      });
     },
     read(principal, id) {
       demand(principal, 'signers.read');
@@ -97,7 +100,7 @@ export function signers(context: Dependencies): Signers {
     messages: {
       list(principal, query) {
         demand(principal, 'signers.read');
-        return store.list('signedMessage', query);
+        return readsOf(store, principal).list('signedMessage', query);
       },
       async read(principal, id) {
         demand(principal, 'signers.read');

@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
@@ -13,7 +13,7 @@ export interface UpstreamRequests {
 export const upstreamRequests = ({ store }: Pick<Ports, 'store'>): UpstreamRequests => ({
   async list(principal, query) {
     demand(principal, 'certificates.read');
-    const page = await store.list('upstreamRequest', query);
+    const page = await readsOf(store, principal).list('upstreamRequest', query);
     return { ...page, records: page.records.map(shown) };
   },
   async read(principal, id) {

@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -116,7 +116,7 @@ export function approvals(context: Dependencies): Approvals {
   return {
     async list(principal, query) {
       demand(principal, 'approvals.read');
-      const page = await store.listWithout('approval', largeFields, query);
+      const page = await readsOf(store, principal).listWithout('approval', largeFields, query);
       return { ...page, records: page.records.map(shown) };
     },
     async read(principal, id) {

@@ -1,5 +1,4 @@
-import type { Principal } from '../access/principal.ts';
-import { demand } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
@@ -114,7 +113,13 @@ export function devices(context: Dependencies, crls: Crls): Devices {
     ...collection,
     async list(principal, query) {
       const page = await collection.list(principal, query);
-      return { ...page, records: await deviceViews(context, page.records) };
+      return {
+        ...page,
+        records: await deviceViews(
+          { clock: context.clock, store: readsOf(context.store, principal) },
+          page.records,
+        ),
+      };
     },
     read: async (principal, id) => view(await collection.read(principal, id)),
     // One that has just been made has no certificates yet: nothing to search for.

@@ -1,5 +1,5 @@
 import type { Ports } from '../ports/ports.ts';
-import type { Condition, Query } from '../ports/store.ts';
+import type { Condition, Query, Reads } from '../ports/store.ts';
 import type { Device } from '../records/device.ts';
 import { wholeSecond } from '../x509/validity.ts';
 
@@ -38,7 +38,7 @@ export const newDeviceView = (device: Device): DeviceView => ({
 
 /** The devices as they are shown, in the same order. */
 export async function deviceViews(
-  context: Pick<Ports, 'clock' | 'store'>,
+  context: Pick<Ports, 'clock'> & { readonly store: Reads },
   devices: readonly Device[],
 ): Promise<readonly DeviceView[]> {
   const now = context.clock.now();
@@ -60,7 +60,7 @@ const most = 5000;
 
 /** By device; without those that have no certificate that is good. */
 async function nextExpiries(
-  context: Pick<Ports, 'store'>,
+  context: { readonly store: Reads },
   now: number,
   devices: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {

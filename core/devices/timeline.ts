@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Page } from '../ports/store.ts';
@@ -21,7 +21,7 @@ export async function deviceTimeline(
 ): Promise<Page<ChainedEvent>> {
   demand(principal, 'history.read');
   await deviceWith(context, id);
-  const { store } = context;
+  const reads = readsOf(context.store, principal);
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= mostEvents)) {
     throw new Fault('malformed', `a page has 1 to ${mostEvents} records`, { field: 'limit' });
   }
@@ -30,14 +30,14 @@ export async function deviceTimeline(
   }
   const own = async (kind: 'certificate' | 'approval'): Promise<readonly string[]> => {
     const whose = [{ field: 'device', is: 'equal', value: id } as const];
-    const tallies = await store.tally(kind, whose, ['id'], mostObjects);
+    const tallies = await reads.tally(kind, whose, ['id'], mostObjects);
     return tallies.map(({ values: [of] }) => `${kind}:${of}`);
   };
   const objects = [`device:${id}`, ...(await own('certificate')), ...(await own('approval'))];
   const before: Condition<'auditEvent'>[] =
     cursor === undefined ? [] : [{ field: 'id', is: 'less', value: Number(cursor) }];
   const matching = (...where: readonly Condition<'auditEvent'>[]) =>
-    store.list('auditEvent', { where: [...where, ...before], limit });
+    reads.list('auditEvent', { where: [...where, ...before], limit });
   const [told, refused] = await Promise.all([
     matching({ field: 'object', is: 'oneOf', value: objects }),
     // What came to nothing has no object of the device's; its actor is written like this.

@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
@@ -122,7 +122,7 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
     isRelay,
     async list(principal, query) {
       demand(principal, 'certificates.read');
-      const page = await store.list('transaction', query);
+      const page = await readsOf(store, principal).list('transaction', query);
       return { ...page, records: page.records.map(shown) };
     },
     async read(principal, id) {

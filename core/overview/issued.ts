@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Setting, Store } from '../ports/store.ts';
+import type { Reads, Setting, Store } from '../ports/store.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 
 export const day = 24 * 3_600_000;
@@ -36,7 +36,7 @@ const decode = (setting: Setting | undefined): IssuedByDay =>
 /** An issuance that began before midnight may end after it. */
 export const isOver = (begins: number, now: number): boolean => begins + day + hour < now;
 
-export async function issuedOn(store: Store, begins: number): Promise<readonly Issued[]> {
+export async function issuedOn(store: Reads, begins: number): Promise<readonly Issued[]> {
   const tallies = await store.tally(
     'certificate',
     [

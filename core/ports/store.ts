@@ -233,15 +233,8 @@ export interface DeviceLogin {
 
 export type DeviceSecret = 'estPassword' | 'cmpSharedSecret';
 
-/**
- * Everything durable. Faults of every member: unavailable (the database is out of reach: try again), internal.
- * When `commit` resolves, its writes survive a power cut; when it rejects, none of them happened, unless the Fault is
- * `unavailable`, which leaves that open.
- */
-export interface Store {
-  get<K extends Kind>(kind: K, id: number): Promise<Records[K] | undefined>;
-  /** The record with these values, the lowest id where several have. Meant for unique or indexed fields. */
-  find<K extends Kind>(kind: K, where: Partial<Records[K]>): Promise<Records[K] | undefined>;
+/** Reads of many records. */
+export interface Reads {
   list<K extends Kind>(kind: K, query: Query<K>): Promise<Page<Records[K]>>;
   /** The same for records that are large: these fields are neither read nor there. Faults: malformed where one of them is the order. */
   listWithout<K extends Kind, F extends keyof Records[K] & string>(
@@ -261,6 +254,23 @@ export interface Store {
     by: readonly (keyof Records[K] & string)[],
     atMost: number,
   ): Promise<readonly Tally[]>;
+}
+
+/**
+ * Everything durable. Faults of every member: unavailable (the database is out of reach: try again), internal.
+ * When `commit` resolves, its writes survive a power cut; when it rejects, none of them happened, unless the Fault is
+ * `unavailable`, which leaves that open.
+ */
+export interface Store extends Reads {
+  get<K extends Kind>(kind: K, id: number): Promise<Records[K] | undefined>;
+  /** The record with these values, the lowest id where several have. Meant for unique or indexed fields. */
+  find<K extends Kind>(kind: K, where: Partial<Records[K]>): Promise<Records[K] | undefined>;
+  /**
+   * The same reads for an account, apart from those of maintenance and enrolment: one of them is under way at a time, its others
+   * wait. Faults besides: unavailable when too many wait or one takes too long. Absent where a store does not
+   * tell accounts apart.
+   */
+  readsFor?(account: string): Reads;
   /** By common name, or by id where `name` is a number and no device is called so. */
   deviceLogin(name: string, secret: DeviceSecret): Promise<DeviceLogin | undefined>;
   /**

@@ -1,4 +1,4 @@
-import { demand, type Principal } from '../access/principal.ts';
+import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -35,7 +35,7 @@ export function webhookDeliveries(context: Pick<Ports, 'clock' | 'store'>): Webh
   return {
     async list(principal, query) {
       demand(principal, 'webhooks.read');
-      const page = await store.list('webhookDelivery', query);
+      const page = await readsOf(store, principal).list('webhookDelivery', query);
       return { ...page, records: page.records.map(shownDelivery) };
     },
     async read(principal, id) {

@@ -7,6 +7,14 @@ import { runs } from '#tests/property.ts';
 import { type Databases, failure } from './store.ts';
 import { event, insert, nullable, withCa } from './store-samples.ts';
 
+/** SQL: so many copies of the first certificate under serial numbers of their own. */
+const moreCertificates = (count: number): string => `
+  insert into certificates (created_at, common_name, ca, serial_number, subject, not_valid_before, not_valid_after,
+    fingerprint, status, protocol, hidden, der)
+  with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+  select i, common_name, ca, 'F' || i, subject, not_valid_before, not_valid_after, fingerprint, 'good', protocol, hidden, der
+  from n, (select * from certificates limit 1) as first`;
+
 type Field = keyof StoredCertificate & string;
 
 const statuses = ['good', 'good', 'good', 'revoked', 'hold', 'intended', 'failed'] as const;
@@ -386,6 +394,43 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await failure(acted('ü'))).toMatchObject({ code: 'malformed', field: 'actor' });
       const wrong = store.count('role', [{ field: 'createdAt', is: 'startsWith', value: '1' }], 5);
       expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'createdAt' });
+    });
+
+    test('an account lists, counts and tallies the same', async () => {
+      const store = await (await fresh()).open();
+      const records = await certificates(store);
+      const reads = store.readsFor!('user:1');
+      const order = { field: 'subject', descending: true } as const;
+      const { records: found } = await reads.list('certificate', { order, limit: 1000 });
+      expect(found.map(({ id }) => id)).toEqual(sorted(records, 'subject', true));
+      const brief = await reads.listWithout('certificate', ['der'], { limit: 1 });
+      expect(brief.records).toMatchObject([{ id: records.at(-1)!.id }]);
+      expect(await reads.count('certificate', [], 1000)).toBe(250);
+      const tallies = await reads.tally('certificate', [], ['status'], 1000);
+      expect(tallies.reduce((sum, { count }) => sum + count, 0)).toBe(250);
+    });
+
+    test('an account is refused an order that no index has, where many records would be sorted', async () => {
+      const database = await fresh();
+      const store = await withCa(await database.open());
+      await store.commit([insert('certificate', nullable.certificate)]);
+      await database.execute(moreCertificates(10_000));
+      const reads = store.readsFor!('user:1');
+      const by = (field: 'subject' | 'notValidAfter' | 'commonName', ...where: Condition<'certificate'>[]) =>
+        reads.list('certificate', { where, order: { field, descending: false }, limit: 1 });
+      expect(await failure(by('subject'))).toMatchObject({
+        code: 'malformed',
+        field: 'ordering',
+        detail:
+          'more than 10000 records match: narrow the list with filters, or order it by id, created_at, common_name, serial_number, not_valid_before, not_valid_after',
+      });
+      const few = { field: 'createdAt', is: 'less', value: 5000 } as const;
+      expect((await by('subject', few)).records).toHaveLength(1);
+      for (const field of ['notValidAfter', 'commonName'] as const)
+        expect((await by(field)).records).toHaveLength(1);
+      // The service itself knows what it asks for.
+      const order = { field: 'subject', descending: false } as const;
+      expect((await store.list('certificate', { order, limit: 1 })).records).toHaveLength(1);
     });
 
     test('what is not the cursor of such a list is malformed', async () => {

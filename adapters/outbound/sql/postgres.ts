@@ -29,7 +29,7 @@ import { apart, together } from './postgres-looks.ts';
 import { Pool } from './postgres-pool.ts';
 import { allotIds, type Outcome, onlyAdd, PostgresTransaction } from './postgres-transaction.ts';
 import { type TransactionError, Writer, type WriterOptions } from './postgres-writer.ts';
-import { type Ask, type Builder, reasonOf, type Tables } from './queries.ts';
+import { type Ask, accountReaders, type Builder, reasonOf, type Tables } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 import { Statements } from './statements.ts';
 import type { Ids } from './steps.ts';
@@ -41,7 +41,7 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full` */
   readonly url: string;
   readonly clock: Clock;
-  /** Connections for reading, default 4. Besides, there are one for writing and two for searches. */
+  /** Connections for reading, default 4. Besides, there are one for writing and two for lists that accounts ask for. */
   readonly poolSize?: number;
   /** Milliseconds, default 5000. */
   readonly connectTimeout?: number;
@@ -104,7 +104,7 @@ class PostgresDriver implements Driver {
   readonly builder: Builder;
   readonly #statements: Statements;
   readonly #pool: Pool;
-  /** Apart, so that no login waits behind them. */
+  /** What accounts search for, apart, so that no login waits behind it. */
   readonly #searches: Pool;
   readonly #writer: Writer;
   readonly #writerOptions: WriterOptions;
@@ -122,7 +122,7 @@ class PostgresDriver implements Driver {
     this.#statements = new Statements(this.builder, 'postgres');
     const sight: Sight = (send) => this.#sight(async (sql, parameters) => (await send(sql, parameters)).rows);
     this.#pool = new Pool(hosts, timeouts, poolSize, sight);
-    this.#searches = new Pool(hosts, timeouts, 2, sight);
+    this.#searches = new Pool(hosts, timeouts, accountReaders, sight);
     this.#writerOptions = {
       sight,
       release: (pid) => this.#pool.query(releaseStatement, [pid], true),
@@ -195,7 +195,8 @@ class PostgresDriver implements Driver {
     return apart(await this.#answer(all.sql, all.parameters, true), sets.length);
   });
 
-  search(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
+  search(text: string, parameters: readonly SqlValue[], reader = 'service'): Promise<Row[]> {
+    if (reader === 'service') return this.query(text, parameters, false);
     return answered(this.#searches.query(text, parameters, false));
   }
 

@@ -20,11 +20,17 @@ export interface Queries {
   look(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
   /** Runs one statement by itself. `reuse`: it will come again, keep it prepared. */
   query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]>;
-  /** Runs one statement that reads, and may have much to read. Nothing else waits for it. */
-  search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
+  /**
+   * Runs one statement that reads, and may have much to read. Nothing else waits for it, and what the service asks for itself
+   * does not wait for what accounts ask.
+   */
+  search(sql: string, parameters: readonly SqlValue[], reader?: 'account' | 'service'): Promise<Row[]>;
 }
 
 const outOfReach = 'the database is out of reach';
+
+/** Queries of accounts that are under way at the same time, beside those of the service. */
+export const accountReaders = 2;
 
 export const unavailable = (cause?: unknown): Fault =>
   new Fault('unavailable', outOfReach, { retryAfter: 1, cause });

@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { Fault } from '#core/fault.ts';
 import {
   type Condition,
@@ -12,8 +12,7 @@ import {
 } from '#core/ports/store.ts';
 import { encode, encodeSought, type Row, type SqlValue, toRecord } from './codec.ts';
 import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
-import type { Driver } from './driver.ts';
-import type { Dialect } from './queries.ts';
+import type { Dialect, Queries, Tables } from './queries.ts';
 import { type ColumnType, columnName, columnOf, tableOf } from './schema.ts';
 import { selection } from './statements.ts';
 
@@ -25,7 +24,7 @@ type Test = RawBuilder<SqlBool>;
 
 /** The records lack the fields of `without`. Faults: malformed, with `field`. */
 export async function list<K extends Kind>(
-  driver: Driver,
+  driver: Queries,
   kind: K,
   query: Query<K>,
   without: readonly string[] = [],
@@ -36,15 +35,22 @@ export async function list<K extends Kind>(
   }
   const order = orderOf(kind, query, without);
   const ordered = sql`${sql.join(ordering(order))}`;
-  // Sorting the ids before fetching the rest: a sort carries all that it selects.
-  let found = driver.builder.selectFrom(tableOf(kind).name).select('id');
-  for (const test of testsOf(driver.dialect, kind, query, order)) found = found.where(test);
-  // One more than asked for tells whether there is a next page.
+  const position = query.cursor === undefined ? undefined : decodeCursor(order, query.cursor);
+  const tests = testsOf(driver.dialect, kind, query, order);
+  const found = (position ? afterTests(order, position) : [undefined]).map((after) => {
+    // Sorting the ids before fetching the rest: a sort carries all that it selects.
+    let ids = driver.builder.selectFrom(tableOf(kind).name).select('id');
+    for (const test of after ? [...tests, after] : tests) ids = ids.where(test);
+    // One more than asked for tells whether there is a next page.
+    return ids.orderBy(ordered).limit(sql.lit(limit + 1));
+  });
+  const parts = found.map((ids) => sql`select id from (${ids}) as part`);
   const { sql: text, parameters } = driver.builder
     .selectFrom(tableOf(kind).name)
     .select(selection(kind, tableOf(kind).name, without))
-    .where('id', 'in', found.orderBy(ordered).limit(sql.lit(limit + 1)))
+    .where('id', 'in', found.length === 1 ? found[0]! : sql<number>`(${sql.join(parts, sql` union all `)})`)
     .orderBy(ordered)
+    .limit(sql.lit(limit + 1))
     .compile();
   const rows = await read(driver, kind, text, parameters as SqlValue[]);
   const records = rows.slice(0, limit).map((row) => toRecord(kind, row, without));
@@ -53,16 +59,26 @@ export async function list<K extends Kind>(
   return { records, next: encodeCursor(order, positionOf(order, last)) };
 }
 
+/** As `list`, for an account. Faults: malformed with field `ordering` for an order without an index, unless few records match. */
+export async function listForAccount<K extends Kind>(
+  driver: Queries,
+  kind: K,
+  query: Query<K>,
+  without: readonly string[] = [],
+): Promise<Page<Records[K]>> {
+  await demandOrder(driver, kind, query, orderOf(kind, query, without));
+  return list(driver, kind, query, without);
+}
+
 /** A table that is small answers before a thread could be asked. */
-const read = (driver: Driver, kind: Kind, text: string, parameters: readonly SqlValue[]): Promise<Row[]> =>
+const read = (driver: Queries, kind: Kind, text: string, parameters: readonly SqlValue[]): Promise<Row[]> =>
   tableOf(kind).large ? driver.search(text, parameters) : driver.query(text, parameters, false);
 
 function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, order: Order): Test[] {
-  const { where = [], search = [], cursor, referral } = query;
+  const { where = [], search = [], referral } = query;
   const tests = where.map((condition) => conditionTest(dialect, kind, condition, order));
   if (referral) tests.push(referralTest(dialect, kind, referral));
   tests.push(...searchTests(dialect, kind, search));
-  if (cursor !== undefined) tests.push(afterTest(order, decodeCursor(order, cursor)));
   // Always so, but SQLite takes the unique index of a text for its order only where it is asked for a part of it.
   if (dialect === 'sqlite' && order.column.type === 'text' && !order.column.nullable) {
     tests.push(sql`${orderRef(order)} >= ''`);
@@ -72,7 +88,7 @@ function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, ord
 
 /** Faults: malformed, with `field`. */
 export async function count<K extends Kind>(
-  driver: Driver,
+  driver: Queries,
   kind: K,
   where: readonly Condition<K>[],
   atMost: number,
@@ -82,6 +98,15 @@ export async function count<K extends Kind>(
   }
   let matching = driver.builder.selectFrom(tableOf(kind).name).select(sql.lit(1).as('one'));
   for (const condition of where) matching = matching.where(conditionTest(driver.dialect, kind, condition));
+  return counted(driver, kind, matching, atMost);
+}
+
+async function counted(
+  driver: Queries,
+  kind: Kind,
+  matching: SelectQueryBuilder<Tables, string, { one: number }>,
+  atMost: number,
+): Promise<number> {
   const limited = matching.limit(sql.lit(atMost)).as('matching');
   const counting = driver.builder.selectFrom(limited).select((of) => of.fn.countAll().as('count'));
   const { sql: text, parameters } = counting.compile();
@@ -91,7 +116,7 @@ export async function count<K extends Kind>(
 
 /** Faults: malformed, with `field`. */
 export async function tally<K extends Kind>(
-  driver: Driver,
+  driver: Queries,
   kind: K,
   where: readonly Condition<K>[],
   by: readonly (keyof Records[K] & string)[],
@@ -148,19 +173,42 @@ function ordering(order: Order): RawBuilder<unknown>[] {
   return [sql`${orderRef(order)} ${direction}${nulls}`, sql`id ${direction}`];
 }
 
-/** What comes after a position. */
-function afterTest(order: Order, { value, id }: Position): Test {
+/** What comes after a position: one range of an index, or two where one of them is of those that are NULL. */
+function afterTests(order: Order, { value, id }: Position): readonly Test[] {
   const { field, column, descending } = order;
   const beyond = sql.raw(descending ? '<' : '>');
-  if (field === 'id') return sql`id ${beyond} ${id}`;
+  if (field === 'id') return [sql`id ${beyond} ${id}`];
   const at = orderRef(order);
-  if (!column.nullable) return sql`(${at}, id) ${beyond} (${value}, ${id})`;
-  if (value === null) {
-    const sameNull = sql<SqlBool>`(${at} is null and id ${beyond} ${id})`;
-    return descending ? sameNull : sql`(${sameNull} or ${at} is not null)`;
+  if (column.nullable && value === null) {
+    const sameNull = sql<SqlBool>`${at} is null and id ${beyond} ${id}`;
+    return descending ? [sameNull] : [sameNull, sql`${at} is not null`];
   }
-  const after = sql<SqlBool>`${at} ${beyond} ${value} or (${at} = ${value} and id ${beyond} ${id})`;
-  return descending ? sql`(${after} or ${at} is null)` : sql`(${after})`;
+  const after = sql<SqlBool>`(${at}, id) ${beyond} (${value}, ${id})`;
+  return column.nullable && descending ? [after, sql`${at} is null`] : [after];
+}
+
+/** Records of a large table that may be sorted for a list: a fraction of a second. */
+const mostSorted = 10_000;
+
+async function demandOrder<K extends Kind>(
+  driver: Queries,
+  kind: K,
+  { where = [], search = [], referral }: Query<K>,
+  { field }: Order,
+): Promise<void> {
+  const { large, orders = [], name } = tableOf(kind);
+  if (!large || field === 'id' || orders.includes(field)) return;
+  let matching = driver.builder.selectFrom(name).select(sql.lit(1).as('one'));
+  for (const condition of where) matching = matching.where(conditionTest(driver.dialect, kind, condition));
+  if (referral) matching = matching.where(referralTest(driver.dialect, kind, referral));
+  for (const test of searchTests(driver.dialect, kind, search)) matching = matching.where(test);
+  if ((await counted(driver, kind, matching, mostSorted + 1)) <= mostSorted) return;
+  const possible = ['id', ...orders].map(columnName).join(', ');
+  throw new Fault(
+    'malformed',
+    `more than ${mostSorted} records match: narrow the list with filters, or order it by ${possible}`,
+    { field: 'ordering' },
+  );
 }
 
 function positionOf({ field, column, values }: Order, record: { readonly id: number }): Position {

@@ -31,6 +31,11 @@ export interface Table {
   readonly searchable: readonly string[];
   /** May have millions of rows. */
   readonly large?: true;
+  /**
+   * Of a large table, the fields other than `id` that an account may order a list by however long it is. An index has the order, but
+   * for the common name of certificates: whoever orders by that waits for all of them to be sorted.
+   */
+  readonly orders?: readonly string[];
 }
 
 type TypeOf<T> = [T] extends [boolean]
@@ -58,6 +63,7 @@ interface TableOf<K extends Kind> extends Table {
   readonly fields: { readonly [F in Exclude<keyof Records[K], 'id'>]: ColumnOf<Records[K][F]> };
   readonly unique: readonly (readonly (keyof Records[K] & string)[])[];
   readonly searchable: readonly (keyof Records[K] & string)[];
+  readonly orders?: readonly (keyof Records[K] & string)[];
 }
 
 const integer = { type: 'integer', nullable: false } as const;
@@ -136,6 +142,7 @@ const schema = {
     unique: [['name', 'position']],
     searchable: [],
     large: true,
+    orders: ['position'],
   },
   credential: {
     name: 'credentials',
@@ -181,6 +188,7 @@ const schema = {
     unique: [['serialNumber', 'ca']],
     searchable: ['commonName', 'serialNumber', 'subject', 'fingerprint'],
     large: true,
+    orders: ['createdAt', 'commonName', 'serialNumber', 'notValidBefore', 'notValidAfter'],
   },
   certificateKey: {
     name: 'certificate_keys',
@@ -205,6 +213,15 @@ const schema = {
     unique: [['commonName']],
     searchable: ['commonName', 'serialNumber'],
     large: true,
+    orders: [
+      'createdAt',
+      'commonName',
+      'serialNumber',
+      'deviceType',
+      'domain',
+      'onboardingConfig',
+      'noOnboardingConfig',
+    ],
   },
   deviceImport: {
     name: 'device_imports',
@@ -288,6 +305,7 @@ const schema = {
     unique: [],
     searchable: ['signerName', 'hashValue', 'signature'],
     large: true,
+    orders: ['createdAt', 'signer', 'signerName', 'hashValue', 'signature'],
   },
   transaction: {
     name: 'transactions',

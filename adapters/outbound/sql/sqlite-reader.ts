@@ -14,9 +14,9 @@ export type Answer =
   | { readonly number: number; readonly code: string; readonly message: string };
 
 interface Waiting {
+  readonly question: Question;
   resolve(rows: Row[]): void;
   reject(fault: Fault): void;
-  readonly timer: Timer;
 }
 
 const mostWaiting = 100;
@@ -30,12 +30,14 @@ const closePatience = 2000;
 export class SqliteReader {
   readonly #path: string;
   readonly #patience: number;
+  /** In the order in which the thread answers them: the first is under way. */
   readonly #waiting = new Map<number, Waiting>();
+  #timer: Timer | undefined;
   #thread: Worker | undefined;
   #asked = 0;
   #closed = false;
 
-  /** `patience`: how long a query may take, in milliseconds. */
+  /** `patience`: how long a query may take from when it begins, in milliseconds. */
   constructor(path: string, patience: number) {
     this.#path = path;
     this.#patience = patience;
@@ -47,21 +49,50 @@ export class SqliteReader {
     if (this.#waiting.size >= mostWaiting) {
       return Promise.reject(new Fault('unavailable', 'too many queries are waiting', { retryAfter: 1 }));
     }
-    this.#thread ??= this.#start();
     const question: Question = { number: ++this.#asked, sql, parameters };
     return new Promise((resolve, reject) => {
-      const late = () => this.#stop(new Fault('unavailable', 'the query takes too long', { retryAfter: 10 }));
-      this.#waiting.set(question.number, { resolve, reject, timer: setTimeout(late, this.#patience) });
-      this.#thread?.postMessage(question);
+      this.#waiting.set(question.number, { question, resolve, reject });
+      if (this.#waiting.size === 1) this.#watch();
+      this.#thread ??= this.#start();
+      this.#thread.postMessage(question);
     });
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** The first of those that wait begins now: what it waited for the others does not count. */
+  #watch(): void {
+    clearTimeout(this.#timer);
+    if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.#late(), this.#patience);
+  }
+
+  /** Only the end of the thread ends a query. A new thread answers the others. */
+  #late(): void {
+    this.#thread?.terminate();
+    this.#thread = undefined;
+    const [first] = this.#waiting;
+    if (!first) return;
+    const [number, { reject }] = first;
+    this.#waiting.delete(number);
+    reject(new Fault('unavailable', 'the query takes too long', { retryAfter: 10 }));
+    if (this.#waiting.size > 0) {
+      this.#thread = this.#start();
+      for (const { question } of this.#waiting.values()) this.#thread.postMessage(question);
+    }
+    this.#watch();
   }
 
   #start(): Worker {
     const thread = new Worker(new URL('./sqlite-reader-thread.ts', import.meta.url), {
       env: { DATABASE: this.#path },
     });
+    // A thread that was ended may have said something before.
     thread.onmessage = ({ data }: { data: Answer }) => this.#answer(data);
-    thread.onerror = ({ message }) => this.#stop(unavailable(new Error(message)));
+    thread.onerror = ({ message }) => {
+      if (thread === this.#thread) this.#stop(unavailable(new Error(message)));
+    };
     thread.unref();
     return thread;
   }
@@ -70,7 +101,7 @@ export class SqliteReader {
     const waiting = this.#waiting.get(answer.number);
     if (!waiting) return;
     this.#waiting.delete(answer.number);
-    clearTimeout(waiting.timer);
+    this.#watch();
     if ('rows' in answer) {
       waiting.resolve(answer.rows);
     } else {
@@ -88,10 +119,8 @@ export class SqliteReader {
 
   #refuse(fault: Fault): void {
     this.#thread = undefined;
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
-      reject(fault);
-    }
+    clearTimeout(this.#timer);
+    for (const { reject } of this.#waiting.values()) reject(fault);
     this.#waiting.clear();
   }
 

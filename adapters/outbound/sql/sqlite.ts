@@ -11,7 +11,7 @@ import type { Driver, Result, Unit } from './driver.ts';
 import { load } from './load.ts';
 import { Looks } from './looks.ts';
 import { migrate } from './migrations/migrate.ts';
-import { type Ask, type Builder, reasonOf, type Tables, unavailable } from './queries.ts';
+import { type Ask, accountReaders, type Builder, reasonOf, type Tables, unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
@@ -110,7 +110,9 @@ class SqliteDriver implements Driver {
   readonly #busyTimeout: number;
   readonly #witness: Witness;
   /** Absent in memory, where there can be no second connection. */
-  readonly #reader: SqliteReader | undefined;
+  readonly #readers:
+    | { readonly service: SqliteReader; readonly account: readonly SqliteReader[] }
+    | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
   readonly #queries = new UnderWay();
@@ -122,7 +124,8 @@ class SqliteDriver implements Driver {
     this.builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(db) }) });
     this.#statements = new Statements(this.builder, 'sqlite');
     if (db.filename !== ':memory:') {
-      this.#reader = new SqliteReader(db.filename, mostPatience);
+      const reader = () => new SqliteReader(db.filename, mostPatience);
+      this.#readers = { service: reader(), account: Array.from({ length: accountReaders }, reader) };
       this.still = (work) => this.#still(work);
     }
   }
@@ -186,8 +189,11 @@ class SqliteDriver implements Driver {
     return reasonOf(fault, reasons, 'the database cannot be written');
   }
 
-  search(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return this.#reader ? this.#reader.query(sql, parameters) : this.query(sql, parameters, false);
+  search(sql: string, parameters: readonly SqlValue[], reader = 'service'): Promise<Row[]> {
+    if (!this.#readers) return this.query(sql, parameters, false);
+    const { service, account } = this.#readers;
+    if (reader === 'service') return service.query(sql, parameters);
+    return (account.find(({ isIdle }) => isIdle) ?? account[0]!).query(sql, parameters);
   }
 
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
@@ -288,7 +294,8 @@ class SqliteDriver implements Driver {
 
   async close(): Promise<void> {
     await Promise.all([this.#looks.close(), this.#queries.close()]);
-    await this.#reader?.close();
+    const { service, account } = this.#readers ?? { service: undefined, account: [] };
+    await Promise.all([service, ...account].map((reader) => reader?.close()));
     this.#prepared.clear();
     this.#db.close(true);
   }

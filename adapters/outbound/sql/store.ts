@@ -1,11 +1,13 @@
 import type { Clock } from '#core/ports/platform.ts';
-import type { AuditHead, DeviceLogin, Kind, Records, Store } from '#core/ports/store.ts';
+import type { AuditHead, DeviceLogin, Kind, Reads, Records, Store } from '#core/ports/store.ts';
+import { AccountTurns } from './account-turns.ts';
 import { decodeProtocols, encodeSought, type Row, toRecord } from './codec.ts';
 import { GroupCommit } from './commit.ts';
 import { CommitHealth } from './commit-health.ts';
 import type { Driver } from './driver.ts';
 import { Latest } from './latest.ts';
-import { count, list, tally } from './query.ts';
+import { accountReaders, type Queries, unavailable } from './queries.ts';
+import { count, list, listForAccount, tally } from './query.ts';
 import { revoked } from './revoked.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Statements, sought } from './statements.ts';
@@ -24,6 +26,7 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
     (fault) => driver.reason(fault),
   );
   const group = new GroupCommit(driver, witness, commits);
+  const turns = new AccountTurns(accountReaders);
 
   async function find<K extends Kind>(kind: K, where: object): Promise<Records[K] | undefined> {
     const wanted = sought(kind, where);
@@ -35,10 +38,18 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
   return {
     get: (kind, id) => find(kind, { id }),
     find,
-    list: (kind, query) => list(driver, kind, query),
-    listWithout: (kind, fields, query) => list(driver, kind, query, fields),
-    count: (kind, where, atMost) => count(driver, kind, where, atMost),
-    tally: (kind, where, by, atMost) => tally(driver, kind, where, by, atMost),
+    ...reads(driver, list),
+    readsFor: (account) =>
+      reads(
+        {
+          dialect: driver.dialect,
+          builder: driver.builder,
+          look: (sql, parameters) => driver.look(sql, parameters),
+          query: (sql, parameters, reuse) => driver.query(sql, parameters, reuse),
+          search: (sql, parameters) => turns.run(account, () => driver.search(sql, parameters, 'account')),
+        },
+        listForAccount,
+      ),
 
     deviceLogin(name, secret) {
       const commonName = encodeSought('device', 'commonName', name);
@@ -83,11 +94,19 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
     },
 
     async close() {
+      turns.close(unavailable());
       await group.close();
       await driver.close();
     },
   };
 }
+
+const reads = (queries: Queries, listing: typeof list): Reads => ({
+  list: (kind, query) => listing(queries, kind, query),
+  listWithout: (kind, fields, query) => listing(queries, kind, query, fields),
+  count: (kind, where, atMost) => count(queries, kind, where, atMost),
+  tally: (kind, where, by, atMost) => tally(queries, kind, where, by, atMost),
+});
 
 function toDeviceLogin([row]: readonly Row[]): DeviceLogin | undefined {
   if (!row) return undefined;

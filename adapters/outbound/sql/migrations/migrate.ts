@@ -12,6 +12,7 @@ import { onboardedWith } from './0009-onboarded-with.ts';
 import { listOrders } from './0011-list-orders.ts';
 import { crlParts } from './0014-crl-parts.ts';
 import { replays } from './0017-replays.ts';
+import { orderedLists } from './0019-ordered-lists.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -26,6 +27,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0011-list-orders': listOrders,
   '0014-crl-parts': crlParts,
   '0017-replays': replays,
+  '0019-ordered-lists': orderedLists,
 };
 
 /** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */
