@@ -14,6 +14,7 @@ import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
+import { linksTo } from './root-update.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'ownKeyStores' | 'store'>,
@@ -25,12 +26,15 @@ export interface ProtectionCredential {
   readonly certificate: Uint8Array;
   /** Its issuer first, up to the root, DER. */
   readonly chain: readonly Uint8Array[];
+  /** What leads to that root from the others of its name, DER: for those who trust an older or a newer one alone. */
+  readonly links: readonly Uint8Array[];
   readonly algorithm: SignatureAlgorithm;
   /** X.509-ready: ECDSA in DER. Faults: unavailable. */
   sign(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-const hour = 3_600_000;
+const minute = 60_000;
+const hour = 60 * minute;
 
 /** RFC 9483 §1.6, RFC 9480 §2.2. */
 const protection: Delegation = {
@@ -50,6 +54,10 @@ export class ProtectionCredentials {
   readonly #context: Dependencies;
   readonly #credentials: DelegatedCredentials;
   readonly #opened = new WeakMap<Credential, ProtectionCredential>();
+  readonly #links = new WeakMap<
+    LoadedCa,
+    { readonly links: readonly Uint8Array[]; readonly until: number }
+  >();
 
   constructor(context: Dependencies) {
     this.#context = context;
@@ -61,18 +69,36 @@ export class ProtectionCredentials {
     const { configuration, clock } = this.#context;
     const ca = nearestCa(await configuration.current(), wanted, clock.now());
     const credential = await this.#credentials.of(ca);
+    const links = await this.#linksTo(ca);
     const known = this.#opened.get(credential);
-    if (known?.chain === ca.chain) return known;
-    const opened = this.#open(ca, credential);
+    if (known?.chain === ca.chain && known.links === links) return known;
+    const opened = this.#open(ca, credential, links);
     this.#opened.set(credential, opened);
     return opened;
   }
 
-  #open({ chain }: LoadedCa, { certificate, key, signatureSuite }: Credential): ProtectionCredential {
+  /** Read again once a minute: links are made and revoked without a change of the configuration. */
+  async #linksTo(ca: LoadedCa): Promise<readonly Uint8Array[]> {
+    const { configuration, clock } = this.#context;
+    const now = clock.now();
+    const known = this.#links.get(ca);
+    if (known && now < known.until) return known.links;
+    const root = ca.chain.at(-1);
+    const links = root ? await linksTo(this.#context, await configuration.current(), root) : [];
+    this.#links.set(ca, { links, until: now + minute });
+    return links;
+  }
+
+  #open(
+    { chain }: LoadedCa,
+    { certificate, key, signatureSuite }: Credential,
+    links: readonly Uint8Array[],
+  ): ProtectionCredential {
     const guarded = guardedKey(this.#context, key, readPublicKey(parseCertificate(certificate).spki));
     return {
       certificate,
       chain,
+      links,
       algorithm: signatureSuite,
       sign: (data) => guarded.sign(signatureSuite, data),
     };

@@ -1,5 +1,5 @@
 import { systemActor } from '../audit/record.ts';
-import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
 import { forItself, issue } from '../issuance/issue.ts';
@@ -32,15 +32,8 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */
-export interface RootUpdate {
-  readonly newWithNew: Uint8Array;
-  readonly newWithOld?: Uint8Array;
-  readonly oldWithNew?: Uint8Array;
-}
-
 /** Roots of one name that vouch for one another, the newest: nobody changes keys so often that there are more. */
-const mostLinked = 4;
+export const mostLinked = 4;
 
 /** Issuer → subjects for which there is a link, or no hope of one before the configuration changes. */
 const settled = new WeakMap<LoadedCa, Set<number>>();
@@ -71,7 +64,7 @@ export async function linkRoots(context: Dependencies, actor: Actor = systemActo
   }
 }
 
-const byAge = (a: LoadedCa, b: LoadedCa): number => b.record.id - a.record.id;
+export const byAge = (a: LoadedCa, b: LoadedCa): number => b.record.id - a.record.id;
 
 async function demandLink(
   context: Dependencies,
@@ -98,7 +91,7 @@ async function demandLink(
 const mostLooked = 100;
 
 /** What `issuer` has ever issued for the name and the key of `subject`, the newest first. */
-async function linksBetween(
+export async function linksBetween(
   { store }: Pick<Ports, 'store'>,
   issuer: LoadedCa,
   subject: LoadedCa,
@@ -165,32 +158,4 @@ function outcomeOf(
     notBefore: Math.max(above.notBefore, certificate.notBefore),
     notAfter: Math.min(above.notAfter, certificate.notAfter),
   };
-}
-
-/** What leads from a root of ours to the one of ours that is in its place; undefined when either is none. */
-export async function rootUpdate(
-  context: Pick<Ports, 'clock' | 'store'>,
-  configuration: Configuration,
-  from: Uint8Array,
-  to: Uint8Array,
-): Promise<RootUpdate | undefined> {
-  const ours = (der: Uint8Array) =>
-    configuration.cas.find(({ record }) => sameBytes(record.certificate, der));
-  const before = ours(from);
-  if (!before) return undefined;
-  const present = ours(to);
-  const [newWithOld, oldWithNew] = present
-    ? [await validLink(context, before, present), await validLink(context, present, before)]
-    : [];
-  return { newWithNew: to, ...(newWithOld && { newWithOld }), ...(oldWithNew && { oldWithNew }) };
-}
-
-async function validLink(
-  context: Pick<Ports, 'clock' | 'store'>,
-  issuer: LoadedCa,
-  subject: LoadedCa,
-): Promise<Uint8Array | undefined> {
-  const now = context.clock.now();
-  const links = await linksBetween(context, issuer, subject);
-  return links.find(({ status, notValidAfter }) => status === 'good' && !hasExpired(notValidAfter, now))?.der;
 }

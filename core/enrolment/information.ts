@@ -1,5 +1,5 @@
 import type { Crls } from '../ca/crls.ts';
-import { type RootUpdate, rootUpdate } from '../ca/root-links.ts';
+import { type RootUpdate, rootUpdate, successorOf } from '../ca/root-update.ts';
 import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
@@ -30,7 +30,10 @@ const longestCrl = 4 * 2 ** 20;
 
 /** What enrolment protocols tell those that they know. Everything in DER. */
 export interface Information {
-  /** The root that the requester's domain has in place of `root`, one of ours; undefined when there is none. */
+  /**
+   * The root that takes the place of `root`, one of ours: its new key, also before that is in use, or else the root that the requester's
+   * domain has now; undefined when there is none.
+   */
   newerRoot(requester: Requester, root: Uint8Array): Promise<RootUpdate | undefined>;
   /** The CRL of the domain's CA, where there is one. Faults: unsupported for one that is too long for a message. */
   currentCrl(requester: Requester): Promise<Uint8Array | undefined>;
@@ -58,8 +61,8 @@ export function information(context: Dependencies, crls: Crls): Information {
     async newerRoot({ domain }, root) {
       const configuration = await context.configuration.current();
       const present = resolveCa(configuration, domain).chain.at(-1);
-      if (!present || sameBytes(present, root)) return undefined;
-      return rootUpdate(context, configuration, root, present);
+      const next = await successorOf(context, configuration, root, present);
+      return next && rootUpdate(context, configuration, root, next);
     },
     async currentCrl({ domain }) {
       const ca = resolveCa(await context.configuration.current(), domain);

@@ -82,15 +82,23 @@ export async function macSeal(
 }
 
 /** With the domain's own credential, whatever the request was protected with. */
-export function signatureSeal({ certificate, chain, algorithm, sign }: ProtectionCredential): Seal {
+export function signatureSeal(credential: ProtectionCredential): Seal {
+  const { certificate, algorithm, sign } = credential;
   const { subject, keyIdentifier } = identityOf(certificate);
   return {
     sender: subject,
     senderKID: keyIdentifier,
     protector: signatureProtection(algorithm, sign),
-    certificates: [certificate, ...withoutRoots(chain)],
+    certificates: whole(credential),
   };
 }
+
+/** All that it takes to check a signature, whichever of the roots of one name is trusted. */
+const whole = ({ certificate, chain, links }: ProtectionCredential): readonly Uint8Array[] => [
+  certificate,
+  ...withoutRoots(chain),
+  ...links,
+];
 
 /** By the credential that signs messages: that of a CA may also be that of its key generation authority (RFC 9483 §1.6). */
 export async function sealPrivateKey(
@@ -99,10 +107,11 @@ export async function sealPrivateKey(
   privateKey: Uint8Array,
   recipient: Recipient,
 ): Promise<EncryptedKey> {
-  const { certificate, chain, algorithm, sign } = await gateway.protection(domain);
+  const credential = await gateway.protection(domain);
+  const { certificate, algorithm, sign } = credential;
   const { keyIdentifier } = identityOf(certificate);
   if (!keyIdentifier) throw new Error('the protection credential has no key identifier');
-  const signer = { certificates: [certificate, ...withoutRoots(chain)], keyIdentifier, algorithm, sign };
+  const signer = { certificates: whole(credential), keyIdentifier, algorithm, sign };
   const random = (octets: number) => entropy.bytes(octets);
   return { kind: 'envelopedData', der: await envelopePrivateKey(privateKey, signer, recipient, random) };
 }

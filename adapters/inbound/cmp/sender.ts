@@ -35,6 +35,9 @@ export class TurnedAway extends Error {
   }
 }
 
+/** A certificate is valid until the end of the second that notAfter names. */
+const second = 1000;
+
 /** The end of GeneralizedTime (RFC 5280 §4.1.2.5): a shared secret lasts until somebody changes it. */
 const never = Date.UTC(9999, 11, 31, 23, 59, 59);
 
@@ -139,7 +142,7 @@ async function bySignature(
     key,
     keyIdentifier: subjectKeyIdentifierOf(signer) ?? keyIdentifier(key),
   } as const;
-  return { requester, seal, protection: 'signature', recipient, expires: signer.notAfter };
+  return { requester, seal, protection: 'signature', recipient, expires: signer.notAfter + second };
 }
 
 /** Possession of the key has been shown: what is wrong is the certificate. */

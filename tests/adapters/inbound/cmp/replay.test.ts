@@ -160,7 +160,7 @@ describe('a message that somebody has recorded', () => {
       expect(await replayed(client.sent)).toEqual(['error', 'transactionIdInUse']);
       expect(await statusOf(held)).toBe('good');
     }
-    await passed(parseCertificate(own).notAfter - site.clock.now() + 1000);
+    await passed(parseCertificate(own).notAfter - site.clock.now() + 2000);
     expect(await transactionOf(client)).toBeUndefined();
     expect((await replayed(client.sent))[1]).toBe('signerNotTrusted');
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { controlTypes } from '#adapters/wire/cmp/controls.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 import { findValue, hasValue, type TypedValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
-import type { RootUpdate } from '#core/ca/root-links.ts';
+import type { RootUpdate } from '#core/ca/root-update.ts';
 import { sameBytes } from '#core/der/bytes.ts';
 import type { IssuingCa } from '#core/records/issuing-ca.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
+import { findValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
+import type { IssuingCa } from '#core/records/issuing-ca.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { formatDistinguishedName } from '#core/x509/name.ts';
+import { type CmpCredential, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { cmpListener } from '#tests/fixtures/cmp-listener.ts';
+import { testClock } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+import { openssl, pem } from '#tests/fixtures/openssl.ts';
+import { type CmpSite, cmpSite } from './fixture.ts';
+
+// RFC 9483 §4.3.2: a device that trusts one root alone gets over to its successor, by messages whose signature it can check with what it has.
+
+const key = testKey('p-256', 'pump');
+const directory = mkdtempSync(join(tmpdir(), 'postern-cmp-'));
+
+let site: CmpSite;
+let listener: Awaited<ReturnType<typeof cmpListener>>;
+let device: CmpCredential;
+let domain: number;
+/** CA of the old root, and the old root; the new root, and a CA below that. */
+let [oldCa, oldRoot, newRoot, newCa]: IssuingCa[] = [];
+
+beforeAll(async () => {
+  site = await cmpSite({}, testClock(Date.now()));
+  listener = await cmpListener(site.gateway, site.server.mount);
+  const pump = await site.cmpDevice('pump-1');
+  const certificate = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
+  device = { certificate, key };
+  const { records } = await site.gateway.domains.list(site.admin, { limit: 1 });
+  domain = records[0]!.id;
+  const cas = (await site.gateway.issuingCas.list(site.admin, { limit: 10 })).records;
+  oldCa = cas.find(({ id }) => id === records[0]!.issuingCa);
+  oldRoot = cas.find(({ chain }) => chain.length === 0);
+  newRoot = await site.gateway.issuingCas.create(site.admin, {
+    uniqueName: 'second generation',
+    type: 0,
+    subject: formatDistinguishedName(parseCertificate(oldRoot!.certificate).subject),
+  });
+  newCa = await site.gateway.issuingCas.create(site.admin, {
+    uniqueName: 'below the second generation',
+    type: 1,
+    commonName: 'Second Issuing CA',
+    parent: newRoot.id,
+  });
+  const files = {
+    'old.pem': pem('CERTIFICATE', oldRoot!.certificate),
+    'new.pem': pem('CERTIFICATE', newRoot.certificate),
+    'own.pem': pem('CERTIFICATE', certificate),
+    key: key.pem(),
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+});
+afterAll(async () => {
+  await listener[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+const use = async (ca: IssuingCa | undefined): Promise<void> => {
+  await site.gateway.domains.update(site.admin, domain, { issuingCa: ca!.id });
+};
+
+/** Asks with stock OpenSSL, which trusts one root alone. */
+async function asked(trusted: string, rest: string): Promise<{ status: number; said: string }> {
+  const line = `openssl cmp -config '' -cmd genm -server ${listener.address} -path .well-known/cmp -cert own.pem \
+    -key key -trusted ${trusted} ${rest} 2>&1`;
+  const client = Bun.spawn(['bash', '-c', line], { cwd: directory, stdout: 'pipe' });
+  const said = await new Response(client.stdout).text();
+  return { status: await client.exited, said };
+}
+
+const updateFor = async (root: IssuingCa | undefined) => {
+  const infos = [typedValue(infoTypes.rootCaCert, root!.certificate)];
+  const { body, extraCerts } = await site
+    .client(device)
+    .send({ type: 'genm', infos }, { path: '/getrootupdate' });
+  if (body.type !== 'genp') throw new Error(body.type);
+  return { update: findValue(body.infos, infoTypes.rootCaKeyUpdate), extraCerts };
+};
+
+describe.each([
+  ['before the switch', () => oldCa],
+  ['after the switch', () => newCa],
+] as const)('%s', (_, inUse) => {
+  beforeAll(() => use(inUse()));
+
+  test.each(['old.pem', 'new.pem'])('OpenSSL with %s alone checks the response', async (trusted) => {
+    const { status, said } = await asked(trusted, '-infotype caCerts');
+    expect({ status, said }).toEqual({ status: 0, said });
+    expect(said).toContain('received GENP');
+  });
+
+  test('who has the old root hears of the new one', async () => {
+    const { update } = await updateFor(oldRoot);
+    expect(update?.newWithNew).toEqual(newRoot!.certificate);
+    const verify = (anchor: string, link: Uint8Array | undefined) =>
+      openssl(['verify', '-x509_strict', '-CAfile', 'anchor', 'link'], {
+        anchor: pem('CERTIFICATE', anchor === 'old' ? oldRoot!.certificate : newRoot!.certificate),
+        link: pem('CERTIFICATE', link!),
+      }).text.trim();
+    expect(verify('old', update?.newWithOld)).toBe('link: OK');
+    expect(verify('new', update?.oldWithNew)).toBe('link: OK');
+  });
+
+  test('who has the new root has the newest', async () => {
+    expect((await updateFor(newRoot)).update).toBeUndefined();
+  });
+
+  test('certificates go along for either root, and no root does', async () => {
+    const { extraCerts } = await updateFor(oldRoot);
+    const roots = [oldRoot!, newRoot!].map(({ certificate }) => Buffer.from(certificate).toString('hex'));
+    expect(extraCerts).toHaveLength(3);
+    for (const one of extraCerts) expect(roots).not.toContain(Buffer.from(one).toString('hex'));
+  });
+});
+
+test('a link that has been revoked is sent no more', async () => {
+  await use(newCa);
+  const { update } = await updateFor(oldRoot);
+  const { serialNumber } = parseCertificate(update!.newWithOld!);
+  const link = await site.store.find('certificate', { ca: oldRoot!.id, serialNumber });
+  await site.gateway.certificates.revoke(site.admin, link!.id, { reason: 'superseded' });
+  site.clock.advance(61_000);
+  const { update: after, extraCerts } = await updateFor(oldRoot);
+  expect(after?.newWithOld).toBeUndefined();
+  expect(extraCerts).toHaveLength(2);
+});
