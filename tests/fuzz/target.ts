@@ -20,7 +20,7 @@ export interface Runner extends AsyncDisposable {
 export const shapeOf = (text: string): string => text.slice(0, 60).replace(/0x[0-9a-f]+|[^a-z :]+/gi, '…');
 
 /** In the words of a Fault. Throws on what is no Fault. */
-export function faultOnly(error: unknown): string {
+function faultOnly(error: unknown): string {
   if (!(error instanceof Fault) || error.code === 'internal') throw error;
   return `${error.code} ${shapeOf(error.detail.slice(0, 30))}`;
 }

@@ -72,7 +72,11 @@ function fromJson(row: unknown): readonly SnapshotValue[] {
   if (!Array.isArray(row)) throw malformed();
   return row.map((value) => {
     if (Array.isArray(value)) return bytesIn(value);
-    if (typeof value === 'object' && value !== null) throw malformed();
+    if (
+      typeof value === 'number' ? !Number.isSafeInteger(value) : typeof value === 'object' && value !== null
+    ) {
+      throw malformed();
+    }
     return value;
   });
 }

@@ -15,6 +15,7 @@ test.each([
   ['base64 without its padding', { rows: [[['AA']]] }],
   ['octets that are no text', { rows: [[[7]]] }],
   ['octets twice', { rows: [[['AA==', 'AA==']]] }],
+  ['an integer that no column holds', { rows: [[2 ** 60]] }],
   ['an object among the values', { rows: [[{ a: 1 }]] }],
   ['a row that is no list', { rows: [7] }],
   ['a table without a name', { table: { ...table.table, name: 7 } }],
