@@ -150,7 +150,14 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/outbound/system/',
     ...outbound,
-    packages: { ...files, 'bun:sqlite': 'all', 'node:crypto': 'all', bun: 'all', re2js: 'all' },
+    packages: {
+      ...files,
+      'bun:sqlite': 'all',
+      'node:crypto': 'all',
+      'node:zlib': ['gunzipSync'],
+      bun: 'all',
+      re2js: 'all',
+    },
   },
   // What the ways to upstream CAs share.
   {

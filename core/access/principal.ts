@@ -10,6 +10,8 @@ export interface Principal {
   readonly actor: Actor;
   /** The role's permissions at this moment. */
   readonly permissions: ReadonlySet<string>;
+  /** A user who is allowed nothing but to choose a password. */
+  readonly mustChangePassword: boolean;
   readonly [authenticated]: true;
 }
 
@@ -25,7 +27,11 @@ export const readsOf = (store: Store, { actor }: Principal): Reads =>
   store.readsFor?.(`${actor.kind}:${actor.id}`) ?? store;
 
 /** For `core/accounts` alone: whoever calls it has checked who it is. */
-export function mintPrincipal(actor: Actor, granted: readonly string[]): Principal {
+export function mintPrincipal(
+  actor: Actor,
+  granted: readonly string[],
+  mustChangePassword = false,
+): Principal {
   const allowed: ReadonlySet<string> = new Set(granted);
-  return { actor, permissions: allowed } as Principal;
+  return { actor, permissions: allowed, mustChangePassword } as Principal;
 }

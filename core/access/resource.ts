@@ -14,6 +14,7 @@ import {
   type Write,
 } from '../ports/store.ts';
 import { idOf } from '../storage/made.ts';
+import { hiddenProblem } from '../x509/visible.ts';
 import type { Permission } from './permissions.ts';
 import { demand, type Principal, readsOf } from './principal.ts';
 
@@ -48,6 +49,8 @@ export interface ResourceRules<K extends Kind, Input, View> {
     input: Input,
     principal: Principal,
   ): Promise<{ readonly values: Values<K>; readonly before?: readonly Write[] }>;
+  /** Awaited before records are shown to somebody who did not create them: what that leaves behind in the audit trail. */
+  disclose?(records: readonly Records[K][], principal: Principal): Promise<void>;
   update(record: Records[K], changes: Partial<Input>, principal: Principal): Promise<readonly Write[]>;
   /** Absent where records go in another way. */
   remove?(record: Records[K], principal: Principal): Promise<readonly Write[]>;
@@ -70,6 +73,10 @@ export function resource<K extends Kind, Input, View>(
     if (!record || rules.visible?.(record) === false) throw new Fault('notFound', `there is no such ${one}`);
     return record;
   };
+  const show = async (record: Records[K], principal: Principal): Promise<View> => {
+    await rules.disclose?.([record], principal);
+    return rules.view(record, principal);
+  };
   const commit = async (writes: readonly Write[]): Promise<readonly number[]> => {
     const ids = await context.store.commit(writes);
     if ((configurationKinds as readonly Kind[]).includes(kind)) context.configuration.expire();
@@ -90,14 +97,16 @@ export function resource<K extends Kind, Input, View>(
       demand(principal, rules.reads);
       const where = [...(query.where ?? []), ...(rules.shown ?? [])];
       const page = await readsOf(context.store, principal).list(kind, { ...query, where });
+      await rules.disclose?.(page.records, principal);
       return { ...page, records: page.records.map((record) => rules.view(record, principal)) };
     },
     async read(principal, id) {
       demand(principal, rules.reads);
-      return rules.view(await find(id), principal);
+      return show(await find(id), principal);
     },
     async create(principal, input) {
       demand(principal, rules.writes);
+      demandVisibleNames(input);
       if (!rules.create) throw new Fault('unsupported', `${many} are not made like this`);
       const { values, before = [] } = await rules.create(input, principal);
       const writes = [
@@ -111,6 +120,7 @@ export function resource<K extends Kind, Input, View>(
     },
     async update(principal, id, changes) {
       demand(principal, rules.writes);
+      demandVisibleNames(changes);
       const record = await find(id);
       const writes = await rules.update(record, changes, principal);
       const event = {
@@ -119,7 +129,7 @@ export function resource<K extends Kind, Input, View>(
         detail: { fields: Object.keys(changes).join(' ') },
       };
       await change(id, [...writes, audit(context, principal.actor, event)]);
-      return rules.view(await find(id), principal);
+      return show(await find(id), principal);
     },
     async remove(principal, id) {
       demand(principal, rules.writes);
@@ -131,6 +141,17 @@ export function resource<K extends Kind, Input, View>(
       await rules.removed?.(record);
     },
   };
+}
+
+const nameFields = ['username', 'uniqueName', 'commonName', 'serialNumber'];
+
+/** Faults: malformed with the field that is a name and has characters that nobody sees. */
+export function demandVisibleNames(input: unknown): void {
+  for (const [field, value] of Object.entries(input as object)) {
+    if (!nameFields.includes(field) || typeof value !== 'string') continue;
+    const problem = hiddenProblem(value);
+    if (problem !== undefined) throw new Fault('malformed', problem, { field });
+  }
 }
 
 /** The writes of an update that changes plain fields only; with `where`, as long as the record has these values still. */

@@ -1,13 +1,25 @@
 import { Fault } from '../fault.ts';
+import type { Passwords } from '../ports/passwords.ts';
+import { hasHidden } from '../x509/visible.ts';
 
 const shortest = 8;
 const longest = 1024;
 
-/** Faults: malformed. */
-export function checkPassword(password: string): void {
+/** Refuses a password that is too short, cannot be typed, or is among the first that anybody tries. Faults: malformed. */
+export function checkPassword(
+  passwords: Pick<Passwords, 'isCommon'>,
+  password: string,
+  username: string,
+  field = 'password',
+): void {
+  const refuse = (detail: string): never => {
+    throw new Fault('malformed', detail, { field });
+  };
   if (password.length < shortest || password.length > longest) {
-    throw new Fault('malformed', `a password has ${shortest} to ${longest} characters`, {
-      field: 'password',
-    });
+    refuse(`a password has ${shortest} to ${longest} characters`);
   }
+  if (hasHidden(password)) refuse('a password has no control characters and no invisible characters');
+  if (password.trim() === '') refuse('a password has other characters than spaces');
+  if (password.toLowerCase() === username.toLowerCase()) refuse('the password is the user name');
+  if (passwords.isCommon(password)) refuse('this is one of the most common passwords: choose another one');
 }

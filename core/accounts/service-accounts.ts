@@ -54,8 +54,10 @@ export function serviceAccounts(context: Dependencies): ServiceAccounts {
       await grantableRole(context, principal, account.role);
       if (changes.role !== undefined) await grantableRole(context, principal, changes.role);
       const { id, generation } = account;
-      if (changes.isActive !== false) return updateWrites('serviceAccount', id, changes);
-      // Its tokens do not come back with it, as little as the sessions of a user.
+      const { role = account.role, isActive = account.isActive } = changes;
+      if (role === account.role && isActive === account.isActive)
+        return updateWrites('serviceAccount', id, changes);
+      // Ends its tokens, which do not come back with it either.
       return updateWrites('serviceAccount', id, { ...changes, generation: generation + 1 }, { generation });
     },
     async remove(account, principal) {

@@ -7,6 +7,7 @@ import type { ServiceAccount } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { hashOfSecret } from './service-accounts.ts';
 import type { WithThrottle } from './throttle.ts';
+import type { Attempt } from './throttle-subjects.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithThrottle {}
 
@@ -30,16 +31,16 @@ export async function signInService(
   clientSecret: string,
   address: string,
 ): Promise<ServiceGrant> {
-  context.throttle.check(clientId, address);
+  const attempt: Attempt = { realm: 'serviceAccount', name: clientId, address };
+  const standing = await context.throttle.check(attempt);
   const id = /^sa_([1-9]\d{0,14})$/.exec(clientId)?.[1];
   const account = id === undefined ? undefined : await context.store.get('serviceAccount', Number(id));
   // Always compared, so that an unknown id takes as long as a wrong secret.
   const expected = account?.secretHash ?? context.entropy.bytes(32);
   const same = timingSafeEqual(hashOfSecret(clientSecret), expected);
-  // Again: of many guesses that come at once, all were let in before the first of them had failed.
-  context.throttle.check(clientId, address);
-  if (!account?.isActive || !same) {
-    await context.throttle.failed(clientId, address);
+  context.throttle.recheck(attempt, standing);
+  const refuse = async (): Promise<never> => {
+    await context.throttle.failed(attempt);
     const actor: Actor = { kind: 'unknown', id: null, name: brief(clientId), address };
     const detail = { reason: 'wrong credentials' };
     await recordRefusal(
@@ -47,10 +48,21 @@ export async function signInService(
       audit(context, actor, { action: 'serviceAccount.signIn', object: '', outcome: 'refused', detail }),
     );
     throw new Fault('unauthenticated', 'wrong client id or client secret');
-  }
-  const event = { action: 'serviceAccount.signIn', object: `serviceAccount:${account.id}` };
-  await context.store.commit([audit(context, actorOf(account, address), event)]);
+  };
+  if (!account?.isActive || !same) return refuse();
   const { generation } = account;
+  const event = { action: 'serviceAccount.signIn', object: `serviceAccount:${account.id}` };
+  try {
+    await context.store.commit([
+      // Secret, role and activation are still those that were read: who has lost them meanwhile gets no token.
+      { op: 'require', kind: 'serviceAccount', id: account.id, where: { generation, isActive: true } },
+      audit(context, actorOf(account, address), event),
+    ]);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'conflict') return refuse();
+    throw error;
+  }
+  context.throttle.signedIn(attempt);
   return { account: account.id, generation, lifetime, until: context.clock.now() + lifetime };
 }
 

@@ -8,7 +8,6 @@ import { retried } from '../storage/retry.ts';
 import { settingWrite } from '../storage/setting-content.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';
-import { endSessions } from './sessions.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'passwords' | 'store'>, WithConfiguration {}
 
@@ -20,7 +19,7 @@ export interface UserInput {
 }
 
 /** Never the password's hash. */
-export type UserView = Omit<User, 'passwordHash'>;
+export type UserView = Omit<User, 'passwordHash' | 'generation'>;
 
 const guardName = 'administrators';
 
@@ -59,29 +58,47 @@ export function users(context: Dependencies): Resource<'user', UserInput, UserVi
     kind: 'user',
     reads: 'accounts.read',
     writes: 'accounts.write',
-    view: ({ passwordHash: _, ...shown }) => shown,
+    view: ({ passwordHash: _, generation: __, ...shown }) => shown,
     summary: ({ username }) => ({ username }),
     async create({ username, role, password, isActive = true }, principal) {
-      checkPassword(password);
+      checkPassword(passwords, password, username);
       await grantableRole(context, principal, role);
       const passwordHash = await passwords.hash(password);
-      const values = { createdAt: clock.now(), username, passwordHash, role, isActive };
+      const values = {
+        createdAt: clock.now(),
+        username,
+        passwordHash,
+        role,
+        isActive,
+        generation: 0,
+        // Whoever creates the user knows the password.
+        mustChangePassword: true,
+      };
       return { values };
     },
     async update(user, { password, ...changes }, principal) {
-      if (password !== undefined) checkPassword(password);
+      if (password !== undefined) checkPassword(passwords, password, changes.username ?? user.username);
       const role = await grantableRole(context, principal, user.role);
       const next = changes.role === undefined ? role : await grantableRole(context, principal, changes.role);
       const leaves = !next.isProtected || changes.isActive === false;
+      const { actor } = principal;
+      const isOwn = actor.kind === 'user' && actor.id === user.id;
+      const { generation } = user;
+      const hasNewRole = changes.role !== undefined && changes.role !== user.role;
+      const isSwitched = changes.isActive !== undefined && changes.isActive !== user.isActive;
       const set = {
         ...changes,
-        ...(password !== undefined && { passwordHash: await passwords.hash(password) }),
+        ...(password !== undefined && {
+          passwordHash: await passwords.hash(password),
+          mustChangePassword: !isOwn,
+        }),
+        // Ends the sessions and sign-ins of the generation before.
+        ...((password !== undefined || hasNewRole || isSwitched) && { generation: generation + 1 }),
       };
-      const ends = password !== undefined || changes.isActive === false;
       return [
         ...(leaves ? await leave(user) : []),
-        ...updateWrites('user', user.id, set),
-        ...(ends ? await endSessions(context, user.id) : []),
+        // What was compared is still so: of two changes at once the later one looks again.
+        ...updateWrites('user', user.id, set, { generation, role: user.role, isActive: user.isActive }),
       ];
     },
     async remove(user, principal) {

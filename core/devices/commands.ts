@@ -6,8 +6,9 @@ import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from
 import { deviceWith } from './block.ts';
 import { openSecret } from './configs.ts';
 import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
+import { hasSecrets, recordSecretsRead } from './secrets-read.ts';
 
-interface Dependencies extends Pick<Ports, 'store' | 'vault'>, WithConfiguration, WithSettings {}
+interface Dependencies extends Pick<Ports, 'clock' | 'store' | 'vault'>, WithConfiguration, WithSettings {}
 
 /** Lines for a shell, by name, and what each of them is for. */
 export interface DeviceCommands {
@@ -40,6 +41,7 @@ export async function deviceCommands(
     device.domain === null ? undefined : (await context.configuration.current()).domain(device.domain);
   if (!domain) return { commands: {}, titles: {} };
   const maySee = principal.permissions.has('devices.secrets');
+  if (maySee && config && hasSecrets(config)) await recordSecretsRead(context, principal, `device:${id}`);
   const secret = (field: 'estPassword' | 'cmpSharedSecret'): string | null => {
     const sealed = config?.[field] ?? null;
     return sealed && !maySee ? hidden : openSecret(context, field, sealed);

@@ -6,6 +6,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from '../records/device.ts';
 import { onboardingStatus } from '../records/device.ts';
 import { newSecret, secretContext } from '../security/secrets.ts';
+import { recordConfigsRead } from './secrets-read.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store' | 'vault'>, WithConfiguration {}
 
@@ -128,6 +129,7 @@ export function noOnboardingConfigs(
     ...common,
     kind: 'noOnboardingConfig',
     view: (record, principal) => shown(context, record, principal),
+    disclose: (records, principal) => recordConfigsRead(context, principal, 'noOnboardingConfig', records),
     async create(input, principal) {
       demandForSecrets(principal, input);
       const values = newNoOnboardingConfig(context, input);
@@ -148,6 +150,7 @@ export function onboardingConfigs(
     ...common,
     kind: 'onboardingConfig',
     view: (record, principal) => shown(context, record, principal),
+    disclose: (records, principal) => recordConfigsRead(context, principal, 'onboardingConfig', records),
     async create(input, principal) {
       demandForSecrets(principal, input);
       await demandTruststore(context, input);

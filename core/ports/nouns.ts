@@ -32,5 +32,6 @@ export const nouns: Readonly<Record<Kind, readonly [one: string, many: string]>>
   backup: ['backup', 'backups'],
   setting: ['setting', 'settings'],
   loginFailure: ['failed login', 'failed logins'],
+  knownAddress: ['known address', 'known addresses'],
   auditEvent: ['audit event', 'audit events'],
 };

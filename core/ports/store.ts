@@ -28,12 +28,24 @@ export interface Setting {
   readonly value: Uint8Array;
 }
 
-/** One failed login, counted against a name or an address until it is pruned. */
+/** One failed login, counted until it is pruned. */
 export interface LoginFailure {
   readonly id: number;
   readonly at: number;
-  /** `name:pump-1`, `address:10.0.0.7`. */
+  /** Realm, whether the address was known, address and name, separated by spaces: `device unknown 10.0.0.7 pump-1`. */
   readonly subject: string;
+}
+
+/** An address from which an account has signed in. */
+export interface KnownAddress {
+  readonly id: number;
+  /** The kind of account. */
+  readonly realm: string;
+  readonly name: string;
+  /** As failed logins are counted: of IPv6 the network. */
+  readonly address: string;
+  /** Of the last sign-in, to the day. */
+  readonly at: number;
 }
 
 /** Every kind of record and its shape. Times are milliseconds since 1970; all are plain data. */
@@ -68,6 +80,7 @@ export interface Records {
   backup: Backup;
   setting: Setting;
   loginFailure: LoginFailure;
+  knownAddress: KnownAddress;
   auditEvent: ChainedEvent;
 }
 

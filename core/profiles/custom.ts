@@ -4,13 +4,13 @@ import { readDer } from '../der/reader.ts';
 import { Fault } from '../fault.ts';
 import { readString, stringTags } from '../x509/directory-string.ts';
 import { type Extension, shared } from '../x509/extension.ts';
+import { hasHidden } from '../x509/visible.ts';
 import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
 import { constantTemplate, type Fields, noFields, type Template } from './template.ts';
 import type { Tools } from './tools.ts';
 import { compileValues, type Trace, templateReader } from './values.ts';
-import { hasHidden } from './visible.ts';
 
 type Written = NonNullable<NonNullable<ProfileRules['extensions']>['custom']>[string];
 type WrittenValue = NonNullable<Written['fixed']>;

@@ -1,7 +1,7 @@
 import { Fault } from '../fault.ts';
+import { quote } from '../x509/visible.ts';
 import type { Fields, Template } from './template.ts';
 import type { Trace, ValueRule } from './values.ts';
-import { quote } from './visible.ts';
 
 interface Decision {
   /** The requested values that the certificate does not have: their places. */

@@ -3,11 +3,11 @@ import {
   authorityInfoAccessExtension,
   crlDistributionPointsExtension,
 } from '../x509/extensions/locations.ts';
+import { quote } from '../x509/visible.ts';
 import type { ProfileRules } from './language.ts';
 import { isUri } from './names.ts';
 import type { Tools } from './tools.ts';
 import type { Trace } from './values.ts';
-import { quote } from './visible.ts';
 
 /** Where the service publishes about the issuing CA; an empty text for nowhere. */
 export interface Urls {

@@ -5,6 +5,7 @@ import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
 import { foldHost, formatGeneralName, type GeneralName, sameGeneralName } from '../x509/general-name.ts';
 import { formatIpAddress, parseIpAddress } from '../x509/ip-address.ts';
 import { oid } from '../x509/oids.ts';
+import { hasHidden, quote } from '../x509/visible.ts';
 import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
@@ -14,7 +15,6 @@ import type { Others } from './subject.ts';
 import type { Fields, Template } from './template.ts';
 import type { Tools } from './tools.ts';
 import { compileValues, type Trace, templateReader, type ValueRule } from './values.ts';
-import { hasHidden, quote } from './visible.ts';
 
 type NameKind = Exclude<GeneralName['kind'], 'other'>;
 

@@ -1,4 +1,5 @@
 import { Fault } from '../fault.ts';
+import { quote } from '../x509/visible.ts';
 import { attempt } from './attempt.ts';
 import {
   type Fields,
@@ -9,7 +10,6 @@ import {
   templateFieldList,
 } from './template.ts';
 import type { Fits, Tools } from './tools.ts';
-import { quote } from './visible.ts';
 
 type Matcher = (text: string) => boolean;
 

@@ -1,5 +1,5 @@
 import { Fault, type Problem } from '../fault.ts';
-import { visible } from './visible.ts';
+import { visible } from '../x509/visible.ts';
 
 const mostProblems = 10;
 

@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
+import { visible } from '../x509/visible.ts';
 import type { Trace } from './values.ts';
-import { visible } from './visible.ts';
 
 /** A rule about an extension that is a list of purposes: key usage and extended key usage. */
 interface PurposeRule<P extends string> {

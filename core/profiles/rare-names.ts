@@ -3,10 +3,10 @@ import { fromHex, hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 import { formatDistinguishedName, parseDistinguishedName } from '../x509/name.ts';
+import { hasHidden } from '../x509/visible.ts';
 import { attempt, isOid } from './attempt.ts';
 import { textOf, whatIsWrong } from './custom.ts';
 import type { Template } from './template.ts';
-import { hasHidden } from './visible.ts';
 
 /** How rules see a kind of alternative name: as a text, that of `formatGeneralName` without its prefix. */
 interface RareKind {

@@ -15,6 +15,10 @@ export interface User {
   readonly passwordHash: string;
   readonly role: number;
   readonly isActive: boolean;
+  /** Counts the changes of password, role and activation; each ends the sessions and sign-ins of an earlier generation. */
+  readonly generation: number;
+  /** An administrator has set the password and knows it: until the user changes it, nothing else is allowed. */
+  readonly mustChangePassword: boolean;
 }
 
 /** One sign-in and the refresh tokens that follow from it; only the newest is good. */
@@ -22,6 +26,8 @@ export interface Session {
   readonly id: number;
   readonly createdAt: number;
   readonly user: number;
+  /** The user's generation at sign-in. Once the user has another one, the session has ended. */
+  readonly userGeneration: number;
   /** Counts the refreshes; a token with a smaller one has been used before. */
   readonly generation: number;
   readonly expiresAt: number;
@@ -37,6 +43,6 @@ export interface ServiceAccount {
   readonly isActive: boolean;
   /** SHA-256 of the secret, which is 256 random bits: there is nothing to guess, so no slow hash. */
   readonly secretHash: Uint8Array;
-  /** Counts the rotations of the secret and the deactivations; a token with a smaller one was given before. */
+  /** Counts the changes of secret, role and activation; a token with a smaller one was given before. */
   readonly generation: number;
 }

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { WithThrottle } from '../accounts/throttle.ts';
+import type { Attempt } from '../accounts/throttle-subjects.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
@@ -106,7 +107,9 @@ async function admitSecret(
   domain: Domain,
 ): Promise<Requester> {
   const { address } = evidence;
-  context.throttle.check(name, address);
+  const attempt: Attempt = { realm: 'device', name, address };
+  const checked = context.throttle.check(attempt);
+  const standing = checked instanceof Promise ? await checked : checked;
   const login = await context.store.deviceLogin(name, field);
   const allowed = login?.protocols?.includes(target.protocol);
   const sealed = allowed ? login?.secret : undefined;
@@ -115,10 +118,9 @@ async function admitSecret(
   const secret = expected ?? unguessable(context);
   const right =
     evidence.kind === 'mac' ? await evidence.verify(secret) : sameSecret(evidence.password, secret);
-  // Again: of many guesses that come at once, all were let in before the first of them had failed.
-  context.throttle.check(name, address);
+  context.throttle.recheck(attempt, standing);
   if (!login || !expected || !right) {
-    await context.throttle.failed(name, address);
+    await context.throttle.failed(attempt);
     const actor = { ...nobody(address), name: brief(name) };
     await refused(context, actor, target, domain.uniqueName, 'wrong credentials');
     throw new Fault('unauthenticated', wrongSecret[field]);
@@ -129,6 +131,7 @@ async function admitSecret(
     throw new Fault('forbidden', 'this device does not belong to the domain');
   }
   if (device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
+  context.throttle.signedIn(attempt);
   return {
     device,
     domain,

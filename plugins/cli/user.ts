@@ -14,6 +14,11 @@ const fields = { username: 'NAME' };
 const details = `The password is asked for on a terminal; else it is the first line of standard input or, where that is
 empty, POSTERN_ADMIN_PASSWORD. It never stands on the command line.`;
 
+const temporary = {
+  type: 'boolean',
+  help: 'The user has to choose another password at the next sign-in',
+} as const;
+
 const actor = (): Actor => ({ kind: 'system', id: null, name: operatorName(), address: '' });
 
 export const userCommands: readonly Command[] = [
@@ -29,15 +34,16 @@ export const userCommands: readonly Command[] = [
         value: 'R',
         help: 'Its role: Admin, Operator, Auditor, Default or one of your own',
       },
+      temporary,
       ...placeOptions,
     },
     async run(invocation) {
       const [name] = invocation.positionals;
-      const { role, json } = invocation.options;
+      const { role, json, temporary } = invocation.options;
       if (typeof role !== 'string') throw new UsageError('--role is missing');
       const password = await readPassword();
       const { id } = await withGateway(invocation, ({ gateway }) =>
-        gateway.accounts.createUser(name!, password, role, actor()),
+        gateway.accounts.createUser(name!, password, role, actor(), temporary === true),
       );
       if (json === true) printJson({ id, username: name, role });
       else console.log(`The user ${name} has been created, with the role ${role}.`);
@@ -50,11 +56,14 @@ export const userCommands: readonly Command[] = [
     summary: "Set a user's password and end the user's sessions.",
     details,
     fields,
-    options: placeOptions,
+    options: { temporary, ...placeOptions },
     async run(invocation) {
       const [name] = invocation.positionals;
+      const isTemporary = invocation.options.temporary === true;
       const password = await readPassword();
-      await withGateway(invocation, ({ gateway }) => gateway.accounts.setPassword(name!, password, actor()));
+      await withGateway(invocation, ({ gateway }) =>
+        gateway.accounts.setPassword(name!, password, actor(), isTemporary),
+      );
       if (invocation.options.json === true) printJson({ username: name, password_set: true });
       else console.log(`The password of ${name} has been set.`);
       return exit.success;

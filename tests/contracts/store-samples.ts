@@ -259,7 +259,15 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     lastError: 'answered 500',
   },
   role: { createdAt: 1, uniqueName: 'Admin', permissions: ['devices.read'], isProtected: true },
-  user: { createdAt: 1, username: 'admin', passwordHash: '$argon2id$', role: 1, isActive: true },
+  user: {
+    createdAt: 1,
+    username: 'admin',
+    passwordHash: '$argon2id$',
+    role: 1,
+    isActive: true,
+    generation: 3,
+    mustChangePassword: true,
+  },
   serviceAccount: {
     createdAt: 1,
     uniqueName: 'line-1',
@@ -268,7 +276,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     secretHash: der,
     generation: 2,
   },
-  session: { createdAt: 1, user: 1, generation: 0, expiresAt: 2, isRevoked: false },
+  session: { createdAt: 1, user: 1, userGeneration: 3, generation: 0, expiresAt: 2, isRevoked: false },
   backup: {
     createdAt: 1,
     remoteDirectory: '/srv/backups',
@@ -277,7 +285,8 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     lastResult: 'failed: é',
   },
   setting: { name: 'tokenKey', value: der },
-  loginFailure: { at: 1, subject: 'name:admin' },
+  loginFailure: { at: 1, subject: 'user unknown 10.0.0.7 admin' },
+  knownAddress: { realm: 'user', name: 'admin', address: '10.0.0.7', at: 1 },
 };
 
 /** An insert of the sample of a kind, with other values where given. */

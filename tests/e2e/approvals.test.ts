@@ -148,7 +148,10 @@ class Account {
 function prepare(server: Server, approvers = 1): void {
   const admin = new Account(server, 'admin', adminPassword);
   const [{ id: role }] = admin.get('/api/roles/?unique_name=Operator');
-  admin.call('POST', '/api/users/', { username: 'jo', password: joPassword, role });
+  const given = 'what the administrator chose';
+  admin.call('POST', '/api/users/', { username: 'jo', password: given, role });
+  const change = { current_password: given, new_password: joPassword };
+  new Account(server, 'jo', given).call('POST', '/api/me/password/', change);
   const { status, text } = admin.call('POST', '/api/approval-policies/', {
     unique_name: 'all is approved',
     decision: 'manual',

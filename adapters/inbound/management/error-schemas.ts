@@ -5,7 +5,9 @@ export const detail = Type.Object(
   {
     detail: Type.String({ description: 'what is wrong' }),
     hint: Type.Optional(Type.String({ description: 'what can be done about it' })),
-    code: Type.Optional(Type.Literal('token_not_valid')),
+    code: Type.Optional(
+      Type.String({ enum: ['token_not_valid', 'password_change_required'], description: 'for programs' }),
+    ),
   },
   { $id: 'Detail', additionalProperties: false },
 );

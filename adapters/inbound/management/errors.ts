@@ -39,11 +39,14 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** For programs. */
+  readonly code: string | undefined;
 
-  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}, code?: string) {
     super(detail);
     this.status = status;
     this.headers = headers;
+    this.code = code;
   }
 }
 
@@ -96,7 +99,10 @@ export function render(
   report: (cause: unknown) => void,
 ): Response {
   if (error instanceof ValidationError) return json(400, bounded(error.fields));
-  if (error instanceof HttpError) return json(error.status, { detail: error.message }, error.headers);
+  if (error instanceof HttpError) {
+    const { status, message, code, headers } = error;
+    return json(status, { detail: message, ...(code && { code }) }, headers);
+  }
   if (error instanceof TokenError) {
     const detail = { detail: error.message, ...(error.given && { code: 'token_not_valid' }) };
     return json(401, detail, { 'www-authenticate': 'Bearer' });

@@ -1,11 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { ValueError } from '@sinclair/typebox/value';
 import { Value, ValueErrorType } from '@sinclair/typebox/value';
+import { hiddenProblem } from '#core/x509/visible.ts';
 import { parseJson } from '../http/json.ts';
 
-const controls = /[\u0000-\u001f\u007f-\u009f]/;
-
-/** A line of text: trimmed, without control characters, `least` to `most` characters long. */
+/** A line of text: trimmed, without control characters and invisible ones, `least` to `most` characters long. */
 export const text = (most: number, options: { least?: number; description?: string } = {}) =>
   Type.String({
     minLength: options.least ?? 0,
@@ -60,11 +59,10 @@ export function checkValue(schema: TSchema, value: unknown): { value: unknown } 
     return { messages: [`at most ${schema.maxLength} octets are allowed`] };
   }
   const given = typeof value === 'string' && !schema.verbatim ? value.trim() : value;
-  if (typeof given === 'string' && isText(schema) && controls.test(given)) {
-    return { messages: ['control characters are not allowed'] };
-  }
   // Half a surrogate pair: JSON can spell it, and no database can keep it.
   if (typeof given === 'string' && !given.isWellFormed()) return { messages: ['this is not Unicode'] };
+  const problem = typeof given === 'string' && isText(schema) ? hiddenProblem(given) : undefined;
+  if (problem !== undefined) return { messages: [problem] };
   const allowed = schema.enum as readonly unknown[] | undefined;
   if (allowed && !allowed.includes(given)) return { messages: [`one of ${allowed.join(', ')} is expected`] };
   if (Value.Check(schema, given)) return { value: given };

@@ -1,10 +1,30 @@
 import { Type } from '@sinclair/typebox';
 import type { Gateway } from '#core/gateway.ts';
+import { readBody } from './body.ts';
+import type { FieldDescription } from './description.ts';
+import { detail } from './error-schemas.ts';
 import { json } from './errors.ts';
+import { secret } from './fields.ts';
+import { readInput } from './input.ts';
 import { anyAccount, jsonResponse, type Route } from './route.ts';
+import { objectOf, tokenPair, tokenPairExample } from './token-schemas.ts';
+import type { Tokens } from './tokens.ts';
 
-/** `GET /api/me`. */
-export const meRoute = (gateway: Gateway): Route => ({
+const passwordChange = {
+  current_password: { schema: secret(1024, 'the password as it is'), required: true },
+  new_password: {
+    schema: secret(1024, '8 characters at least, and none of the most common passwords'),
+    required: true,
+  },
+} satisfies Record<string, FieldDescription>;
+
+/** `GET /api/me` and `POST /api/me/password`. */
+export const meRoutes = (gateway: Gateway, tokens: Tokens): readonly Route[] => [
+  readMe(gateway),
+  changePassword(gateway, tokens),
+];
+
+const readMe = (gateway: Gateway): Route => ({
   method: 'GET',
   path: '/api/me',
   operation: {
@@ -12,6 +32,7 @@ export const meRoute = (gateway: Gateway): Route => ({
     tag: 'accounts',
     summary: 'Whose token this is, and what may be done with it',
     permission: anyAccount,
+    beforePasswordChange: true,
     responses: {
       200: jsonResponse(
         'The account.',
@@ -25,6 +46,9 @@ export const meRoute = (gateway: Gateway): Route => ({
               { additionalProperties: false },
             ),
             permissions: Type.Array(Type.String()),
+            must_change_password: Type.Boolean({
+              description: 'until the password has been changed, everything else is answered with 403',
+            }),
           },
           { $id: 'Me', additionalProperties: false },
         ),
@@ -34,13 +58,52 @@ export const meRoute = (gateway: Gateway): Route => ({
           name: 'jo',
           role: { id: 4, unique_name: 'Default' },
           permissions: ['devices.read'],
+          must_change_password: false,
         },
       ),
     },
   },
   async handle(principal) {
-    const { kind, id, name, role } = await gateway.accounts.self(principal);
+    const { kind, id, name, role, mustChangePassword } = await gateway.accounts.self(principal);
     const { uniqueName, permissions } = role;
-    return json(200, { kind, id, name, role: { id: role.id, unique_name: uniqueName }, permissions });
+    return json(200, {
+      kind,
+      id,
+      name,
+      role: { id: role.id, unique_name: uniqueName },
+      permissions,
+      must_change_password: mustChangePassword,
+    });
+  },
+});
+
+const changePassword = (gateway: Gateway, tokens: Tokens): Route => ({
+  method: 'POST',
+  path: '/api/me/password',
+  operation: {
+    id: 'changeMyPassword',
+    tag: 'accounts',
+    summary: "Change the user's own password",
+    description:
+      'All sessions of the user end; the tokens in the response open a new one. Wrong current passwords count as failed logins.',
+    permission: anyAccount,
+    beforePasswordChange: true,
+    body: {
+      schema: objectOf(passwordChange, 'PasswordChange'),
+      example: { current_password: 'correct horse battery', new_password: 'staple correct horse' },
+    },
+    failures: { 429: 'Too many failed logins for this name or from this address.' },
+    responses: {
+      200: jsonResponse('Tokens.', tokenPair, tokenPairExample),
+      403: jsonResponse('A service account has no password.', detail, {
+        detail: 'only a user has a password',
+      }),
+    },
+  },
+  async handle(principal, request) {
+    const input = readInput(passwordChange, await readBody(request), 'create');
+    const { currentPassword, newPassword } = input as { currentPassword: string; newPassword: string };
+    const grant = await gateway.accounts.changePassword(principal, currentPassword, newPassword);
+    return json(200, await tokens.pair(grant));
   },
 });

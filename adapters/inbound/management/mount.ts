@@ -8,7 +8,7 @@ import { methodNotAllowed } from './collection.ts';
 import { snakeCase } from './description.ts';
 import { HttpError, render } from './errors.ts';
 import { healthRoute } from './health-route.ts';
-import { meRoute } from './me-route.ts';
+import { meRoutes } from './me-route.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { resourceRoutes } from './resources/catalog.ts';
 import { deviceImportPath } from './resources/device-imports.ts';
@@ -53,6 +53,7 @@ export function createManagement(
   const authenticated = ({ handle, operation }: Route) =>
     open(async (request, parameters) => {
       const principal = await tokens.principal(request);
+      if (principal.mustChangePassword && !operation.beforePasswordChange) throw passwordChangeRequired();
       if (operation.permission !== anyAccount)
         await gateway.accounts.authorize(principal, operation.permission);
       return handle(principal, request, parameters);
@@ -61,7 +62,7 @@ export function createManagement(
   const documented = [
     ...resourceRoutes(gateway, baseUrl),
     ...tokenRoutes(gateway, tokens),
-    meRoute(gateway),
+    ...meRoutes(gateway, tokens),
     healthRoute(gateway),
     metricsRoute(gateway),
     swaggerUi.page,
@@ -96,6 +97,14 @@ export function createManagement(
   const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
   return [mount('/api'), mount('/schema'), mount('/metrics')];
 }
+
+const passwordChangeRequired = (): HttpError =>
+  new HttpError(
+    403,
+    'an administrator has set this password: choose another one with POST /api/me/password/',
+    {},
+    'password_change_required',
+  );
 
 const isPublic = (route: Route | PublicRoute): route is PublicRoute => !('permission' in route.operation);
 

@@ -14,7 +14,11 @@ export interface Route {
   readonly method: Method;
   /** With `:id` where a record is named; without a trailing slash. */
   readonly path: string;
-  readonly operation: Operation & { readonly permission: Permission | typeof anyAccount };
+  readonly operation: Operation & {
+    readonly permission: Permission | typeof anyAccount;
+    /** Also for a user who has to choose a password before anything else. */
+    readonly beforePasswordChange?: true;
+  };
   /** Called only for those who have the permission; the core demands it once more. */
   readonly handle: (
     principal: Principal,

@@ -10,6 +10,7 @@ import { json, TokenError } from './errors.ts';
 import { secret } from './fields.ts';
 import { readInput } from './input.ts';
 import { jsonResponse, type PublicRoute } from './route.ts';
+import { jwt, objectOf, tokenExample, tokenPair, tokenPairExample } from './token-schemas.ts';
 import { isFromBrowser, type Tokens } from './tokens.ts';
 
 const login = {
@@ -21,19 +22,6 @@ const refreshToken = {
   refresh: { schema: Type.String({ minLength: 1, maxLength: 4096 }), required: true },
 } satisfies Record<string, FieldDescription>;
 
-const object = (fields: Readonly<Record<string, FieldDescription>>, $id: string) =>
-  Type.Object(
-    Object.fromEntries(
-      Object.entries(fields).map(([name, { schema, required }]) => [
-        name,
-        required ? schema : Type.Optional(schema),
-      ]),
-    ),
-    { $id, additionalProperties: false },
-  );
-
-const jwt = Type.String({ description: 'JWT' });
-const pair = Type.Object({ access: jwt, refresh: jwt }, { $id: 'TokenPair', additionalProperties: false });
 const serviceToken = Type.Object(
   { access: jwt, token_type: Type.Literal('Bearer'), expires_in: Type.Integer({ description: 'seconds' }) },
   { $id: 'ServiceAccountToken', additionalProperties: false },
@@ -42,8 +30,6 @@ const grantError = Type.Object(
   { error: Type.String(), error_description: Type.Optional(Type.String()) },
   { $id: 'GrantError', additionalProperties: false, description: 'RFC 6749 §5.2' },
 );
-const tokenExample = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
-const pairExample = { access: tokenExample, refresh: tokenExample };
 const loginExample = { username: 'admin', password: 'correct horse battery staple' };
 
 /** `POST /api/token` and `POST /api/token/refresh` (decisions.md §2). */
@@ -61,12 +47,12 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
         'form-urlencoded in `Authorization: Basic` (RFC 6749 §2.3.1).',
       clientAuthentication: true,
       body: {
-        schema: Type.Union([object(login, 'Login'), object(grant, 'ClientCredentials')]),
+        schema: Type.Union([objectOf(login, 'Login'), objectOf(grant, 'ClientCredentials')]),
         example: loginExample,
       },
       failures: { 429: 'Too many failed logins for this name or from this address.' },
       responses: {
-        200: jsonResponse('Tokens.', Type.Union([pair, serviceToken]), pairExample),
+        200: jsonResponse('Tokens.', Type.Union([tokenPair, serviceToken]), tokenPairExample),
         400: jsonResponse('The body is not what it should be.', Type.Union([fieldErrors, grantError]), {
           error: 'unsupported_grant_type',
         }),
@@ -89,12 +75,12 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
       summary: 'Get new tokens for a refresh token',
       description: 'The refresh token is used up: used once more, it ends the session.',
       body: {
-        schema: object(refreshToken, 'Refresh'),
+        schema: objectOf(refreshToken, 'Refresh'),
         example: { refresh: tokenExample },
       },
       failures: { 401: 'The refresh token is wrong, has expired or was used before.' },
       responses: {
-        200: jsonResponse('Tokens.', pair, pairExample),
+        200: jsonResponse('Tokens.', tokenPair, tokenPairExample),
       },
     },
     handle: (request) => refresh(gateway, tokens, request),
@@ -109,7 +95,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
       description:
         'Ends the session of a refresh token: neither it nor an access token of the session is good any more.',
       body: {
-        schema: object(refreshToken, 'Refresh'),
+        schema: objectOf(refreshToken, 'Refresh'),
         example: { refresh: tokenExample },
       },
       failures: { 401: 'The refresh token is wrong or has expired.' },

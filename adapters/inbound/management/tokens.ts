@@ -1,7 +1,7 @@
 import { jwt } from '@elysiajs/jwt';
 import type { Principal } from '#core/access/principal.ts';
-import type { SessionGrant } from '#core/accounts/accounts.ts';
 import type { ServiceGrant } from '#core/accounts/service-sign-in.ts';
+import type { SessionGrant } from '#core/accounts/sessions.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock } from '#core/ports/platform.ts';

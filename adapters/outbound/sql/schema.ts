@@ -490,6 +490,8 @@ const schema = {
       passwordHash: text,
       role: to('role'),
       isActive: boolean,
+      generation: integer,
+      mustChangePassword: boolean,
     },
     unique: [['username']],
     searchable: ['username'],
@@ -499,6 +501,7 @@ const schema = {
     fields: {
       createdAt: integer,
       user: ownedBy('user'),
+      userGeneration: integer,
       generation: integer,
       expiresAt: integer,
       isRevoked: boolean,
@@ -542,6 +545,12 @@ const schema = {
     fields: { at: integer, subject: text },
     unique: [],
     searchable: ['subject'],
+  },
+  knownAddress: {
+    name: 'known_addresses',
+    fields: { realm: text, name: text, address: text, at: integer },
+    unique: [['realm', 'name', 'address']],
+    searchable: ['name'],
   },
   auditEvent: {
     name: 'audit_events',

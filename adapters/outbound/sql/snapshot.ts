@@ -7,7 +7,7 @@ import type { Ask, Builder, Dialect } from './queries.ts';
 import { type ColumnType, columnName, columnsOf, kinds, tableOf } from './schema.ts';
 
 /** Good for as long as the service runs, or made anew: sign-ins and CRLs. Leases and the change counter are not told of either. */
-const passing: ReadonlySet<Kind> = new Set(['session', 'loginFailure', 'crl', 'crlPart']);
+const passing: ReadonlySet<Kind> = new Set(['session', 'loginFailure', 'knownAddress', 'crl', 'crlPart']);
 
 /** Neither driver nor reader ever holds more. */
 const pageRows = 250;

@@ -1,5 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Passwords } from '#core/ports/passwords.ts';
+import { isCommonPassword } from './common-passwords.ts';
 
 /** Longer ones cost time and gain nothing. */
 const mostCharacters = 1024;
@@ -56,6 +57,8 @@ export const argon2id = (cost: Cost): Passwords => ({
       return false;
     }
   },
+
+  isCommon: isCommonPassword,
 });
 
 export const passwords: Passwords = argon2id(recommended);

@@ -171,14 +171,9 @@ export function deviceImports(context: Dependencies): DeviceImports {
       demand(principal, 'devices.secrets');
       await collection.read(principal, id);
       const page = await importedDevices(context, id, cursor);
-      if (cursor === undefined) {
-        await store.commit([
-          audit(context, principal.actor, {
-            action: 'deviceImport.credentials',
-            object: `deviceImport:${id}`,
-          }),
-        ]);
-      }
+      // Every page: who knows what a cursor looks like can begin with any.
+      const event = { action: 'deviceImport.credentials', object: `deviceImport:${id}` };
+      await store.commit([audit(context, principal.actor, event)]);
       return page;
     },
   };

@@ -1,5 +1,6 @@
 import { deviceTypes, type EnrolmentProtocol } from '../../records/device.ts';
 import type { ImportRefusal } from '../../records/device-import.ts';
+import { hiddenProblem } from '../../x509/visible.ts';
 import type { NoOnboardingInput } from '../configs.ts';
 
 /** What a column of an import means. Values are trimmed; an empty one is as if its column were not there. */
@@ -42,7 +43,6 @@ export interface RowDevice {
 }
 
 const longest = 100;
-const controls = /[\u0000-\u001f\u007f-\u009f]/;
 const protocols: ReadonlySet<string> = new Set(['cmp', 'est', 'rest', 'manual']);
 const types: ReadonlySet<number> = new Set(Object.values(deviceTypes));
 
@@ -58,7 +58,8 @@ export function readRow(row: ImportRow, names: RowNames): RowDevice | readonly I
   const value = (column: ImportColumn): string => row.values[column]?.trim() ?? '';
   const text = (column: ImportColumn): string => {
     const given = value(column);
-    if (controls.test(given)) refuse(column, 'control characters are not allowed');
+    const problem = hiddenProblem(given);
+    if (problem !== undefined) refuse(column, problem);
     else if (given.length > longest) refuse(column, `at most ${longest} characters are allowed`);
     return given;
   };

@@ -268,6 +268,7 @@ test('what happened to a device: what it did, what was done to it and to its cer
     'device.block success',
     'certificate.revoke success',
     'certificate.issue success',
+    'device.readSecrets success',
     'device.create success',
   ]);
   const paged: number[] = [];

@@ -20,7 +20,7 @@ beforeAll(async () => {
     device_pattern: 'gate-.*',
   });
   const [operator] = (await site.api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
-  await site.api('POST', '/api/users/', { username: 'jo', password: joPassword, role: operator!.id });
+  await site.user('jo', joPassword, operator!.id);
   device = await site.server.register('gate-1');
   shell(site.server.directory, device.commands.key!);
   page = await site.tab();
@@ -121,7 +121,7 @@ test.skipIf(!hasBrowser)(
   async () => {
     const markup = '<img src=x onerror=alert(1)>';
     await site.api('POST', '/api/approval-policies/', {
-      unique_name: `${markup}\u202egpj`,
+      unique_name: markup,
       decision: 'manual',
       protocols: ['management'],
     });
@@ -132,11 +132,25 @@ test.skipIf(!hasBrowser)(
     expect(await said('table.list tbody')).toContain(subject);
     await page.click('table.list tbody a');
     expect(await said('main h1')).toBe(subject);
-    expect(await fact('Held back by the policy')).toBe(`${markup}U+202Egpj`);
+    expect(await fact('Held back by the policy')).toBe(markup);
     expect(await said('main .notice')).toContain('Somebody else has to decide');
     expect(
       await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
     ).toBeNull();
+
+    // A stranger's name is in the audit log as it was sent.
+    await fetch(`${site.server.baseUrl}/.well-known/est/simpleenroll`, {
+      method: 'POST',
+      tls: { rejectUnauthorized: false },
+      headers: {
+        authorization: `Basic ${Buffer.from(`${markup}\u202egpj:secret`).toString('base64')}`,
+        'content-type': 'application/pkcs10',
+      },
+      body: 'AAAA',
+    });
+    await site.show(page, '/audit');
+    expect(await said('table.list tbody')).toContain(`${markup}U+202Egpj`);
+    expect(await page.evaluate("document.querySelector('main img')")).toBeNull();
   },
   30_000,
 );

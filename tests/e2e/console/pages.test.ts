@@ -15,8 +15,7 @@ beforeAll(async () => {
   site = await startSite();
   await populate(site);
   const roles = (await site.api('GET', '/api/roles/')) as { id: number; unique_name: string }[];
-  for (const { id, unique_name } of roles)
-    await site.api('POST', '/api/users/', { username: `a-${unique_name}`, password, role: id });
+  for (const { id, unique_name } of roles) await site.user(`a-${unique_name}`, password, id);
   page = await site.tab();
   await page.look({ width: 1280, height: 900, dark: false });
   await site.signIn(page, '/');

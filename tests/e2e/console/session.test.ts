@@ -90,6 +90,53 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(await heading(page)).toBe('Domains');
   }, 30_000);
 
+  test('one with a password that an administrator has set leads to another password before anything else', async () => {
+    const given = 'what the administrator chose';
+    const chosen = 'what jim chose himself';
+    const [role] = (await site.api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
+    await site.api('POST', '/api/users/', { username: 'jim', password: given, role: role!.id });
+    await using page = await site.tab();
+    await page.open(`${site.server.baseUrl}/devices`);
+    await page.until("document.querySelector('.who button')?.click() ?? document.querySelector('.sign-in')");
+    await page.type('.sign-in [name=username]', 'jim');
+    await page.type('.sign-in [name=password]', given);
+    await page.press('Enter');
+    await page.until("document.querySelector('[name=current_password]')");
+    expect(await heading(page)).toBe('Change password');
+    expect(await page.evaluate("document.querySelector('.navigation')")).toBeNull();
+    await page.type('[name=current_password]', given);
+    await page.type('[name=new_password]', 'password');
+    await page.type('[name=again]', 'passw0rd');
+    await page.press('Enter');
+    expect(await said(page, '.complaint')).toBe('The two new passwords differ.');
+    await page.evaluate("document.querySelector('[name=again]').select()");
+    await page.type('[name=again]', 'password');
+    await page.press('Enter');
+    await page.until("document.querySelector('.complaint')?.innerText.includes('most common passwords')");
+    for (const name of ['new_password', 'again']) {
+      await page.evaluate(`document.querySelector('[name=${name}]').select()`);
+      await page.type(`[name=${name}]`, chosen);
+    }
+    await page.press('Enter');
+    await page.until(`${settled} && document.querySelector('.navigation')`);
+    expect(await heading(page)).toBe('Devices');
+
+    // Later it is changed by choice, in German as well.
+    await page.click('.who a');
+    await page.until("document.querySelector('[name=current_password]')");
+    await page.evaluate(`{ const s = document.querySelector('.preferences select'); s.value = 'de';
+      s.dispatchEvent(new Event('change', { bubbles: true })); }`);
+    await page.until("document.querySelector('main h1')?.innerText === 'Kennwort ändern'");
+    await page.type('[name=current_password]', chosen);
+    for (const name of ['new_password', 'again']) await page.type(`[name=${name}]`, `${chosen} later`);
+    await page.press('Enter');
+    await page.until(`location.pathname === '/' && ${settled}`);
+    await page.evaluate(`{ const s = document.querySelector('.preferences select'); s.value = 'en';
+      s.dispatchEvent(new Event('change', { bubbles: true })); }`);
+    await page.click('.who button');
+    await page.until("document.querySelector('.sign-in')");
+  }, 30_000);
+
   test('signing out ends it in every tab, and the refresh token is good no more', async () => {
     await using page = await site.tab();
     await using other = await site.tab();

@@ -10,6 +10,8 @@ export interface Site extends AsyncDisposable {
   tab(): Promise<Page>;
   /** As `admin`; the body of the answer. */
   api(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Creates a user, who has chosen this password already. */
+  user(username: string, password: string, role: number): Promise<void>;
   /** Shows a path; signs in where that is asked for. */
   signIn(page: Page, path: string, username?: string, password?: string): Promise<void>;
   /** Shows a path, and waits until everything on it is there. */
@@ -52,6 +54,15 @@ export async function startSite(config?: string): Promise<Site> {
         const text = await response.text();
         if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
         return text === '' ? undefined : JSON.parse(text);
+      },
+      async user(username, password, role) {
+        const given = `${password}, for now`;
+        await site.api('POST', '/api/users/', { username, password: given, role });
+        const signIn = await request('POST', '/api/token/', { username, password: given });
+        const { access } = (await signIn.json()) as { access: string };
+        const change = { current_password: given, new_password: password };
+        const { status } = await request('POST', '/api/me/password/', change, access);
+        if (status !== 200) throw new Error(`password of ${username}: ${status}`);
       },
       async signIn(page, path, username = 'admin', password = adminPassword) {
         await page.open(`${baseUrl}${path}`);

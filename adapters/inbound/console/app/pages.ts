@@ -1,3 +1,4 @@
+import { password } from './pages/accounts/password.tsx';
 import { newRole, role } from './pages/accounts/role.tsx';
 import { roles } from './pages/accounts/roles.tsx';
 import { serviceAccounts } from './pages/accounts/service-accounts.tsx';
@@ -44,6 +45,7 @@ import type { Page } from './router.ts';
 /** Every page. Of two that fit a path, the first is shown: `/devices/new` before `/devices/:id`. */
 export const pages: readonly Page[] = [
   overview,
+  password,
   approvals,
   approvalPolicies,
   approval,

@@ -1,6 +1,7 @@
 /** The first segments of the console's paths; a page's path begins with one of them. `/` is the overview. */
 export const sections = [
   'sign-in',
+  'password',
   'approvals',
   'devices',
   'certificates',

@@ -18,6 +18,8 @@ export interface Account {
   readonly name: string;
   readonly role: { readonly id: number; readonly unique_name: string };
   readonly permissions: readonly string[];
+  /** Until the password has been changed, the API refuses everything else. */
+  readonly must_change_password: boolean;
 }
 
 type State =
@@ -124,6 +126,15 @@ others.onmessage = () => void resume();
 /** Errors: ApiError, NoAnswer. */
 export async function signIn(username: string, password: string): Promise<void> {
   const response = await callAsNobody('POST', '/api/token/', { body: { username, password } });
+  await keep((await response.json()) as Tokens);
+  await resume();
+  others.postMessage('changed');
+}
+
+/** All other sessions of the user end; this one goes on with the tokens of the response. Errors: ApiError, NoAnswer. */
+export async function changePassword(current_password: string, new_password: string): Promise<void> {
+  const body = { current_password, new_password };
+  const response = await call('POST', '/api/me/password/', { body });
   await keep((await response.json()) as Tokens);
   await resume();
   others.postMessage('changed');

@@ -14,20 +14,32 @@ export const users: Description<'user', UserInput, UserView> = {
     id: idField,
     username: { schema: text(150, { least: 1 }), required: true, orderable: true },
     password: {
-      schema: secret(1024, '8 characters at least; where it is changed, all sessions of the user end'),
+      schema: secret(
+        1024,
+        '8 characters at least, and none of the most common passwords. All sessions of the user end, and the user has to choose ' +
+          'another one at the next sign-in',
+      ),
       required: 'create',
       writeOnly: true,
     },
     role: { schema: reference('what the user may do'), required: true, orderable: true },
     is_active: { schema: Type.Boolean(), whenMissing: true, orderable: true },
+    must_change_password: {
+      schema: Type.Boolean({
+        description:
+          'an administrator has set the password: the user has to choose another one before anything else',
+      }),
+      readOnly: true,
+    },
     created_at: createdAtField,
   },
   filters: { username: equalText('username'), role: equalInteger('role'), is_active: isTrue('isActive') },
-  toJson: ({ id, username, role, isActive, createdAt }) => ({
+  toJson: ({ id, username, role, isActive, mustChangePassword, createdAt }) => ({
     id,
     username,
     role,
     is_active: isActive,
+    must_change_password: mustChangePassword,
     created_at: timestamp(createdAt),
   }),
   example: {
@@ -36,6 +48,7 @@ export const users: Description<'user', UserInput, UserView> = {
     password: 'correct horse battery staple',
     role: 2,
     is_active: true,
+    must_change_password: true,
     created_at: '2026-03-02T08:15:30.000',
   },
   conflicts: {

@@ -21,6 +21,7 @@ test('a user is created, read, changed and deleted; the password is never shown'
     username: 'jo',
     role,
     is_active: true,
+    must_change_password: true,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}$/),
   });
   const path = `/api/users/${made.id}/`;

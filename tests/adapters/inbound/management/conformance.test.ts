@@ -119,6 +119,7 @@ async function during(error: Error, operation: Operation): Promise<Answer> {
 /** Bodies that are in order, for operations that look at them before they look for the record. */
 const bodies: Record<string, unknown> = {
   sign: { signer_id: 999_999, hash_value: '00'.repeat(32) },
+  changeMyPassword: { current_password: adminPassword, new_password: 'another long password' },
   fetchPkcs12: { password: 'a long password' },
   previewProfile: { csr: 'AAAA' },
   previewRules: { csr: 'AAAA', profile: {} },
@@ -140,6 +141,8 @@ test('each failure that every operation can have, at each operation, in words', 
     if (/^(create|replace|change)/.test(operation.id)) bodies[operation.id] ??= operation.example;
     for (const status of operation.statuses) {
       if (status < 300 || status === 409 || status === 429 || operation.id === 'readHealth') continue;
+      // Whose it is decides, not what they may do.
+      if (operation.id === 'changeMyPassword' && status === 403) continue;
       const answer = await failures[status]!(operation);
       const isWords = !camelCase.test(answer.text);
       if (answer.status !== status || !isWords)
@@ -537,6 +540,21 @@ test('what stands alone', async () => {
     const answer = await step();
     expect([what, answer.status, answer.status === status ? '' : answer.text]).toEqual([what, status, '']);
   }
+});
+
+test('a password that is changed, by a user and by what has none', async () => {
+  const { body: roles } = await admin.get('/api/roles/?unique_name=Default');
+  const change = { current_password: 'guess', new_password: 'another long password' };
+  const { body: account } = await admin.post('/api/service-accounts/', {
+    unique_name: 'no password',
+    role: roles[0].id,
+  });
+  const service = await admin.asService(account.client_id, account.client_secret);
+  expect((await service.post('/api/me/password/', change)).status).toBe(403);
+  await admin.post('/api/users/', { username: 'guesser', password: 'a long password', role: roles[0].id });
+  const guesser = await admin.as('guesser', 'a long password');
+  for (let n = 0; n < 6; n++) await guesser.post('/api/me/password/', change);
+  expect(produced).toContain('changeMyPassword 429');
 });
 
 test('a lockout', async () => {

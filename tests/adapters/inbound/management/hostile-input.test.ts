@@ -21,6 +21,11 @@ test.each([
     '{"common_name":"p","domain":0}',
     { domain: ['expected integer to be greater or equal to 1'] },
   ],
+  [
+    'a space of no width',
+    '{"common_name":"pump\u200b1"}',
+    { common_name: ['invisible characters are not allowed'] },
+  ],
   ['U+0000', '{"common_name":"\\u0000"}', { common_name: ['control characters are not allowed'] }],
   ['a list', '[]', { non_field_errors: ['an object is expected'] }],
   [

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { language, messages } from '../language.ts';
+import { ChangePassword, changePasswordTitle } from '../pages/accounts/password.tsx';
 import { pages } from '../pages.ts';
 import { Problem } from '../parts/display/answer.tsx';
 import { Heading } from '../parts/display/facts.tsx';
@@ -58,8 +59,13 @@ function content(state: typeof session.value) {
         </>
       );
     case 'signedIn':
-      return <CurrentPage />;
+      return state.account.must_change_password ? <RequiredPassword /> : <CurrentPage />;
   }
+}
+
+function RequiredPassword() {
+  useTitle(changePasswordTitle(), language.value);
+  return <ChangePassword isRequired />;
 }
 
 function CurrentPage() {

@@ -23,6 +23,7 @@ const m = messages(
     light: 'Light',
     menu: 'Menu',
     navigation: 'Pages',
+    password: 'Change password',
     notReached: 'The service does not answer. What you see may be out of date.',
     signOut: 'Sign out',
     skip: 'Skip to the content',
@@ -41,6 +42,7 @@ const m = messages(
     light: 'Hell',
     menu: 'Menü',
     navigation: 'Seiten',
+    password: 'Kennwort ändern',
     notReached: 'Der Dienst antwortet nicht. Was Sie sehen, ist vielleicht nicht mehr aktuell.',
     signOut: 'Abmelden',
     skip: 'Zum Inhalt springen',
@@ -68,7 +70,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     </a>
     <Top />
     <div class="body">
-      {session.value.is === 'signedIn' && <Navigation />}
+      {session.value.is === 'signedIn' && !session.value.account.must_change_password && <Navigation />}
       <main id="main" tabIndex={-1}>
         {!reachable.value && <NotReached />}
         {children}
@@ -91,9 +93,9 @@ const Top = () => (
     {session.value.is === 'signedIn' && (
       <section class="who" aria-label={m('account')}>
         <span>
-          <strong>
+          <a href="/password" title={m('password')}>
             <Text of={session.value.account.name} />
-          </strong>{' '}
+          </a>{' '}
           <span class="quiet">
             <Text of={session.value.account.role.unique_name} />
           </span>

@@ -7,6 +7,12 @@ const everyHidden = new RegExp(hidden, 'gu');
 
 export const hasHidden = (text: string): boolean => hidden.test(text);
 
+/** Why a text is not fit for a name: two that look alike are one to whoever reads them. */
+export function hiddenProblem(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) return 'control characters are not allowed';
+  return hasHidden(text) ? 'invisible characters are not allowed' : undefined;
+}
+
 /** Text of others, fit for a message. */
 export const visible = (text: string, longest = 400): string =>
   (text.length > longest ? `${text.slice(0, longest)}…` : text).replace(

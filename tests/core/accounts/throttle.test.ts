@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { Throttle } from '#core/accounts/throttle.ts';
+import type { Attempt } from '#core/accounts/throttle-subjects.ts';
+import { defaultLoginLimits } from '#core/ports/settings.ts';
+import type { Store } from '#core/ports/store.ts';
+import { recordingLog } from '#tests/fakes/log.ts';
+import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
+
+const nat = '203.0.113.5';
+const second = 1000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'in',
+    ({ code }) => code,
+  );
+
+const signIn = ({ gateway }: Installation, name: string, password: string, address: string) =>
+  codeOf(gateway.accounts.signIn(name, password, address));
+
+const admit = ({ gateway }: Installation, username: string, password: string, address: string) =>
+  codeOf(gateway.admit({ kind: 'password', username, password, address }, target));
+
+async function times(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
+  for (let n = 0; n < count; n++) await work(n);
+}
+
+/** The store has what was recorded in the background. */
+async function recorded(store: Store, atLeast: number): Promise<void> {
+  while ((await store.count('knownAddress', [], atLeast)) < atLeast) await Bun.sleep(1);
+}
+
+test('users, devices and service accounts do not share counters', async () => {
+  await using site = await installation();
+  const { password } = await site.device('admin');
+  await times(60, () => admit(site, 'admin', 'wrong password', nat));
+  await times(60, (n) => admit(site, `nobody-${n}`, 'wrong password', nat));
+  await times(60, (n) => codeOf(site.gateway.accounts.signInService(`sa_${n + 1}`, 'wrong', nat)));
+  expect(await admit(site, 'admin', password, nat)).toBe('tooManyRequests');
+  expect(await signIn(site, 'admin', adminPassword, nat)).toBe('in');
+});
+
+test('failures elsewhere do not lock out an address from which the name has signed in', async () => {
+  await using site = await installation();
+  expect(await signIn(site, 'admin', adminPassword, nat)).toBe('in');
+  await times(20, (n) => signIn(site, 'admin', 'wrong password', `192.0.2.${n}`));
+  expect(await signIn(site, 'admin', adminPassword, '198.51.100.1')).toBe('tooManyRequests');
+  expect(await signIn(site, 'admin', adminPassword, nat)).toBe('in');
+  // Not even a right password comes in where the guesses come from.
+  await times(5, () => signIn(site, 'admin', 'wrong password', nat));
+  expect(await signIn(site, 'admin', adminPassword, nat)).toBe('tooManyRequests');
+});
+
+test('failures at a known address do not lock out other addresses', async () => {
+  await using site = await installation();
+  await signIn(site, 'admin', adminPassword, nat);
+  await times(5, () => signIn(site, 'admin', 'wrong password', nat));
+  expect(await signIn(site, 'admin', adminPassword, '198.51.100.1')).toBe('in');
+});
+
+test('every instance knows the address, and for thirty days', async () => {
+  await using one = await installation();
+  await using two = await installation({ store: one.store, clock: one.clock });
+  await signIn(one, 'admin', adminPassword, nat);
+  await recorded(one.store, 1);
+  const attack = () => times(6, (n) => signIn(two, 'admin', 'wrong password', `192.0.2.${n}`));
+  one.clock.advance(29 * day);
+  await attack();
+  expect(await signIn(two, 'admin', adminPassword, nat)).toBe('in');
+  one.clock.advance(31 * day);
+  await attack();
+  expect(await signIn(two, 'admin', adminPassword, nat)).toBe('tooManyRequests');
+});
+
+test('guesses for one name from many addresses at once are answered no more often than one after the other', async () => {
+  await using site = await installation();
+  await signIn(site, 'admin', adminPassword, nat);
+  const codes = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => signIn(site, 'admin', `guess number ${n}`, `192.0.2.${n}`)),
+  );
+  expect(codes.filter((code) => code === 'unauthenticated').length).toBeLessThanOrEqual(5);
+});
+
+describe('behind one address, half a wrong login per second', () => {
+  test.each<[string, (n: number) => string]>([
+    ['for one device', () => 'broken'],
+    ['for a device that there is', () => 'pump-0'],
+    ['for a different name each time', (n) => `guess-${n}`],
+  ])('%s refuses none of thousands of valid ones', async (_, wrongName) => {
+    await using site = await installation();
+    await site.device('broken');
+    const devices: { name: string; password: string }[] = [];
+    for (let n = 0; n < 40; n++) {
+      const name = `pump-${n}`;
+      devices.push({ name, password: (await site.device(name)).password });
+    }
+    const refused: string[] = [];
+    let valid = 0;
+    for (let s = 0; s < 20 * 60; s += 2) {
+      await admit(site, wrongName(s), 'wrong password', nat);
+      // One device after the other appears; an administrator is there as well.
+      const present = devices.slice(wrongName(0) === 'pump-0' ? 1 : 0, 2 + Math.floor(s / 30));
+      for (let n = 0; n < 4; n++) {
+        const { name, password } = present[valid++ % present.length]!;
+        const code = await admit(site, name, password, nat);
+        if (code !== 'in') refused.push(`${s} ${name} ${code}`);
+      }
+      site.clock.advance(2 * second);
+    }
+    expect([valid, refused]).toEqual([2400, []]);
+    expect(await signIn(site, 'admin', adminPassword, nat)).toBe('in');
+  });
+});
+
+describe('the guesses of a day are bounded', () => {
+  // Five at once; then after 30, 60 and 120 seconds. The next one waits for longer than the window has left.
+  const perWindow = 8;
+  const quarter = day / 4;
+  const perQuarter = (perWindow * quarter) / defaultLoginLimits.window;
+
+  async function within(work: (throttle: Throttle, clock: ReturnType<typeof testClock>) => Promise<void>) {
+    const clock = testClock();
+    const store = await openSqliteStore({ path: ':memory:', clock });
+    await work(new Throttle({ store, clock, log: recordingLog() }, defaultLoginLimits), clock);
+    await store.close();
+  }
+
+  /** Milliseconds to wait; 0 when the guess was answered, and was wrong. */
+  async function guess(throttle: Throttle, attempt: Attempt): Promise<number> {
+    try {
+      throttle.recheck(attempt, await throttle.check(attempt));
+    } catch (fault) {
+      return (fault as { retryAfter: number }).retryAfter * 1000;
+    }
+    await throttle.failed(attempt);
+    return 0;
+  }
+
+  test.each<[string, number]>([
+    ['one address', 1],
+    ['a thousand addresses', 1000],
+  ])('for a name, from %s that it never used', (_, addresses) =>
+    within(async (throttle, clock) => {
+      const until = clock.now() + quarter;
+      let answered = 0;
+      for (let n = 0; clock.now() < until; n++) {
+        const address = `10.0.${Math.floor((n % addresses) / 250)}.${n % Math.min(addresses, 250)}`;
+        const wait = await guess(throttle, { realm: 'user', name: 'admin', address });
+        if (wait === 0) answered++;
+        else clock.advance(wait);
+      }
+      expect(answered).toBeGreaterThan(perQuarter / 2);
+      expect(answered).toBeLessThanOrEqual(perQuarter);
+    }),
+  );
+
+  test('no more from an address that the name has used than from all others', () =>
+    within(async (throttle, clock) => {
+      const known: Attempt = { realm: 'user', name: 'admin', address: nat };
+      throttle.signedIn(known);
+      const until = clock.now() + quarter;
+      const answered = { known: 0, unknown: 0 };
+      for (let n = 0; clock.now() < until; n++) {
+        const waits: number[] = [];
+        for (const [kind, attempt] of [
+          ['known', known],
+          ['unknown', { ...known, address: `10.0.0.${n % 250}` }],
+        ] as const) {
+          const wait = await guess(throttle, attempt);
+          if (wait === 0) answered[kind]++;
+          waits.push(wait);
+        }
+        if (!waits.includes(0)) clock.advance(Math.min(...waits));
+      }
+      expect(answered.known).toBeLessThanOrEqual(perQuarter);
+      expect(answered.unknown).toBeLessThanOrEqual(perQuarter);
+    }));
+
+  test('for many names, from one address', () =>
+    within(async (throttle, clock) => {
+      const until = clock.now() + 60 * minute;
+      let answered = 0;
+      for (let n = 0; clock.now() < until; n++) {
+        const wait = await guess(throttle, { realm: 'device', name: `pump-${n}`, address: nat });
+        if (wait === 0) answered++;
+        else clock.advance(wait);
+      }
+      expect(answered).toBeLessThanOrEqual((53 * 60 * minute) / defaultLoginLimits.window);
+    }));
+});
+
+test('an account that signs in from everywhere leaves sixteen addresses behind', async () => {
+  await using site = await installation();
+  for (let n = 0; n < 40; n++) {
+    await signIn(site, 'admin', adminPassword, `2001:db8:0:${n}::1`);
+    site.clock.advance(second);
+    while ((await site.store.find('knownAddress', { address: `2001:db8:0:${n}::/64` })) === undefined)
+      await Bun.sleep(1);
+  }
+  expect(await site.store.count('knownAddress', [], 100)).toBe(16);
+});
+
+test('a sign-in is recorded once a day, and an address that is no longer known is forgotten', async () => {
+  await using site = await installation();
+  const { store, clock } = site;
+  const writes: string[] = [];
+  const throttle = new Throttle(
+    {
+      store: {
+        ...store,
+        list: store.list.bind(store),
+        commit(all) {
+          writes.push(...all.map((write) => write.op));
+          return store.commit(all);
+        },
+      } as Store,
+      clock,
+      log: site.log,
+    },
+    defaultLoginLimits,
+  );
+  const attempt: Attempt = { realm: 'device', name: 'pump', address: nat };
+  for (let n = 0; n < 1000; n++) throttle.signedIn(attempt);
+  await recorded(store, 1);
+  expect(writes).toEqual(['insert']);
+  clock.advance(40 * day);
+  await throttle.prune();
+  expect(await store.count('knownAddress', [], 10)).toBe(0);
+});
