@@ -59,8 +59,10 @@ import type { MetricFamily } from './metrics/counters.ts';
 import { EnrolmentMetrics } from './metrics/enrolments.ts';
 import { gauges } from './metrics/gauges.ts';
 import { inTurn, type Task } from './operation/in-turn.ts';
+import { type HealthChecks, type Readiness, readiness } from './operation/readiness.ts';
 import { countFinishedDays } from './overview/issued.ts';
 import { type Overview, overview } from './overview/overview.ts';
+import type { Issuer } from './ports/issuer.ts';
 import type { Health } from './ports/platform.ts';
 import type { Ports } from './ports/ports.ts';
 import type { GatewaySettings } from './ports/settings.ts';
@@ -162,7 +164,9 @@ export interface Gateway {
   metrics(principal: Principal): Promise<readonly MetricFamily[]>;
 
   /** The state of everything that the service depends on, by name: `store`, `configuration`, `keys.<name>`, `issuers.<name>`. */
-  health(): Promise<Readonly<Record<string, Health>>>;
+  health(): Promise<HealthChecks>;
+  /** Whether this instance can store and sign, and the reasons if it cannot. Cheap: concurrent calls share one look. */
+  readiness(): Promise<Readiness>;
   /** The active TLS server credential. Cheap to ask again: the same object while nothing changed. */
   tlsCredential(): Promise<TlsCredential>;
   /** The TLS version that the listener has to insist on, by the security level. */
@@ -207,21 +211,14 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
   };
   const enrolments = new EnrolmentMetrics(clock);
-  const health: Gateway['health'] = async () => {
-    const parts: [string, HasHealth][] = [
-      ['store', store],
-      ['configuration', { health: async () => configurationHealth(await context.configuration.current()) }],
-      ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, keys] as [string, HasHealth]),
-      ...[...ports.issuers].map(
-        ([name, issuer]) =>
-          [`issuers.${name}`, { health: () => upstreamHealth(context, name, issuer) }] as [string, HasHealth],
-      ),
-    ];
-    const states = await Promise.all(
-      parts.map(async ([name, part]) => [name, await part.health().catch(outOfReach)] as const),
-    );
-    return Object.fromEntries(states);
-  };
+  const ready = readiness([
+    ['store', () => store.health()],
+    ['configuration', async () => configurationHealth(await context.configuration.current())],
+    ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, () => keys.health()] as const),
+    ...[...ports.issuers].map(
+      ([name, issuer]) => [`issuers.${name}`, () => upstreamHealth(context, name, issuer)] as const,
+    ),
+  ]);
   const listeners: (() => Promise<void>)[] = [];
   const activated = async (): Promise<void> => {
     await Promise.all(listeners.map((serve) => serve()));
@@ -307,9 +304,10 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     logFiles: logFiles(context),
     async metrics(principal) {
       demand(principal, 'metrics.read');
-      return [...enrolments.families(), ...(await gauges(context, await health()))];
+      return [...enrolments.families(), ...(await gauges(context, (await ready()).checks))];
     },
-    health,
+    health: async () => (await ready()).checks,
+    readiness: ready,
     async tlsCredential() {
       const { counter } = await context.configuration.current();
       if (served?.counter === counter) return served.credential;
@@ -345,14 +343,12 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
   };
 }
 
-const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });
-
-interface HasHealth {
-  health(): Promise<Health>;
-}
-
 /** What the issuer knows of itself, unless its calls have failed. */
-async function upstreamHealth({ circuits }: WithCircuits, name: string, issuer: HasHealth): Promise<Health> {
+async function upstreamHealth(
+  { circuits }: WithCircuits,
+  name: string,
+  issuer: Pick<Issuer, 'health'>,
+): Promise<Health> {
   const watched = circuits.health(name);
   return watched.ok ? issuer.health() : watched;
 }

@@ -230,7 +230,7 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(host/(service|main|workers|restore)|cli/main).ts',
+    of: 'plugins/(host/(service|main|first-start|lifecycle|watch-readiness|workers|restore)|cli/main).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',
@@ -240,6 +240,7 @@ const importTable: readonly Row[] = [
       'adapters/outbound/backup/',
       'adapters/outbound/webhook/',
       'adapters/inbound/http/',
+      'adapters/inbound/health/',
       'adapters/wire/',
     ],
     packages: { ...files, bun: 'types', 'node:net': 'all', 'node:os': 'all', 'node:util': 'all' },

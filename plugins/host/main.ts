@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, networkInterfaces } from 'node:os';
+import { createHealth } from '#adapters/inbound/health/health.ts';
 import type { Limits } from '#adapters/inbound/http/limits.ts';
 import { type Listener, openListener } from '#adapters/inbound/http/listener.ts';
 import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
@@ -11,6 +12,9 @@ import type { Plugin } from '../kit/contract.ts';
 import { inboundOff, tellOff } from './choose.ts';
 import type { Configuration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
+import { finishStart, firstStart, leftByParent } from './first-start.ts';
+import { grace, patience, repeat, stopSignal } from './lifecycle.ts';
+import { reason } from './reason.ts';
 import {
   type Addresses,
   addresses,
@@ -18,13 +22,9 @@ import {
   openService,
   rememberAddresses,
   rememberedAddresses,
-  type Service,
 } from './service.ts';
+import { watchReadiness } from './watch-readiness.ts';
 import { isWorker, runWorkers, tellReady } from './workers.ts';
-
-/** Milliseconds: requests under way get the first, everything together the second. */
-const grace = 7000;
-const patience = 9500;
 
 /**
  * Serves until SIGTERM or SIGINT, then answers the exit status. In the process that the operator started, the first start
@@ -43,19 +43,28 @@ export async function serve(
   if (off.length > 0) console.log(tellOff(off));
   const ports = await choosePorts(loaded.configuration);
   const ready = (where: Addresses): void => {
-    rememberAddresses(loaded.dataDirectory, where);
+    try {
+      rememberAddresses(loaded.dataDirectory, where);
+    } catch (error) {
+      console.error(
+        `postern: addresses.json cannot be written, commands may print old addresses: ${reason(error)}`,
+      );
+    }
     console.log(`postern ready ${where.baseUrl}`);
   };
   const workers = numberOfWorkers(loaded.configuration);
   if (workers === 1) return await serveHere(loaded, ports, ready);
 
   const where = addresses(loaded.configuration, ports);
+  let unfinished: boolean;
   {
     // Of its own: later on, a signal is for the workers.
     using signal = stopSignal();
     await using stack = new AsyncDisposableStack();
     const service = await openService(loaded, where, { logToStderr: true }, stack);
-    if (!(await firstStart(service, signal.stopped))) return 0;
+    const begun = await firstStart(service, signal.stopped);
+    if (begun === 'stopped') return 0;
+    unfinished = begun === 'unfinished';
   }
   // What lets workers share a port would let in those of another service too.
   const host = loaded.configuration.server.host ?? everywhere();
@@ -71,6 +80,7 @@ export async function serve(
     command: [...argv, '--https-port', String(ports.https), '--http-port', String(ports.http)],
     ready: () => ready(where),
     patience,
+    unfinished,
   });
 }
 
@@ -107,14 +117,15 @@ async function serveHere(
   await using stack = new AsyncDisposableStack();
   const service = await openService(loaded, where, { logToStderr: true }, stack);
   const { gateway, log } = service;
-  if (!isWorker() && !(await firstStart(service, stopped))) return 0;
+  const begun = isWorker() ? leftByParent() : await firstStart(service, stopped);
+  if (begun === 'stopped') return 0;
   const inbound = await service.openInbound();
 
   let served = await gateway.tlsCredential();
   const host = configuration.server.host ?? everywhere();
   const reusePort = isWorker();
   const listener = await openListener({
-    mounts: inbound.flatMap(({ mounts }) => mounts),
+    mounts: [...createHealth(gateway), ...inbound.flatMap(({ mounts }) => mounts)],
     https: {
       port: ports.https,
       host,
@@ -143,6 +154,9 @@ async function serveHere(
   repeat(stack, log, 'webhooks cannot be told', 1000, () => gateway.deliver(holder, cut.signal));
   stack.defer(() => cut.abort());
   repeat(stack, log, 'devices cannot be imported', 2000, () => gateway.proceedImports());
+  repeat(stack, log, 'the health cannot be determined', 30_000, watchReadiness(gateway, log));
+  if (begun === 'unfinished')
+    repeat(stack, log, 'the start cannot be finished', 10_000, finishStart(service));
   log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
   ready(where);
 
@@ -160,46 +174,6 @@ function listening(error: NodeJS.ErrnoException & { readonly port?: number }, po
     EADDRNOTAVAIL: 'server.host is no address of this machine',
   };
   return new Error(why[error.code ?? ''] ?? error.message, { cause: error });
-}
-
-/**
- * Makes what is not there yet, and tells the operator of the administrator that it made. False when it was `stopped` meanwhile; while
- * it waits for another instance, at once.
- */
-async function firstStart({ gateway, log }: Service, stopped: Promise<string>): Promise<boolean> {
-  const given = process.env.POSTERN_ADMIN_PASSWORD || undefined;
-  const adminPassword = given ?? randomPassword();
-  const halted = new Error('stopped');
-  let waits = false;
-  const pause = async (): Promise<void> => {
-    if (!waits) log.info('another instance is starting, or was cut off within the last 30 seconds: waiting');
-    waits = true;
-    if ((await Promise.race([stopped, Bun.sleep(200)])) !== undefined) throw halted;
-  };
-  const made = await gateway
-    .bootstrap({ adminPassword, holder: crypto.randomUUID() }, pause)
-    .catch((error) => {
-      if (error !== halted) throw error;
-    });
-  if (!made) return false;
-  const goesOn = (await Promise.race([stopped, undefined])) === undefined;
-  if (!made.adminCreated) return goesOn;
-  log.info('first start: the PKI and the user admin were made');
-  console.log(
-    given === undefined
-      ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
-      : 'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
-  );
-  return goesOn;
-}
-
-/** 120 bits, without characters that look alike. */
-function randomPassword(): string {
-  const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
-  const picked = [...crypto.getRandomValues(new Uint8Array(24))].map(
-    (octet) => letters[octet % letters.length],
-  );
-  return picked.join('').replace(/.{6}(?=.)/g, '$&-');
 }
 
 async function renewCredential(
@@ -220,63 +194,6 @@ const pem = ({ certificate, chain, privateKey }: TlsCredential) => ({
   certificateChain: [certificate, ...chain].map((der) => encodePem('CERTIFICATE', der)).join(''),
   privateKey: encodePem('PRIVATE KEY', privateKey),
 });
-
-/** Runs `task` again and again until `stack` is disposed of, which waits for the run under way. */
-function repeat(
-  stack: AsyncDisposableStack,
-  log: Log,
-  failure: string,
-  every: number,
-  task: () => Promise<void>,
-): void {
-  const stop = Promise.withResolvers<'stop'>();
-  const run = async (): Promise<void> => {
-    let failed = false;
-    do {
-      try {
-        await task();
-        failed = false;
-      } catch (error) {
-        // An outage is told of once, not every second.
-        if (!failed) log.error(failure, error);
-        failed = true;
-      }
-    } while ((await Promise.race([stop.promise, Bun.sleep(every)])) !== 'stop');
-  };
-  const running = run();
-  stack.defer(() => {
-    stop.resolve('stop');
-    return running;
-  });
-}
-
-/** The first SIGTERM or SIGINT. The second ends the process there and then. */
-function stopSignal(): { readonly stopped: Promise<string> } & Disposable {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let first: number | undefined;
-  let late: NodeJS.Timeout | undefined;
-  const stop = (signal: string): void => {
-    // Ctrl-C reaches the whole process group, and npm passes it on once more.
-    if (first !== undefined && performance.now() - first > 500) process.exit(1);
-    // Whatever hangs, in the start too, an operator who asked for the end gets it.
-    late ??= setTimeout(() => process.exit(0), patience).unref();
-    first ??= performance.now();
-    resolve(signal);
-  };
-  // A worker hears from the process that started it, also when that process is gone.
-  const interrupt = isWorker() ? () => {} : stop;
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', interrupt);
-  if (isWorker()) process.on('disconnect', () => stop('disconnect'));
-  return {
-    stopped: promise,
-    [Symbol.dispose]() {
-      clearTimeout(late);
-      process.off('SIGTERM', stop);
-      process.off('SIGINT', interrupt);
-    },
-  };
-}
 
 function limits({ limits }: Configuration): Partial<Limits> {
   const { header_octets: headerOctets, header_fields: headerFields, connections, pipelined } = limits;

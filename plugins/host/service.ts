@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -53,8 +53,13 @@ export function rememberAddresses(dataDirectory: string, addresses: Addresses): 
   const path = join(dataDirectory, lastAddresses);
   // Gateways that share the directory may start at the same moment.
   const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, `${JSON.stringify(addresses)}\n`, { mode: 0o600 });
-  renameSync(draft, path);
+  try {
+    writeFileSync(draft, `${JSON.stringify(addresses)}\n`, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 export function rememberedAddresses({ configuration, dataDirectory }: LoadedConfiguration): Addresses {

@@ -6,6 +6,11 @@ const marker = 'POSTERN_WORKER';
 /** Whether this process is one of several that another Postern process started. */
 export const isWorker = (): boolean => process.env[marker] !== undefined;
 
+const unfinishedMark = 'unfinished';
+
+/** Whether the process that started this worker could not finish the start of the service. */
+export const isUnfinished = (): boolean => process.env[marker] === unfinishedMark;
+
 /** A worker says that it accepts connections. */
 export const tellReady = (): void => {
   process.send?.('ready');
@@ -20,6 +25,8 @@ interface WorkerOptions {
   readonly ready: () => void;
   /** Milliseconds that workers have to end once told to. */
   readonly patience: number;
+  /** The start of the service is left to the workers to finish. */
+  readonly unfinished: boolean;
 }
 
 /** Of the pause before a worker that died is started again, in milliseconds; it doubles. */
@@ -32,7 +39,8 @@ const settled = 60_000;
  * Starts workers that listen on the same ports, starts again what dies, and ends them all on SIGTERM or SIGINT. Answers the
  * exit status: 0 when it was told to stop, that of the worker when one cannot even start.
  */
-export async function runWorkers({ log, count, command, ready, patience }: WorkerOptions): Promise<number> {
+export async function runWorkers(options: WorkerOptions): Promise<number> {
+  const { log, count, command, ready, patience, unfinished } = options;
   const running = new Set<Subprocess>();
   const end = Promise.withResolvers<number>();
   let waitingFor = count;
@@ -42,7 +50,7 @@ export async function runWorkers({ log, count, command, ready, patience }: Worke
     const startedAt = performance.now();
     let isReady = false;
     const worker = Bun.spawn([process.execPath, ...process.execArgv, ...command], {
-      env: { ...process.env, [marker]: '1' },
+      env: { ...process.env, [marker]: unfinished ? unfinishedMark : '1' },
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc() {
         isReady = true;

@@ -21,9 +21,6 @@ const schema = Type.Object(
   { $id: 'Health', additionalProperties: false },
 );
 
-/** An unreachable upstream CA or a record that cannot be loaded is so for every gateway: no reason to send devices to another one. */
-const isShared = (name: string): boolean => name === 'configuration' || name.startsWith('issuers.');
-
 /** `GET /api/health`. */
 export const healthRoute = (gateway: Gateway): PublicRoute => ({
   method: 'GET',
@@ -31,21 +28,20 @@ export const healthRoute = (gateway: Gateway): PublicRoute => ({
   operation: {
     id: 'readHealth',
     tag: 'health',
-    summary: 'Whether everything that the service depends on is in reach',
+    summary: 'Readiness: whether this gateway can store and sign, and why not',
     responses: {
-      200: jsonResponse('All of it, except perhaps upstream CAs and records that are set aside.', schema, {
+      200: jsonResponse('It can. Upstream CAs may be unreachable, and records set aside.', schema, {
         status: 'ok',
         checks: { store: { ok: true } },
       }),
-      503: jsonResponse('Not all of it.', schema, {
+      503: jsonResponse('It cannot store, or not sign.', schema, {
         status: 'unavailable',
-        checks: { store: { ok: false, detail: 'the database cannot be read' } },
+        checks: { store: { ok: false, detail: 'the disk is full' } },
       }),
     },
   },
   async handle() {
-    const checks = await gateway.health();
-    const ok = Object.entries(checks).every(([name, check]) => check.ok || isShared(name));
-    return json(ok ? 200 : 503, { status: ok ? 'ok' : 'unavailable', checks });
+    const { ready, checks } = await gateway.readiness();
+    return json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks });
   },
 });

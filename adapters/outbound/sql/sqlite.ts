@@ -1,4 +1,4 @@
-import { Database, SQLiteError } from 'bun:sqlite';
+import { constants, Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { Fault, toFault } from '#core/fault.ts';
@@ -93,10 +93,12 @@ const mostPrepared = 400;
 /** For one query, in milliseconds. */
 const mostPatience = 15_000;
 /** As much as an enrolment takes: a disk that has room for less is not healthy. */
-const heartbeatOctets = 32 * 1024;
+const heartbeatOctets = 16 * 1024;
 
 const reasons = {
   SQLITE_FULL: 'the disk is full',
+  // Where the disk is full, too, when a file beside the database cannot be made.
+  SQLITE_IOERR_SHMSIZE: 'the disk is full',
   SQLITE_IOERR: 'the disk fails',
   SQLITE_READONLY: 'the database file is read-only',
   SQLITE_BUSY: 'another process keeps the database locked',
@@ -131,6 +133,9 @@ class SqliteDriver implements Driver {
   }
 
   async open(): Promise<void> {
+    // The files beside the database stay when it is closed: on a full disk they could not be made again, and not even reading works
+    // without them.
+    if (this.#readers) this.#db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
     await this.#whenFree(() => {
       for (const pragma of pragmas) this.#db.run(`pragma ${pragma}`);
     });

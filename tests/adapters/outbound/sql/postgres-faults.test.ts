@@ -137,6 +137,29 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     );
   });
 
+  test('no connection left for writing: it is not healthy, and says that it is max_connections', async () => {
+    await server.execute('create role full_up login superuser');
+    await withStore(
+      async (store) => {
+        await store.commit(role('before'));
+        expect(await store.health()).toEqual({ ok: true });
+        await server.execute('alter role full_up nosuperuser connection limit 0');
+        await server.execute(
+          `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'full_up'`,
+        );
+        expect(await failure(store.commit(role('during')))).toMatchObject({ code: 'unavailable' });
+        expect(await store.health()).toEqual({
+          ok: false,
+          detail: 'the database accepts no more connections (max_connections)',
+        });
+        await server.execute('alter role full_up superuser connection limit -1');
+        await persist(() => store.commit(role('after')));
+        expect(await store.health()).toEqual({ ok: true });
+      },
+      { user: 'full_up' },
+    );
+  });
+
   describe('a connection that is cut at COMMIT', () => {
     const cases = [
       ['answer', 'it took effect'],
