@@ -18,6 +18,8 @@ interface Service {
   readonly truststore: number;
   readonly profile: number;
   readonly policy: number;
+  /** Puts everything in order again that an input before has damaged. */
+  readonly whole: readonly Write[];
 }
 
 /** A service with one record of each kind that can be damaged, a device that needs none of them, and one that does. */
@@ -40,7 +42,17 @@ async function service(): Promise<Service> {
   });
   const { password: secret } = await site.device('pump-1');
   const { password: second } = await site.device('pump-2', domain.id);
-  return { site, secret, second, ca, truststore, profile, policy };
+  const { certificate, chain } = (await site.store.get('issuingCa', ca))!;
+  const { certificates } = (await site.store.get('truststore', truststore))!;
+  const { profile: rules } = (await site.store.get('profile', profile))!;
+  const { devicePattern, operations } = (await site.store.get('approvalPolicy', policy))!;
+  const whole: readonly Write[] = [
+    { op: 'update', kind: 'issuingCa', id: ca, set: { certificate, chain } },
+    { op: 'update', kind: 'truststore', id: truststore, set: { certificates } },
+    { op: 'update', kind: 'profile', id: profile, set: { profile: rules } },
+    { op: 'update', kind: 'approvalPolicy', id: policy, set: { devicePattern, operations } },
+  ];
+  return { site, secret, second, ca, truststore, profile, policy, whole };
 }
 
 /** Ways in which one input stands in the place of what was stored once. */
@@ -96,7 +108,7 @@ export const configuration: Target = {
         const { gateway, store, clock, admin, log } = site;
         const logged = log.entries.length;
         const damage = damages[input.reduce((sum, octet) => sum + octet, 0) % damages.length]!;
-        await store.commit([damage(current, input)]);
+        await store.commit([...current.whole, damage(current, input)]);
         clock.advance(61_000);
         const issued = await site.enrol(password('pump-1', secret), {}, request(key, 'CN=pump-1'));
         if (issued.length === 0) throw new Error('nothing was issued');

@@ -4,6 +4,7 @@ import { createManagement } from '#adapters/inbound/management/mount.ts';
 import { createRest } from '#adapters/inbound/rest/mount.ts';
 import { computeMac } from '#adapters/wire/cmp/mac.ts';
 import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
+import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import { der } from '#core/der/builder.ts';
 import { Fault } from '#core/fault.ts';
@@ -104,12 +105,15 @@ function handler(name: string, corpora: readonly string[], send: Send): Target {
 /** The status of a PKIMessage. */
 function told(message: Uint8Array): string {
   const { body } = parsePkiMessage(message);
-  const status = 'status' in body ? body.status : 'responses' in body ? body.responses[0] : undefined;
-  const text =
-    JSON.stringify(status, (_, value) => (typeof value === 'bigint' ? String(value) : value)) ?? '';
+  const status =
+    body.type === 'error' ? body.status : 'responses' in body ? statusOf(body.responses[0]) : undefined;
+  const text = status ? `${status.status} ${status.failInfo} ${status.statusString}` : '';
   if (text.includes('systemFailure')) throw new Error(`answered systemFailure: ${text}`);
   return `${body.type} ${shapeOf(text)}`;
 }
+
+const statusOf = (response: object | bigint | undefined): PkiStatusInfo | undefined =>
+  typeof response === 'object' && 'status' in response ? (response.status as PkiStatusInfo) : undefined;
 
 const request = (
   path: string,
@@ -204,7 +208,7 @@ export const protocols: readonly Target[] = [
     const extraCerts = [signedCertificate(input), root.certificate];
     const message = await openingMessage({ certificate: root.certificate, key }, ir(crmf(key)), {
       extraCerts,
-      header: { sender: { kind: 'directory', value: subjectOf(input) } },
+      header: { sender: { kind: 'directory', value: subjectOf(input) }, senderKID: undefined },
     });
     return mounts.cmp.handle(request('/.well-known/cmp', 'application/pkixcmp', message));
   }),
@@ -212,7 +216,9 @@ export const protocols: readonly Target[] = [
     mounts.cmp.handle(request('/.well-known/cmp', 'application/pkixcmp', input)),
   ),
   handler('import', ['tbs'], async (own, input) => {
-    const certificate = encodePem('CERTIFICATE', signedCertificate(input));
+    const certificate = [signedCertificate(input), root.certificate]
+      .map((one) => encodePem('CERTIFICATE', one))
+      .join('');
     const unique_name = `input ${++names}`;
     const store = await api(
       own,
