@@ -1,4 +1,4 @@
-import { DerReader, readDer } from '../der/reader.ts';
+import { DerReader } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -6,7 +6,7 @@ import type { ProfileRequest } from '../profiles/request.ts';
 import { keyStoreThat } from '../signing/key-stores.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
-import type { CertReqMsg } from '../x509/crmf.ts';
+import { type CertReqMsg, hasPublicKey } from '../x509/crmf.ts';
 import type { Extension } from '../x509/extension.ts';
 import { emptyName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
@@ -60,20 +60,15 @@ const keyTypes: Readonly<Record<string, KeyType>> = {
  */
 export function wantedKey({ template, proof }: CertReqMsg): WantedKey | undefined {
   const { subject = emptyName, extensions, spki } = template;
-  const type = spki ? emptyKeyType(spki) : 'p-256';
-  if (!type) return undefined;
+  if (hasPublicKey(template)) return undefined;
+  const type = spki ? wantedKeyType(spki) : 'p-256';
   if (proof.kind !== 'none')
     throw new Fault('badProof', 'nobody can prove to possess a key that is not made yet');
   return { subject, extensions, type };
 }
 
-function emptyKeyType(spki: Uint8Array): KeyType | undefined {
-  return readDer(spki, (reader) => {
-    const info = reader.sequence();
-    const algorithm = info.sequence();
-    return info.bitString().bytes.length > 0 ? undefined : readKeyType(algorithm);
-  });
-}
+const wantedKeyType = (spki: Uint8Array): KeyType =>
+  readKeyType(new DerReader(spki).enter(tag.sequence).sequence());
 
 function readKeyType(algorithm: DerReader): KeyType {
   const which = algorithm.oid();
@@ -92,7 +87,7 @@ export function wantedInstead(der: Uint8Array): WantedKey {
   if (encryption.some((type) => attributeTypes.includes(type))) {
     throw new Fault('badCsr', 'private keys are protected by TLS alone, and not encrypted beside it');
   }
-  const type = readKeyType(new DerReader(spki).enter(tag.sequence).sequence());
+  const type = wantedKeyType(spki);
   return { subject, extensions, type, challengePassword };
 }
 

@@ -124,6 +124,15 @@ export function parseCertTemplate(template: Uint8Array): CertTemplate {
   return readDer(template, (reader) => readTemplate(template, reader.sequence()));
 }
 
+/** RFC 9483 §4.1.6: where a key is to be made by the CA, there is none, or one without octets. Faults: malformed. */
+export const hasPublicKey = ({ spki }: Pick<CertTemplate, 'spki'>): boolean =>
+  spki !== undefined &&
+  readDer(spki, (reader) => {
+    const info = reader.sequence();
+    info.element(tag.sequence);
+    return info.bitString().bytes.length > 0;
+  });
+
 /** Tags are implicit, save those of the names and times, as Name and Time are a CHOICE. */
 function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
   const version =

@@ -16,6 +16,14 @@ export const cmp = definePlugin({
     message_time_seconds: Type.Integer({ minimum: 10, maximum: 86_400, default: 86_400 }),
     /** Refuses messages without messageTime too, instead of remembering them for as long as they could be replayed. */
     message_time_required: Type.Boolean({ default: false }),
+    /** How a private key that was made here is packed: RFC 9483 §4.1.6 has an AsymmetricKeyPackage, OpenSSL reads PKCS#8 alone. */
+    central_key_format: Type.Union([Type.Literal('asymmetric-key-package'), Type.Literal('pkcs8')], {
+      default: 'asymmetric-key-package',
+    }),
+    /** How it is encrypted under a shared secret: RFC 9483 §4.1.6.3 has AES key wrap, OpenSSL reads the PWRI-KEK of RFC 3211 alone. */
+    central_key_wrap: Type.Union([Type.Literal('aes-wrap'), Type.Literal('pwri-kek')], {
+      default: 'aes-wrap',
+    }),
   }),
   open: async (config, { gateway, clock, entropy, log }) => {
     const confirmWithin = config.confirm_seconds * 1000;
@@ -24,6 +32,10 @@ export const cmp = definePlugin({
     const requireMessageTime = config.message_time_required;
     const times = { confirmWithin, decideWithin, messageTimeWindow, requireMessageTime };
     const { createCmp } = await adapter();
-    return { mounts: [createCmp({ gateway, clock, entropy, log, ...times })] };
+    const keyDelivery = {
+      format: config.central_key_format === 'pkcs8' ? 'pkcs8' : 'asymmetricKeyPackage',
+      wrap: config.central_key_wrap === 'pwri-kek' ? 'pwriKek' : 'aesWrap',
+    } as const;
+    return { mounts: [createCmp({ gateway, clock, entropy, log, keyDelivery, ...times })] };
   },
 });

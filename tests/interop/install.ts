@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 
 /** Holds downloads and built tools from one run to the next. */
@@ -67,4 +67,51 @@ export const javaLibraries = (pom: string): Promise<string | undefined> =>
       await Bun.write(done, '');
     }
     return join(directory, '*');
+  });
+
+/**
+ * Unpacks the OpenSSL of a later release of Debian beside that of this machine, and returns a command that runs it. Nothing is installed: its
+ * C library comes along.
+ */
+export const laterOpenssl = (release: string): Promise<string | undefined> =>
+  orSkip(`OpenSSL of Debian ${release}`, async () => {
+    const directory = join(cache, `openssl-${release}`);
+    const command = join(directory, 'openssl');
+    if (existsSync(command)) return command;
+    for (const one of ['lists/partial', 'archives/partial', 'root']) {
+      mkdirSync(join(directory, one), { recursive: true });
+    }
+    const keyring = `/usr/share/keyrings/debian-archive-${release}-stable.gpg`;
+    const source = `deb [signed-by=${keyring}] http://deb.debian.org/debian ${release} main\n`;
+    await Bun.write(join(directory, 'sources.list'), source);
+    await Bun.write(join(directory, 'status'), '');
+    const settings = {
+      'Dir::State::Lists': join(directory, 'lists'),
+      'Dir::State::Status': join(directory, 'status'),
+      'Dir::Cache': directory,
+      'Dir::Etc::SourceList': join(directory, 'sources.list'),
+      'Dir::Etc::SourceParts': '-',
+      'APT::Sandbox::User': userInfo().username,
+    };
+    const apt = [
+      'apt-get',
+      ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]),
+    ];
+    await run([...apt, 'update']);
+    const packages = 'openssl libssl3t64 libc6 zlib1g libzstd1';
+    const root = join(directory, 'root');
+    const unpack = `cd '${root}' && "$@" download ${packages} && for f in *.deb; do dpkg -x "$f" .; done`;
+    await run(['sh', '-euc', unpack, 'sh', ...apt]);
+    const [libraries] = [...new Bun.Glob('usr/lib/*/libssl.so.3').scanSync(root)].map((one) =>
+      join(root, one, '..'),
+    );
+    if (!libraries) throw new Error('libssl is not where it should be');
+    const [loader] = [...new Bun.Glob('usr/lib/*/ld-linux*').scanSync(root)].map((one) => join(root, one));
+    const line = `exec '${loader}' --library-path '${libraries}' '${root}/usr/bin/openssl' "$@"`;
+    await Bun.write(
+      command,
+      `#!/bin/sh\nOPENSSL_MODULES='${libraries}/ossl-modules'\nexport OPENSSL_MODULES\n${line}\n`,
+    );
+    chmodSync(command, 0o755);
+    return command;
   });

@@ -5,6 +5,7 @@ import type { Log } from '#core/ports/logs.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
 import type { Transaction } from '#core/records/transaction.ts';
 import type { Requester } from '#core/requester/requester.ts';
+import type { KeyDelivery } from './key-recipient.ts';
 import type { ReplayRules } from './message-time.ts';
 import type { CmpPath } from './path.ts';
 import type { Sender } from './sender.ts';
@@ -23,6 +24,7 @@ export interface CmpSurroundings extends ReplayRules {
   >;
   readonly clock: Clock;
   readonly entropy: Entropy;
+  readonly keyDelivery: KeyDelivery;
   readonly log: Log;
   /** How long a certificate may go without its confirmation, and a request without a decision. Milliseconds. */
   readonly confirmWithin: number;

@@ -9,10 +9,11 @@ import { toFault } from '#core/fault.ts';
 import type { Ask, CertificateReference, Deferral, Issuance } from '#core/issuance/outcome.ts';
 import type { Answer, Exchange } from '#core/transactions/exchange.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
-import { type CertTemplate, parseCertReqMsg } from '#core/x509/crmf.ts';
+import { type CertTemplate, hasPublicKey, parseCertReqMsg } from '#core/x509/crmf.ts';
 import { isDescribedBy } from '#core/x509/described.ts';
 import { wait, waiting } from './deferral.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
+import { demandRecipient } from './key-recipient.ts';
 import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, isOfRequest, Refusal, refusalStatus } from './refusal.ts';
 import { ofPkcs10, responses } from './rejection.ts';
@@ -122,6 +123,7 @@ async function ask(
     return answered;
   };
   try {
+    if (request.kind === 'crmf' && !hasPublicKey(request.template)) demandRecipient(dialogue.recipient);
     const outcome = await gateway.enrol(requester, {
       operation,
       request,
@@ -160,6 +162,8 @@ function isHonoured({ serial, issuer, validity }: CertTemplate, certificate: Uin
   return isDescribedBy(parseCertificate(certificate), { serial, issuer, validity });
 }
 
+const spkiOf = (certificate: Uint8Array): Uint8Array => parseCertificate(certificate).spki;
+
 const withoutConfirmation = [typedValue(infoTypes.implicitConfirm, true)];
 
 /** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
@@ -178,7 +182,9 @@ async function grant(
   const caPubs = type === 'ir' && protection === 'mac' && root ? [root] : [];
   const certifiedKeyPair = {
     certificate,
-    privateKey: privateKey && (await sealPrivateKey(surroundings, domain, privateKey, recipient)),
+    privateKey:
+      privateKey &&
+      (await sealPrivateKey(surroundings, domain, { privateKey, spki: spkiOf(certificate) }, recipient)),
   };
   const generalInfo = implicitConfirm
     ? withoutConfirmation

@@ -10,8 +10,7 @@ import {
 } from '#adapters/wire/cmp/message.ts';
 import { macProtection, type Protection, signatureProtection } from '#adapters/wire/cmp/protection.ts';
 import type { TypedValue } from '#adapters/wire/cmp/typed-value.ts';
-import type { Recipient } from '#adapters/wire/cms/enveloped-data.ts';
-import { envelopePrivateKey } from '#adapters/wire/cms/key-package.ts';
+import { envelopePrivateKey, type GeneratedKey } from '#adapters/wire/cms/key-package.ts';
 import type { ProtectionCredential } from '#core/ca/protection-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
@@ -19,6 +18,7 @@ import type { Transaction } from '#core/records/transaction.ts';
 import type { Answer } from '#core/transactions/exchange.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
 import { emptyName, type Name, sameName } from '#core/x509/name.ts';
+import type { KeyDelivery, KeyRecipient } from './key-recipient.ts';
 
 /** How answers to one sender are protected, and who makes them. */
 export interface Seal {
@@ -100,12 +100,18 @@ const whole = ({ certificate, chain, links }: ProtectionCredential): readonly Ui
   ...links,
 ];
 
+interface KeySurroundings {
+  readonly gateway: Pick<Gateway, 'protection'>;
+  readonly entropy: Entropy;
+  readonly keyDelivery: KeyDelivery;
+}
+
 /** By the credential that signs messages: that of a CA may also be that of its key generation authority (RFC 9483 §1.6). */
 export async function sealPrivateKey(
-  { gateway, entropy }: { readonly gateway: Pick<Gateway, 'protection'>; readonly entropy: Entropy },
+  { gateway, entropy, keyDelivery }: KeySurroundings,
   domain: string | undefined,
-  privateKey: Uint8Array,
-  recipient: Recipient,
+  key: GeneratedKey,
+  recipient: KeyRecipient,
 ): Promise<EncryptedKey> {
   const credential = await gateway.protection(domain);
   const { certificate, algorithm, sign } = credential;
@@ -113,7 +119,9 @@ export async function sealPrivateKey(
   if (!keyIdentifier) throw new Error('the protection credential has no key identifier');
   const signer = { certificates: whole(credential), keyIdentifier, algorithm, sign };
   const random = (octets: number) => entropy.bytes(octets);
-  return { kind: 'envelopedData', der: await envelopePrivateKey(privateKey, signer, recipient, random) };
+  const { format, wrap } = keyDelivery;
+  const to = recipient.kind === 'password' ? { ...recipient, wrap } : recipient;
+  return { kind: 'envelopedData', der: await envelopePrivateKey(key, signer, to, random, format) };
 }
 
 const nonceOctets = 16;

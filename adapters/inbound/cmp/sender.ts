@@ -1,14 +1,13 @@
 import { readExtraCerts } from '#adapters/wire/cmp/extra-certs.ts';
 import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { readProtection } from '#adapters/wire/cmp/protection.ts';
-import type { Recipient } from '#adapters/wire/cms/enveloped-data.ts';
 import { toFault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Entropy } from '#core/ports/platform.ts';
 import type { Target } from '#core/requester/evidence.ts';
 import type { Requester } from '#core/requester/requester.ts';
-import { subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
-import { keyIdentifier, readPublicKey } from '#core/x509/public-key.ts';
+import { readPublicKey } from '#core/x509/public-key.ts';
+import { type KeyRecipient, recipientOf } from './key-recipient.ts';
 import { Refusal } from './refusal.ts';
 import { macSeal, type Seal, signatureSeal } from './reply.ts';
 
@@ -18,7 +17,7 @@ export interface Sender {
   readonly seal: Seal;
   readonly protection: 'mac' | 'signature';
   /** To whom secrets in answers are encrypted: it alone can have made the message. */
-  readonly recipient: Recipient;
+  readonly recipient: KeyRecipient;
   /** When what the message is protected with expires, in milliseconds since 1970. */
   readonly expires: number;
 }
@@ -101,7 +100,7 @@ async function byMac(
   if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
   const seal = await sealWith(shared);
   const iterations = Math.max(fewestIterations, protection.parameters.iterations);
-  const recipient = { kind: 'password', password: shared, iterations, wrap: 'aesWrap' } as const;
+  const recipient = { kind: 'password', password: shared, iterations } as const;
   return { requester, seal, protection: 'mac', recipient, expires: never };
 }
 
@@ -137,11 +136,7 @@ async function bySignature(
     });
   // Without a domain in the path, an IDevID may belong to another than the default one.
   const seal = signatureSeal(await gateway.protection(requester.domain.uniqueName));
-  const recipient = {
-    kind: 'certificate',
-    key,
-    keyIdentifier: subjectKeyIdentifierOf(signer) ?? keyIdentifier(key),
-  } as const;
+  const recipient = recipientOf(signer, key);
   return { requester, seal, protection: 'signature', recipient, expires: signer.notAfter + second };
 }
 

@@ -78,7 +78,7 @@ describe('each kind of key', () => {
   const no = undefined;
   const columns = ['rsa-2048', 'rsa-3072', 'p-256', 'ed25519', 'ml-dsa-65'] as const satisfies KeyType[];
   const rows: Readonly<Record<Shipped, readonly (string | undefined)[]>> = {
-    domain_credential: [encipher, encipher, signing, signing, signing],
+    domain_credential: [encipher, encipher, 'digitalSignature,keyAgreement', signing, signing],
     tls_client: [signing, signing, signing, signing, signing],
     tls_server: [encipher, encipher, signing, signing, signing],
     opc_ua_client: [opcUa, opcUa, opcUaEc, opcUaEc, no],

@@ -3,13 +3,15 @@ import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 import type { PkiMessage } from '#adapters/wire/cmp/message.ts';
+import { plainPkcs8 } from '#adapters/wire/pkcs8.ts';
 import { der } from '#core/der/builder.ts';
-import { readDer } from '#core/der/reader.ts';
-import { parseCertificate } from '#core/x509/certificate.ts';
+import { DerReader, readDer } from '#core/der/reader.ts';
+import { context } from '#core/der/tag.ts';
+import { keyUsageOf, parseCertificate } from '#core/x509/certificate.ts';
 import { buildCertReqMsg, buildCertRequest, buildCertTemplate } from '#core/x509/crmf-builder.ts';
 import { parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
-import { type CmpCredential, cr, crmf, failureOf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { type CmpCredential, cr, crmf, failureOf, ir, issued, kur } from '#tests/fixtures/cmp-client.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { openssl, pem } from '#tests/fixtures/openssl.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
@@ -51,8 +53,23 @@ function envelopeOf({ body, header }: PkiMessage): Uint8Array {
 const contentInfo = (type: string, content: Uint8Array): Uint8Array =>
   der((b) => b.sequence((s) => s.oid(type).explicit(0, content)));
 
+/** The one key of an AsymmetricKeyPackage, which is of version 2 and has its public key (RFC 9483 §4.1.6). */
+function packed(keyPackage: Uint8Array): Uint8Array {
+  return readDer(keyPackage, (reader) => {
+    const list = reader.sequence();
+    const one = list.element();
+    list.finish();
+    const fields = new DerReader(one).sequence();
+    expect(fields.smallInteger(9)).toBe(1);
+    fields.element();
+    fields.element();
+    expect(fields.peek()).toBe(context(1));
+    return one;
+  });
+}
+
 /** The key in SignedData, once OpenSSL is content with its signature: its SubjectPublicKeyInfo. */
-async function publicHalf(signedData: Uint8Array): Promise<Uint8Array> {
+async function publicHalf(signedData: Uint8Array, bare = false): Promise<Uint8Array> {
   const chain = await site.gateway.caCertificates(undefined);
   const run = openssl(
     ['cms', '-verify', '-inform', 'DER', '-in', 'cms', '-CAfile', 'ca', '-purpose', 'any'].concat([
@@ -64,8 +81,12 @@ async function publicHalf(signedData: Uint8Array): Promise<Uint8Array> {
     ['out'],
   );
   expect(run.text).toContain('erification successful');
-  const pkcs8 = readDer(run.file('out'), (reader) => reader.sequence().element());
-  const key = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' });
+  const whole = run.file('out');
+  const key = createPrivateKey({
+    key: Buffer.from(bare ? whole : plainPkcs8(packed(whole))),
+    format: 'der',
+    type: 'pkcs8',
+  });
   return new Uint8Array(createPublicKey(key).export({ format: 'der', type: 'spki' }));
 }
 
@@ -113,6 +134,36 @@ test.each(['rsa-2048', 'p-256', 'p-384'] as const)(
     });
   },
 );
+
+const decrypted = (envelope: Uint8Array, how: string[], files: Record<string, string> = {}) => {
+  const line = ['cms', '-decrypt', '-inform', 'DER', '-in', 'cms', ...how, '-out', 'out', '-binary'];
+  return openssl(line, { cms: contentInfo('1.2.840.113549.1.7.3', envelope), ...files }, ['out']).file('out');
+};
+
+test('OpenSSL opens a key under a shared secret, and reads it, where the configuration says so', async () => {
+  await site[Symbol.asyncDispose]();
+  site = await cmpSite({ keyDelivery: { format: 'pkcs8', wrap: 'pwriKek' } });
+  pump = await site.cmpDevice('pump-1');
+  const answer = await site.client(pump).send(ir(keyless()));
+  const signed = decrypted(envelopeOf(answer), ['-pwri_password', pump.secret]);
+  expect(await publicHalf(signed, true)).toEqual(parseCertificate(issued(answer)).spki);
+});
+
+test.each([
+  ['p-256', 'keyAgreement'],
+  ['rsa-2048', 'keyEncipherment'],
+] as const)('a certificate for a key of %s without %s gets no key', async (type, usage) => {
+  const own = testKey(type, 'application');
+  const path = '/p/~tls_client';
+  const certificate = issued(await site.client(pump).send(ir(crmf(own)), { path, implicitConfirm: true }));
+  expect(keyUsageOf(parseCertificate(certificate))).toEqual(['digitalSignature']);
+  const before = await site.store.count('certificate', [], 100);
+  const answer = await site.client({ certificate, key: own }).send(kur(keyless()), { path });
+  expect([answer.body.type, failureOf(answer)]).toEqual(['kup', 'notAuthorized']);
+  if (answer.body.type !== 'kup') throw new Error(answer.body.type);
+  expect(answer.body.responses[0]?.status.statusString?.join()).toContain(usage);
+  expect(await site.store.count('certificate', [], 100)).toBe(before);
+});
 
 test('the key stays with nobody but its owner', async () => {
   const before = await site.store.count('certificateKey', [], 100);

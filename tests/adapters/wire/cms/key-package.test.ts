@@ -8,7 +8,7 @@ import { buildSignedData, type Signer } from '#adapters/wire/cms/signed-data.ts'
 import { type DerBuilder, der } from '#core/der/builder.ts';
 import { hex } from '#core/der/bytes.ts';
 import { readDer } from '#core/der/reader.ts';
-import { tag } from '#core/der/tag.ts';
+import { context, tag } from '#core/der/tag.ts';
 import { defaultSignatureAlgorithm, type KeyType, type SignatureAlgorithm } from '#core/x509/algorithm.ts';
 import { keyIdentifier, verifySignature } from '#core/x509/public-key.ts';
 import { testCa } from '#tests/fixtures/certificates.ts';
@@ -91,14 +91,28 @@ function verified(signedData: Uint8Array): Uint8Array {
   return run.file('out');
 }
 
-const keyPackage = der((b) => b.sequence(privateKey));
+const generated = { privateKey, spki: testKey('p-384', 'generated').publicKey.spki };
+/** RFC 5958 §2: version 2, with the public key under [1]. */
+const keyPackage = der((b) =>
+  b.sequence((list) =>
+    list.sequence((one) => {
+      const [algorithm, key] = readDer(privateKey, (reader) => {
+        const info = reader.sequence();
+        info.smallInteger(0);
+        return [info.element(), info.octetString()] as const;
+      });
+      const { bytes } = testKey('p-384', 'generated').publicKey;
+      one.integer(1).raw(algorithm).octetString(key).bitString(bytes, 0, context(1));
+    }),
+  ),
+);
 const signer = signerOf('p-256');
 
 describe('a key that was generated for someone else', () => {
   test.each<[KeyType]>([['rsa-2048'], ['rsa-3072'], ['p-256'], ['p-384'], ['p-521']])(
     'is for the holder of a key of %s to open',
     async (type) => {
-      const envelope = await envelopePrivateKey(privateKey, signer, certified(type), random);
+      const envelope = await envelopePrivateKey(generated, signer, certified(type), random);
       expect(hex(verified(opened(envelope, type)))).toBe(hex(keyPackage));
     },
   );
@@ -109,7 +123,7 @@ describe('a key that was generated for someone else', () => {
     ['ecdsa-sha384', 'p-384'],
   ])('is signed by %s', async (algorithm, type) => {
     const envelope = await envelopePrivateKey(
-      privateKey,
+      generated,
       signerOf(type, algorithm),
       certified('p-256'),
       random,
@@ -143,7 +157,7 @@ describe('a key that was generated for someone else', () => {
 
   test('is for the holder of a password to open, with OpenSSL', async () => {
     const recipient: Recipient = { kind: 'password', password, iterations: 1000, wrap: 'pwriKek' };
-    const envelope = await envelopePrivateKey(privateKey, signer, recipient, random);
+    const envelope = await envelopePrivateKey(generated, signer, recipient, random);
     const run = openssl(
       [
         'cms',
@@ -166,7 +180,7 @@ describe('a key that was generated for someone else', () => {
 
   test('is for the holder of a password to open, with AES key wrap', async () => {
     const recipient: Recipient = { kind: 'password', password, iterations: 1000, wrap: 'aesWrap' };
-    const envelope = await envelopePrivateKey(privateKey, signer, recipient, random);
+    const envelope = await envelopePrivateKey(generated, signer, recipient, random);
     const schema = asn1js.fromBER(envelope.slice().buffer).result;
     const content = await new pkijs.EnvelopedData({ schema }).decrypt(0, {
       preDefinedData: password.slice().buffer,
@@ -174,16 +188,21 @@ describe('a key that was generated for someone else', () => {
     expect(hex(verified(new Uint8Array(content)))).toBe(hex(keyPackage));
   });
 
+  test('is sent as PKCS#8 alone where clients want that', async () => {
+    const envelope = await envelopePrivateKey(generated, signer, certified('p-256'), random, 'pkcs8');
+    expect(hex(verified(opened(envelope, 'p-256')))).toBe(hex(privateKey));
+  });
+
   test('is never encrypted twice the same', async () => {
     const [one, other] = await Promise.all(
-      [1, 2].map(() => envelopePrivateKey(privateKey, signer, certified('p-256'), random)),
+      [1, 2].map(() => envelopePrivateKey(generated, signer, certified('p-256'), random)),
     );
     expect(hex(one!)).not.toBe(hex(other!));
     expect(Buffer.from(one!).includes(privateKey)).toBe(false);
   });
 
   test.each<[KeyType]>([['ed25519'], ['ml-dsa-44']])('cannot be encrypted to a key of %s', (type) => {
-    expect(envelopePrivateKey(privateKey, signer, certified(type), random)).rejects.toMatchObject({
+    expect(envelopePrivateKey(generated, signer, certified(type), random)).rejects.toMatchObject({
       code: 'badAlgorithm',
     });
   });
@@ -192,7 +211,7 @@ describe('a key that was generated for someone else', () => {
     ['key identifier', certified('rsa-2048'), 2],
     ['password', { kind: 'password', password, iterations: 100, wrap: 'aesWrap' }, 3],
   ])('has the version that goes with a %s', async (_what, recipient, version) => {
-    const envelope = await envelopePrivateKey(privateKey, signer, recipient, random);
+    const envelope = await envelopePrivateKey(generated, signer, recipient, random);
     const start = (b: DerBuilder): void => void b.integer(version);
     const contents = readDer(envelope, (r) => r.contents(tag.sequence));
     expect(hex(contents.subarray(0, 3))).toBe(hex(der(start)));
