@@ -1,7 +1,17 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminPassword, type Server, startServer } from '#tests/fixtures/server.ts';
@@ -266,15 +276,21 @@ describe('beside a running server', () => {
   test.each([1, 2])(
     'with %d workers, a server that waits for another one to start leaves when it is told to',
     async (workers) => {
+      const other = join(nowhere, `waiting-${workers}`);
+      mkdirSync(other, { mode: 0o700 });
+      copyFileSync(join(data, 'master.key'), join(other, 'master.key'));
+      using source = new Database(join(data, 'postern.db'));
+      source.run('vacuum into ?', [join(other, 'postern.db')]);
+      chmodSync(join(other, 'postern.db'), 0o600);
       {
-        using db = new Database(join(data, 'postern.db'));
+        using db = new Database(join(other, 'postern.db'));
         const lease = 'insert or replace into leases (name, holder, expires_at) values (?, ?, ?)';
         db.run(lease, ['bootstrap', 'another', Date.now() + 45_000]);
       }
       const config = join(nowhere, 'workers.toml');
       writeFileSync(config, `[server]\nworkers = ${workers}\n`);
       const ports = ['--https-port', '0', '--http-port', '0', '--config', config];
-      const waiting = Bun.spawn([launcher, 'serve', '--data', data, ...ports], {
+      const waiting = Bun.spawn([launcher, 'serve', '--data', other, ...ports], {
         cwd: nowhere,
         stdout: 'pipe',
         stderr: 'pipe',
@@ -283,15 +299,20 @@ describe('beside a running server', () => {
       waiting.kill('SIGTERM');
       expect(await waiting.exited).toBe(0);
       expect(await waiting.stdout.text()).toBe('');
-      using db = new Database(join(data, 'postern.db'));
-      db.run("delete from leases where name = 'bootstrap'");
     },
   );
 
   test('a second server on the same port says so and leaves', () => {
     const ports = ['--https-port', String(server.httpsPort), '--http-port', '0'];
     writeFileSync(join(nowhere, 'loopback.toml'), '[server]\nhost = "127.0.0.1"\n');
-    const { status, stderr } = run(['serve', ...ports, '--config', join(nowhere, 'loopback.toml')]);
+    const { status, stderr } = postern([
+      'serve',
+      '--data',
+      join(nowhere, 'second'),
+      ...ports,
+      '--config',
+      join(nowhere, 'loopback.toml'),
+    ]);
     expect(status).toBe(1);
     expect(stderr).toContain(`postern: port ${server.httpsPort} is taken by another process\n`);
   });

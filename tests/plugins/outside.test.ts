@@ -105,7 +105,10 @@ describe('plugins from outside, named by module', () => {
       join(home, 'node_modules/postern-greeting/index.ts'),
       `export { default } from '${greeting}';`,
     );
-    writeFileSync(join(home, 'postern.toml'), '[inbound.greet]\nmodule = "postern-greeting"\n');
+    writeFileSync(
+      join(home, 'postern.toml'),
+      '[inbound]\ndefaults = true\n[inbound.greet]\nmodule = "postern-greeting"\n',
+    );
     const { status, stdout } = check(join(home, 'postern.toml'));
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(home, 'postern.toml')} is in order.\n` });
   }, 10_000);

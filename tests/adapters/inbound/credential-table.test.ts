@@ -260,6 +260,8 @@ async function overCmp(mount: Mount, bearer: Bearer, operation: Operation): Prom
     badMessageCheck: 'unauthenticated',
     signerNotTrusted: 'unauthenticated',
     notAuthorized: 'forbidden',
+    // RFC 9483 §4.1.3: a key update request is protected by a signature, never by a MAC.
+    wrongIntegrity: 'forbidden',
   };
   return answers[failure] ?? failure;
 }
