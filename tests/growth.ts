@@ -1,23 +1,28 @@
 import { processorTime } from './processor-time.ts';
 
 const factor = 8;
-const attempts = 4;
+/** Linear work takes eight times as long for eight times the input, quadratic work sixty-four times. */
+const fasterThanLinear = 40;
+const rounds = 4;
+const attempts = 3;
 /** Milliseconds. Shorter times say more about the machine than about the work. */
 const negligible = 5;
 
 /**
- * Whether the processor time of `run` grows faster than its input: eight times the input may take up to thirty times as long, while
- * quadratic work takes sixty-four times as long. The shortest of several attempts counts, because nothing but other work of the
- * process makes one longer. `of` makes an input of a size.
+ * Whether the processor time of `run` grows faster than its input. The shortest of several attempts counts, and linear work has to
+ * show once in several rounds: collecting garbage, or a busy machine, makes single attempts longer. `of` makes an input of a size.
  */
 export async function growsFasterThanInput<T>(
   of: (size: number) => T,
   run: (input: T) => unknown,
   size: number,
 ): Promise<boolean> {
-  const large = await shortest(of(size * factor), run);
-  if (large < negligible) return false;
-  return large > 30 * (await shortest(of(size), run));
+  const [small, large] = [of(size), of(size * factor)];
+  for (let n = 0; n < rounds; n++) {
+    const time = await shortest(large, run);
+    if (time < negligible || time < fasterThanLinear * (await shortest(small, run))) return false;
+  }
+  return true;
 }
 
 async function shortest<T>(input: T, run: (input: T) => unknown): Promise<number> {
