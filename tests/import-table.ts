@@ -58,6 +58,13 @@ const importTable: readonly Row[] = [
     packages: { ...verifyAndHash, '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
     pure: true,
   },
+  // The one calculation that takes so long that it has to happen in a thread of the runtime.
+  {
+    of: 'core/x509/factorable-rsa.ts',
+    may: ['core/'],
+    packages: { 'node:crypto': ['checkPrime', 'hash'] },
+    pure: true,
+  },
   { of: 'core/', may: ['core/'], packages: verifyAndHash, pure: true },
 
   {

@@ -1,5 +1,10 @@
 import { caWrites, createCa, existingKey, type FoundKey, recordedCa, reference } from '../ca/create-ca.ts';
-import { type CheckedMaterial, checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
+import {
+  type CheckedMaterial,
+  checkMaterial,
+  demandStrongKey,
+  type KeyMaterial,
+} from '../ca/key-material.ts';
 import { caDefaults, caLifetime, caSubject, parentCa } from '../ca/new-ca.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
@@ -211,6 +216,7 @@ async function takeOver(context: Dependencies, input: CaInput, actor: Actor): Pr
   const shortcoming = caShortcoming((await context.configuration.current()).security, checked.certificate);
   if (shortcoming) throw new Fault('malformed', shortcoming, { field: 'certificate' });
   await demandNew(context, checked);
+  await demandStrongKey(checked.certificate);
   const { spki } = checked.certificate;
   if (keyId !== undefined) {
     if (material.privateKey) {

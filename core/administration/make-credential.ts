@@ -1,6 +1,6 @@
 import { createCa, recordedCa } from '../ca/create-ca.ts';
 import { newUniqueName, profileNameOf } from '../ca/credential-kinds.ts';
-import { checkMaterial, type KeyMaterial } from '../ca/key-material.ts';
+import { checkMaterial, demandStrongKey, type KeyMaterial } from '../ca/key-material.ts';
 import { caDefaults, caSubject, parentCa } from '../ca/new-ca.ts';
 import {
   createOwnCredential,
@@ -139,6 +139,7 @@ async function importCredential(
     throw new Fault('malformed', 'the private key is needed', { field: 'privateKey' });
   }
   const { certificate, chain } = checkMaterial(material, context.clock.now(), 'endEntity');
+  await demandStrongKey(certificate);
   const facts = factsOf(certificate);
   demandFit(type, facts.key.type, 'certificate');
   const { security } = await context.configuration.current();

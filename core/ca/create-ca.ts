@@ -31,6 +31,7 @@ import {
   crlDistributionPointsExtension,
 } from '../x509/extensions/locations.ts';
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { commonName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
 import { proven } from '../x509/readable-certificate.ts';
@@ -154,6 +155,7 @@ async function certifyRoot(
   actor: Actor,
 ): Promise<number> {
   const subjectKey = readPublicKey(key.spki);
+  await demandUnfactored(subjectKey);
   const prepared = prepare({
     outcome: outcomeOf(context, ca, subjectKey),
     subjectKey,

@@ -1,9 +1,11 @@
-import { Fault } from '../fault.ts';
+import { Fault, toFault } from '../fault.ts';
 import { hasRoom, isSelfSigned } from '../x509/ca-chain.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { factsOf } from '../x509/facts.ts';
 import { sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
+import { readPublicKey } from '../x509/public-key.ts';
 import { proven, readCertificate } from '../x509/readable-certificate.ts';
 
 /** A certificate from outside, with its private key unless that is in a key store already. DER. */
@@ -19,6 +21,15 @@ export interface CheckedMaterial {
   readonly certificate: Certificate;
   /** Its issuer first, DER. */
   readonly chain: readonly Uint8Array[];
+}
+
+/** See `demandUnfactored`. Faults: malformed with field `certificate`. */
+export async function demandStrongKey(certificate: Certificate): Promise<void> {
+  try {
+    await demandUnfactored(readPublicKey(certificate.spki));
+  } catch (error) {
+    throw new Fault('malformed', toFault(error).detail, { field: 'certificate', cause: error });
+  }
 }
 
 const longestChain = 20;

@@ -28,6 +28,7 @@ import { generateKey, keyStoreThat, withNewKey } from '../signing/key-stores.ts'
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { order, resume, type UpstreamCommission } from '../upstream/order.ts';
 import type { KeyType } from '../x509/algorithm.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { petitionFor } from './approval-request.ts';
@@ -68,6 +69,7 @@ export async function issueByName(
     if (input.keyType) throw new Fault('malformed', 'the request has a key', { field: 'keyType' });
     try {
       const request = verifyPkcs10(csr);
+      await demandUnfactored(request.publicKey);
       const plan = await planFor(context, input, commonName(request.subject));
       const clearance = await cleared(context, plan, request, request, actor);
       if (clearance.kind === 'pending') return clearance;

@@ -20,6 +20,7 @@ import type { Device } from '../records/device.ts';
 import { blocked, domainCredentialProfile } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { commonName, emptyName, sameName } from '../x509/name.ts';
 import { type VerifiedRequest, verifyParsed, verifyPkcs10 } from '../x509/request.ts';
@@ -71,6 +72,9 @@ export async function planFor(context: Dependencies, requester: Requester, ask: 
   }
   const given = requester.onboarding ? await onboardedWith(context, requester) : undefined;
   const proven = verified(requester, ask);
+  // Before anybody has to approve it.
+  const examined = proven.request && demandUnfactored(proven.request.publicKey);
+  if (examined) await examined;
   demandChannelBinding(ask, (proven.request ?? proven.wanted).challengePassword);
   const change = proven.request?.nameChange;
   if (change && entitlement !== 'renewal') throw new Fault('badCsr', onlyRenewals);

@@ -12,6 +12,7 @@ import { idOf } from '../storage/made.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import { parseCertificate } from '../x509/certificate.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { type PublicKey, readPublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import { type NewCertificate, newCertificate, signed } from './new-certificate.ts';
@@ -98,6 +99,8 @@ export async function issue(context: Dependencies, commission: Commission): Prom
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
   const current = context.configuration.current();
   const configuration = current instanceof Promise ? await current : current;
+  const examined = demandUnfactored(commission.subjectKey);
+  if (examined) await examined;
   const prepared = rehearse(context, configuration, commission);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
   if (ca.issuer.inProcess) {

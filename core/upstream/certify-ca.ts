@@ -16,6 +16,7 @@ import {
   subjectKeyIdentifierExtension,
 } from '../x509/extensions/identity.ts';
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import type { Name } from '../x509/name.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
 import { verifyPkcs10 } from '../x509/request.ts';
@@ -109,6 +110,7 @@ async function wantedOf(
   const { uniqueName, type, isActive, subject, keyStore, pathLength, issuer } = ca;
   const { keys } = keyStore;
   const subjectKey = readPublicKey(key.spki);
+  await demandUnfactored(subjectKey);
   const wished = [
     basicConstraintsExtension({ ca: true, ...(pathLength !== undefined && { pathLength }) }),
     keyUsageExtension(['keyCertSign', 'cRLSign', 'digitalSignature']),

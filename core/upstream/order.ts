@@ -10,6 +10,7 @@ import type { Write } from '../ports/store.ts';
 import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import type { LevelRules } from '../security/levels.ts';
 import { idOf } from '../storage/made.ts';
+import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { takeOn } from './advance.ts';
 import { ask, deferral, joinable, newRequest } from './ask.ts';
@@ -49,6 +50,7 @@ async function orderUpstream(
   context: Dependencies,
   commission: UpstreamCommission,
 ): Promise<Issued | Deferral> {
+  await demandUnfactored(commission.subjectKey);
   const { security } = await context.configuration.current();
   const request = await ask(context, commission.digest, () => wantedOf(context, commission, security));
   return outcomeOf(context, commission, request);
