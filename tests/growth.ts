@@ -1,10 +1,10 @@
 import { processorTime } from './processor-time.ts';
 
-const factor = 8;
-/** Linear work takes eight times as long for eight times the input, quadratic work sixty-four times. */
-const fasterThanLinear = 40;
-const rounds = 4;
-const attempts = 3;
+const factor = 16;
+/** For sixteen times the input linear work takes sixteen times as long, quadratic work 256 times. */
+const fasterThanLinear = 64;
+const rounds = 3;
+const attempts = 2;
 /** Milliseconds. Shorter times say more about the machine than about the work. */
 const negligible = 5;
 
