@@ -28,26 +28,44 @@ export interface Backups extends Resource<'backup', BackupInput, Backup> {
    * no passphrase is configured, the directory cannot be used), unavailable.
    */
   run(principal: Principal, id: number): Promise<BackupFile>;
-  /** The same into a file that is not there yet; `passphrase` in place of the configured one. */
-  write(principal: Principal, file: string, passphrase: string | undefined): Promise<BackupFile>;
+  /** The same into a file that is not there yet; `passphrase` in place of the configured one. `progress` is called now and then. */
+  write(
+    principal: Principal,
+    file: string,
+    passphrase: string | undefined,
+    progress?: (octets: number) => void,
+  ): Promise<BackupFile>;
+  /** Breaks off the backups under way here, so that nothing of them stays behind, and makes no more. */
+  stop(): Promise<void>;
   /** See `settleRestore`. */
   settle(principal: Principal, ask: RestoreAsk): Promise<RestoreResult>;
 }
 
 /** Whoever died with it: another run may begin after this. Seconds. */
 const leased = 120;
+/** Milliseconds between two lines in the log that tell how far a backup is. */
+const told = 10_000;
 /** Milliseconds between two renewals. */
 const renewed = 20_000;
 
 export function backups(context: Dependencies, crls: Crls): Backups {
   const { store, clock } = context;
+  const running = new Set<Promise<unknown>>();
+  let stopping = false;
 
-  async function make(
+  function make(...run: Parameters<typeof makeNow>): Promise<BackupFile> {
+    const made = makeNow(...run);
+    running.add(made);
+    return made.finally(() => running.delete(made));
+  }
+
+  async function makeNow(
     actor: Actor,
     object: string,
     location: BackupLocation,
     passphrase: string | undefined,
     record: (result: string) => readonly Write[],
+    progress?: (octets: number) => void,
   ): Promise<BackupFile> {
     const { backups } = context;
     if (!backups) throw new Fault('conflict', 'backups cannot be made here');
@@ -58,7 +76,14 @@ export function backups(context: Dependencies, crls: Crls): Backups {
     };
     await hold();
     let renewedAt = clock.now();
-    const alive = async (): Promise<void> => {
+    let toldAt = renewedAt;
+    const alive = async (octets: number): Promise<void> => {
+      if (stopping) throw new Fault('unavailable', 'the service is stopping', { retryAfter: 10 });
+      progress?.(octets);
+      if (clock.now() - toldAt >= told) {
+        toldAt = clock.now();
+        context.log.info('a backup is being written', { octets });
+      }
       if (clock.now() - renewedAt < renewed) return;
       renewedAt = clock.now();
       await hold();
@@ -124,9 +149,13 @@ export function backups(context: Dependencies, crls: Crls): Backups {
         { op: 'update', kind: 'backup', id, set: { lastRunAt: clock.now(), lastResult } },
       ]);
     },
-    async write(principal, path, passphrase) {
+    async write(principal, path, passphrase, progress) {
       demand(principal, 'backups.write');
-      return make(principal.actor, '', { kind: 'file', path }, passphrase, () => []);
+      return make(principal.actor, '', { kind: 'file', path }, passphrase, () => [], progress);
+    },
+    async stop() {
+      stopping = true;
+      await Promise.allSettled(running);
     },
     async settle(principal, ask) {
       demand(principal, 'backups.write');

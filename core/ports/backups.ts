@@ -26,12 +26,12 @@ export interface BackupFile {
 export interface Backups {
   /**
    * The file is there whole and durable, or not at all. Memory does not grow with the store. `alive` is called again and again
-   * meanwhile; what it throws ends the run. `passphrase` in place of the configured one.
+   * meanwhile with the octets so far; what it throws ends the run. `passphrase` in place of the configured one.
    * Faults: conflict (no passphrase; a location that cannot be used, and why), unavailable.
    */
   run(
     location: BackupLocation,
-    alive: () => Promise<void>,
+    alive: (octets: number) => Promise<void>,
     options?: { readonly passphrase?: string },
   ): Promise<BackupFile>;
 }

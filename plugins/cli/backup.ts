@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decodePem } from '#adapters/wire/pem.ts';
@@ -7,7 +8,7 @@ import { Fault } from '#core/fault.ts';
 import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../host/config-file.ts';
 import { reason } from '../host/reason.ts';
-import type { Restored } from '../host/restore.ts';
+import type { Restored, RestoreProgress } from '../host/restore.ts';
 import { ask } from './ask.ts';
 import {
   type Command,
@@ -21,6 +22,7 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
+import { progressOf } from './progress.ts';
 
 const where = { json: jsonOption, data: dataOption, config: configOption };
 const passphrases = `The passphrase is POSTERN_BACKUP_PASSPHRASE or, without that, passphrase in [backup] of the configuration; else it
@@ -37,8 +39,11 @@ ${passphrases}`,
     async run(invocation) {
       const file = resolve(invocation.positionals[0]!);
       const passphrase = await passphraseOf(invocation, 'new');
+      const progress = progressOf('writing the backup');
       const { size, finishedAt } = await withGateway(invocation, ({ gateway }) =>
-        gateway.backups.write(gateway.accounts.operator(operatorName()), file, passphrase),
+        gateway.backups
+          .write(gateway.accounts.operator(operatorName()), file, passphrase, (octets) => progress.at(octets))
+          .finally(() => progress.end()),
       );
       if (invocation.options.json === true) {
         printJson({ file, size, finished_at: new Date(finishedAt).toISOString() });
@@ -73,7 +78,7 @@ ${passphrases}`,
       const passphrase = await passphraseOf(invocation, 'known');
       const loaded = await loadConfiguration(invocation.place, invocation.catalog);
       const { restoreBackup } = await import('../host/restore.ts');
-      const restored = await restoreBackup(loaded, file, passphrase);
+      const restored = await restoreBackup(loaded, file, passphrase, progressOfRestore(file));
       const { createdAt } = restored.summary;
       const result = await withGateway(invocation, ({ gateway }) =>
         gateway.backups
@@ -90,6 +95,19 @@ ${passphrases}`,
     },
   },
 ];
+
+/** Of a file that cannot be read, something else tells. */
+function progressOfRestore(file: string): RestoreProgress {
+  const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const lines = {
+    checking: progressOf('checking the backup'),
+    restoring: progressOf('restoring the backup'),
+  };
+  return (phase, octets) => {
+    if (octets === total) lines[phase].end();
+    else lines[phase].at(octets, total);
+  };
+}
 
 const notEmpty = new Fault(
   'conflict',

@@ -1,20 +1,36 @@
 import type { Log } from '#core/ports/logs.ts';
 import { isWorker } from './workers.ts';
 
-/** Milliseconds: requests under way get the first, everything together the second. */
-export const grace = 7000;
-export const patience = 9500;
+/**
+ * Milliseconds from the signal on: what is under way, requests and tasks alike, ends within the first, the process within the second.
+ * Everything ends at once: waits that follow each other add up.
+ */
+export const grace = 4000;
+export const patience = 6000;
 
-/** Runs `task` again and again until `stack` is disposed of, which waits for the run under way. */
-export function repeat(
-  stack: AsyncDisposableStack,
-  log: Log,
-  failure: string,
-  every: number,
-  task: () => Promise<void>,
-): void {
-  const stop = Promise.withResolvers<'stop'>();
-  const run = async (): Promise<void> => {
+interface Task {
+  readonly failure: string;
+  readonly running: Promise<void>;
+}
+
+/** What is done again and again until it is stopped. */
+export class Tasks {
+  readonly #log: Log;
+  readonly #stop = Promise.withResolvers<'stop'>();
+  readonly #tasks = new Set<Task>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Runs `task` now, and again `every` so many milliseconds after it has ended. `failure` is what the log says when it fails. */
+  repeat(failure: string, every: number, task: () => Promise<void>): void {
+    const started = { failure, running: this.#run(failure, every, task) };
+    this.#tasks.add(started);
+    void started.running.then(() => this.#tasks.delete(started));
+  }
+
+  async #run(failure: string, every: number, task: () => Promise<void>): Promise<void> {
     let failed = false;
     do {
       try {
@@ -22,16 +38,36 @@ export function repeat(
         failed = false;
       } catch (error) {
         // An outage is told of once, not every second.
-        if (!failed) log.error(failure, error);
+        if (!failed) this.#log.error(failure, error);
         failed = true;
       }
-    } while ((await Promise.race([stop.promise, Bun.sleep(every)])) !== 'stop');
-  };
-  const running = run();
-  stack.defer(() => {
-    stop.resolve('stop');
-    return running;
+    } while ((await Promise.race([this.#stop.promise, Bun.sleep(every)])) !== 'stop');
+  }
+
+  /** Nothing begins any more; resolves when the runs under way have ended. */
+  async stop(): Promise<void> {
+    this.#stop.resolve('stop');
+    await Promise.all([...this.#tasks].map(({ running }) => running));
+  }
+}
+
+/** Waits for all of `ends` together, but no longer than `ms`. Returns the names of those that have not ended by then. */
+export async function endTogether(
+  ends: Readonly<Record<string, Promise<unknown>>>,
+  ms: number,
+): Promise<readonly string[]> {
+  const left = new Set(Object.keys(ends));
+  const all = Object.entries(ends).map(async ([name, end]) => {
+    await end.catch(() => {});
+    left.delete(name);
   });
+  let timer: Timer | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([Promise.all(all), late]);
+  clearTimeout(timer);
+  return [...left];
 }
 
 /** The first SIGTERM or SIGINT. The second ends the process there and then. */

@@ -13,7 +13,7 @@ import { inboundOff, tellOff } from './choose.ts';
 import type { Configuration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
 import { finishStart, firstStart, leftByParent } from './first-start.ts';
-import { grace, patience, repeat, stopSignal } from './lifecycle.ts';
+import { endTogether, grace, patience, stopSignal, Tasks } from './lifecycle.ts';
 import { reason } from './reason.ts';
 import {
   type Addresses,
@@ -140,23 +140,33 @@ async function serveHere(
   }).catch((error) => {
     throw listening(error, ports);
   });
-  stack.defer(() => listener.close(grace));
+  const tasks = new Tasks(log);
+  const cut = new AbortController();
+  stack.defer(async () => {
+    cut.abort();
+    const left = await endTogether(
+      {
+        requests: listener.close(grace),
+        tasks: tasks.stop(),
+        backups: gateway.backups.stop(),
+        webhooks: gateway.delivered(),
+      },
+      grace + 500,
+    );
+    if (left.length > 0) log.warn('stopped before all had ended', { left: left.join(', ') });
+  });
 
   const holder = crypto.randomUUID();
   const renew = async (): Promise<void> => {
     served = await renewCredential(gateway, listener, served, log);
   };
   gateway.onTlsCredential(renew);
-  repeat(stack, log, 'the TLS credential cannot be renewed', 1000, renew);
-  repeat(stack, log, 'maintenance failed', 30_000, () => gateway.maintain(holder));
-  stack.defer(() => gateway.delivered());
-  const cut = new AbortController();
-  repeat(stack, log, 'webhooks cannot be told', 1000, () => gateway.deliver(holder, cut.signal));
-  stack.defer(() => cut.abort());
-  repeat(stack, log, 'devices cannot be imported', 2000, () => gateway.proceedImports());
-  repeat(stack, log, 'the health cannot be determined', 30_000, watchReadiness(gateway, log));
-  if (begun === 'unfinished')
-    repeat(stack, log, 'the start cannot be finished', 10_000, finishStart(service));
+  tasks.repeat('the TLS credential cannot be renewed', 1000, renew);
+  tasks.repeat('maintenance failed', 30_000, () => gateway.maintain(holder));
+  tasks.repeat('webhooks cannot be told', 1000, () => gateway.deliver(holder, cut.signal));
+  tasks.repeat('devices cannot be imported', 2000, () => gateway.proceedImports());
+  tasks.repeat('the health cannot be determined', 30_000, watchReadiness(gateway, log));
+  if (begun === 'unfinished') tasks.repeat('the start cannot be finished', 10_000, finishStart(service));
   log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
   ready(where);
 

@@ -22,6 +22,9 @@ export interface Restored {
   readonly configuration: string | undefined;
 }
 
+/** How much of the backup has been read, in octets; it is read twice. */
+export type RestoreProgress = (phase: 'checking' | 'restoring', octets: number) => void;
+
 const later = 'postern.toml.restored';
 
 /**
@@ -33,11 +36,12 @@ export async function restoreBackup(
   loaded: LoadedConfiguration,
   file: string,
   passphrase: string,
+  progress: RestoreProgress = () => {},
 ): Promise<Restored> {
   const { configuration, dataDirectory } = loaded;
   const [chosen] = configuration.store;
   if (!chosen?.plugin.restore) throw new Fault('unsupported', 'this store cannot be restored');
-  const summary = await verifyBackup(file, passphrase);
+  const summary = await verifyBackup(file, passphrase, (octets) => progress('checking', octets));
 
   const { 'postern.toml': _, ...ours } = backedUpFiles(loaded);
   const masterRecord = await contentsOf(ours['master.json']);
@@ -60,7 +64,10 @@ export async function restoreBackup(
   const surroundings = { name: chosen.name, dataDirectory, log, clock: systemClock, entropy: systemEntropy };
   const { schema } = summary;
   try {
-    await chosen.plugin.restore(chosen.config, surroundings, { schema, items: work.items(file, passphrase) });
+    await chosen.plugin.restore(chosen.config, surroundings, {
+      schema,
+      items: work.items(file, passphrase, (octets) => progress('restoring', octets)),
+    });
   } catch (error) {
     // The same backup, restored as far as here: what is missing is to settle it, which fails where it is not so.
     const again = error instanceof Fault && error.code === 'conflict' && masterRecord !== undefined;
@@ -101,10 +108,14 @@ class Restoration {
   }
 
   /** Of the store. On the way, as they come before it, files and keys are written. */
-  async *items(file: string, passphrase: string): AsyncGenerator<SnapshotItem> {
+  async *items(
+    file: string,
+    passphrase: string,
+    progress: (octets: number) => void,
+  ): AsyncGenerator<SnapshotItem> {
     this.begun = true;
     let keyStores: ReadonlyMap<string, KeyStore> | undefined;
-    for await (const entry of readBackup(file, passphrase)) {
+    for await (const entry of readBackup(file, passphrase, progress)) {
       if ('keysElsewhere' in entry) {
         keyStores = await this.#writeFiles().catch((error) => {
           throw asFault(error);

@@ -41,7 +41,7 @@ test('SIGTERM lets a request that is under way end, then the exit status is 0', 
   expect(answer).toStartWith('HTTP/1.1 401 ');
 }, 30_000);
 
-test('a request that never ends does not keep it from stopping within 10 seconds', async () => {
+test('a request that never ends keeps it from stopping for a few seconds only', async () => {
   await using server = await startServer();
   const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
   socket.on('error', () => undefined);
@@ -50,7 +50,8 @@ test('a request that never ends does not keep it from stopping within 10 seconds
   await Bun.sleep(200);
   const begun = performance.now();
   expect(await server.stop()).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(performance.now() - begun).toBeLessThan(7000);
+  expect(server.log()).not.toContain('stopped before all had ended');
 }, 30_000);
 
 test('a second signal ends it there and then', async () => {

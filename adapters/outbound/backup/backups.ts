@@ -87,11 +87,13 @@ async function write(store: Store, put: (snapshot: Snapshot) => Promise<number>)
 
 async function* beating(
   chunks: AsyncIterable<Uint8Array>,
-  alive: () => Promise<void>,
+  alive: (octets: number) => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
+  let octets = 0;
   for await (const chunk of chunks) {
-    await alive();
+    await alive(octets);
     yield chunk;
+    octets += chunk.length;
   }
 }
 

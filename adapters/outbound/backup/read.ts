@@ -15,27 +15,43 @@ export interface BackupSummary {
   readonly keys: number;
 }
 
+/** How much of the file has been read, in octets. */
+export type ReadProgress = (octets: number) => void;
+
 /** Entry by entry. Faults as they are met: malformed, unsupported, forbidden (the passphrase), unavailable. */
-export async function* readBackup(file: string, passphrase: string): AsyncGenerator<Entry> {
-  yield* decodeEntries(open(octets(file), passphrase));
+export async function* readBackup(
+  file: string,
+  passphrase: string,
+  progress?: ReadProgress,
+): AsyncGenerator<Entry> {
+  yield* decodeEntries(open(octets(file, progress), passphrase));
 }
 
-async function* octets(file: string): AsyncGenerator<Uint8Array> {
+async function* octets(file: string, progress?: ReadProgress): AsyncGenerator<Uint8Array> {
+  let read = 0;
   try {
-    yield* createReadStream(file, { highWaterMark: 256 * 1024 });
+    for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 })) {
+      yield chunk;
+      read += chunk.length;
+      progress?.(read);
+    }
   } catch (cause) {
     throw new Fault('unavailable', `${file} cannot be read`, { cause });
   }
 }
 
 /** Reads all of it and keeps little. Faults: as `readBackup`. */
-export async function verifyBackup(file: string, passphrase: string): Promise<BackupSummary> {
+export async function verifyBackup(
+  file: string,
+  passphrase: string,
+  progress?: ReadProgress,
+): Promise<BackupSummary> {
   let header: { readonly createdAt: number; readonly schema: string } | undefined;
   let end: Extract<Entry, { end: unknown }>['end'] | undefined;
   let keysElsewhere: readonly string[] = [];
   const files = new Map<string, string>();
   const found = { tables: 0, rows: 0, keys: 0 };
-  for await (const entry of readBackup(file, passphrase)) {
+  for await (const entry of readBackup(file, passphrase, progress)) {
     if (end) throw damaged();
     if ('backup' in entry) header = entry.backup;
     else if ('file' in entry) files.set(entry.file, entry.contents);

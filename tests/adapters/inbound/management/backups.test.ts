@@ -6,11 +6,11 @@ import { type Installation, installation } from '#tests/fixtures/installation.ts
 
 /** What the service asked for, and how it ends. */
 const asked: BackupLocation[] = [];
-let outcome: () => Promise<void> = async () => {};
+let outcome: (alive: (octets: number) => Promise<void>) => Promise<void> = async () => {};
 const backups: Backups = {
-  async run(location) {
+  async run(location, alive) {
     asked.push(location);
-    await outcome();
+    await outcome(alive);
     return { name: 'postern-20260601T120000.000Z.backup', size: 4711, finishedAt: Date.UTC(2026, 5, 1, 12) };
   },
 };
@@ -159,4 +159,29 @@ describe('POST /api/backups/{id}/run/', () => {
   test('404 for an option that is not there', async () => {
     expect((await api.post('/api/backups/999999/run/')).status).toBe(404);
   });
+});
+
+test('a long backup tells the log how far it is, and a service that stops breaks it off', async () => {
+  await using own = await installation({ backups });
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  outcome = async (alive) => {
+    for (let octets = 0; ; octets += 1000) {
+      await alive(octets);
+      own.clock.advance(5000);
+      if (octets === 4000) begin();
+      await new Promise(setImmediate);
+    }
+  };
+  const write = () => own.gateway.backups.write(own.admin, '/srv/x', undefined);
+  const broken = write().catch((error) => error);
+  await begun;
+  await own.gateway.backups.stop();
+  expect(await broken).toMatchObject({ code: 'unavailable', detail: 'the service is stopping' });
+  const told = own.log.entries.filter(({ event }) => event === 'a backup is being written');
+  expect(told.slice(0, 2).map(({ fields }) => fields)).toEqual([{ octets: 2000 }, { octets: 4000 }]);
+  const [event] = await own.audit('backup.run');
+  expect(event).toMatchObject({ outcome: 'failed', detail: { why: 'the service is stopping' } });
+  // The lease is free: another instance can begin.
+  expect(await own.store.lease('backup', 'another', 10)).toBe(true);
+  outcome = async () => {};
 });

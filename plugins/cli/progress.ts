@@ -1,0 +1,45 @@
+/** Milliseconds between two updates: on a terminal, and elsewhere, where each is a line. */
+const pause = { terminal: 200, elsewhere: 10_000 } as const;
+
+/** Where progress is written. */
+export interface ProgressOutput {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** Tells how far something long has come. */
+export interface Progress {
+  /** `done` and `total` in octets; `total` where it is known. */
+  at(done: number, total?: number): void;
+  /** Takes the line away again. */
+  end(): void;
+}
+
+/** Writes to standard error: on a terminal one line that is written over, elsewhere (a log, cron) a line every ten seconds. */
+export function progressOf(
+  what: string,
+  output: ProgressOutput = process.stderr,
+  now: () => number = () => performance.now(),
+): Progress {
+  const terminal = output.isTTY === true;
+  const every = terminal ? pause.terminal : pause.elsewhere;
+  let toldAt = now();
+  let shown = false;
+  return {
+    at(done, total) {
+      if (now() - toldAt < every) return;
+      toldAt = now();
+      const line = `${what}: ${megabytes(done)}${total === undefined ? '' : ` of ${megabytes(total)} (${percent(done, total)})`}`;
+      output.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+      shown = terminal;
+    },
+    end() {
+      if (shown) output.write('\r\u001b[K');
+      shown = false;
+    },
+  };
+}
+
+const megabytes = (octets: number): string => `${(octets / 1e6).toFixed(1)} MB`;
+const percent = (done: number, total: number): string =>
+  `${total === 0 ? 100 : Math.floor((100 * done) / total)} %`;
