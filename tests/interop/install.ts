@@ -115,3 +115,17 @@ export const laterOpenssl = (release: string): Promise<string | undefined> =>
     chmodSync(command, 0o755);
     return command;
   });
+
+/** Installs packages of PyPI, `name==1.2.3`, into an environment of their own and returns its directory. */
+export const pythonEnvironment = (...packages: readonly string[]): Promise<string | undefined> =>
+  orSkip(packages.join(' '), async () => {
+    const directory = join(cache, 'python', Bun.hash(packages.join(' ')).toString(16));
+    const done = join(directory, 'complete');
+    if (!existsSync(done)) {
+      await debian('python3', 'python3', 'python3-venv');
+      await run(['python3', '-m', 'venv', directory]);
+      await run([join(directory, 'bin/pip'), '-q', 'install', ...packages]);
+      await Bun.write(done, '');
+    }
+    return directory;
+  });

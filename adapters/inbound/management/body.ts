@@ -2,7 +2,7 @@ import type { HttpRequest } from '../http/exchange.ts';
 import { readJson } from '../http/json.ts';
 import { HttpError, ValidationError } from './errors.ts';
 
-/** A body's members before they are checked: JSON values, or the texts and files of a form. */
+/** A body's members before they are checked: JSON values, or the texts and files of a form, in a list where one comes repeatedly. */
 export interface Body {
   readonly members: Readonly<Record<string, unknown>>;
   /** The members are a form's: texts, whose meaning the schema decides. */
@@ -51,8 +51,10 @@ async function readForm(contentType: string, body: Uint8Array): Promise<Readonly
     if (++count > mostFormFields) {
       throw new ValidationError({ non_field_errors: [`a form has at most ${mostFormFields} fields`] });
     }
-    if (name in members) throw new ValidationError({ [name.slice(0, 100)]: ['given more than once'] });
-    members[name] = typeof value === 'string' ? value : new Uint8Array(await (value as Blob).arrayBuffer());
+    const given = typeof value === 'string' ? value : new Uint8Array(await (value as Blob).arrayBuffer());
+    const before = members[name];
+    members[name] =
+      before === undefined ? given : Array.isArray(before) ? [...before, given] : [before, given];
   }
   return members;
 }

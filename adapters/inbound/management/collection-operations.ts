@@ -9,19 +9,18 @@ import { jsonResponse, type Operation } from './route.ts';
 type Fields = Readonly<Record<string, FieldDescription>>;
 type Example = Readonly<Record<string, unknown>>;
 
-/** `issuing CA` → `IssuingCa`. */
+/** `issuing CA` → `IssuingCa`, `DevID registration` → `DevidRegistration`: generated code keeps no other capitals. */
 const pascalCase = (words: string): string =>
-  words.replace(/(?:^|[^a-z0-9]+)([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+  words.toLowerCase().replace(/(?:^|[^a-z0-9]+)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** What the OpenAPI document says of each operation of a described resource. */
 export function collectionOperations<K extends Kind, Input, View>(
   description: Description<K, Input, View>,
 ): Record<'list' | 'read' | 'create' | 'replace' | 'change' | 'remove', Operation> {
   const {
-    path,
     tag,
     kind,
-    noun = nouns[kind][0],
+    noun: [noun, many] = nouns[kind],
     fields,
     filters = {},
     conflicts = {},
@@ -29,7 +28,6 @@ export function collectionOperations<K extends Kind, Input, View>(
     example,
   } = description;
   const name = pascalCase(noun);
-  const many = path.slice(path.lastIndexOf('/') + 1);
   const record = recordSchema(fields, true, name);
   const hasMore = Object.values(fields).some(({ detailOnly }) => detailOnly);
   const listed = hasMore ? recordSchema(fields, false, `${name}Summary`) : record;
@@ -47,7 +45,7 @@ export function collectionOperations<K extends Kind, Input, View>(
     list: {
       id: `list${pascalCase(many)}`,
       tag,
-      summary: `List ${many.replaceAll('-', ' ')}`,
+      summary: `List ${many}`,
       query: {
         ...Object.fromEntries(Object.entries(filters).map(([field, { schema }]) => [field, schema])),
         ...listQuery(fields),

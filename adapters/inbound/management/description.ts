@@ -52,8 +52,8 @@ export interface Ordering {
 export interface Description<K extends Kind, Input, View> {
   readonly path: string;
   readonly tag: string;
-  /** Singular, as operations and schemas call it; default: the word for its kind. */
-  readonly noun?: string;
+  /** What operations and schemas call one record and several; default: the words for its kind. */
+  readonly noun?: readonly [one: string, many: string];
   readonly kind: K;
   /** What its operations need; `create` where that is not `write`. */
   readonly permissions: {

@@ -63,7 +63,7 @@ export function checkValue(schema: TSchema, value: unknown): { value: unknown } 
   if (typeof given === 'string' && !given.isWellFormed()) return { messages: ['this is not Unicode'] };
   const problem = typeof given === 'string' && isText(schema) ? hiddenProblem(given) : undefined;
   if (problem !== undefined) return { messages: [problem] };
-  const allowed = schema.enum as readonly unknown[] | undefined;
+  const allowed: readonly unknown[] | undefined = schema.enum ?? schema.choices;
   if (allowed && !allowed.includes(given)) return { messages: [`one of ${allowed.join(', ')} is expected`] };
   if (Value.Check(schema, given)) return { value: given };
   const messages: string[] = [];
@@ -134,21 +134,37 @@ function unionMessage(schema: TSchema, value: unknown): string {
 const isOfType = (value: unknown, type: string): boolean =>
   type === 'string' ? typeof value === 'string' : type === 'integer' && Number.isInteger(value);
 
-/** A form's text as the JSON value that its schema expects; text that does not fit stays text, and is refused as such. */
-export function fromForm(schema: TSchema, value: string): unknown {
+/** What comes more than once in a form, and is no list. */
+export const repeated = Symbol('repeated');
+
+/**
+ * What a form has for a field as the JSON value that its schema expects; text that does not fit stays text, and is refused as
+ * such. A list comes as JSON, or item by item, as browsers and most clients send it.
+ */
+export function fromForm(schema: TSchema, given: unknown): unknown {
+  const list = listIn(schema);
+  if (Array.isArray(given)) return list ? given.map((item) => fromForm(list.items, item)) : repeated;
+  if (given instanceof Uint8Array && !schema.file) return fromForm(schema, new TextDecoder().decode(given));
+  if (typeof given !== 'string') return given;
   const types = new Set<string>([
     schema.type,
     ...((schema.anyOf as TSchema[] | undefined) ?? []).map(({ type }) => type),
   ]);
-  if (types.has('null') && value === '') return null;
-  if (types.has('integer') && /^-?\d{1,16}$/.test(value.trim())) return Number(value);
-  if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
-  if (types.has('array') || types.has('object')) {
-    try {
-      return parseJson(value);
-    } catch {
-      return value;
-    }
+  if (types.has('null') && given === '') return null;
+  if (types.has('integer') && /^-?\d{1,16}$/.test(given.trim())) return Number(given);
+  if (types.has('boolean') && (given === 'true' || given === 'false')) return given === 'true';
+  if (!types.has('array') && !types.has('object')) return given;
+  try {
+    return parseJson(given);
+  } catch {
+    return list && list.items.type !== 'object' && !types.has('string')
+      ? [fromForm(list.items, given)]
+      : given;
   }
-  return value;
 }
+
+/** The schema's list, if it allows one. */
+const listIn = (schema: TSchema): TSchema | undefined =>
+  schema.type === 'array'
+    ? schema
+    : (schema.anyOf as TSchema[] | undefined)?.find(({ type }) => type === 'array');

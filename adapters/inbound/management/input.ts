@@ -1,7 +1,7 @@
 import type { Body } from './body.ts';
 import { camelCase, type FieldDescription } from './description.ts';
 import { mostProblems, ValidationError } from './errors.ts';
-import { checkValue, fromForm } from './fields.ts';
+import { checkValue, fromForm, repeated } from './fields.ts';
 
 export type WriteMode = 'create' | 'replace' | 'change';
 
@@ -32,11 +32,9 @@ export function readInput(
       else if (mode === 'replace' && 'whenMissing' in field) input[target] = field.whenMissing;
       continue;
     }
-    const given = members[name];
-    const checked = checkValue(
-      field.schema,
-      isForm && typeof given === 'string' ? fromForm(field.schema, given) : given,
-    );
+    const given = isForm ? fromForm(field.schema, members[name]) : members[name];
+    const checked =
+      given === repeated ? { messages: ['given more than once'] } : checkValue(field.schema, given);
     if ('messages' in checked) errors[name] = checked.messages;
     else input[target] = field.toInput ? field.toInput(checked.value) : checked.value;
   }

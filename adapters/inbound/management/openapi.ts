@@ -25,8 +25,10 @@ const retryAfter = { 'Retry-After': 'Seconds after which another try makes sense
 const failures: Readonly<Record<number, Failure>> = {
   400: {
     name: 'BadRequest',
-    description: 'The body or a query parameter is not what it should be.',
-    schema: fieldErrors,
+    description:
+      'The body or a query parameter is not what it should be: messages by field. Or the request cannot be read at all, for ' +
+      'example because its path has a control character: `detail`.',
+    schema: Type.Union([fieldErrors, detail]),
     example: { unique_name: ['this field is required'] },
   },
   401: {
@@ -94,7 +96,7 @@ function usualFailures({ path, operation }: Pick<Route | PublicRoute, 'path' | '
   return [
     ...(guarded ? [401] : []),
     ...(guarded && operation.permission !== anyAccount ? [403] : []),
-    ...(path.includes(':') ? [404] : []),
+    ...(path.includes(':') ? [400, 404] : []),
     ...(operation.body ? [400, 413, 415] : []),
     // What everybody may read depends on nothing that can fail.
     ...(guarded || operation.body ? [500, 503] : []),
@@ -118,7 +120,9 @@ export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json 
       version: '1',
       description:
         'Administers certificate authorities, domains, certificate profiles, devices, certificates and accounts. ' +
-        'Every path works with and without its trailing slash.',
+        'Every path works with and without its trailing slash. A body can also be a form ' +
+        '(`application/x-www-form-urlencoded` or `multipart/form-data`) with the same members: a file as a part of its own, a list item ' +
+        'by item or as JSON, an object as JSON.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -144,6 +148,14 @@ export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json 
       },
     },
   };
+}
+
+/** A choice between texts as an enum: of a choice between schemas generators make a type for each. */
+function withEnum(schema: Omit<TSchema, symbol>): object {
+  const { anyOf, ...rest } = schema;
+  const texts: readonly TSchema[] = Array.isArray(anyOf) ? anyOf : [];
+  const isChoice = texts.length > 0 && texts.every((one) => typeof one.const === 'string');
+  return isChoice ? { ...rest, type: 'string', enum: texts.map((one) => one.const) } : schema;
 }
 
 /** Collects what the document has once and refers to from many places. */
@@ -194,14 +206,10 @@ class Components {
   }
 
   #requestBody({ schema, example, optional }: BodyDocumentation): Json {
-    const form = { schema: this.#schema(schema) };
+    // Clients that are generated take one media type: of several with one schema they make calls that send them all at once.
     return {
       required: optional !== true,
-      content: {
-        'application/json': { ...form, example },
-        'application/x-www-form-urlencoded': form,
-        'multipart/form-data': form,
-      },
+      content: { 'application/json': { schema: this.#schema(schema), example } },
     };
   }
 
@@ -245,14 +253,19 @@ class Components {
 
   /** As JSON Schema; what has an `$id` becomes a component, or is the one that is there already. */
   #schema(schema: TSchema): Json {
-    const { $id, verbatim, file, ...rest } = schema;
-    const own = this.#members(rest);
+    const { $id, verbatim, file, choices, ...rest } = schema;
+    const own = this.#members(withEnum(rest));
     // Its members' names are anybody's: none of them is a keyword.
     if (schema.properties) own.properties = this.#members(schema.properties);
     if (verbatim === true) own.format = 'password';
     if ($id === undefined) return own;
-    this.schemas[$id] ??= own;
-    return { $ref: `#/components/schemas/${$id}` };
+    // What a member says of its value stands beside the reference.
+    const { description, ...component } = own;
+    const known = this.schemas[$id];
+    if (known && JSON.stringify(known) !== JSON.stringify(component))
+      throw new Error(`two schemas are called ${$id}`);
+    this.schemas[$id] = component;
+    return { $ref: `#/components/schemas/${$id}`, ...(description !== undefined && { description }) };
   }
 
   #members(members: object): Record<string, unknown> {

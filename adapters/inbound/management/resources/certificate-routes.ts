@@ -27,7 +27,8 @@ export const reasonField = (description: string, only: readonly RevocationReason
   const some = only.map((name) => revocationReasonCodes[name]);
   return {
     schema: Type.Union([Type.String({ enum: [...only] }), Type.Integer({ enum: some })], {
-      enum: [...only, ...some],
+      // For the message: an enum of texts and integers is more than generators of clients understand.
+      choices: [...only, ...some],
       description: `RFC 5280 §5.3.1, by name or code; ${description}`,
     }),
     toInput: reasonOf,

@@ -138,7 +138,11 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     path_length: 0,
     parent: 1,
   },
-  conflicts: { remove: 'It has issued certificates, or something refers to it.' },
+  conflicts: {
+    update:
+      'Its certificate has expired, is revoked or falls short of the security level, so it cannot be made active.',
+    remove: 'It has issued certificates, or something refers to it.',
+  },
   operations: ({ issuingCas: { create, ...others } }) => ({
     ...others,
     create: async (principal, { privateKey, pkcs12, password, certificate, certificateChain, ...input }) => {

@@ -20,7 +20,7 @@ const tag = 'signers';
 export const signers: Description<'credential', never, Credential> = {
   path,
   tag,
-  noun: 'signer',
+  noun: ['signer', 'signers'],
   kind: 'credential',
   permissions: { read: 'signers.read' },
   fields: {
@@ -78,7 +78,7 @@ const sign = (gateway: Gateway): Route => ({
   method: 'POST',
   path: `${path}/sign`,
   operation: {
-    id: 'sign',
+    id: 'signDigest',
     tag,
     summary: 'Sign a digest',
     description:

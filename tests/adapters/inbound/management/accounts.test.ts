@@ -379,3 +379,24 @@ test.each([
   }
   expect((await api.get(`/api/${path}/`)).body).toEqual(before.body);
 });
+
+test('a list in a form comes item by item, as JSON, or as the one item that it has', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  const form = (body: string) =>
+    api.call('POST', '/api/roles/', { body, contentType: 'application/x-www-form-urlencoded' });
+  const some = ['devices.read', 'cas.read'];
+  const item = await form(`unique_name=items&permissions=${some[0]}&permissions=${some[1]}`);
+  expect([item.status, item.body.permissions]).toEqual([201, some]);
+  const json = await form(`unique_name=json&permissions=${encodeURIComponent(JSON.stringify(some))}`);
+  expect([json.status, json.body.permissions]).toEqual([201, some]);
+  const one = await form(`unique_name=one&permissions=${some[0]}`);
+  expect([one.status, one.body.permissions]).toEqual([201, [some[0]]]);
+  const parts = new FormData();
+  parts.append('unique_name', 'parts');
+  parts.append('permissions', new Blob([JSON.stringify(some)], { type: 'application/json' }));
+  const part = await api.call('POST', '/api/roles/', { body: parts });
+  expect([part.status, part.body.permissions]).toEqual([201, some]);
+  const twice = await form('unique_name=a&unique_name=b&permissions=cas.read');
+  expect([twice.status, twice.body]).toEqual([400, { unique_name: ['given more than once'] }]);
+});

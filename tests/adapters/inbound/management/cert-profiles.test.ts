@@ -53,6 +53,7 @@ describe('the language', () => {
     expect(Object.keys(properties)).toEqual(Object.keys(body.properties));
     expect(document.components.schemas.CertificateProfile.properties.profile).toEqual({
       $ref: '#/components/schemas/ProfileRules',
+      description: expect.any(String),
     });
   });
 

@@ -80,11 +80,13 @@ const wrongQuery = (path: string): string =>
 
 /** How any operation is brought to fail with a status; the others need a state of things, see below. */
 const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer>>> = {
-  400: ({ method, path, hasBody }) => {
+  400: async (operation) => {
+    const { method, path, hasBody } = operation;
     const own = path.replace('{id}', '1');
-    return hasBody
-      ? admin.call(method, own, { body: { 'no such field': 1 } })
-      : admin.call(method, own + wrongQuery(path));
+    if (hasBody) return admin.call(method, own, { body: { 'no such field': 1 } });
+    const answer = method === 'GET' ? await admin.call(method, own + wrongQuery(path)) : undefined;
+    // What takes neither a body nor a query can still be asked for by a path that is none.
+    return answer?.status === 400 ? answer : byListener(400, operation);
   },
   401: (operation) => {
     const body =
@@ -93,17 +95,20 @@ const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer
   },
   403: (operation) => nobody.call(operation.method, pathOf(operation)),
   404: (operation) => admin.call(operation.method, pathOf(operation), { body: bodies[operation.id] }),
-  413: async ({ method, path }) => {
-    const answer = await admin.refused(413);
-    const operation = contract.check(method, path, answer);
-    if (operation) produced.add(`${operation.id} 413`);
-    return answer;
-  },
+  413: (operation) => byListener(413, operation),
   415: ({ method, path }) =>
     admin.call(method, path.replace('{id}', '1'), { body: 'x', contentType: 'text/plain' }),
   500: (operation) => during(new Error('a defect'), operation),
   503: (operation) => during(new Fault('unavailable', 'the database is out of reach'), operation),
 };
+
+/** What the listener says before the request reaches the API. */
+async function byListener(status: number, { method, path }: Operation): Promise<Answer> {
+  const answer = await admin.refused(status);
+  const operation = contract.check(method, path, answer);
+  if (operation) produced.add(`${operation.id} ${status}`);
+  return answer;
+}
 
 async function during(error: Error, operation: Operation): Promise<Answer> {
   outage = error;
@@ -118,7 +123,7 @@ async function during(error: Error, operation: Operation): Promise<Answer> {
 
 /** Bodies that are in order, for operations that look at them before they look for the record. */
 const bodies: Record<string, unknown> = {
-  sign: { signer_id: 999_999, hash_value: '00'.repeat(32) },
+  signDigest: { signer_id: 999_999, hash_value: '00'.repeat(32) },
   changeMyPassword: { current_password: adminPassword, new_password: 'another long password' },
   fetchPkcs12: { password: 'a long password' },
   previewProfile: { csr: 'AAAA' },
@@ -391,6 +396,12 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'a CA at rest', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/deactivate/`)],
   [200, 'a CA at work', async () => admin.call('POST', `/api/issuing-cas/${await idOf(root)}/activate/`)],
   [409, 'a CA that has expired', async () => ofExpired(await shortCa())],
+  [409, 'it made active by PATCH', async () => admin.patch(await shortCaPath(), { is_active: true })],
+  [
+    409,
+    'it made active by PUT',
+    async () => admin.put(await shortCaPath(), { unique_name: 'short', is_active: true }),
+  ],
   [201, 'a signer', () => admin.post('/api/tls/', { credential_type: 5, unique_name: 'signer' })],
   [200, 'signers', () => admin.get('/api/signers/')],
   [200, 'one of them', async () => admin.get(`/api/signers/${await idOf('/api/signers/')}/`)],
@@ -500,6 +511,9 @@ const shortCa = async () =>
       is_active: false,
     })
   ).body.id;
+
+const shortCaPath = async (): Promise<string> =>
+  `/api/issuing-cas/${await idOf('/api/issuing-cas/?unique_name=short')}/`;
 
 async function ofExpired(ca: number): Promise<Answer> {
   site.clock.advance(2 * 3_600_000);

@@ -43,6 +43,38 @@ test('the document satisfies two validators that share no code, examples include
   expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
 });
 
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Every schema of the document, wherever it stands. */
+function* schemasIn(value: unknown): Generator<Schema> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Schema;
+  for (const member of Object.values(value)) yield* schemasIn(member);
+}
+
+test('names are what generated code can keep apart, in one style', async () => {
+  const { body } = await anonymous.get('/api/schema/?format=json');
+  const ids = Object.values<Record<string, { operationId: string }>>(body.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  const pascalCase = '(?:[A-Z][a-z0-9]+)+';
+  expect(ids.filter((id) => !new RegExp(`^[a-z]+${pascalCase}$`).test(id))).toEqual([]);
+  const schemas = Object.keys(body.components.schemas);
+  expect(schemas.filter((name) => !new RegExp(`^${pascalCase}$`).test(name))).toEqual([]);
+  expect(new Set(schemas.map((name) => name.toLowerCase())).size).toBe(schemas.length);
+  // One word for one thing.
+  expect(ids).toContain('listIssuingCas');
+  expect(ids).toContain('createIssuingCa');
+  expect(ids).toContain('listCredentials');
+});
+
+test('an enum has values of one type', async () => {
+  const { body } = await anonymous.get('/api/schema/?format=json');
+  const enums = [...schemasIn(body)].flatMap((schema) => (Array.isArray(schema.enum) ? [schema.enum] : []));
+  expect(enums.length).toBeGreaterThan(30);
+  expect(enums.filter((values) => new Set(values.map((value) => typeof value)).size > 1)).toEqual([]);
+});
+
 /** To read it takes longer than all the rest. */
 const documents = new Map<string, { readonly paths: object }>();
 function parsed(text: string): { readonly paths: object } {
