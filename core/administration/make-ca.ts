@@ -185,7 +185,8 @@ async function represent(context: Dependencies, input: CaInput, actor: Actor): P
   if (!first) throw new Fault('unavailable', 'the upstream CA names no CA certificate');
   const shortcoming = caShortcoming((await context.configuration.current()).security, first);
   if (shortcoming) throw new Fault('malformed', shortcoming, { field: 'issuer' });
-  await demandNew(context, { certificate: first });
+  // Another configured issuer may be another label or template of the same upstream CA.
+  await demandNew(context, { certificate: first }, issuer);
   const ca = {
     uniqueName,
     type,
@@ -240,13 +241,21 @@ const importing = (context: Pick<Ports, 'keyStores'>, name: string | undefined):
     ? keyStoreThat(context, 'import', 'no key store is configured that keys can be brought into')
     : keyStoreNamed(context, name);
 
-/** Twice the same CA would mean two sequences of CRLs of one issuer. */
+/**
+ * Twice the same CA would mean two sequences of CRLs of one issuer. `issuer`: the upstream CA, which publishes its own CRLs, so only
+ * the same way to it is refused.
+ */
 async function demandNew(
   { store }: Pick<Ports, 'store'>,
   { certificate }: Pick<CheckedMaterial, 'certificate'>,
+  issuer?: string,
 ): Promise<void> {
   const { records } = await everyRecord(store, 'issuingCa');
-  const same = records.find((ca) => Buffer.compare(ca.certificate, certificate.der) === 0);
+  const same = records.find(
+    (ca) =>
+      Buffer.compare(ca.certificate, certificate.der) === 0 &&
+      (issuer === undefined || ca.key !== null || ca.issuer === issuer),
+  );
   if (!same) return;
   throw new Fault('conflict', `the issuing CA ${same.uniqueName} has this certificate already`, {
     field: 'certificate',

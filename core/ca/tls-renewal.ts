@@ -16,7 +16,7 @@ interface Dependencies
     WithSettings {}
 
 /**
- * When a third of its life is left, replaces the TLS server credential that is served by a new one for the same names. One that
+ * When a third of its life is left, or while it is not valid yet, replaces the TLS server credential that is served by a new one for the same names. One that
  * was brought in from outside is for whoever brought it to replace. To be called by one instance at a time.
  */
 export async function renewTlsCredential(context: Dependencies): Promise<void> {
@@ -26,7 +26,9 @@ export async function renewTlsCredential(context: Dependencies): Promise<void> {
   if (!active) return;
   const certificate = parseCertificate(active.certificate);
   const { notBefore, notAfter, subject, spki } = certificate;
-  if (clock.now() < notAfter - (notAfter - notBefore) / 3) return;
+  // Not valid yet: it was issued while the clock was ahead, and no client accepts it before the clock gets there again.
+  const isEarly = clock.now() < notBefore;
+  if (!isEarly && clock.now() < notAfter - (notAfter - notBefore) / 3) return;
   const configuration = await context.configuration.current();
   const issued = await findIssued(store, configuration, certificate);
   if (!issued) {

@@ -122,6 +122,11 @@ const opcUaUsage = {
 const opcUaClient: ProfileRules = {
   ...opcUaApplication,
   description: 'OPC UA client application (OPC 10000-6)',
+  // Servers take the common name of a client for its identity: it is the device's own, or that of an application on the device.
+  subject: {
+    ...opcUaApplication.subject,
+    CN: { required: true, pattern: '(?i)([^@]+@)?{device.common_name}' },
+  },
   subjectAltName: { uri: { required: true, most: 1 }, dns: {}, ip: {} },
   extensions: { ...opcUaUsage, extendedKeyUsage: { fixed: ['clientAuth'], unfit: 'drop' } },
 };
@@ -219,6 +224,28 @@ const codeSigning: ProfileRules = {
   others: { extensions: 'drop' },
 };
 
+/**
+ * For a domain whose issuing CA is upstream. EST CAs issue by templates of their own, whatever the request asks for, so this profile
+ * says whose certificate it is, and leaves the purposes to the upstream CA. A CA of this service would issue a
+ * certificate for every purpose under it.
+ */
+const upstreamDevice: ProfileRules = {
+  description: 'Device of an upstream CA, which decides the purposes; not for local CAs',
+  validity: { duration: 'P3Y' },
+  subject: { ...domainCredential.subject },
+  subjectAltName: { dns: ownHostName },
+  extensions: {
+    basicConstraints: { ca: false },
+    // At most this: whatever a device may do that is no CA.
+    keyUsage: {
+      fixed: ['digitalSignature', 'nonRepudiation', 'keyEncipherment', 'dataEncipherment', 'keyAgreement'],
+      unfit: 'drop',
+    },
+    ...published,
+  },
+  others: { extensions: 'drop' },
+};
+
 /** By the unique names under which they are shipped. */
 export const shippedProfiles = {
   domain_credential: domainCredential,
@@ -230,4 +257,5 @@ export const shippedProfiles = {
   issuing_ca: issuingCa,
   dev_owner_id: devOwnerId,
   code_signing: codeSigning,
+  upstream_device: upstreamDevice,
 } as const satisfies Readonly<Record<string, ProfileRules>>;

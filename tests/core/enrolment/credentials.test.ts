@@ -188,7 +188,9 @@ describe('a device is not certified as a server under a name of this service', (
     ['tls_server', 'CN=pki.example', [], 'forbidden'],
     ['tls_server', 'CN=pki.example', ['IP:192.0.2.9'], 'forbidden'],
     ['opc_ua_server', 'CN=pump', ['URI:urn:pump', 'DNS:pki.example'], 'forbidden'],
-    ['opc_ua_client', 'CN=pump', ['URI:urn:pump', 'DNS:pki.example'], 'issued'],
+    ['opc_ua_client', 'CN=pump-1', ['URI:urn:pump', 'DNS:pki.example'], 'issued'],
+    ['opc_ua_client', 'CN=scada@PUMP-1', ['URI:urn:pump'], 'issued'],
+    ['opc_ua_client', 'CN=pump-2', ['URI:urn:pump'], 'badCsr'],
     ['tls_server', 'CN=pump-1', ['DNS:pki.plant.example', 'IP:192.0.2.2'], 'issued'],
     ['tls_server', 'CN=pump-1', ['DNS:localhost', 'IP:127.0.0.1'], 'issued'],
   ];

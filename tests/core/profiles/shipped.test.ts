@@ -60,6 +60,7 @@ const wishes: Readonly<Record<Shipped, Wish>> = {
   issuing_ca: { subject: 'CN=Plant CA,O=ACME,C=DE' },
   dev_owner_id: { subject: 'CN=ACME', names: ['URI:dev-owner:SN-0001.01.AB'] },
   code_signing: { subject: 'CN=ACME Firmware' },
+  upstream_device: { subject: 'CN=pump-1', names: ['DNS:pump-1.plant.example'] },
 };
 
 test('every shipped profile passes the check of the language and comes back from JSON', () => {
@@ -87,6 +88,7 @@ describe('each kind of key', () => {
     issuing_ca: [no, ca, ca, ca, ca],
     dev_owner_id: [signing, signing, signing, signing, signing],
     code_signing: [no, signing, signing, signing, signing],
+    upstream_device: [opcUa, opcUa, `${opcUaEc},keyAgreement`, opcUaEc, opcUaEc],
   };
   for (const name of names) {
     columns.forEach((key, i) => {
@@ -148,6 +150,11 @@ describe('what each profile gives', () => {
       until: '2029-05-17T12:30:15',
       subject: 'CN=ACME Firmware',
       names: [],
+    },
+    upstream_device: {
+      until: '2029-05-17T12:30:15',
+      subject: 'CN=pump-1',
+      names: ['DNS:pump-1.plant.example'],
     },
   };
   for (const name of names) {
@@ -282,7 +289,17 @@ describe('what is refused', () => {
       { subject: 'CN=x', names: ['DNS:*.example.com'] },
       'subjectAltName.dns: "*.example.com" is not a valid DNS name',
     ],
-    ['opc_ua_client', { subject: 'CN=x' }, 'subjectAltName.uri: the request has to name one'],
+    [
+      'opc_ua_client',
+      { subject: 'CN=pump-2', names: ['URI:urn:x'] },
+      'subject.CN: "pump-2" does not match the pattern',
+    ],
+    [
+      'opc_ua_client',
+      { subject: 'CN=pump-1@pump-2', names: ['URI:urn:x'] },
+      'subject.CN: "pump-1@pump-2" does not match the pattern',
+    ],
+    ['opc_ua_client', { subject: 'CN=pump-1' }, 'subjectAltName.uri: the request has to name one'],
     ['opc_ua_client', { names: ['URI:urn:x'] }, 'subject.CN: the request has to name one'],
     [
       'opc_ua_server',

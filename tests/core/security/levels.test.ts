@@ -152,6 +152,7 @@ describe('each rule at each level: lab, brownfield, industrial, hardened, critic
     issuing_ca: '....x',
     dev_owner_id: '....x',
     code_signing: '....x',
+    upstream_device: '....x',
   };
   test.each(Object.entries(shipped))('the shipped profile %s', (name, expected) => {
     const written = shippedProfiles[name as keyof typeof shippedProfiles];
