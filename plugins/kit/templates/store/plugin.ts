@@ -24,6 +24,7 @@ function watched(store: Store, log: Log, slow: number): Store {
     tally: (kind, where, by, atMost) => store.tally(kind, where, by, atMost),
     deviceLogin: (name, secret) => store.deviceLogin(name, secret),
     revoked: (ca, since) => store.revoked(ca, since),
+    ...(store.readsFor && { readsFor: (account) => store.readsFor!(account) }),
     ...(store.confirm && { confirm: () => store.confirm!() }),
     changeCounter: () => store.changeCounter(),
     lease: (name, holder, seconds) => store.lease(name, holder, seconds),
