@@ -31,6 +31,7 @@ import { type ProtectionCredential, ProtectionCredentials } from './ca/protectio
 import { type RevocationStatuses, revocationStatuses } from './ca/revocation-status.ts';
 import { linkRoots } from './ca/root-links.ts';
 import { renewTlsCredential } from './ca/tls-renewal.ts';
+import { issuingHealth } from './configuration/ca-ends.ts';
 import { ConfigurationCache } from './configuration/cache.ts';
 import type { LoadedCa } from './configuration/configuration.ts';
 import { currentSettings } from './configuration/runtime-settings.ts';
@@ -214,6 +215,13 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
   const ready = readiness([
     ['store', () => store.health()],
     ['configuration', async () => configurationHealth(await context.configuration.current())],
+    [
+      'issuing',
+      async () => {
+        const { caWarningDays } = await currentSettings(store);
+        return issuingHealth(await context.configuration.current(), clock.now(), caWarningDays);
+      },
+    ],
     ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, () => keys.health()] as const),
     ...[...ports.issuers].map(
       ([name, issuer]) => [`issuers.${name}`, () => upstreamHealth(context, name, issuer)] as const,

@@ -9,6 +9,8 @@ export interface RuntimeSettings {
   readonly refreshTokenSeconds: number;
   /** Metrics count certificates that run out within this. */
   readonly expiryWarningDays: number;
+  /** Health warns of an issuing CA that expires within this. */
+  readonly caWarningDays: number;
   /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
   readonly logRetentionDays: number | null;
   /** Webhooks are told of a certificate so many days before it ends, each time. */
@@ -23,6 +25,7 @@ const defaults: RuntimeSettings = {
   accessTokenSeconds: 15 * 60,
   refreshTokenSeconds: 24 * 3600,
   expiryWarningDays: 30,
+  caWarningDays: 180,
   logRetentionDays: null,
   webhookWarnDays: [30, 7, 1],
   webhookHosts: [],

@@ -2,6 +2,7 @@ import { currentSettings } from '../configuration/runtime-settings.ts';
 import type { Health } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import { everyRecord } from '../storage/every-record.ts';
+import { parseCertificate } from '../x509/certificate.ts';
 import type { MetricFamily, Sample } from './counters.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'> {}
@@ -67,6 +68,14 @@ export async function gauges(
       ofCrls(({ nextUpdate }) => nextUpdate - now),
     ),
     gauge(
+      'postern_ca_expires_in_seconds',
+      'How long the certificate of a CA is still valid for; negative once it has expired.',
+      cas.records.flatMap(({ uniqueName, certificate }) => {
+        const end = endOf(certificate);
+        return end === undefined ? [] : [{ labels: { ca: uniqueName }, value: (end - now) / 1000 }];
+      }),
+    ),
+    gauge(
       'postern_certificates_expiring',
       `Certificates that run out within the days that the settings say (counted no further than ${countedUpTo}).`,
       [{ labels: { days: String(expiryWarningDays) }, value: expiring }],
@@ -125,3 +134,12 @@ const webhookSamples = ({ store }: Pick<Ports, 'store'>): Promise<Sample[]> =>
       ),
     })),
   );
+
+/** Undefined for a certificate that cannot be read: health names its CA. */
+function endOf(certificate: Uint8Array): number | undefined {
+  try {
+    return parseCertificate(certificate).notAfter;
+  } catch {
+    return undefined;
+  }
+}

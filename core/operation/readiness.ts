@@ -1,6 +1,6 @@
 import type { Health } from '../ports/platform.ts';
 
-/** The state of everything that the service depends on, by name: `store`, `configuration`, `keys.<name>`, `issuers.<name>`. */
+/** The state of everything that the service depends on, by name: `store`, `configuration`, `issuing`, `keys.<name>`, `issuers.<name>`. */
 export type HealthChecks = Readonly<Record<string, Health>>;
 
 export interface Readiness {
@@ -9,8 +9,12 @@ export interface Readiness {
   readonly checks: HealthChecks;
 }
 
-/** An unreachable upstream CA or a record that cannot be loaded is so for every gateway: no reason to send devices to another one. */
-const isShared = (name: string): boolean => name === 'configuration' || name.startsWith('issuers.');
+/**
+ * An unreachable upstream CA, a CA near its end or a record that cannot be loaded is so for every gateway: no reason to send devices to
+ * another one.
+ */
+const isShared = (name: string): boolean =>
+  name === 'configuration' || name === 'issuing' || name.startsWith('issuers.');
 
 /**
  * Checks everything at once. Callers that come while that is under way share it: anybody may ask, and however many do, no part is

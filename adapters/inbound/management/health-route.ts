@@ -14,7 +14,7 @@ const schema = Type.Object(
       ),
       {
         description:
-          'by name: `store`, `configuration` (not ok while a record cannot be loaded and is set aside), `keys.<name>`, `issuers.<name>`',
+          'by name: `store`, `configuration` (not ok while a record cannot be loaded and is set aside), `issuing` (not ok while a CA of a domain is about to expire or shortens certificates), `keys.<name>`, `issuers.<name>`',
       },
     ),
   },

@@ -20,6 +20,13 @@ const fields = {
   refresh_token_seconds: {
     schema: seconds(60, 2_592_000, "how long a user's refresh token is good for; 86400 unless changed"),
   },
+  ca_warning_days: {
+    schema: Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      description: 'health warns of an issuing CA that expires within these days; 180 unless changed',
+    }),
+  },
   expiry_warning_days: {
     schema: Type.Integer({
       minimum: 1,
@@ -60,6 +67,7 @@ const fields = {
 const toJson = (settings: RuntimeSettings) => ({
   access_token_seconds: settings.accessTokenSeconds,
   refresh_token_seconds: settings.refreshTokenSeconds,
+  ca_warning_days: settings.caWarningDays,
   expiry_warning_days: settings.expiryWarningDays,
   log_retention_days: settings.logRetentionDays,
   webhook_warn_days: settings.webhookWarnDays,
@@ -71,6 +79,7 @@ const schema = recordSchema(fields, true, 'Settings');
 const example = {
   access_token_seconds: 900,
   refresh_token_seconds: 86_400,
+  ca_warning_days: 180,
   expiry_warning_days: 30,
   log_retention_days: null,
   webhook_warn_days: [30, 7, 1],

@@ -7,6 +7,7 @@ import { adminPassword, installation } from '#tests/fixtures/installation.ts';
 const usual = {
   access_token_seconds: 900,
   refresh_token_seconds: 86_400,
+  ca_warning_days: 180,
   expiry_warning_days: 30,
   log_retention_days: null,
   webhook_warn_days: [30, 7, 1],

@@ -17,6 +17,8 @@ const m = messages(
   {
     access: 'Access tokens are good for, seconds',
     accessHint: '60 to 86,400. A session is refreshed by itself for as long as its refresh token is good.',
+    caWarning: 'Issuing CA expiry warning, days before',
+    caWarningHint: 'For the health check. Create and assign a successor in time.',
     expiry: 'Certificates count as ending soon, days before',
     expiryHint: 'For the metrics.',
     general: 'General',
@@ -34,6 +36,8 @@ const m = messages(
   {
     access: 'Zugriffstoken gelten, Sekunden',
     accessHint: '60 bis 86.400. Eine Sitzung erneuert sich selbst, solange ihr Erneuerungstoken gilt.',
+    caWarning: 'Warnung vor dem Ablauf ausstellender CAs, Tage vorher',
+    caWarningHint: 'Für die Zustandsprüfung. Rechtzeitig eine Nachfolgerin anlegen und zuordnen.',
     expiry: 'Zertifikate gelten als bald ablaufend, Tage vorher',
     expiryHint: 'Für die Messwerte.',
     general: 'Allgemein',
@@ -53,6 +57,7 @@ const m = messages(
 interface Settings {
   readonly access_token_seconds: number;
   readonly refresh_token_seconds: number;
+  readonly ca_warning_days: number;
   readonly expiry_warning_days: number;
   readonly log_retention_days: number | null;
   readonly webhook_warn_days: readonly number[];
@@ -96,6 +101,14 @@ const fields = (of: Settings): readonly Field[] => [
     required: true,
     hint: m('refreshHint'),
     initial: of.refresh_token_seconds,
+  },
+  {
+    name: 'ca_warning_days',
+    title: m('caWarning'),
+    type: 'number',
+    required: true,
+    hint: m('caWarningHint'),
+    initial: of.ca_warning_days,
   },
   {
     name: 'expiry_warning_days',
