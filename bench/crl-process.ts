@@ -8,11 +8,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
+import { createManagement } from '#adapters/inbound/management/mount.ts';
 import { openPostgresStore } from '#adapters/outbound/sql/postgres.ts';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import type { Store } from '#core/ports/store.ts';
-import { apiOf } from '#tests/fixtures/api.ts';
-import { installation, password, request, type TestClock, testClock } from '#tests/fixtures/installation.ts';
+import {
+  adminPassword,
+  type Installation,
+  installation,
+  password,
+  request,
+  type TestClock,
+  testClock,
+} from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pem } from '#tests/fixtures/openssl.ts';
 import { startPostgres } from '#tests/fixtures/postgres.ts';
@@ -83,14 +91,14 @@ async function measure(which: CrlDatabase, good: number, most: number): Promise<
       Bun.gc(true);
       const before = resident('VmRSS');
       await using other = await installation({ clock, store: await database.open(clock) });
-      const api = await apiOf(site);
+      const download = await signedIn(site);
 
       const enrolling = enrolments(() => site.enrol(evidence, {}, csr));
       const issuing = await watched(() => site.gateway.issuingCas.generateCrl(site.admin, ca));
       const meanwhile = await enrolling.end();
       const { crl } = issuing.value;
       const reading = await watched(() => other.gateway.crl(ca));
-      const download = await watched(() => api.get(`/api/issuing-cas/${ca}/crl/`));
+      const downloading = await watched(() => download(`/api/issuing-cas/${ca}/crl/`));
       const figures: CrlFigures = {
         database: which,
         good,
@@ -100,8 +108,8 @@ async function measure(which: CrlDatabase, good: number, most: number): Promise<
         stall: issuing.stall,
         reading: reading.time,
         readingStall: reading.stall,
-        download: download.time,
-        downloadStall: download.stall,
+        download: downloading.time,
+        downloadStall: downloading.stall,
         enrolment: meanwhile.longest,
         enrolments: meanwhile.count,
         before,
@@ -168,6 +176,29 @@ async function filledPostgres(): Promise<Filled> {
       await sql.end();
     },
     [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** Takes what a path of the Management API answers, piece by piece, and keeps none of it. */
+async function signedIn({ gateway, log, clock }: Installation) {
+  const [mount] = createManagement(gateway, log, clock, 'https://pki.example:8443');
+  const ask = (method: string, path: string, headers: Record<string, string>, body = '') =>
+    mount.handle({
+      method,
+      path,
+      query: '',
+      headers: { host: 'pki.example:8443', 'content-type': 'application/json', ...headers },
+      body: Buffer.from(body),
+      peer: { address: '192.0.2.1', secure: true, certificates: [] },
+    });
+  const credentials = JSON.stringify({ username: 'admin', password: adminPassword });
+  const token = await ask('POST', '/api/token/', {}, credentials);
+  const { access } = JSON.parse(Buffer.from(token.body as Uint8Array).toString());
+  return async (path: string): Promise<void> => {
+    const { body } = await ask('GET', path, { authorization: `Bearer ${access}` });
+    let octets = 0;
+    for await (const piece of body as AsyncIterable<Uint8Array>) octets += piece.length;
+    if (octets === 0) throw new Error(`${path} is empty`);
   };
 }
 

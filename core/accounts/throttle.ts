@@ -112,6 +112,8 @@ export class Throttle {
     await this.#known.prune();
     const { records } = await this.#store.list('loginFailure', {
       where: [{ field: 'at', is: 'less', value: this.#clock.now() - this.#limits.window - overlap }],
+      // The index by time, not all that is stored.
+      order: { field: 'at', descending: false },
       limit: 1000,
     });
     if (records.length === 0) return;
@@ -156,6 +158,7 @@ export class Throttle {
   async #readElsewhere(now: number): Promise<void> {
     const { records } = await this.#store.list('loginFailure', {
       where: [{ field: 'at', is: 'greaterOrEqual', value: this.#pollFrom }],
+      order: { field: 'at', descending: true },
       limit: 1000,
     });
     for (const { id, at, subject } of records) {

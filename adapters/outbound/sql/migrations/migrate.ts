@@ -14,6 +14,7 @@ import { crlParts } from './0014-crl-parts.ts';
 import { replays } from './0017-replays.ts';
 import { orderedLists } from './0019-ordered-lists.ts';
 import { accounts } from './0020-accounts.ts';
+import { truststoreIndex } from './0022-truststore-index.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -30,6 +31,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0017-replays': replays,
   '0019-ordered-lists': orderedLists,
   '0020-accounts': accounts,
+  '0022-truststore-index': truststoreIndex,
 };
 
 /** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */
