@@ -16,6 +16,7 @@ import { type DomainInput, domains } from './administration/domains.ts';
 import { type IssuingCas, issuingCas } from './administration/issuing-cas.ts';
 import { type LogFilesUse, logFiles, pruneLogs } from './administration/log-files.ts';
 import { type Profiles, profiles } from './administration/profiles.ts';
+import { rotateSecrets } from './administration/rotate-secrets.ts';
 import { type RuntimeSettingsUse, runtimeSettings } from './administration/settings.ts';
 import { type Signers, signers } from './administration/signers.ts';
 import { type TruststoreInput, truststores } from './administration/truststores.ts';
@@ -179,6 +180,8 @@ export interface Gateway {
   onTlsCredential(serve: () => Promise<void>): void;
   /** See `bootstrap`. */
   bootstrap(options: BootstrapOptions, pause: () => Promise<void>): Promise<BootstrapResult>;
+  /** See `rotateSecrets`. */
+  rotateSecrets(principal: Principal): Promise<number>;
   /** See `proceedImports`. To be called every few seconds. */
   proceedImports(): Promise<void>;
   /** What has to be done now and then, by one instance; `holder` names this one. */
@@ -336,6 +339,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
       listeners.push(serve);
     },
     bootstrap: (options, pause) => bootstrap(context, signIn, crls, options, pause),
+    rotateSecrets: (principal) => rotateSecrets(context, principal),
     proceedImports: proceedImports(context),
     deliver: (holder, signal) => deliveries.deliver(holder, signal),
     delivered: () => deliveries.settled(),

@@ -237,7 +237,7 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(host/(service|main|first-start|lifecycle|watch-readiness|workers|restore)|cli/main).ts',
+    of: 'plugins/(host/(service|main|first-start|lifecycle|watch-readiness|workers|restore|rotate)|cli/main).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',

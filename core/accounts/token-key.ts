@@ -1,5 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { Setting } from '../ports/store.ts';
 import { secretContext } from '../security/secrets.ts';
 
 type Sealing = Pick<Ports, 'store' | 'vault'>;
@@ -20,6 +21,12 @@ export async function readTokenKey(ports: Sealing & Pick<Ports, 'entropy'>): Pro
   return (await find(ports))!;
 }
 
+/** Whether the database is under a master key that this instance knows: it may have been rotated by another one. */
+export async function knowsMasterKey({ store, vault }: Sealing): Promise<boolean> {
+  const setting = await store.find('setting', { name });
+  return setting === undefined || opened(vault, setting) !== undefined;
+}
+
 /**
  * Refuses another master key than that of the database: what is sealed under it, nobody else could open. The token key shows it,
  * which `bootstrap` makes before anything else. Faults: internal, its cause for the operator.
@@ -31,12 +38,19 @@ export async function demandMasterKey(ports: Sealing): Promise<void> {
 async function find({ store, vault }: Sealing): Promise<Uint8Array | undefined> {
   const setting = await store.find('setting', { name });
   if (!setting) return undefined;
+  const key = opened(vault, setting);
+  if (key) return key;
+  const told =
+    'the master key of this data directory is not the one that the database was made with: copy master.json and master.key ' +
+    'from a gateway of this database (with [secrets]: master.json, and the same key file or passphrase); after ' +
+    '`postern secrets rotate` at another gateway, it is the new one';
+  throw new Fault('internal', 'internal error', { cause: new Error(told) });
+}
+
+function opened(vault: Sealing['vault'], { value }: Setting): Uint8Array | undefined {
   try {
-    return vault.open(setting.value, secretContext.tokenKey);
-  } catch (cause) {
-    const told =
-      'the master key of this data directory is not the one that the database was made with: copy master.json and master.key ' +
-      'from a gateway of this database (with [secrets]: master.json, and the same key file or passphrase)';
-    throw new Fault('internal', 'internal error', { cause: new Error(told, { cause }) });
+    return vault.open(value, secretContext.tokenKey);
+  } catch {
+    return undefined;
   }
 }

@@ -77,6 +77,8 @@ export interface Issuer {
    * make a second certificate that nobody sees. Where it is absent or false, such an order ends as failed.
    */
   readonly repeatable?: boolean;
+  /** Seals again what the vault seals with an earlier master key; how many secrets that was. Absent where nothing is sealed. */
+  reseal?(): Promise<number>;
   /** CA certificates from the issuing one up to its root, DER, as the upstream has them now. Never empty. */
   chain(signal?: AbortSignal): Promise<readonly Uint8Array[]>;
   /** Throws what can be said of an order before anything is sent: Faults unsupported, badCsr, badAlgorithm. */

@@ -58,6 +58,8 @@ export interface KeyStore {
   export?(id: string): Promise<Uint8Array>;
   /** The keys as they are kept, for backups. Absent where keys stay in a device. */
   readonly files?: KeyFiles;
+  /** Seals again what the vault seals with an earlier master key; how many secrets that was. Absent where nothing is sealed. */
+  reseal?(): Promise<number>;
   /** Destroys the key; it is no error if it is gone already. */
   remove(id: string): Promise<void>;
   health(): Promise<Health>;

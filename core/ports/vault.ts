@@ -4,4 +4,6 @@ export interface Vault {
   seal(plain: Uint8Array, context: string): Uint8Array;
   /** Faults: internal when the bytes, the context or the master key are not those of `seal`. */
   open(sealed: Uint8Array, context: string): Uint8Array;
+  /** The same secret under the current master key; undefined when it is under that already. Faults: those of `open`. */
+  reseal(sealed: Uint8Array, context: string): Uint8Array | undefined;
 }

@@ -3,6 +3,7 @@ import type { Vault } from '../ports/vault.ts';
 import type { Webhook } from '../records/webhook.ts';
 
 const contextOf = (handle: string): string => `webhook secret ${handle}`;
+export const webhookSecretContext = ({ handle }: Pick<Webhook, 'handle'>): string => contextOf(handle);
 
 export interface NewSecret {
   /** As receivers' libraries take it (Standard Webhooks 1.0.0): shown once. */

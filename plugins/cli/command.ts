@@ -6,7 +6,7 @@ import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Place } from '../host/config-file.ts';
 import { type LoadedConfiguration, loadConfiguration } from '../host/config-file.ts';
-import type { Addresses } from '../host/service.ts';
+import type { Addresses, ServiceOptions } from '../host/service.ts';
 import type { Plugin } from '../kit/contract.ts';
 
 /** Exit statuses; `configuration` is EX_CONFIG of sysexits(3). */
@@ -81,6 +81,7 @@ export interface Opened extends Addresses {
 export async function withGateway<T>(
   { place, catalog }: Invocation,
   use: (opened: Opened) => Promise<T>,
+  options: Pick<ServiceOptions, 'sealWithNew'> = {},
 ): Promise<T> {
   const loaded = await loadConfiguration(place, catalog);
   demandInstallation(loaded);
@@ -89,7 +90,7 @@ export async function withGateway<T>(
   try {
     const { openService, rememberedAddresses } = await import('../host/service.ts');
     const known = rememberedAddresses(loaded);
-    const service = await openService(loaded, known, { logToStderr: false }, stack);
+    const service = await openService(loaded, known, { ...options, logToStderr: false }, stack);
     working.done();
     const { gateway } = service;
     return await use({ ...known, gateway, principal: gateway.accounts.operator(operatorName()), loaded });

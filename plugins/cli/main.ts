@@ -12,6 +12,7 @@ import { commandSuggestion, describe, overview } from './help.ts';
 import { listCommands } from './list.ts';
 import { pluginCommands } from './plugin.ts';
 import { report } from './report.ts';
+import { secretsCommands } from './secrets.ts';
 import { serveCommands } from './serve.ts';
 import { serviceAccountCommands } from './service-account.ts';
 import { tlsCommands } from './tls.ts';
@@ -26,6 +27,7 @@ const commands: readonly Command[] = [
   ...tlsCommands,
   ...userCommands,
   ...serviceAccountCommands,
+  ...secretsCommands,
   ...auditCommands,
   ...backupCommands,
   ...listCommands,

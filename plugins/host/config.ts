@@ -41,6 +41,8 @@ const sections = {
     {
       key_file: Type.Optional(Type.String({ minLength: 1, pathname: true })),
       passphrase: Type.Optional(Type.String({ minLength: 1 })),
+      /** What `postern secrets rotate` leads to. */
+      new_passphrase: Type.Optional(Type.String({ minLength: 1 })),
     },
     closed,
   ),
@@ -164,6 +166,9 @@ function crossCheck({ server, secrets, backup }: Configuration, problems: Proble
   }
   if (secrets.key_file !== undefined && secrets.passphrase !== undefined) {
     problems.add('secrets', 'has both key_file and passphrase: one says it all');
+  }
+  if (secrets.new_passphrase !== undefined && secrets.passphrase === undefined) {
+    problems.add('secrets.new_passphrase', 'makes no sense without passphrase');
   }
   if (!problems.has('server.trusted_proxies')) {
     server.trusted_proxies.forEach((range, n) => {

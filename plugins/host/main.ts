@@ -167,12 +167,20 @@ async function serveHere(
   tasks.repeat('devices cannot be imported', 2000, () => gateway.proceedImports());
   tasks.repeat('the health cannot be determined', 30_000, watchReadiness(gateway, log));
   if (begun === 'unfinished') tasks.repeat('the start cannot be finished', 10_000, finishStart(service));
+  const unknownKey = Promise.withResolvers<'unknown master key'>();
+  tasks.repeat('the master key cannot be checked', 5000, async () => {
+    if (!(await service.knowsMasterKey())) unknownKey.resolve('unknown master key');
+  });
   log.info('serving', { baseUrl: where.baseUrl, httpsPort: ports.https, httpPort: ports.http });
   ready(where);
 
-  const signal = await stopped;
+  const signal = await Promise.race([stopped, unknownKey.promise]);
   log.info('stopping', { signal });
-  return 0;
+  if (signal !== 'unknown master key') return 0;
+  throw new Error(
+    'the master key has been rotated at another gateway: copy master.json and the key file from it (or set the new passphrase), ' +
+      'then start this gateway again',
+  );
 }
 
 /** The operator's version of what the system says when a port cannot be had. */

@@ -12,7 +12,7 @@ import type { Log } from '#core/ports/logs.ts';
 import type { SnapshotItem } from '#core/ports/snapshot.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import { openSlot } from './registry.ts';
-import { backedUpFiles, openLog } from './service.ts';
+import { backedUpFiles, masterKeyOptions, openLog } from './service.ts';
 
 export interface Restored {
   readonly summary: BackupSummary;
@@ -139,18 +139,13 @@ class Restoration {
       this.configuration = join(dataDirectory, later);
       await this.#write(this.configuration, theirs);
     }
-    const { key_file: keyFile, passphrase } = configuration.secrets;
-    const masterKey = await openMasterKey({
-      dataDirectory,
-      ...(keyFile !== undefined && { file: keyFile }),
-      ...(passphrase !== undefined && { passphrase }),
-    });
+    const masterKey = await openMasterKey(masterKeyOptions(this.#loaded));
     const surroundings = {
       dataDirectory,
       log: this.#log,
       clock: systemClock,
       entropy: systemEntropy,
-      vault: createVault(masterKey.subKey('postern key files')),
+      vault: createVault(masterKey.subKeys('postern key files')),
     };
     const keyStores = await openSlot('keys', configuration.keys, surroundings, this.#stack);
     for (const [name, { files }] of keyStores) {

@@ -8,11 +8,13 @@ import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { openLogDirectory } from '#adapters/outbound/system/log-directory.ts';
 import { openLogFile } from '#adapters/outbound/system/log-file.ts';
 import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
+import { keyFileOf, type MasterKeyOptions } from '#adapters/outbound/system/master-key-source.ts';
+import { nextOf, recordPath } from '#adapters/outbound/system/master-record.ts';
 import { passwords } from '#adapters/outbound/system/passwords.ts';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
-import { demandMasterKey } from '#core/accounts/token-key.ts';
+import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/logs.ts';
 import { defaultLoginLimits } from '#core/ports/settings.ts';
@@ -31,6 +33,8 @@ export interface Addresses {
 export interface Service extends Addresses {
   readonly gateway: Gateway;
   readonly log: Log;
+  /** See `knowsMasterKey`. */
+  knowsMasterKey(): Promise<boolean>;
   /** Opens the inbound plugins too. Throws an OpenError. */
   openInbound(): Promise<readonly Inbound[]>;
 }
@@ -44,6 +48,23 @@ export function addresses(
   const publicUrl =
     server.public_url?.replace(/\/$/, '') ?? `http://${new URL(baseUrl).hostname}:${ports.http}`;
   return { baseUrl, publicUrl };
+}
+
+export interface ServiceOptions {
+  readonly logToStderr: boolean;
+  /** See `MasterKeyOptions`. */
+  readonly sealWithNew?: boolean;
+}
+
+/** Where the configuration says that the master key is. */
+export function masterKeyOptions({ configuration, dataDirectory }: LoadedConfiguration): MasterKeyOptions {
+  const { key_file: file, passphrase, new_passphrase: newPassphrase } = configuration.secrets;
+  return {
+    dataDirectory,
+    ...(file !== undefined && { file }),
+    ...(passphrase !== undefined && { passphrase }),
+    ...(newPassphrase !== undefined && { newPassphrase }),
+  };
 }
 
 const lastAddresses = 'addresses.json';
@@ -88,20 +109,16 @@ function parseAddresses(text: string): Addresses | undefined {
 export async function openService(
   loaded: LoadedConfiguration,
   { baseUrl, publicUrl }: Addresses,
-  options: { readonly logToStderr: boolean },
+  options: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<Service> {
   const { configuration, dataDirectory } = loaded;
   const log = await openLog(loaded, options, stack);
-  const { key_file: file, passphrase } = configuration.secrets;
-  const masterKey = await openMasterKey({
-    dataDirectory,
-    ...(file !== undefined && { file }),
-    ...(passphrase !== undefined && { passphrase }),
-  });
-  const vault = createVault(masterKey.subKey('postern vault'));
+  const { sealWithNew = false } = options;
+  const masterKey = await openMasterKey({ ...masterKeyOptions(loaded), sealWithNew });
+  const vault = createVault(masterKey.subKeys('postern vault'));
   const surroundings = { dataDirectory, log, clock: systemClock, entropy: systemEntropy, vault };
-  const keyVault = createVault(masterKey.subKey('postern key files'));
+  const keyVault = createVault(masterKey.subKeys('postern key files'));
 
   const stores = await openSlot('store', configuration.store, surroundings, stack);
   const [store] = stores.values();
@@ -142,6 +159,7 @@ export async function openService(
     log,
     baseUrl,
     publicUrl,
+    knowsMasterKey: () => knowsMasterKey({ store: store!, vault }),
     async openInbound() {
       const inbound = { ...surroundings, gateway, baseUrl };
       return [...(await openSlot('inbound', configuration.inbound, inbound, stack)).values()];
@@ -185,13 +203,22 @@ const logDirectory = ({ log }: Pick<Configuration, 'log'>, dataDirectory: string
   log.directory ?? join(dataDirectory, 'logs');
 
 /** Name in a backup → where it is here. */
-export function backedUpFiles({ configuration, dataDirectory, file }: LoadedConfiguration) {
+export function backedUpFiles(loaded: LoadedConfiguration) {
+  const { configuration, dataDirectory, file } = loaded;
   const { key_file: keyFile, passphrase } = configuration.secrets;
   return {
     'master.json': join(dataDirectory, 'master.json'),
     ...(passphrase === undefined && { 'master.key': keyFile ?? join(dataDirectory, 'master.key') }),
+    ...rotationFiles(loaded),
     ...(file !== undefined && { 'postern.toml': file }),
   };
+}
+
+/** There while the master key is being rotated: some secrets are under the new one already. */
+function rotationFiles(loaded: LoadedConfiguration) {
+  const options = masterKeyOptions(loaded);
+  const key = options.passphrase === undefined && { 'master.key.new': nextOf(keyFileOf(options)) };
+  return { 'master.json.new': nextOf(recordPath(loaded.dataDirectory)), ...key };
 }
 
 function backupOptions({ backup }: Configuration) {

@@ -12,7 +12,7 @@ for (const plugin of catalog.filter(({ slot }) => slot === 'inbound')) {
       log: service.log,
       clock: service.clock,
       entropy: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
-      vault: { seal: (plain) => plain, open: (sealed) => sealed },
+      vault: { seal: (plain) => plain, open: (sealed) => sealed, reseal: () => undefined },
       gateway: service.gateway,
       baseUrl: 'https://pki.example:8443',
     };

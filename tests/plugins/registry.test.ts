@@ -14,7 +14,11 @@ const surroundings = {
   log: recordingLog(),
   clock: systemClock,
   entropy: systemEntropy,
-  vault: { seal: (plain: Uint8Array) => plain, open: (sealed: Uint8Array) => sealed },
+  vault: {
+    seal: (plain: Uint8Array) => plain,
+    open: (sealed: Uint8Array) => sealed,
+    reseal: () => undefined,
+  },
 };
 
 /** Issuers that write down what happens to them; `fails` names the one that does not open, and how. */

@@ -38,18 +38,30 @@ export function sealKey(record: KeyRecord, vault: Vault): string {
   return encode(header, base64(vault.seal(record.pkcs8, context(header))));
 }
 
+/** The key file under the current master key; undefined when it is that already. Errors: those of `openKey`. */
+export function resealKey(text: string, id: string, vault: Vault): string | undefined {
+  const { header, sealed } = decode(text, id);
+  const again = vault.reseal(sealed, context(header));
+  return again && encode(header, base64(again));
+}
+
 /** Errors: any, when this is not, to the last octet, what `sealKey` made for a key of this id. */
 export function openKey(text: string, id: string, vault: Vault): KeyRecord {
-  const { version, label, spki, sealed } = JSON.parse(text) as Envelope;
-  const header: Header = { version, id, label, spki };
-  const sealedBytes = Buffer.from(sealed, 'base64');
-  if (version !== 1 || encode(header, base64(sealedBytes)) !== text) {
-    throw new Error('not a key file, or one of another key');
-  }
+  const { header, sealed } = decode(text, id);
   return {
     id,
-    label,
-    spki: Uint8Array.from(Buffer.from(spki, 'base64')),
-    pkcs8: vault.open(sealedBytes, context(header)),
+    label: header.label,
+    spki: Uint8Array.from(Buffer.from(header.spki, 'base64')),
+    pkcs8: vault.open(sealed, context(header)),
   };
+}
+
+function decode(text: string, id: string): { readonly header: Header; readonly sealed: Uint8Array } {
+  const { version, label, spki, sealed: written } = JSON.parse(text) as Envelope;
+  const header: Header = { version, id, label, spki };
+  const sealed = Buffer.from(written, 'base64');
+  if (version !== 1 || encode(header, base64(sealed)) !== text) {
+    throw new Error('not a key file, or one of another key');
+  }
+  return { header, sealed };
 }

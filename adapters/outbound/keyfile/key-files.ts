@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
 import type { Vault } from '#core/ports/vault.ts';
 import { signDigestWith } from './digest-signature.ts';
-import { openKey, sealKey } from './envelope.ts';
+import { openKey, resealKey, sealKey } from './envelope.ts';
 import { KeyCache } from './key-cache.ts';
 import { isKeyId, KeyDirectory } from './key-directory.ts';
 import {
@@ -81,6 +81,18 @@ export async function openKeyFiles(options: {
           throw new Fault('conflict', 'there is another key of this name');
       },
     },
+    async reseal() {
+      let count = 0;
+      for (const id of await directory.list()) {
+        // Gone when another process has just removed the key.
+        const text = directory.has(id) ? await directory.read(id) : undefined;
+        const again = text === undefined ? undefined : resealed(text, id, vault);
+        if (again === undefined) continue;
+        await directory.write(id, again);
+        count++;
+      }
+      return count;
+    },
     async remove(id) {
       cache.delete(id);
       await directory.remove(id);
@@ -95,6 +107,14 @@ export async function openKeyFiles(options: {
   };
 }
 
+function resealed(text: string, id: string, vault: Vault): string | undefined {
+  try {
+    return resealKey(text, id, vault);
+  } catch (cause) {
+    throw damaged(id, cause);
+  }
+}
+
 function restore(text: string, id: string, vault: Vault): PrivateKey {
   try {
     const { pkcs8, spki } = openKey(text, id, vault);
@@ -102,7 +122,11 @@ function restore(text: string, id: string, vault: Vault): PrivateKey {
     pkcs8.fill(0);
     return key;
   } catch (cause) {
-    const error = new Error(`key file ${id}.key is damaged, foreign or under another master key`, { cause });
-    throw new Fault('internal', 'internal error', { cause: error });
+    throw damaged(id, cause);
   }
+}
+
+function damaged(id: string, cause: unknown): Fault {
+  const error = new Error(`key file ${id}.key is damaged, foreign or under another master key`, { cause });
+  return new Fault('internal', 'internal error', { cause: error });
 }

@@ -54,6 +54,20 @@ export class PinGuard {
     });
   }
 
+  /** Seals the record under the current master key; 1 when it was not, else 0. A record of a foreign key says nothing, and stays. */
+  async reseal(): Promise<number> {
+    let count = 0;
+    await this.#alone(async () => {
+      const record = await this.#read();
+      if (!record) return;
+      const sealed = resealed(this.#options.vault, record);
+      if (!sealed) return;
+      await this.#replace({ ...record, sealed: Buffer.from(sealed).toString('base64') });
+      count = 1;
+    });
+    return count;
+  }
+
   #objection(flags: number, record: PinRecord | undefined, same: boolean): string | undefined {
     if (same && !record?.accepted) {
       return `the token has refused this PIN; it is tried again when the configuration has another one, or without ${this.#options.file}`;
@@ -98,9 +112,12 @@ export class PinGuard {
   }
 
   async #write(token: TokenFacts, accepted: boolean): Promise<void> {
-    const { file, vault } = this.#options;
-    const sealed = vault.seal(Buffer.from(this.#text(token)), vaultContext);
-    const record: PinRecord = { accepted, sealed: Buffer.from(sealed).toString('base64') };
+    const sealed = this.#options.vault.seal(Buffer.from(this.#text(token)), vaultContext);
+    await this.#replace({ accepted, sealed: Buffer.from(sealed).toString('base64') });
+  }
+
+  async #replace(record: PinRecord): Promise<void> {
+    const { file } = this.#options;
     await writeFile(`${file}.new`, `${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });
     await rename(`${file}.new`, file);
   }
@@ -125,6 +142,14 @@ export class PinGuard {
     } finally {
       await unlink(lock).catch(() => undefined);
     }
+  }
+}
+
+function resealed(vault: Vault, { sealed }: PinRecord): Uint8Array | undefined {
+  try {
+    return vault.reseal(Buffer.from(sealed, 'base64'), vaultContext);
+  } catch {
+    return undefined;
   }
 }
 

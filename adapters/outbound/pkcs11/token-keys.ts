@@ -48,6 +48,7 @@ type Signing = Scheme & { readonly data: Uint8Array };
 export async function openToken(options: TokenOptions): Promise<KeyStore> {
   const { library, parameters, token, slot, pin, pinFile, vault, log } = options;
   const { sessions = usualSessions, patience = usualPatience, environment = {} } = options;
+  const guard = new PinGuard({ file: pinFile, pin, vault });
   const connection = new TokenConnection({
     place: {
       library,
@@ -56,7 +57,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
       ...(slot !== undefined && { slot }),
     },
     environment,
-    pin: new PinGuard({ file: pinFile, pin, vault }),
+    pin: guard,
     sessions,
     patience,
     log,
@@ -135,6 +136,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
       if (!tokenId.test(id)) return;
       await orFault(connection.use((process) => process.ask('remove', { id }, patience), { again: true }));
     },
+    reseal: () => guard.reseal(),
     async health() {
       const late = Promise.withResolvers<Health>();
       const timer = setTimeout(() => late.resolve({ ok: false, detail: outward.late }), healthPatience);

@@ -148,6 +148,10 @@ class RemoteCmp implements Issuer {
     readRevocation(answer, reason, this.#options.waiting.least);
   }
 
+  reseal(): Promise<number> {
+    return this.#file.reseal();
+  }
+
   async health() {
     const { identity, clock } = this.#options;
     if (identity.kind !== 'mac') {

@@ -124,6 +124,10 @@ class RemoteEst implements Issuer {
     return this.issue(order, signal);
   }
 
+  reseal(): Promise<number> {
+    return this.#file.reseal();
+  }
+
   async health() {
     const { current } = await this.#credentials().catch(() => ({ current: undefined }));
     if (current && certificateOf(current).notAfter <= this.#options.clock.now())

@@ -26,13 +26,18 @@ export async function createFile(path: string, contents: string): Promise<boolea
   } finally {
     await unlink(temporary);
   }
-  const directory = await open(dirname(path), 'r');
+  await syncDirectory(dirname(path));
+  return true;
+}
+
+/** What was created, renamed or removed in a directory survives a power cut. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
   try {
     await directory.sync();
   } finally {
     await directory.close();
   }
-  return true;
 }
 
 /** Undefined when there is none. An Error that says what to run when group or others may read or write it. */

@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto';
 import { Fault } from '#core/fault.ts';
 import type { Vault } from '#core/ports/vault.ts';
 
@@ -9,49 +15,66 @@ const headerLength = 1 + nonceLength;
 const wholeTag = { authTagLength: tagLength };
 
 /**
- * AES-256-GCM under `key` (32 octets). Sealed: version octet, nonce, ciphertext, tag; the context is the additional
- * data. Nonces are random: good for 2^32 secrets under one key (NIST SP 800-38D §8.3).
+ * AES-256-GCM under the first of `keys` (32 octets each); the others open what was sealed before the master key was rotated. Sealed:
+ * version octet, nonce, ciphertext, tag; the context is the additional data. Nonces are random: good for 2^32 secrets under one key
+ * (NIST SP 800-38D §8.3).
  */
-export function createVault(key: Uint8Array): Vault {
-  const secret = createSecretKey(key);
+export function createVault(keys: Uint8Array | readonly Uint8Array[]): Vault {
+  const [current, ...earlier] = (keys instanceof Uint8Array ? [keys] : keys).map((key) =>
+    createSecretKey(key),
+  );
   let last = { context: '', octets: Buffer.alloc(0) };
   /** In UTF-8. Most secrets that are opened are of one kind. */
   const octetsOf = (context: string): Uint8Array => {
     if (last.context !== context) last = { context, octets: Buffer.from(context) };
     return last.octets;
   };
+  const seal: Vault['seal'] = (plain, context) => {
+    const sealed = new Uint8Array(headerLength + plain.length + tagLength);
+    sealed[0] = version;
+    const nonce = randomFillSync(sealed.subarray(1, headerLength));
+    const cipher = createCipheriv('aes-256-gcm', current!, nonce);
+    cipher.setAAD(octetsOf(context));
+    sealed.set(cipher.update(plain), headerLength);
+    cipher.final();
+    sealed.set(cipher.getAuthTag(), headerLength + plain.length);
+    return sealed;
+  };
+  /** Undefined when it was not sealed with this key, for this context. */
+  const openWith = (key: KeyObject, sealed: Uint8Array, context: string): Uint8Array | undefined => {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, headerLength), wholeTag);
+    decipher.setAAD(octetsOf(context));
+    decipher.setAuthTag(sealed.subarray(-tagLength));
+    const plain = decipher.update(sealed.subarray(headerLength, -tagLength));
+    try {
+      decipher.final();
+    } catch {
+      return undefined;
+    }
+    return plain;
+  };
+  const openWithAny = (
+    sealed: Uint8Array,
+    context: string,
+  ): { readonly plain: Uint8Array; readonly isCurrent: boolean } => {
+    if (sealed.length < headerLength + tagLength || sealed[0] !== version) {
+      throw new Fault('internal', 'internal error', { cause: new Error(`not a sealed secret: ${context}`) });
+    }
+    const plain = openWith(current!, sealed, context);
+    if (plain) return { plain, isCurrent: true };
+    for (const key of earlier) {
+      const plain = openWith(key, sealed, context);
+      if (plain) return { plain, isCurrent: false };
+    }
+    const cause = new Error(`secret changed, or sealed for something else or under another key: ${context}`);
+    throw new Fault('internal', 'internal error', { cause });
+  };
   return {
-    seal(plain, context) {
-      const sealed = new Uint8Array(headerLength + plain.length + tagLength);
-      sealed[0] = version;
-      const nonce = randomFillSync(sealed.subarray(1, headerLength));
-      const cipher = createCipheriv('aes-256-gcm', secret, nonce);
-      cipher.setAAD(octetsOf(context));
-      sealed.set(cipher.update(plain), headerLength);
-      cipher.final();
-      sealed.set(cipher.getAuthTag(), headerLength + plain.length);
-      return sealed;
-    },
-
-    open(sealed, context) {
-      if (sealed.length < headerLength + tagLength || sealed[0] !== version) {
-        throw new Fault('internal', 'internal error', {
-          cause: new Error(`not a sealed secret: ${context}`),
-        });
-      }
-      const decipher = createDecipheriv('aes-256-gcm', secret, sealed.subarray(1, headerLength), wholeTag);
-      decipher.setAAD(octetsOf(context));
-      decipher.setAuthTag(sealed.subarray(-tagLength));
-      const plain = decipher.update(sealed.subarray(headerLength, -tagLength));
-      try {
-        decipher.final();
-      } catch {
-        const cause = new Error(
-          `secret changed, or sealed for something else or under another key: ${context}`,
-        );
-        throw new Fault('internal', 'internal error', { cause });
-      }
-      return plain;
+    seal,
+    open: (sealed, context) => openWithAny(sealed, context).plain,
+    reseal(sealed, context) {
+      const { plain, isCurrent } = openWithAny(sealed, context);
+      return isCurrent ? undefined : seal(plain, context);
     },
   };
 }

@@ -86,9 +86,24 @@ export class CredentialFile {
     }
   }
 
+  /** Seals it under the current master key; 1 when it was not, else 0. Faults: unavailable, internal. */
+  async reseal(): Promise<number> {
+    const sealed = await readFile(this.#path).catch((cause) => {
+      if (cause.code === 'ENOENT') return undefined;
+      throw new Fault('unavailable', 'the credential for the upstream CA cannot be read', { cause });
+    });
+    const again = sealed && this.#vault.reseal(new Uint8Array(sealed), this.#context);
+    if (!again) return 0;
+    await this.#replace(again);
+    return 1;
+  }
+
   /** Whole and durable, or as it was. Faults: unavailable. */
-  async write(kept: Kept): Promise<void> {
-    const sealed = this.#vault.seal(encode(kept), this.#context);
+  write(kept: Kept): Promise<void> {
+    return this.#replace(this.#vault.seal(encode(kept), this.#context));
+  }
+
+  async #replace(sealed: Uint8Array): Promise<void> {
     try {
       await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
       const temporary = `${this.#path}.${process.pid}.tmp`;

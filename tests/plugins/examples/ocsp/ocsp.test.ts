@@ -28,7 +28,7 @@ const open = (service: Installation) =>
     log: service.log,
     clock: service.clock,
     entropy: { bytes: (length) => new Uint8Array(length) },
-    vault: { seal: (plain) => plain, open: (sealed) => sealed },
+    vault: { seal: (plain) => plain, open: (sealed) => sealed, reseal: () => undefined },
     gateway: service.gateway,
     baseUrl: 'https://pki.example:8443',
   });

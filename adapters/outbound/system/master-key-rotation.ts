@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createFile, syncDirectory } from './durable-file.ts';
+import { fresh, keyFileOf, type MasterKeyOptions, makeKeyFile } from './master-key-source.ts';
+import {
+  checkOf,
+  derive,
+  isRootOf,
+  type MasterRecord,
+  nextOf,
+  openRetired,
+  readKeyFile,
+  readRecord,
+  recordPath,
+  saltLength,
+  sealRetired,
+} from './master-record.ts';
+
+/**
+ * Makes the key that a rotation leads to, beside the present one: `master.key.new` and, last, `master.json.new`. From then on both
+ * keys open what is sealed. Does nothing if that has been done. Errors have a message for the operator.
+ */
+export async function prepareRotation(options: MasterKeyOptions): Promise<void> {
+  const { dataDirectory, passphrase, newPassphrase } = options;
+  const path = recordPath(dataDirectory);
+  const record = await readRecord(path);
+  if (!record) throw new Error(`${dataDirectory} has no master key yet`);
+  if (await readRecord(nextOf(path))) return;
+  const present =
+    record.source === 'file'
+      ? await readKeyFile(keyFileOf(options))
+      : await derive(passphrase ?? '', Buffer.from(record.salt, 'base64'));
+  if (!present || !isRootOf(present, record)) {
+    throw new Error(`this is not the master key that ${dataDirectory} was made with`);
+  }
+  const salt = randomBytes(saltLength);
+  if (record.source === 'passphrase' && newPassphrase === undefined) {
+    throw new Error('the new passphrase is missing: set new_passphrase in [secrets]');
+  }
+  if (record.source === 'passphrase' && newPassphrase === passphrase) {
+    throw new Error('new_passphrase is the present passphrase');
+  }
+  const root =
+    record.source === 'file'
+      ? await makeKeyFile(nextOf(keyFileOf(options)))
+      : await fresh(newPassphrase!, salt);
+  const common = {
+    version: 1,
+    check: checkOf(root),
+    retired: sealRetired(root, [present, ...openRetired(present, record)]),
+  } as const;
+  const next: MasterRecord =
+    record.source === 'file'
+      ? { ...common, source: 'file' }
+      : { ...common, source: 'passphrase', salt: salt.toString('base64') };
+  await createFile(nextOf(path), `${JSON.stringify(next)}\n`);
+}
+
+/** Whether a rotation has been prepared, or was cut off. */
+export async function isRotating(options: MasterKeyOptions): Promise<boolean> {
+  const { dataDirectory, passphrase } = options;
+  if (passphrase === undefined) await completeSwap(dataDirectory, keyFileOf(options));
+  return (await readRecord(nextOf(recordPath(dataDirectory)))) !== undefined;
+}
+
+/** Puts the new key in the place of the present one. To be called once nothing is sealed under that any more. */
+export async function finishRotation(options: MasterKeyOptions): Promise<void> {
+  const path = recordPath(options.dataDirectory);
+  if (options.passphrase === undefined) {
+    const key = keyFileOf(options);
+    await replace(nextOf(key), key);
+  }
+  await replace(nextOf(path), path);
+}
+
+/** Ends what `finishRotation` had begun when the process died: the key is the new one already, and its record is not yet. */
+export async function completeSwap(dataDirectory: string, keyPath: string): Promise<void> {
+  const path = recordPath(dataDirectory);
+  const next = await readRecord(nextOf(path));
+  if (next?.source !== 'file') return;
+  const key = await readKeyFile(keyPath);
+  if (key && isRootOf(key, next)) await replace(nextOf(path), path);
+}
+
+/** Another process may have been first. */
+async function replace(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await syncDirectory(dirname(to));
+}
