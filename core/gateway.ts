@@ -3,7 +3,6 @@ import type { Resource } from './access/resource.ts';
 import { type Accounts, accounts } from './accounts/accounts.ts';
 import { type RoleInput, roles } from './accounts/roles.ts';
 import { type ServiceAccounts, serviceAccounts } from './accounts/service-accounts.ts';
-import { pruneSessions } from './accounts/sessions.ts';
 import { Throttle } from './accounts/throttle.ts';
 import { type UserInput, type UserView, users } from './accounts/users.ts';
 import { type ApprovalPolicyInput, approvalPolicies } from './administration/approval-policies.ts';
@@ -14,7 +13,7 @@ import { type Credentials, credentials } from './administration/credentials.ts';
 import { devidRegistrations, type RegistrationInput } from './administration/devid-registrations.ts';
 import { type DomainInput, domains } from './administration/domains.ts';
 import { type IssuingCas, issuingCas } from './administration/issuing-cas.ts';
-import { type LogFilesUse, logFiles, pruneLogs } from './administration/log-files.ts';
+import { type LogFilesUse, logFiles } from './administration/log-files.ts';
 import { type Profiles, profiles } from './administration/profiles.ts';
 import { rotateSecrets } from './administration/rotate-secrets.ts';
 import { type RuntimeSettingsUse, runtimeSettings } from './administration/settings.ts';
@@ -22,21 +21,14 @@ import { type Signers, signers } from './administration/signers.ts';
 import { type TruststoreInput, truststores } from './administration/truststores.ts';
 import { type UpstreamRequests, upstreamRequests } from './administration/upstream-requests.ts';
 import { type Approvals, approvals } from './approvals/approvals.ts';
-import { expireApprovals } from './approvals/expiry.ts';
-import { Anchors } from './audit/anchor.ts';
-import { systemActor } from './audit/record.ts';
 import { RefusalBudget } from './audit/refusal-budget.ts';
 import { type Backups, backups } from './backups/backups.ts';
 import { Crls } from './ca/crls.ts';
 import { type ProtectionCredential, ProtectionCredentials } from './ca/protection-credential.ts';
 import { type RevocationStatuses, revocationStatuses } from './ca/revocation-status.ts';
-import { linkRoots } from './ca/root-links.ts';
-import { renewTlsCredential } from './ca/tls-renewal.ts';
-import { issuingHealth } from './configuration/ca-ends.ts';
+import { type TlsCredential, TlsCredentials } from './ca/tls-credential.ts';
 import { ConfigurationCache } from './configuration/cache.ts';
 import type { LoadedCa } from './configuration/configuration.ts';
-import { currentSettings } from './configuration/runtime-settings.ts';
-import { configurationHealth } from './configuration/set-aside.ts';
 import { resolveCa, resolveDomain, resolveProfile } from './configuration/target.ts';
 import {
   type NoOnboardingInput,
@@ -52,25 +44,20 @@ import { proceedImports } from './devices/import/proceed.ts';
 import { enrol } from './enrolment/enrol.ts';
 import { type Information, information } from './enrolment/information.ts';
 import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
-import { expireTransactions } from './enrolment/transaction-expiry.ts';
 import { type Transactions, transactions } from './enrolment/transactions.ts';
 import { Fault } from './fault.ts';
-import { settleIntents } from './issuance/issue.ts';
+import type { HealthChecks, Readiness } from './health/readiness.ts';
 import type { Ask, Deferral, Outcome } from './issuance/outcome.ts';
+import { healthOf } from './maintenance/health.ts';
+import { Maintenance } from './maintenance/maintenance.ts';
 import type { MetricFamily } from './metrics/counters.ts';
 import { EnrolmentMetrics } from './metrics/enrolments.ts';
 import { gauges } from './metrics/gauges.ts';
-import { inTurn, type Task } from './operation/in-turn.ts';
-import { type HealthChecks, type Readiness, readiness } from './operation/readiness.ts';
-import { countFinishedDays } from './overview/issued.ts';
 import { type Overview, overview } from './overview/overview.ts';
-import type { Issuer } from './ports/issuer.ts';
-import type { Health } from './ports/platform.ts';
 import type { Ports } from './ports/ports.ts';
 import type { GatewaySettings } from './ports/settings.ts';
 import type { Role } from './records/account.ts';
 import type { ApprovalPolicy } from './records/approval-policy.ts';
-import { credentialType } from './records/credential.ts';
 import type { DevidRegistration } from './records/devid-registration.ts';
 import type { Domain } from './records/domain.ts';
 import type { Truststore } from './records/truststore.ts';
@@ -78,20 +65,10 @@ import { admit, type OutrightRefusal, refusedOutright } from './requester/admit.
 import type { Evidence, Target } from './requester/evidence.ts';
 import type { Requester } from './requester/requester.ts';
 import type { LevelRules } from './security/levels.ts';
-import { Circuits, type WithCircuits } from './upstream/circuits.ts';
-import { UpstreamCare } from './upstream/maintain.ts';
-import { Deliveries, pruneDeliveries } from './webhooks/deliver.ts';
+import { Circuits } from './upstream/circuits.ts';
+import { Deliveries } from './webhooks/deliver.ts';
 import { type WebhookDeliveries, webhookDeliveries } from './webhooks/deliveries.ts';
-import { tellOfExpiring } from './webhooks/expiring.ts';
 import { type Webhooks, webhooks } from './webhooks/webhooks.ts';
-
-/** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
-export interface TlsCredential {
-  readonly id: number;
-  readonly certificate: Uint8Array;
-  readonly chain: readonly Uint8Array[];
-  readonly privateKey: Uint8Array;
-}
 
 /** Every use case: all that an inbound adapter is given. Every member's failures are Faults. */
 export interface Gateway {
@@ -192,8 +169,6 @@ export interface Gateway {
   delivered(): Promise<void>;
 }
 
-const intentGrace = 10 * 60_000;
-
 export function createGateway(ports: Ports, settings: GatewaySettings): Gateway {
   const context = {
     ...ports,
@@ -203,62 +178,19 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     refusals: new RefusalBudget(ports.clock),
     circuits: new Circuits(ports.clock),
   };
-  const { store, clock } = ports;
+  const { clock } = ports;
   const crls = new Crls(context);
   const protection = new ProtectionCredentials(context);
   const signIn = accounts(context);
-  const anchors = new Anchors(context);
-  const upstreams = new UpstreamCare(context);
   const deliveries = new Deliveries(context);
   const caOf = async (domain: string | undefined): Promise<LoadedCa> => {
     const configuration = await context.configuration.current();
     return resolveCa(configuration, resolveDomain(configuration, domain, settings.defaultDomain));
   };
   const enrolments = new EnrolmentMetrics(clock);
-  const ready = readiness([
-    ['store', () => store.health()],
-    ['configuration', async () => configurationHealth(await context.configuration.current())],
-    [
-      'issuing',
-      async () => {
-        const { caWarningDays } = await currentSettings(store);
-        return issuingHealth(await context.configuration.current(), clock.now(), caWarningDays);
-      },
-    ],
-    ...[...ports.keyStores].map(([name, keys]) => [`keys.${name}`, () => keys.health()] as const),
-    ...[...ports.issuers].map(
-      ([name, issuer]) => [`issuers.${name}`, () => upstreamHealth(context, name, issuer)] as const,
-    ),
-  ]);
-  const listeners: (() => Promise<void>)[] = [];
-  const activated = async (): Promise<void> => {
-    await Promise.all(listeners.map((serve) => serve()));
-  };
-  const keepHouse = async (holder: string): Promise<void> => {
-    const tasks: Task[] = [];
-    // A lease of its own, and a short one: who waits for a confirmation was promised a time.
-    if (await store.lease('transactions', holder, 20))
-      tasks.push(
-        () => expireApprovals(context),
-        () => expireTransactions(context, crls),
-      );
-    if (await store.lease('maintenance', holder, 60))
-      tasks.push(
-        () => settleIntents(context, clock.now() - intentGrace),
-        () => crls.renewDue(),
-        () => linkRoots(context),
-        () => renewTlsCredential(context),
-        () => context.throttle.prune(),
-        () => pruneSessions(context),
-        async () => pruneLogs(context, await currentSettings(store)),
-        () => anchors.anchorDue(),
-        () => tellOfExpiring(context),
-        () => pruneDeliveries(context),
-        () => countFinishedDays(context),
-      );
-    await inTurn(tasks, ports.log);
-  };
-  let served: { counter: number; credential: TlsCredential } | undefined;
+  const ready = healthOf(context);
+  const tls = new TlsCredentials(context);
+  const maintenance = new Maintenance(context, crls);
   return {
     ...enrolments.measured({
       admit: (evidence, target) => admit(context, evidence, target),
@@ -300,7 +232,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     certificates: certificates(context, crls),
     upstreamRequests: upstreamRequests(context),
     issuingCas: issuingCas(context, crls),
-    credentials: credentials(context, crls, activated),
+    credentials: credentials(context, crls, () => tls.activated()),
     signers: signers(context),
     truststores: truststores(context),
     approvalPolicies: approvalPolicies(context),
@@ -319,48 +251,14 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     },
     health: async () => (await ready()).checks,
     readiness: ready,
-    async tlsCredential() {
-      const { counter } = await context.configuration.current();
-      if (served?.counter === counter) return served.credential;
-      const credential = await store.find('credential', { type: credentialType.tlsServer, isActive: true });
-      if (!credential) throw new Fault('unavailable', 'there is no TLS server credential');
-      if (served?.credential.id !== credential.id) {
-        const keys = ports.keyStores.get(credential.key.store);
-        if (!keys?.export)
-          throw new Fault('unavailable', 'the key of the TLS server credential is out of reach');
-        const { id, certificate, chain, key } = credential;
-        served = { counter, credential: { id, certificate, chain, privateKey: await keys.export(key.id) } };
-      }
-      served = { counter, credential: served.credential };
-      return served.credential;
-    },
+    tlsCredential: () => tls.current(),
     minimumTls: async () => (await context.configuration.current()).security.minimumTls,
-    onTlsCredential(serve) {
-      listeners.push(serve);
-    },
+    onTlsCredential: (serve) => tls.onActivation(serve),
     bootstrap: (options, pause) => bootstrap(context, signIn, crls, options, pause),
     rotateSecrets: (principal) => rotateSecrets(context, principal),
     proceedImports: proceedImports(context),
     deliver: (holder, signal) => deliveries.deliver(holder, signal),
     delivered: () => deliveries.settled(),
-    async maintain(holder) {
-      // What upstreams take their time for keeps nothing else waiting.
-      const tended = store
-        .lease('upstreams', holder, 60)
-        .then((mine) => (mine ? upstreams.tend() : undefined));
-      await Promise.all([tended, keepHouse(holder)]);
-      // An upstream may just have certified a CA of ours.
-      await crls.generateMissing(systemActor);
-    },
+    maintain: (holder) => maintenance.run(holder),
   };
-}
-
-/** What the issuer knows of itself, unless its calls have failed. */
-async function upstreamHealth(
-  { circuits }: WithCircuits,
-  name: string,
-  issuer: Pick<Issuer, 'health'>,
-): Promise<Health> {
-  const watched = circuits.health(name);
-  return watched.ok ? issuer.health() : watched;
 }

@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ['x509'],
   ['records'],
   ['ports'],
-  ['signing', 'operation', 'storage', 'security'],
+  ['signing', 'health', 'storage', 'security'],
   ['profiles', 'audit'],
   ['configuration'],
   ['access'],
@@ -25,6 +25,7 @@ const layers: readonly (readonly string[])[] = [
   ['enrolment'],
   ['administration'],
   ['devices'],
+  ['maintenance'],
   ['gateway.ts'],
 ];
 

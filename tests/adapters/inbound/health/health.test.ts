@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createHealth } from '#adapters/inbound/health/health.ts';
 import type { Gateway } from '#core/gateway.ts';
-import { readiness } from '#core/operation/readiness.ts';
+import { readiness } from '#core/health/readiness.ts';
 import type { Health } from '#core/ports/platform.ts';
 
 const ok = { ok: true };

@@ -1,0 +1,44 @@
+import { issuingHealth } from '../configuration/ca-ends.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
+import { configurationHealth } from '../configuration/set-aside.ts';
+import { type Readiness, readiness } from '../health/readiness.ts';
+import type { Issuer } from '../ports/issuer.ts';
+import type { Health } from '../ports/platform.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
+
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'issuers' | 'keyStores' | 'store'>,
+    WithCircuits,
+    WithConfiguration {}
+
+/** Checks everything that the service depends on. See `readiness`. */
+export const healthOf = (context: Dependencies): (() => Promise<Readiness>) => {
+  const { store, clock, configuration, keyStores, issuers } = context;
+  return readiness([
+    ['store', () => store.health()],
+    ['configuration', async () => configurationHealth(await configuration.current())],
+    [
+      'issuing',
+      async () => {
+        const { caWarningDays } = await currentSettings(store);
+        return issuingHealth(await configuration.current(), clock.now(), caWarningDays);
+      },
+    ],
+    ...[...keyStores].map(([name, keys]) => [`keys.${name}`, () => keys.health()] as const),
+    ...[...issuers].map(
+      ([name, issuer]) => [`issuers.${name}`, () => upstreamHealth(context, name, issuer)] as const,
+    ),
+  ]);
+};
+
+/** Returns what the issuer knows about itself, unless calls to it have failed. */
+async function upstreamHealth(
+  { circuits }: WithCircuits,
+  name: string,
+  issuer: Pick<Issuer, 'health'>,
+): Promise<Health> {
+  const watched = circuits.health(name);
+  return watched.ok ? issuer.health() : watched;
+}

@@ -1,0 +1,91 @@
+import { pruneSessions } from '../accounts/sessions.ts';
+import type { WithThrottle } from '../accounts/throttle.ts';
+import { pruneLogs } from '../administration/log-files.ts';
+import { expireApprovals } from '../approvals/expiry.ts';
+import { Anchors } from '../audit/anchor.ts';
+import { systemActor } from '../audit/record.ts';
+import type { Crls } from '../ca/crls.ts';
+import { linkRoots } from '../ca/root-links.ts';
+import { renewTlsCredential } from '../ca/tls-renewal.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
+import { expireTransactions } from '../enrolment/transaction-expiry.ts';
+import { settleIntents } from '../issuance/issue.ts';
+import { countFinishedDays } from '../overview/issued.ts';
+import type { Log } from '../ports/logs.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
+import type { WithCircuits } from '../upstream/circuits.ts';
+import { UpstreamCare } from '../upstream/maintain.ts';
+import { pruneDeliveries } from '../webhooks/deliver.ts';
+import { tellOfExpiring } from '../webhooks/expiring.ts';
+
+interface Dependencies extends Ports, WithCircuits, WithConfiguration, WithSettings, WithThrottle {}
+
+type Task = () => Promise<unknown>;
+
+/** Milliseconds after which the intent of a signature belongs to no instance that is still signing. */
+const intentGrace = 10 * 60_000;
+
+/** The periodic work of the service. Leases see to it that one instance does each part at a time. */
+export class Maintenance {
+  readonly #context: Dependencies;
+  readonly #crls: Crls;
+  readonly #anchors: Anchors;
+  readonly #upstreams: UpstreamCare;
+
+  constructor(context: Dependencies, crls: Crls) {
+    this.#context = context;
+    this.#crls = crls;
+    this.#anchors = new Anchors(context);
+    this.#upstreams = new UpstreamCare(context);
+  }
+
+  /** Does what is due. `holder` names this instance in the leases. */
+  async run(holder: string): Promise<void> {
+    // A slow upstream CA delays none of the other tasks.
+    await Promise.all([this.#upstreamTasks(holder), this.#ownTasks(holder)]);
+    // An upstream may just have certified a CA of ours.
+    await this.#crls.generateMissing(systemActor);
+  }
+
+  async #upstreamTasks(holder: string): Promise<void> {
+    if (await this.#context.store.lease('upstreams', holder, 60)) await this.#upstreams.tend();
+  }
+
+  async #ownTasks(holder: string): Promise<void> {
+    const context = this.#context;
+    const { store, clock, throttle, log } = context;
+    const tasks: Task[] = [];
+    // A short lease of its own: clients that wait for the end of a transaction were promised a time.
+    if (await store.lease('transactions', holder, 20))
+      tasks.push(
+        () => expireApprovals(context),
+        () => expireTransactions(context, this.#crls),
+      );
+    if (await store.lease('maintenance', holder, 60))
+      tasks.push(
+        () => settleIntents(context, clock.now() - intentGrace),
+        () => this.#crls.renewDue(),
+        () => linkRoots(context),
+        () => renewTlsCredential(context),
+        () => throttle.prune(),
+        () => pruneSessions(context),
+        async () => pruneLogs(context, await currentSettings(store)),
+        () => this.#anchors.anchorDue(),
+        () => tellOfExpiring(context),
+        () => pruneDeliveries(context),
+        () => countFinishedDays(context),
+      );
+    await inTurn(tasks, log);
+  }
+}
+
+/** Runs every task, whether or not another one failed. Throws the first failure at the end and logs the others. */
+async function inTurn(tasks: readonly Task[], log: Log): Promise<void> {
+  const failures: unknown[] = [];
+  for (const task of tasks) await task().catch((error) => failures.push(error));
+  const [first, ...others] = failures;
+  for (const error of others) log.error('maintenance failed', error);
+  if (failures.length > 0) throw first;
+}
