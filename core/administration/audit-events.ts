@@ -3,12 +3,12 @@ import { type AuditVerdict, verifyAudit } from '../audit/verify.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
-import type { ChainedEvent } from '../records/audit-event.ts';
+import { type NamedEvent, withObjectNames } from './audit-names.ts';
 
 export interface AuditEvents {
-  list(principal: Principal, query: Query<'auditEvent'>): Promise<Page<ChainedEvent>>;
+  list(principal: Principal, query: Query<'auditEvent'>): Promise<Page<NamedEvent>>;
   /** Faults: notFound. */
-  read(principal: Principal, id: number): Promise<ChainedEvent>;
+  read(principal: Principal, id: number): Promise<NamedEvent>;
   /** See `verifyAudit`. */
   verify(principal: Principal): Promise<AuditVerdict>;
 }
@@ -18,13 +18,15 @@ export function auditEvents({ store, vault }: Pick<Ports, 'store' | 'vault'>): A
   return {
     async list(principal, query) {
       demand(principal, 'audit.read');
-      return readsOf(store, principal).list('auditEvent', query);
+      const page = await readsOf(store, principal).list('auditEvent', query);
+      return { ...page, records: await withObjectNames(store, principal, page.records) };
     },
     async read(principal, id) {
       demand(principal, 'audit.read');
       const event = await store.get('auditEvent', id);
       if (!event) throw new Fault('notFound', 'there is no such audit event');
-      return event;
+      const [named] = await withObjectNames(store, principal, [event]);
+      return named ?? { ...event, objectName: null };
     },
     async verify(principal) {
       demand(principal, 'audit.read');

@@ -26,10 +26,23 @@ export interface Certificates
   create(principal: Principal, input: CertificateInput): Promise<StoredCertificate | Deferral>;
   /** With a new CRL. Faults: notFound, malformed with `field`, conflict. */
   revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
+  /** As `revoke`, for several certificates, with one new CRL of each CA. A certificate that cannot be revoked does not keep the others from it. */
+  revokeSeveral(
+    principal: Principal,
+    ids: readonly number[],
+    revocation: Revocation,
+  ): Promise<readonly RevocationResult[]>;
   /** The certificates above one, its issuer first. Faults: notFound. */
   above(principal: Principal, id: number): Promise<readonly Link[]>;
   /** The key that was made here: once, then it is destroyed. Faults: notFound, conflict when there is none. */
   takeKey(principal: Principal, id: number): Promise<TakenKey>;
+}
+
+/** What became of the revocation of one certificate. */
+export interface RevocationResult {
+  readonly id: number;
+  /** Why the certificate was not revoked. */
+  readonly problem?: string;
 }
 
 const inLists = ['good', 'hold', 'revoked'] as const;
@@ -63,6 +76,23 @@ export function certificates(context: Dependencies, crls: Crls): Certificates {
     ],
     removed: ({ id }) => discardHeldKey(context, id),
   });
+  /** Revokes one certificate, without a new CRL, and returns its CA. */
+  async function revoke({ actor }: Principal, id: number, revocation: Revocation): Promise<number> {
+    const record = await find(id);
+    if (revocation.invalidityDate !== undefined && revocation.invalidityDate > context.clock.now()) {
+      throw new Fault('malformed', 'this lies in the future', { field: 'invalidityDate' });
+    }
+    const configuration = await context.configuration.current();
+    const writes = [
+      ...(await revocationWrites(context, actor, record, revocation)),
+      ...(revocation.reason === 'removeFromCRL'
+        ? []
+        : deactivationWrites(context, configuration, actor, record)),
+    ];
+    await revokeUpstream(context, record, revocation.reason);
+    await store.commit(writes);
+    return record.ca;
+  }
   return {
     ...collection,
     async create(principal, input) {
@@ -72,23 +102,32 @@ export function certificates(context: Dependencies, crls: Crls): Certificates {
     },
     async revoke(principal, id, revocation) {
       demand(principal, 'certificates.revoke');
-      const record = await find(id);
-      if (revocation.invalidityDate !== undefined && revocation.invalidityDate > context.clock.now()) {
-        throw new Fault('malformed', 'this lies in the future', { field: 'invalidityDate' });
-      }
-      const { actor } = principal;
-      const configuration = await context.configuration.current();
-      const writes = [
-        ...(await revocationWrites(context, actor, record, revocation)),
-        ...(revocation.reason === 'removeFromCRL'
-          ? []
-          : deactivationWrites(context, configuration, actor, record)),
-      ];
-      await revokeUpstream(context, record, revocation.reason);
-      await store.commit(writes);
+      const ca = await revoke(principal, id, revocation);
       context.configuration.expire();
-      await crls.generateAfterRevocation([record.ca], actor);
+      await crls.generateAfterRevocation([ca], principal.actor);
       return find(id);
+    },
+    async revokeSeveral(principal, ids, revocation) {
+      demand(principal, 'certificates.revoke');
+      const cas = new Set<number>();
+      const results: RevocationResult[] = [];
+      try {
+        for (const id of new Set(ids)) {
+          try {
+            cas.add(await revoke(principal, id, revocation));
+            results.push({ id });
+          } catch (error) {
+            if (!(error instanceof Fault) || error.code === 'internal') throw error;
+            results.push({ id, problem: error.detail });
+          }
+        }
+      } finally {
+        if (cas.size > 0) {
+          context.configuration.expire();
+          await crls.generateAfterRevocation(cas, principal.actor);
+        }
+      }
+      return results;
     },
     async above(principal, id) {
       demand(principal, 'certificates.read');

@@ -33,15 +33,20 @@ export async function finishedDays(store: Store): Promise<IssuedByDay> {
 const decode = (setting: Setting | undefined): IssuedByDay =>
   setting ? settingContent<IssuedByDay>(setting) : {};
 
-/** An issuance that began before midnight may end after it. */
-export const isOver = (begins: number, now: number): boolean => begins + day + hour < now;
+/** Whether no more certificates come to a day: an issuance that began before midnight may end after it. */
+export const isOver = (begins: number, now: number, ends = begins + day): boolean => ends + hour < now;
 
-export async function issuedOn(store: Reads, begins: number): Promise<readonly Issued[]> {
+/** Counts what was issued on a day; `ends` is the midnight after it, in whichever time zone. */
+export async function issuedOn(
+  store: Reads,
+  begins: number,
+  ends = begins + day,
+): Promise<readonly Issued[]> {
   const tallies = await store.tally(
     'certificate',
     [
       { field: 'createdAt', is: 'greaterOrEqual', value: begins },
-      { field: 'createdAt', is: 'less', value: begins + day },
+      { field: 'createdAt', is: 'less', value: ends },
       { field: 'status', is: 'oneOf', value: ['good', 'hold', 'revoked'] },
     ],
     ['protocol', 'domain', 'profile'],

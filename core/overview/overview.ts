@@ -1,13 +1,19 @@
 import { demand, type Principal } from '../access/principal.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { Condition } from '../ports/store.ts';
+import type { CertificateStatus } from '../records/certificate.ts';
 import { day, days, finishedDays, type Issued, isOver, issuedOn, mostPerDay } from './issued.ts';
+import { localMidnights } from './local-days.ts';
 
 const mostExpiringPerDay = 10_000;
+const mostExpiring = 100_000;
 const mostCounted = 1_000_000;
 const mostNamed = 20;
 const mostEvents = 20_000;
-/** Whoever looks again within this sees the same. */
+/** Figures are read again after this time at the earliest. */
 const freshFor = 15_000;
+/** Days that are over in time zones other than UTC, kept in memory: a few years of days. */
+const mostPastDays = 2000;
 
 /** How many have this value; null where there is none. */
 export interface Share {
@@ -16,7 +22,7 @@ export interface Share {
 }
 
 export interface Issuance {
-  /** Thirty days in UTC, the last of them today. */
+  /** Thirty days of the time zone, the last of them today. */
   readonly days: readonly {
     readonly begins: number;
     readonly byProtocol: Readonly<Record<string, number>>;
@@ -29,12 +35,19 @@ export interface Issuance {
 }
 
 export interface Expiry {
-  /** The next thirty days, each of 24 hours from now on, and how many good certificates end in each. */
+  /** Today and the next 29 days of the time zone, and how many good certificates expire on each, from now on. */
   readonly days: readonly { readonly begins: number; readonly count: number; readonly isCapped: boolean }[];
   /** Certificates on record. */
   readonly total: number;
+  /** Good ones within their validity period. */
+  readonly active: number;
+  /** Past their validity period, and not revoked before. */
+  readonly expired: number;
   readonly revoked: number;
   readonly hold: number;
+  /** Good certificates that expire within 7 and 30 days from now. */
+  readonly expiringIn7Days: number;
+  readonly expiringIn30Days: number;
 }
 
 export interface Failures {
@@ -51,8 +64,10 @@ export interface DeviceCounts {
 
 /** What an administrator wants to see first. No figure costs more for a million records than for a hundred thousand. */
 export interface Overview {
-  issuance(principal: Principal): Promise<Issuance>;
-  expiry(principal: Principal): Promise<Expiry>;
+  /** Days are those of `timeZone`, an IANA name; default: UTC. Faults: malformed for an unknown one. */
+  issuance(principal: Principal, timeZone?: string): Promise<Issuance>;
+  /** As `issuance`. */
+  expiry(principal: Principal, timeZone?: string): Promise<Expiry>;
   /** What was refused or failed within a day, by kind. */
   failures(principal: Principal): Promise<Failures>;
   devices(principal: Principal): Promise<DeviceCounts>;
@@ -62,26 +77,27 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
   const { store, clock } = context;
   // All accounts share the figures, and what they cost: maintenance and enrolment do not wait for them.
   const reads = store.readsFor?.('overview') ?? store;
-  /** Days that are over, where maintenance has not come to count them yet: what was issued on them stays so. */
-  const past = new Map<number, readonly Issued[]>();
+  /** Days that are over and that maintenance has not counted (yet): those of UTC it counts, those of other time zones never. */
+  const past = new Map<string, readonly Issued[]>();
 
-  async function issued(begins: number): Promise<readonly Issued[]> {
-    const known = past.get(begins);
+  async function issued(begins: number, ends: number): Promise<readonly Issued[]> {
+    const key = `${begins} ${ends}`;
+    const known = past.get(key);
     if (known) return known;
-    const counted = await issuedOn(reads, begins);
-    if (isOver(begins, clock.now())) past.set(begins, counted);
+    const counted = await issuedOn(reads, begins, ends);
+    if (isOver(begins, clock.now(), ends)) past.set(key, counted);
+    for (const oldest of past.keys()) if (past.size > mostPastDays) past.delete(oldest);
     return counted;
   }
 
-  async function readIssuance(): Promise<Issuance> {
-    const today = Math.floor(clock.now() / day) * day;
-    for (const kept of past.keys()) if (kept < today - days * day) past.delete(kept);
+  async function readIssuance(midnights: readonly number[]): Promise<Issuance> {
     const finished = await finishedDays(store);
     const found: (Issuance['days'][number] & { readonly issued: readonly Issued[] })[] = [];
-    // One after the other: whoever asks for something else meanwhile has a turn.
-    for (let n = days - 1; n >= 0; n--) {
-      const begins = today - n * day;
-      const ofDay = finished[begins] ?? (await issued(begins));
+    // One day after the other, so that other requests have a turn in between.
+    for (const [n, ends] of midnights.slice(1).entries()) {
+      const begins = midnights[n] ?? ends;
+      const counted = begins % day === 0 && ends - begins === day ? finished[begins] : undefined;
+      const ofDay = counted ?? (await issued(begins, ends));
       const byProtocol = Object.fromEntries(sums(ofDay, ({ protocol }) => protocol));
       found.push({ begins, byProtocol, isCapped: total(ofDay) >= mostPerDay, issued: ofDay });
     }
@@ -93,35 +109,51 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
     };
   }
 
-  async function readExpiry(): Promise<Expiry> {
+  async function readExpiry(midnights: readonly number[]): Promise<Expiry> {
     const now = clock.now();
-    const [counts, total, revoked, hold] = await Promise.all([
-      Promise.all(
-        Array.from({ length: days }, (_, n) =>
-          reads.count(
-            'certificate',
-            [
-              { field: 'notValidAfter', is: 'greaterOrEqual', value: now + n * day },
-              { field: 'notValidAfter', is: 'less', value: now + (n + 1) * day },
-              { field: 'status', is: 'equal', value: 'good' },
-            ],
-            mostExpiringPerDay,
-          ),
+    const notBefore = (value: number) => ({ field: 'notValidAfter', is: 'greaterOrEqual', value }) as const;
+    const before = (value: number) => ({ field: 'notValidAfter', is: 'less', value }) as const;
+    const status = (...value: CertificateStatus[]) => ({ field: 'status', is: 'oneOf', value }) as const;
+    const count = (atMost: number, ...where: Condition<'certificate'>[]): Promise<number> =>
+      reads.count('certificate', where, atMost);
+    const expiring = (from: number, to: number, atMost: number): Promise<number> =>
+      count(atMost, notBefore(from), before(to), status('good'));
+    /** Few have another status than `good`, so that it is cheaper to subtract them than to look at the status of each. */
+    const without = async (range: Condition<'certificate'>, ...others: CertificateStatus[]) => {
+      const [all, subtracted] = await Promise.all([
+        count(mostCounted, range),
+        count(mostCounted, range, status(...others)),
+      ]);
+      return all >= mostCounted ? all : Math.max(0, all - subtracted);
+    };
+    const [counts, all, active, expired, revoked, hold, expiringIn7Days, expiringIn30Days] =
+      await Promise.all([
+        Promise.all(
+          midnights
+            .slice(1)
+            .map((ends, n) => expiring(Math.max(now, midnights[n] ?? now), ends, mostExpiringPerDay)),
         ),
-      ),
-      reads.count('certificate', [], mostCounted),
-      reads.count('certificate', [{ field: 'status', is: 'equal', value: 'revoked' }], mostCounted),
-      reads.count('certificate', [{ field: 'status', is: 'equal', value: 'hold' }], mostCounted),
-    ]);
+        count(mostCounted),
+        without(notBefore(now), 'intended', 'failed', 'hold', 'revoked'),
+        without(before(now), 'intended', 'failed', 'revoked'),
+        count(mostCounted, status('revoked')),
+        count(mostCounted, status('hold')),
+        expiring(now, now + 7 * day, mostExpiring),
+        expiring(now, now + 30 * day, mostExpiring),
+      ]);
     return {
-      days: counts.map((count, n) => ({
-        begins: now + n * day,
-        count,
-        isCapped: count >= mostExpiringPerDay,
+      days: counts.map((of, n) => ({
+        begins: midnights[n] ?? now,
+        count: of,
+        isCapped: of >= mostExpiringPerDay,
       })),
-      total,
+      total: all,
+      active,
+      expired,
       revoked,
       hold,
+      expiringIn7Days,
+      expiringIn30Days,
     };
   }
 
@@ -162,40 +194,47 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
     };
   }
 
+  // Time zones with the same midnights share their figures.
   const issuance = remembered(context, readIssuance);
   const expiry = remembered(context, readExpiry);
   const failures = remembered(context, readFailures);
   const devices = remembered(context, readDevices);
   return {
-    async issuance(principal) {
+    async issuance(principal, timeZone = 'UTC') {
       demand(principal, 'certificates.read');
-      return issuance();
+      return issuance(localMidnights(timeZone, clock.now(), 1 - days, days));
     },
-    async expiry(principal) {
+    async expiry(principal, timeZone = 'UTC') {
       demand(principal, 'certificates.read');
-      return expiry();
+      return expiry(localMidnights(timeZone, clock.now(), 0, days));
     },
     async failures(principal) {
       demand(principal, 'audit.read');
-      return failures();
+      return failures([]);
     },
     async devices(principal) {
       demand(principal, 'devices.read');
-      return devices();
+      return devices([]);
     },
   };
 }
 
-/** One reading for all who ask while it is fresh, or under way. */
-function remembered<T>({ clock }: Pick<Ports, 'clock'>, read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
-  return () => {
+/** Shares one reading among all requests with the same parameters, while it is fresh or still running. */
+function remembered<T>(
+  { clock }: Pick<Ports, 'clock'>,
+  read: (of: readonly number[]) => Promise<T>,
+): (of: readonly number[]) => Promise<T> {
+  const readings = new Map<string, { readonly at: number; readonly answer: Promise<T> }>();
+  return (of) => {
     const now = clock.now();
-    if (last && now - last.at < freshFor && now >= last.at) return last.answer;
-    const reading = { at: now, answer: read() };
-    last = reading;
+    for (const [key, { at }] of readings) if (now - at >= freshFor || now < at) readings.delete(key);
+    const key = of.join();
+    const known = readings.get(key);
+    if (known) return known.answer;
+    const reading = { at: now, answer: read(of) };
+    readings.set(key, reading);
     reading.answer.catch(() => {
-      if (last === reading) last = undefined;
+      if (readings.get(key) === reading) readings.delete(key);
     });
     return reading.answer;
   };

@@ -31,7 +31,7 @@ export async function toHttpResponse(web: Response): Promise<HttpResponse> {
   web.headers.forEach((value, name) => {
     headers[name] = value;
   });
-  const isTable = headers['content-type']?.startsWith('text/csv');
+  const isTable = /^(?:text\/csv|application\/jsonl)/.test(headers['content-type'] ?? '');
   const long = streamOf(web) ?? (isTable ? web.body : undefined);
   const body = long ?? new Uint8Array(await web.arrayBuffer());
   return { status: web.status, headers, body };

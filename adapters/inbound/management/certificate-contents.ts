@@ -28,7 +28,7 @@ import { readPublicKey } from '#core/x509/public-key.ts';
 import { timestamp } from './description.ts';
 import { dateTime, nullable } from './fields.ts';
 
-const said = Type.Object(
+export const said = Type.Object(
   {
     term: Type.String({
       description: 'what it is, as the standard calls it: `digitalSignature`, `dns`, `pathLength`',
@@ -37,7 +37,7 @@ const said = Type.Object(
   },
   { additionalProperties: false },
 );
-type Said = Static<typeof said>;
+export type Said = Static<typeof said>;
 
 const extensionSchema = Type.Object(
   {
@@ -171,15 +171,25 @@ const readers: Readonly<Record<string, (value: Uint8Array) => Said[]>> = {
   },
 };
 
-function explain({ oid: which, critical, value }: Extension): Static<typeof extensionSchema> {
-  let values: Said[] = [];
+/** What an extension says, term by term; empty where its value cannot be read. */
+export function explainValue(which: string, value: Uint8Array): Said[] {
   try {
-    values = readers[which]?.(value) ?? [];
+    return readers[which]?.(value) ?? [];
   } catch {
-    // What cannot be read is shown as it is.
+    return [];
   }
-  return { oid: which, name: names[which] ?? null, critical, values, value: hex(value) };
 }
+
+/** The name of an extension or a key purpose, as the standards call it. */
+export const nameOfOid = (which: string): string | undefined => names[which];
+
+const explain = ({ oid: which, critical, value }: Extension): Static<typeof extensionSchema> => ({
+  oid: which,
+  name: names[which] ?? null,
+  critical,
+  values: explainValue(which, value),
+  value: hex(value),
+});
 
 export const contentsExample: Static<typeof contentsSchema> = {
   version: 3,

@@ -3,6 +3,7 @@ import { nouns } from '#core/ports/nouns.ts';
 import type { Kind } from '#core/ports/store.ts';
 import { pendingResponse } from './deferral.ts';
 import type { Description, FieldDescription } from './description.ts';
+import { exportExamples, exportFormat } from './export.ts';
 import { isRequired, type WriteMode } from './input.ts';
 import { jsonResponse, type Operation } from './route.ts';
 
@@ -26,6 +27,7 @@ export function collectionOperations<K extends Kind, Input, View>(
     conflicts = {},
     deferred,
     example,
+    exported,
   } = description;
   const name = pascalCase(noun);
   const record = recordSchema(fields, true, name);
@@ -33,6 +35,11 @@ export function collectionOperations<K extends Kind, Input, View>(
   const listed = hasMore ? recordSchema(fields, false, `${name}Summary`) : record;
   const a = /^[aeiou]/i.test(noun) ? 'an' : 'a';
   const shown = shownExample(description);
+  const page = jsonResponse(
+    'A page of them, newest first unless `ordering` says otherwise.',
+    Type.Array(listed),
+    [pick(shown, fields, ({ detailOnly }) => !detailOnly)],
+  );
   const written = pick(example, fields, ({ readOnly }) => !readOnly);
   const replaced = pick(example, fields, (field) => isWritten(field, 'replace'));
   const changed = Object.fromEntries(Object.entries(replaced).slice(0, 1));
@@ -49,15 +56,13 @@ export function collectionOperations<K extends Kind, Input, View>(
       query: {
         ...Object.fromEntries(Object.entries(filters).map(([field, { schema }]) => [field, schema])),
         ...listQuery(fields),
+        ...(exported && { format: exportFormat }),
       },
       failures: { 400: 'A query parameter is not what it should be.' },
       responses: {
         200: {
-          ...jsonResponse(
-            'A page of them, newest first unless `ordering` says otherwise.',
-            Type.Array(listed),
-            [pick(shown, fields, ({ detailOnly }) => !detailOnly)],
-          ),
+          ...page,
+          content: { ...page.content, ...(exported && exportExamples(description)) },
           headers: { Link: '`<…>; rel="next"` names the next page, where there is one.' },
         },
       },

@@ -6,6 +6,7 @@ import { collectionOperations } from './collection-operations.ts';
 import { isDeferral, pending } from './deferral.ts';
 import type { Description } from './description.ts';
 import { HttpError, json } from './errors.ts';
+import { exportOf, readExportFormat } from './export.ts';
 import { readInput } from './input.ts';
 import { readListQuery } from './list-query.ts';
 import type { Route } from './route.ts';
@@ -27,7 +28,10 @@ export function collectionRoutes<K extends Kind, Input, View>(
       operation: { ...operations.list, permission: reads },
       handle: async (principal, request) => {
         const parameters = new URLSearchParams(request.query);
-        const page = await list(principal, readListQuery(description, parameters, gateway.now()));
+        const query = readListQuery(description, parameters, gateway.now());
+        const format = description.exported && readExportFormat(parameters);
+        if (format) return exportOf(description, format, query, (next) => list(principal, next));
+        const page = await list(principal, query);
         return json(
           200,
           page.records.map((view) => toJson(view, false)),

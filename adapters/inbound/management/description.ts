@@ -52,6 +52,8 @@ export interface Ordering {
 export interface Description<K extends Kind, Input, View> {
   readonly path: string;
   readonly tag: string;
+  /** The list can also be read as a file, whole: see `exportOf`. */
+  readonly exported?: true;
   /** What operations and schemas call one record and several; default: the words for its kind. */
   readonly noun?: readonly [one: string, many: string];
   readonly kind: K;

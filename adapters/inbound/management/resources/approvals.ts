@@ -8,6 +8,8 @@ import {
   type Portrait,
 } from '#core/records/approval.ts';
 import { approvalOperations, approvalProtocols } from '#core/records/approval-policy.ts';
+import { oid } from '#core/x509/oids.ts';
+import { explainValue, nameOfOid, type Said, said } from '../certificate-contents.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, until } from '../filters.ts';
@@ -32,6 +34,7 @@ const portrait = {
         oid: Type.String(),
         critical: Type.Boolean(),
         value: words('in words where it is a usual one, else hexadecimal'),
+        values: Type.Array(said, { description: 'the same term by term; empty where it cannot be read' }),
       },
       'ApprovalExtension',
     ),
@@ -222,7 +225,14 @@ export const approvals: Description<'approval', never, ApprovalView> = {
         subject_alternative_names: ['DNS:pump-7'],
         key_type: 'p-256',
         key_fingerprint: 'B5BB9D8014A0F9B1D61E21E796D78DCCDF1352F23CD32812F4850B878AE4944C',
-        extensions: [{ oid: '2.5.29.15', critical: true, value: 'digitalSignature' }],
+        extensions: [
+          {
+            oid: '2.5.29.15',
+            critical: true,
+            value: 'digitalSignature',
+            values: [{ term: 'digitalSignature' }],
+          },
+        ],
         issuer: 'CN=Postern Issuing CA 5F0C2A91,O=Postern',
         not_before: '2026-03-02T07:15:30.000',
         not_after: '2027-03-02T08:15:30.000',
@@ -295,8 +305,19 @@ const portraitJson = ({ subject, subjectAltNames, keyType, keyFingerprint, exten
   subject_alternative_names: subjectAltNames,
   key_type: keyType,
   key_fingerprint: keyFingerprint,
-  extensions,
+  extensions: extensions.map((one) => ({ ...one, values: explained(one) })),
 });
+
+/** Approvals keep the values of extensions in words or, where there were none, in hexadecimal. */
+function explained({ oid: which, value }: Portrait['extensions'][number]): readonly Said[] {
+  if (which === oid.keyUsage || which === oid.extendedKeyUsage) {
+    const terms = value.split(', ').filter((one) => one !== '');
+    return terms.map((one) =>
+      which === oid.keyUsage ? { term: one } : { term: nameOfOid(one) ?? 'purpose', text: one },
+    );
+  }
+  return /^(?:[0-9a-f]{2})+$/.test(value) ? explainValue(which, Buffer.from(value, 'hex')) : [];
+}
 
 type Revocations = Extract<ApprovalContent, { kind: 'revocation' }>['entries'];
 

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { NamedEvent } from '#core/administration/audit-names.ts';
 import type { ChainedEvent } from '#core/records/audit-event.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
@@ -22,9 +23,10 @@ const detail = Type.Record(
   Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
 );
 
-export const auditEvents: Description<'auditEvent', never, ChainedEvent> = {
+export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partial<NamedEvent>> = {
   path: '/api/audit-events',
   tag: 'audit',
+  exported: true,
   kind: 'auditEvent',
   permissions: { read: 'audit.read' },
   fields: {
@@ -35,6 +37,13 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent> = {
     object: {
       schema: Type.String({ description: '`certificate:17`; empty when there is none' }),
       ...ordered,
+    },
+    object_name: {
+      schema: nullable(
+        Type.String(),
+        'how that record is called now; null when it is deleted, has no name, or your role does not show it',
+      ),
+      ...shown,
     },
     outcome: { schema: Type.String({ enum: ['success', 'refused', 'failed'] }), ...ordered },
     detail: { schema: detail, ...shown },
@@ -48,17 +57,25 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent> = {
   filters: {
     action: equalText('action'),
     object: equalText('object'),
+    object_kind: {
+      schema: Type.String({ description: 'the kind of the object: `device`, `issuingCa`' }),
+      conditions: (text) =>
+        /^[A-Za-z]{1,40}$/.test(text.trim())
+          ? [{ field: 'object', is: 'startsWith', value: `${text.trim()}:` }]
+          : undefined,
+    },
     outcome: equalText('outcome'),
     actor: contains('actor', 'the kind, the name or the address of who did it', JSON.stringify),
     from: from('at'),
     to: until('at'),
   },
-  toJson: ({ id, at, actor, action, object, outcome, detail, chain, sequence, hash }) => ({
+  toJson: ({ id, at, actor, action, object, objectName = null, outcome, detail, chain, sequence, hash }) => ({
     id,
     created_at: timestamp(at),
     actor,
     action,
     object,
+    object_name: objectName,
     outcome,
     detail,
     chain,
@@ -71,6 +88,7 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent> = {
     actor: { kind: 'user', id: 1, name: 'admin', address: '192.0.2.7' },
     action: 'device.create',
     object: 'device:7',
+    object_name: 'pump-7',
     outcome: 'success',
     detail: { commonName: 'pump-7' },
     chain: '6a4c1c6e-3f0e-4f5c-9d6b-8c1f6f1f2a11',

@@ -4,10 +4,10 @@ import type { Gateway } from '#core/gateway.ts';
 import { type RevocationReason, revocationReasonCodes } from '#core/x509/extensions/revocation.ts';
 import { readBody } from '../body.ts';
 import { recordId } from '../collection.ts';
-import { recordSchema, shownExample } from '../collection-operations.ts';
+import { inputSchema, recordSchema, shownExample } from '../collection-operations.ts';
 import type { FieldDescription } from '../description.ts';
 import { json, ValidationError } from '../errors.ts';
-import { text } from '../fields.ts';
+import { nullable, reference, text } from '../fields.ts';
 import { attachment } from '../files.ts';
 import { readInput } from '../input.ts';
 import { jsonResponse, type Route } from '../route.ts';
@@ -16,7 +16,11 @@ import { certificates } from './certificates.ts';
 const { path, tag } = certificates;
 
 /** What can be done with a certificate beyond reading and renaming it. */
-export const certificateRoutes = (gateway: Gateway): readonly Route[] => [revoke(gateway), pkcs12(gateway)];
+export const certificateRoutes = (gateway: Gateway): readonly Route[] => [
+  revoke(gateway),
+  revokeSeveral(gateway),
+  pkcs12(gateway),
+];
 
 const names = Object.keys(revocationReasonCodes) as RevocationReason[];
 const reasonOf = (code: unknown): RevocationReason | undefined =>
@@ -90,6 +94,62 @@ const revoke = (gateway: Gateway): Route => ({
       ...(invalidityDate !== undefined && { invalidityDate: readMoment('invalidity_date', invalidityDate) }),
     });
     return json(200, certificates.toJson(record, true));
+  },
+});
+
+const mostRevoked = 100;
+
+const severalFields = {
+  ids: {
+    schema: Type.Array(reference('a certificate'), { minItems: 1, maxItems: mostRevoked, uniqueItems: true }),
+    required: true,
+  },
+  reason: reasonField('default: unspecified', commonReasons),
+} as const satisfies Record<string, FieldDescription>;
+
+const revokeSeveral = (gateway: Gateway): Route => ({
+  method: 'POST',
+  path: `${path}/revoke`,
+  operation: {
+    id: 'revokeCertificates',
+    tag,
+    summary: 'Revoke or suspend several certificates',
+    description: `At most ${mostRevoked}. Each CA then issues one new CRL. The response says of each certificate what became of it: one that cannot be revoked does not keep the others from being revoked.`,
+    permission: 'certificates.revoke',
+    body: {
+      schema: inputSchema(severalFields, 'create', 'RevocationsInput'),
+      example: { ids: [31, 32], reason: 'superseded' },
+    },
+    responses: {
+      200: jsonResponse(
+        'What became of each certificate.',
+        Type.Array(
+          Type.Object(
+            {
+              id: Type.Integer(),
+              revoked: Type.Boolean(),
+              detail: nullable(Type.String(), 'why the certificate was not revoked'),
+            },
+            { $id: 'RevocationResult', additionalProperties: false },
+          ),
+        ),
+        [
+          { id: 31, revoked: true, detail: null },
+          { id: 32, revoked: false, detail: 'the certificate is revoked already' },
+        ],
+      ),
+    },
+  },
+  async handle(principal, request) {
+    const { ids, reason = 'unspecified' } = readInput(severalFields, await readBody(request), 'create') as {
+      ids: readonly number[];
+      reason?: RevocationReason;
+    };
+    const results = await gateway.certificates.revokeSeveral(principal, ids, { reason });
+    return json(
+      200,
+      results.map(({ id, problem = null }) => ({ id, revoked: problem === null, detail: problem })),
+    );
   },
 });
 

@@ -3,6 +3,7 @@ import { decodeCertificationRequest } from '#adapters/wire/certification-request
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { CertificateInput } from '#core/enrolment/issue-by-name.ts';
 import { atField } from '#core/fault.ts';
+import type { Condition } from '#core/ports/store.ts';
 import type { StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
@@ -10,7 +11,7 @@ import { formatDistinguishedName } from '#core/x509/name.ts';
 import { wholeSecond } from '#core/x509/validity.ts';
 import { type Description, type Filter, timestamp } from '../description.ts';
 import { dateTime, file, nullable, reference, text } from '../fields.ts';
-import { equalInteger, equalSerialNumber, equalText, within } from '../filters.ts';
+import { equalInteger, equalSerialNumber, equalText, from, until, within } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
 import { keyType } from './key-type.ts';
 
@@ -36,11 +37,39 @@ const endsWithin: Filter<'certificate'> = {
   },
 };
 
+/** What a certificate is worth now, as people speak of it: unlike `status`, it knows the validity period. */
+const states = {
+  active: (now) => [
+    { field: 'status', is: 'equal', value: 'good' },
+    { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
+  ],
+  expired: (now) => [
+    { field: 'status', is: 'oneOf', value: ['good', 'hold'] },
+    { field: 'notValidAfter', is: 'less', value: wholeSecond(now) },
+  ],
+  hold: (now) => [
+    { field: 'status', is: 'equal', value: 'hold' },
+    { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
+  ],
+  revoked: () => [{ field: 'status', is: 'equal', value: 'revoked' }],
+} as const satisfies Record<string, (now: number) => readonly Condition<'certificate'>[]>;
+
+const inState: Filter<'certificate'> = {
+  schema: Type.String({
+    enum: Object.keys(states),
+    description:
+      'active: good and not expired; expired: good or on hold, and past notAfter; hold: on hold and not expired; revoked',
+  }),
+  conditions: (text, now) =>
+    Object.hasOwn(states, text) ? states[text as keyof typeof states](now) : undefined,
+};
+
 type Input = Omit<CertificateInput, 'csr'> & { readonly csr?: string | Uint8Array };
 
 export const certificates: Description<'certificate', Input, StoredCertificate> = {
   path: '/api/certificates',
   tag: 'certificates',
+  exported: true,
   kind: 'certificate',
   permissions: { read: 'certificates.read', write: 'certificates.write', create: 'certificates.issue' },
   fields: {
@@ -100,9 +129,17 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     not_valid_before: within('notValidBefore'),
     serial_number: equalSerialNumber('serialNumber'),
     status: equalText('status'),
+    state: inState,
     expires_within: endsWithin,
+    expires_from: from('notValidAfter'),
+    expires_to: until('notValidAfter'),
+    created_from: from('createdAt'),
+    created_to: until('createdAt'),
     device: equalInteger('device'),
     domain: equalInteger('domain'),
+    issuing_ca: equalInteger('ca'),
+    cert_profile: equalInteger('profile'),
+    protocol: equalText('protocol'),
   },
   toJson: (record, detail) => ({
     id: record.id,

@@ -16,6 +16,11 @@ const shares = (member: string) =>
 const shareJson = (member: string, of: readonly Share[]) =>
   of.map(({ id, count }) => ({ [member]: id, count }));
 
+const timeZone = Type.String({
+  maxLength: 64,
+  description: 'IANA name of the time zone whose calendar days are counted, `Europe/Berlin`; default: UTC',
+});
+
 /** Figures for a first look, each cheap however many records there are. */
 export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
   figure({
@@ -23,6 +28,7 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
     id: 'readIssuance',
     summary: 'Certificates issued on each of the last thirty days',
     permission: 'certificates.read',
+    byDay: true,
     schema: Type.Object(
       {
         days: Type.Array(
@@ -45,8 +51,8 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
       by_domain: [{ domain: 1, count: 127 }],
       by_profile: [{ cert_profile: 2, count: 127 }],
     },
-    async read(principal) {
-      const { days, byDomain, byProfile } = await overview.issuance(principal);
+    async read(principal, timeZone) {
+      const { days, byDomain, byProfile } = await overview.issuance(principal, timeZone);
       return {
         days: days.map(({ begins, byProtocol, isCapped }) => ({
           begins: timestamp(begins),
@@ -62,30 +68,46 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
     name: 'expiry',
     id: 'readExpiry',
     summary:
-      'Good certificates that end on each of the next thirty days, and how many certificates there are',
+      'Certificates that expire today and on each of the next 29 days, and how many certificates there are',
     permission: 'certificates.read',
+    byDay: true,
     schema: Type.Object(
       {
         days: Type.Array(
           Type.Object(
-            { begins: dateTime('24 hours begin'), count: Type.Integer(), is_capped: capped },
+            {
+              begins: dateTime('midnight'),
+              count: Type.Integer({ description: 'good certificates that expire on this day, from now on' }),
+              is_capped: capped,
+            },
             closed,
           ),
         ),
         total: Type.Integer({ description: 'certificates on record, a million at most' }),
+        active: Type.Integer({ description: 'good and within the validity period, a million at most' }),
+        expired: Type.Integer({ description: 'expired and not revoked, a million at most' }),
         revoked: Type.Integer(),
         hold: Type.Integer(),
+        expiring_in_7_days: Type.Integer({ description: 'good, and expiring within 168 hours' }),
+        expiring_in_30_days: Type.Integer({ description: 'good, and expiring within 720 hours' }),
       },
       { $id: 'Expiry', ...closed },
     ),
     example: {
-      days: [{ begins: '2026-03-02T08:15:30.000', count: 3, is_capped: false }],
+      days: [{ begins: '2026-03-02T00:00:00.000', count: 3, is_capped: false }],
       total: 5120,
+      active: 4904,
+      expired: 198,
       revoked: 17,
       hold: 1,
+      expiring_in_7_days: 12,
+      expiring_in_30_days: 40,
     },
-    async read(principal) {
-      const { days, ...counts } = await overview.expiry(principal);
+    async read(principal, timeZone) {
+      const { days, expiringIn7Days, expiringIn30Days, ...counts } = await overview.expiry(
+        principal,
+        timeZone,
+      );
       return {
         days: days.map(({ begins, count, isCapped }) => ({
           begins: timestamp(begins),
@@ -93,6 +115,8 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
           is_capped: isCapped,
         })),
         ...counts,
+        expiring_in_7_days: expiringIn7Days,
+        expiring_in_30_days: expiringIn30Days,
       };
     },
   }),
@@ -143,6 +167,7 @@ function figure({
   id,
   summary,
   permission,
+  byDay = false,
   schema,
   example,
   read,
@@ -151,9 +176,14 @@ function figure({
   readonly id: string;
   readonly summary: string;
   readonly permission: Permission;
+  /** The figures are of days, whose midnights depend on the time zone. */
+  readonly byDay?: boolean;
   readonly schema: TSchema;
   readonly example: unknown;
-  readonly read: (principal: Parameters<Route['handle']>[0]) => Promise<unknown>;
+  readonly read: (
+    principal: Parameters<Route['handle']>[0],
+    timeZone: string | undefined,
+  ) => Promise<unknown>;
 }): Route {
   return {
     method: 'GET',
@@ -163,8 +193,10 @@ function figure({
       tag: 'overview',
       summary,
       permission,
+      ...(byDay && { query: { time_zone: timeZone }, failures: { 400: 'There is no such time zone.' } }),
       responses: { 200: jsonResponse('The figures.', schema, example) },
     },
-    handle: async (principal) => json(200, await read(principal)),
+    handle: async (principal, { query }) =>
+      json(200, await read(principal, new URLSearchParams(query).get('time_zone') || undefined)),
   };
 }

@@ -76,6 +76,20 @@ describe('an approval', () => {
       requested: [],
       outcome: ['1.3.6.1.5.5.7.3.1'],
     });
+    const terms = Object.fromEntries(
+      outcome.extensions.map(
+        ({ oid, values }: { oid: string; values: { term: string; text?: string }[] }) => [
+          oid,
+          values.map(({ term, text }) => [term, text]),
+        ],
+      ),
+    );
+    expect(terms).toMatchObject({
+      '2.5.29.14': [['keyIdentifier', expect.stringMatching(/^[0-9A-F]{40}$/)]],
+      '2.5.29.35': [['keyIdentifier', expect.stringMatching(/^[0-9A-F]{40}$/)]],
+      '2.5.29.31': [['uri', expect.stringMatching(/^http:.*crl/)]],
+      '2.5.29.37': [['serverAuth', '1.3.6.1.5.5.7.3.1']],
+    });
     const base64 = body.request.split('\n').slice(1, -2).join('');
     expect(Buffer.from(base64, 'base64').equals(csr)).toBe(true);
   });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { audit } from '#core/audit/record.ts';
 import { type Api, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 
@@ -25,6 +26,7 @@ test('an event says who did what to what', async () => {
       actor: { kind: 'user', id: 1, name: 'admin', address: '192.0.2.1' },
       action: 'device.create',
       object: 'device:2',
+      object_name: 'pump-2',
       outcome: 'success',
       detail: {},
       chain: expect.any(String),
@@ -55,6 +57,64 @@ test.each([
 test.each(['from=yesterday', 'to=2026-13-01', 'ordering=detail'])('%s is refused', async (query) => {
   const { status, body } = await api.get(`/api/audit-events/?${query}`);
   expect([status, Object.keys(body)]).toEqual([400, [query.split('=')[0]!]]);
+});
+
+test('a name is shown only to those who may see the record', async () => {
+  const { body: role } = await api.post('/api/roles/', {
+    unique_name: 'Auditor 2',
+    permissions: ['audit.read'],
+  });
+  await api.post('/api/users/', { username: 'mo', password: 'a long password', role: role.id });
+  const { body } = await (await api.as('mo', 'a long password')).get(
+    '/api/audit-events/?action=device.create&limit=1',
+  );
+  expect(body[0]).toMatchObject({ object: 'device:2', object_name: null });
+});
+
+test('events of one kind of object are listed', async () => {
+  const { body } = await api.get('/api/audit-events/?object_kind=device');
+  expect(body.map(({ object }: { object: string }) => object)).toEqual(['device:2', 'device:1']);
+  expect((await api.get('/api/audit-events/?object_kind=device:1')).status).toBe(400);
+});
+
+describe('the export', () => {
+  test('has every event that matches, however many a page has, as CSV with the members of the actor', async () => {
+    const { headers, text } = await api.get('/api/audit-events/?action=device.create&format=csv&limit=1');
+    expect(headers['content-disposition']).toBe('attachment; filename="audit-events.csv"');
+    const [header, ...rows] = text.trimEnd().split('\r\n');
+    expect(header).toBe(
+      'id,created_at,actor_kind,actor_id,actor_name,actor_address,action,object,object_name,outcome,detail,chain,sequence,hash',
+    );
+    expect(rows.map((row) => row.split(',').slice(2, 10))).toEqual([
+      ['user', '1', 'admin', '192.0.2.1', 'device.create', 'device:2', 'pump-2', 'success'],
+      ['user', '1', 'admin', '192.0.2.1', 'device.create', 'device:1', 'pump-1', 'success'],
+    ]);
+  });
+
+  test('has an object on each line as JSON lines', async () => {
+    const { headers, text } = await api.get('/api/audit-events/?action=device.create&format=jsonl');
+    expect(headers['content-type']).toBe('application/jsonl; charset=utf-8');
+    const { body } = await api.get('/api/audit-events/?action=device.create');
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(body);
+  });
+
+  test('goes on past the records that are read at a time', async () => {
+    await site.store.commit(
+      Array.from({ length: 2100 }, () => audit(site, site.admin.actor, { action: 'test.bulk', object: '' })),
+    );
+    const { text } = await api.get('/api/audit-events/?action=test.bulk&format=csv');
+    expect(text.trimEnd().split('\r\n')).toHaveLength(2101);
+  });
+
+  test('is refused in an unknown format', async () => {
+    const { status, body } = await api.get('/api/audit-events/?format=xml');
+    expect([status, body]).toEqual([400, { format: ['one of json, csv, jsonl is expected'] }]);
+  });
 });
 
 test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('nobody can %s an event', async (method) => {

@@ -329,6 +329,15 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'metrics', () => admin.get('/metrics')],
   [200, 'what was issued', () => admin.get('/api/overview/issuance/')],
   [200, 'what ends', () => admin.get('/api/overview/expiry/')],
+  [
+    200,
+    'what was issued on days of Berlin',
+    () => admin.get('/api/overview/issuance/?time_zone=Europe/Berlin'),
+  ],
+  [400, 'what was issued on days of Mars', () => admin.get('/api/overview/issuance/?time_zone=Mars')],
+  [400, 'what ends on days of Mars', () => admin.get('/api/overview/expiry/?time_zone=Mars')],
+  [200, 'certificates as a table', () => admin.get('/api/certificates/?format=csv')],
+  [200, 'certificates line by line', () => admin.get('/api/certificates/?format=jsonl')],
   [200, 'what failed', () => admin.get('/api/overview/failures/')],
   [200, 'how many devices', () => admin.get('/api/overview/devices/')],
   [200, 'the hierarchy of CAs', () => admin.get('/api/ca-hierarchy/')],
@@ -454,6 +463,7 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'what happened to it', async () => admin.get(`/api/devices/${await kept()}/events/`)],
   [200, 'a certificate and its key', async () => pkcs12(await issued())],
   [409, 'its key once more', async () => pkcs12(await idOf('/api/certificates/?search=once'))],
+  [200, 'several revocations', () => admin.post('/api/certificates/revoke/', { ids: [9999] })],
   [200, 'a revocation', async () => revoke(await issued())],
   [409, 'a second one', async () => revoke(await idOf('/api/certificates/?status=revoked'))],
 ];
