@@ -33,12 +33,12 @@ describe('layers', () => {
   test('an import upwards, sideways or of an unknown folder is seen', () => {
     const planted: ImportGraph = new Map([
       ['core/der/reader.ts', ['core/x509/name.ts']],
-      ['core/security/levels.ts', ['core/storage/retry.ts']],
+      ['core/security/levels.ts', ['core/storage/commit.ts']],
       ['core/elsewhere/file.ts', []],
     ]);
     expect(layerStrays(planted)).toEqual([
       'core/der/reader.ts: imports core/x509/name.ts, which is not in a lower layer',
-      'core/security/levels.ts: imports core/storage/retry.ts, which is not in a lower layer',
+      'core/security/levels.ts: imports core/storage/commit.ts, which is not in a lower layer',
       'core/elsewhere/file.ts: core/elsewhere is in no layer',
     ]);
   });

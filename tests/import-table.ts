@@ -93,6 +93,7 @@ const importTable: readonly Row[] = [
       ...inbound.may,
       'core/x509/',
       'core/der/bytes.ts',
+      'core/der/time.ts',
       'core/access/permissions.ts',
       'core/records/approval.ts',
       'core/records/approval-policy.ts',
@@ -104,7 +105,7 @@ const importTable: readonly Row[] = [
       'core/ports/nouns.ts',
       'core/profiles/language.ts',
       'core/security/levels.ts',
-      'core/records/truststore.ts',
+      'core/records/domain.ts',
       'core/records/webhook.ts',
     ],
     packages: {

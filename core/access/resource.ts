@@ -13,7 +13,7 @@ import {
   type Values,
   type Write,
 } from '../ports/store.ts';
-import { idOf } from '../storage/made.ts';
+import { idOf } from '../storage/commit.ts';
 import { hiddenProblem } from '../x509/visible.ts';
 import type { Permission } from './permissions.ts';
 import { demand, type Principal, readsOf } from './principal.ts';

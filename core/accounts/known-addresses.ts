@@ -1,6 +1,5 @@
 import { Fault } from '../fault.ts';
-import type { Log } from '../ports/logs.ts';
-import type { Clock } from '../ports/platform.ts';
+import type { Clock, Log } from '../ports/platform.ts';
 import type { Condition, Store, Write } from '../ports/store.ts';
 import { type Attempt, subjectsOf } from './throttle-subjects.ts';
 

@@ -1,5 +1,5 @@
 import { Fault } from '../fault.ts';
-import type { Passwords } from '../ports/passwords.ts';
+import type { Passwords } from '../ports/platform.ts';
 import { hasHidden } from '../x509/visible.ts';
 
 const shortest = 8;

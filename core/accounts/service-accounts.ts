@@ -7,7 +7,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { ServiceAccount } from '../records/account.ts';
 import { newSecret } from '../security/secrets.ts';
-import { hasChanged, retried } from '../storage/retry.ts';
+import { hasChanged, retried } from '../storage/commit.ts';
 import { grantableRole } from './roles.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}

@@ -5,7 +5,7 @@ import type { Ports } from '../ports/ports.ts';
 import { newHandle, type Write } from '../ports/store.ts';
 import type { Session, User } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';
-import { commitFor } from '../storage/made.ts';
+import { commitFor } from '../storage/commit.ts';
 
 type Dependencies = Pick<Ports, 'clock' | 'log' | 'store'>;
 

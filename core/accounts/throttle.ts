@@ -1,6 +1,5 @@
 import { Fault } from '../fault.ts';
-import type { Log } from '../ports/logs.ts';
-import type { Clock } from '../ports/platform.ts';
+import type { Clock, Log } from '../ports/platform.ts';
 import type { LoginLimits } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import { FailureCounters } from './failure-counters.ts';

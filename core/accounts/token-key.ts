@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Setting } from '../ports/store.ts';
+import type { Setting } from '../records/setting.ts';
 import { secretContext } from '../security/secrets.ts';
 
 type Sealing = Pick<Ports, 'store' | 'vault'>;

@@ -4,7 +4,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { User } from '../records/account.ts';
-import { retried } from '../storage/retry.ts';
+import { retried } from '../storage/commit.ts';
 import { settingWrite } from '../storage/setting-content.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';

@@ -3,7 +3,7 @@ import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import type { Crls } from '../ca/crls.ts';
 import { discardHeldKey, type TakenKey, takeHeldKey } from '../ca/held-key.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
-import { type Link, linksAbove } from '../configuration/ca-links.ts';
+import { type Link, linksAbove } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { type CertificateInput, issueByName } from '../enrolment/issue-by-name.ts';
 import { Fault } from '../fault.ts';

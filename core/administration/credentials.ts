@@ -4,12 +4,12 @@ import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { replaceActive } from '../ca/own-credentials.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { type Credential, credentialType } from '../records/credential.ts';
-import { retried } from '../storage/retry.ts';
-import { hasExpired } from '../x509/validity.ts';
+import { retried } from '../storage/commit.ts';
 import { type CredentialInput, makeCredential } from './make-credential.ts';
 
 interface Dependencies

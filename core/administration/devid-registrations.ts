@@ -2,7 +2,7 @@ import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { DevidRegistration } from '../records/devid-registration.ts';
+import type { DevidRegistration } from '../records/domain.ts';
 import { demandIdevidTruststore } from './idevid-truststore.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}

@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import { intendedUsage } from '../records/truststore.ts';
+import { intendedUsage } from '../records/domain.ts';
 
 /** Faults: malformed, with the field, unless there is such a truststore and it is for IDevIDs. */
 export async function demandIdevidTruststore(

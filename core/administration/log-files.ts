@@ -2,7 +2,7 @@ import { demand, type Principal } from '../access/principal.ts';
 import { audit, systemActor } from '../audit/record.ts';
 import type { RuntimeSettings } from '../configuration/runtime-settings.ts';
 import { Fault } from '../fault.ts';
-import type { LogFile } from '../ports/log-files.ts';
+import type { LogFile } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'logFiles' | 'store'> {}

@@ -13,7 +13,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
-import { caShortcoming } from '../security/authority.ts';
+import { caShortcoming } from '../security/demands.ts';
 import {
   importKey,
   keyStoreNamed,
@@ -21,8 +21,8 @@ import {
   type NamedKeyStore,
   withNewKey,
 } from '../signing/key-stores.ts';
+import { commitFor } from '../storage/commit.ts';
 import { everyRecord } from '../storage/every-record.ts';
-import { commitFor } from '../storage/made.ts';
 import { certifyCa } from '../upstream/certify-ca.ts';
 import { upstreamChain } from '../upstream/chain.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';

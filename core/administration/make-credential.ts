@@ -19,7 +19,7 @@ import { credentialType } from '../records/credential.ts';
 import { issuingCaType } from '../records/issuing-ca.ts';
 import { keyShortcoming } from '../security/demands.ts';
 import { importKey, keyStoreNamed, withNewKey } from '../signing/key-stores.ts';
-import { commitFor } from '../storage/made.ts';
+import { commitFor } from '../storage/commit.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { type Facts, factsOf } from '../x509/facts.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';

@@ -9,7 +9,7 @@ import type { ProfileRules } from '../profiles/language.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
 import { shippedProfiles } from '../profiles/shipped.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
-import type { CertificateProfile } from '../records/profile.ts';
+import type { CertificateProfile } from '../records/domain.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
 
 interface Dependencies

@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Kind, Records, Write } from '../ports/store.ts';
 import { secretContext } from '../security/secrets.ts';
-import { webhookSecretContext } from '../webhooks/secret.ts';
+import { webhookSecretContext } from '../webhooks/receiver.ts';
 
 type Dependencies = Pick<Ports, 'store' | 'vault'>;
 

@@ -12,9 +12,8 @@ import type { Ports } from '../ports/ports.ts';
 
 import { isStricter, type SecurityLevel } from '../security/levels.ts';
 import { settingWrite } from '../storage/setting-content.ts';
-import { isHostPattern } from '../webhooks/hosts.ts';
-import { type LevelView, securityLevelViews } from './level-views.ts';
-import { obstacles } from './obstacles.ts';
+import { isHostPattern } from '../webhooks/receiver.ts';
+import { type LevelView, obstacles, securityLevelViews } from './security-levels.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 

@@ -1,13 +1,12 @@
 import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
 import { hex } from '../der/bytes.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
-import { type Credential, credentialType } from '../records/credential.ts';
-import type { SignedMessage } from '../records/signed-message.ts';
+import { type Credential, credentialType, type SignedMessage } from '../records/credential.ts';
 import { type HashName, signatureHash } from '../x509/algorithm.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'store'> {}
 

@@ -2,10 +2,10 @@ import { type Resource, resource } from '../access/resource.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Truststore } from '../records/truststore.ts';
+import type { Truststore } from '../records/domain.ts';
 import { fingerprint, parseCertificate } from '../x509/certificate.ts';
+import { proven, readCertificate } from '../x509/facts.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
-import { proven, readCertificate } from '../x509/readable-certificate.ts';
 import { demandUsageUnused } from './idevid-truststore.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}

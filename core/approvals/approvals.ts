@@ -10,7 +10,7 @@ import {
   largeFields,
 } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
-import { retried } from '../storage/retry.ts';
+import { retried } from '../storage/commit.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}

@@ -8,8 +8,7 @@ import type { Approval, ApprovalContent } from '../records/approval.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
-import { commitFor } from '../storage/made.ts';
-import { retried } from '../storage/retry.ts';
+import { commitFor, retried } from '../storage/commit.ts';
 import { overdueWrites } from './expiry.ts';
 import { forgottenWrites, openedApproval, openedWrites, supersededWrites } from './transitions.ts';
 

@@ -3,7 +3,7 @@ import type { LoadedCa } from '../configuration/configuration.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import type { CertificateContent, Difference, Portrait } from '../records/approval.ts';
 import { attributeTypeOf } from '../x509/attribute-type.ts';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Vault } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { AuditHead, Store } from '../ports/store.ts';
-import type { Vault } from '../ports/vault.ts';
 import type { AuditEvent } from '../records/audit-event.ts';
 import { secretContext } from '../security/secrets.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';

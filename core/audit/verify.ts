@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
+import type { Vault } from '../ports/platform.ts';
 import type { AuditHead, Store } from '../ports/store.ts';
-import type { Vault } from '../ports/vault.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 import { type Anchor, allHeads, anchorAction, digestOf, newestAnchor, openAnchor } from './anchor.ts';
 import { chainHash, genesis } from './chain.ts';

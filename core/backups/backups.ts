@@ -9,7 +9,7 @@ import type { BackupFile, BackupLocation } from '../ports/backups.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
-import type { Backup } from '../records/backup.ts';
+import type { Backup } from '../records/setting.ts';
 import { readLocation } from './location.ts';
 import { type RestoreAsk, type RestoreResult, settleRestore } from './settle.ts';
 

@@ -4,6 +4,7 @@ import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites } from '../ca/revocation.ts';
 import type { SetAside, WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';
@@ -15,7 +16,6 @@ import { everyRecord } from '../storage/every-record.ts';
 import { formatSerial, parseCertificate } from '../x509/certificate.ts';
 import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
 import { readPublicKey, verifySignature } from '../x509/public-key.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
 

@@ -1,7 +1,7 @@
 import { audit } from '../audit/record.ts';
+import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { readCa } from '../configuration/load-record.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import { type Commission, forItself, issue } from '../issuance/issue.ts';
@@ -13,12 +13,12 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
-import type { KeyReference } from '../records/key-reference.ts';
+import type { KeyReference } from '../records/credential.ts';
 import { keyShortcoming, validityShortcoming } from '../security/demands.ts';
 import { guardedKey } from '../signing/guarded-key.ts';
+import { localIssuer } from '../signing/issuers.ts';
 import { generateKey, keyStoreNamed, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
-import { localIssuer } from '../signing/local-issuer.ts';
-import { commitFor } from '../storage/made.ts';
+import { commitFor } from '../storage/commit.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { fingerprint, subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
@@ -32,9 +32,9 @@ import {
 } from '../x509/extensions/locations.ts';
 import { basicConstraintsExtension, keyUsageExtension } from '../x509/extensions/usage.ts';
 import { demandUnfactored } from '../x509/factorable-rsa.ts';
+import { proven } from '../x509/facts.ts';
 import { commonName, type Name } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
-import { proven } from '../x509/readable-certificate.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'ownKeyStores' | 'store'>,

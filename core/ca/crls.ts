@@ -1,19 +1,19 @@
 import { audit, systemActor } from '../audit/record.ts';
+import { sameIssuer } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { sameIssuer } from '../configuration/same-issuer.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import { signByCa } from '../signing/key-stores.ts';
+import { retried } from '../storage/commit.ts';
 import { everyRecord } from '../storage/every-record.ts';
-import { retried } from '../storage/retry.ts';
 import { defaultSignatureAlgorithm } from '../x509/algorithm.ts';
 import { subjectKeyIdentifierOf } from '../x509/certificate.ts';
 import { buildCrl, type RevokedEntry } from '../x509/crl.ts';
 import { keyIdentifier, readPublicKey, verifyLongMessage } from '../x509/public-key.ts';
-import { hasExpired } from '../x509/validity.ts';
 import { deleteOldParts, storeInParts, withParts } from './crl-parts.ts';
 
 interface Dependencies

@@ -1,6 +1,7 @@
 import { systemActor } from '../audit/record.ts';
+import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault, toFault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
 import type { Preparation } from '../issuance/prepare.ts';
@@ -18,7 +19,6 @@ import {
 import { keyUsageExtension } from '../x509/extensions/usage.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';
 import { keyIdentifier, type PublicKey, readPublicKey } from '../x509/public-key.ts';
-import { hasExpired } from '../x509/validity.ts';
 import { credentialWrites } from './own-credentials.ts';
 
 interface Dependencies

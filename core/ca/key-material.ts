@@ -2,11 +2,10 @@ import { Fault, toFault } from '../fault.ts';
 import { hasRoom, isSelfSigned } from '../x509/ca-chain.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { demandUnfactored } from '../x509/factorable-rsa.ts';
-import { factsOf } from '../x509/facts.ts';
+import { factsOf, proven, readCertificate } from '../x509/facts.ts';
 import { sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
 import { readPublicKey } from '../x509/public-key.ts';
-import { proven, readCertificate } from '../x509/readable-certificate.ts';
 
 /** A certificate from outside, with its private key unless that is in a key store already. DER. */
 export interface KeyMaterial {

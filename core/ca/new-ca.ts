@@ -1,4 +1,5 @@
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import { hasExpired } from '../der/time.ts';
 import { atField, Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { addDuration, parseDuration } from '../profiles/duration.ts';
@@ -6,7 +7,6 @@ import { everyRecord } from '../storage/every-record.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { hasRoom } from '../x509/ca-chain.ts';
 import { attribute, buildName, type Name, parseDistinguishedName } from '../x509/name.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 

@@ -1,7 +1,6 @@
 import { audit } from '../audit/record.ts';
+import { nearestCa, publicUrls } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { nearestCa } from '../configuration/nearest-ca.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
@@ -10,8 +9,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { newHandle, type Values, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
-import { credentialType } from '../records/credential.ts';
-import type { KeyReference } from '../records/key-reference.ts';
+import { credentialType, type KeyReference } from '../records/credential.ts';
 import {
   generateKey,
   keyStoreNamed,

@@ -1,5 +1,5 @@
+import { nearestCa } from '../configuration/ca-lookup.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { nearestCa } from '../configuration/nearest-ca.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Credential } from '../records/credential.ts';

@@ -1,11 +1,11 @@
+import { sameIssuer } from '../configuration/ca-lookup.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { sameIssuer } from '../configuration/same-issuer.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
-import type { Credential } from '../records/credential.ts';
-import type { KeyReference } from '../records/key-reference.ts';
+import type { Credential, KeyReference } from '../records/credential.ts';
 import { guardedKey } from '../signing/guarded-key.ts';
 import {
   defaultSignatureAlgorithm,
@@ -17,7 +17,6 @@ import type { RevocationReason } from '../x509/crl.ts';
 import { extendedKeyUsageExtension } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { readPublicKey } from '../x509/public-key.ts';
-import { hasExpired } from '../x509/validity.ts';
 import { DelegatedCredentials, type Delegation } from './delegated-credential.ts';
 
 interface Dependencies

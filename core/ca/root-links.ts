@@ -1,7 +1,8 @@
 import { systemActor } from '../audit/record.ts';
+import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
+import { hasExpired } from '../der/time.ts';
 import { forItself, issue } from '../issuance/issue.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -25,7 +26,6 @@ import {
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>,

@@ -1,7 +1,7 @@
 import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
+import { hasExpired } from '../der/time.ts';
 import type { Ports } from '../ports/ports.ts';
-import { hasExpired } from '../x509/validity.ts';
 import { byAge, linksBetween, mostLinked } from './root-links.ts';
 
 /** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */

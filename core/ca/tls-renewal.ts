@@ -1,6 +1,6 @@
 import { systemActor } from '../audit/record.ts';
+import { findIssued } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { findIssued } from '../configuration/find-issued.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { credentialType } from '../records/credential.ts';

@@ -2,7 +2,7 @@ import { toFault } from '../fault.ts';
 import { nouns } from '../ports/nouns.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Records } from '../ports/store.ts';
-import { intendedUsage } from '../records/truststore.ts';
+import { intendedUsage } from '../records/domain.ts';
 import { levelNamed } from '../security/levels.ts';
 import { everyRecord, type LoadedKind, type StoredRecords } from '../storage/every-record.ts';
 import { formatDistinguishedName } from '../x509/name.ts';

@@ -1,11 +1,11 @@
 import type { Issuer } from '../ports/issuer.ts';
+import { nouns } from '../ports/nouns.ts';
+import type { Health } from '../ports/platform.ts';
 import type { Kind } from '../ports/store.ts';
 import type { CompiledProfile } from '../profiles/apply.ts';
 import type { ProfileRules } from '../profiles/language.ts';
-import type { DevidRegistration } from '../records/devid-registration.ts';
-import type { Domain } from '../records/domain.ts';
+import type { CertificateProfile, DevidRegistration, Domain } from '../records/domain.ts';
 import type { IssuingCa } from '../records/issuing-ca.ts';
-import type { CertificateProfile } from '../records/profile.ts';
 import type { Webhook } from '../records/webhook.ts';
 import type { LevelRules } from '../security/levels.ts';
 import type { Certificate } from '../x509/certificate.ts';
@@ -75,4 +75,20 @@ export interface WithConfiguration {
     /** The next `current` looks again: this process has changed something. */
     expire(): void;
   };
+}
+
+export function describeSetAside({ kind, id, uniqueName, reason }: SetAside): string {
+  const [noun] = nouns[kind];
+  const name = uniqueName === '' ? `${id}` : `"${uniqueName}" (id ${id})`;
+  return `the ${noun} ${name} cannot be loaded: ${reason.slice(0, 200).toWellFormed()}`;
+}
+
+const mostNamed = 5;
+
+/** Health of the configuration: not ok while a record is set aside. */
+export function configurationHealth({ setAside }: Pick<Configuration, 'setAside'>): Health {
+  if (setAside.length === 0) return { ok: true };
+  const named = setAside.slice(0, mostNamed).map(describeSetAside).join('; ');
+  const more = setAside.length > mostNamed ? `; and ${setAside.length - mostNamed} more` : '';
+  return { ok: false, detail: `${named}${more}` };
 }

@@ -7,8 +7,7 @@ import {
   approvalDecisions,
   usualPolicy,
 } from '../records/approval-policy.ts';
-import type { Domain } from '../records/domain.ts';
-import type { CertificateProfile } from '../records/profile.ts';
+import type { CertificateProfile, Domain } from '../records/domain.ts';
 
 /** What is asked for, as policies see it. */
 export interface Matter {

@@ -1,4 +1,5 @@
-import type { Setting, Store } from '../ports/store.ts';
+import type { Store } from '../ports/store.ts';
+import type { Setting } from '../records/setting.ts';
 import { type SecurityLevel, securityLevels, usualLevel } from '../security/levels.ts';
 import { settingContent } from '../storage/setting-content.ts';
 

@@ -1,8 +1,8 @@
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
-import type { Truststore } from '../records/truststore.ts';
+import type { Truststore } from '../records/domain.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { readCertificate } from '../x509/readable-certificate.ts';
+import { readCertificate } from '../x509/facts.ts';
 
 /** The trust anchors of a truststore that can be read. */
 export interface Anchors {

@@ -1,10 +1,17 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, type ResourceRules, resource, updateWrites } from '../access/resource.ts';
 import { demandIdevidTruststore } from '../administration/idevid-truststore.ts';
+import { audit } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
+import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { EnrolmentProtocol, NoOnboardingConfig, OnboardingConfig } from '../records/device.ts';
-import { onboardingStatus } from '../records/device.ts';
+import {
+  type Device,
+  type EnrolmentProtocol,
+  type NoOnboardingConfig,
+  type OnboardingConfig,
+  onboardingStatus,
+} from '../records/device.ts';
 import { newSecret, secretContext } from '../security/secrets.ts';
 import { recordConfigsRead } from './secrets-read.ts';
 
@@ -174,4 +181,25 @@ export function onboardingConfigs(
     remove: async ({ id }) => [{ op: 'delete', kind: 'onboardingConfig', id }],
   };
   return resource(context, rules);
+}
+
+/**
+ * Lets a device onboard once more, with whatever IDevID of its truststore bears its serial number. The certificates that it has
+ * stay as they are. Faults: forbidden, notFound, conflict.
+ */
+export async function resetOnboarding(
+  context: Pick<Ports, 'clock' | 'store'>,
+  principal: Principal,
+  id: number,
+): Promise<Device> {
+  demand(principal, 'devices.write');
+  const device = await context.store.get('device', id);
+  if (!device) throw new Fault('notFound', 'there is no such device');
+  if (device.onboardingConfig === null)
+    throw new Fault('conflict', 'the device has no onboarding configuration');
+  await context.store.commit([
+    { op: 'update', kind: 'onboardingConfig', id: device.onboardingConfig, set: notOnboarded },
+    audit(context, principal.actor, { action: 'device.resetOnboarding', object: `device:${id}` }),
+  ]);
+  return device;
 }

@@ -8,7 +8,7 @@ import type { Kind, Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Device } from '../records/device.ts';
-import { retried } from '../storage/retry.ts';
+import { retried } from '../storage/commit.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 

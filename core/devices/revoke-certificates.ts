@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
-import { retried } from '../storage/retry.ts';
+import { retried } from '../storage/commit.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import type { RevocationReason } from '../x509/crl.ts';

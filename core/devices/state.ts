@@ -1,7 +1,7 @@
+import { wholeSecond } from '../der/time.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Query, Reads } from '../ports/store.ts';
 import type { Device } from '../records/device.ts';
-import { wholeSecond } from '../x509/validity.ts';
 
 /** `registered`: it has no certificate that is good today; `active`: it has one; `blocked`: whatever it has, it is not let in. */
 export const deviceStates = ['registered', 'active', 'blocked'] as const;

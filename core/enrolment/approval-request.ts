@@ -4,7 +4,7 @@ import type { Revocation } from '../ca/revocation.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
 import type { Matter } from '../configuration/policy-rule.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { type RequestIdentity, requestDigest, revocationDigest } from '../requester/request-identity.ts';
 import type { Exchange } from '../transactions/exchange.ts';

@@ -12,7 +12,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import type { Approval } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';

@@ -1,7 +1,7 @@
 import type { Crls } from '../ca/crls.ts';
 import { type RootUpdate, rootUpdate, successorOf } from '../ca/root-update.ts';
+import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';

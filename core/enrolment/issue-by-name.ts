@@ -3,13 +3,13 @@ import { accountKey } from '../approvals/approvals.ts';
 import { clear } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
 import { requestFor, standIn } from '../ca/own-credentials.ts';
+import { publicUrls } from '../configuration/ca-lookup.ts';
 import type {
   Configuration,
   LoadedCa,
   LoadedProfile,
   WithConfiguration,
 } from '../configuration/configuration.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
 import { atField, Fault } from '../fault.ts';
 import { type Issued, issuedCertificate, rehearse } from '../issuance/issue.ts';
@@ -19,10 +19,10 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import type { Actor } from '../records/audit-event.ts';
+import type { KeyReference } from '../records/credential.ts';
 import type { Domain } from '../records/domain.ts';
-import type { KeyReference } from '../records/key-reference.ts';
 import { type RequestIdentity, requestDigest } from '../requester/request-identity.ts';
 import { generateKey, keyStoreThat, withNewKey } from '../signing/key-stores.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';

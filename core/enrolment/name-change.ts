@@ -1,6 +1,6 @@
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';

@@ -1,11 +1,11 @@
 import { standIn } from '../ca/own-credentials.ts';
+import { publicUrlsOf } from '../configuration/ca-lookup.ts';
 import type {
   Configuration,
   LoadedCa,
   LoadedProfile,
   WithConfiguration,
 } from '../configuration/configuration.ts';
-import { publicUrlsOf } from '../configuration/public-urls.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, Requested } from '../issuance/outcome.ts';
@@ -14,7 +14,7 @@ import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Device } from '../records/device.ts';
 import { blocked, domainCredentialProfile } from '../requester/admit.ts';

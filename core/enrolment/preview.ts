@@ -1,7 +1,7 @@
 import { demand, type Principal } from '../access/principal.ts';
 import { standIn } from '../ca/own-credentials.ts';
+import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { publicUrls } from '../configuration/public-urls.ts';
 import { resolveDomain } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
 import { demandNoOwnName } from '../issuance/own-names.ts';
@@ -15,9 +15,9 @@ import {
   type Explanation,
   type ProfileOutcome,
 } from '../profiles/apply.ts';
-import { attempt } from '../profiles/attempt.ts';
 import type { ProfileRules } from '../profiles/language.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
+import { attempt } from '../profiles/problems.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { Device } from '../records/device.ts';
 import type { Domain } from '../records/domain.ts';

@@ -1,4 +1,5 @@
 import type { Configuration } from '../configuration/configuration.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Ask, CertificateReference } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -7,7 +8,6 @@ import type { StoredCertificate } from '../records/certificate.ts';
 import type { Requester } from '../requester/requester.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 /** A certificate of ours that a request is to renew. */
 export interface Renewed {

@@ -8,7 +8,7 @@ import type { WithSettings } from '../ports/settings.ts';
 import { type Handle, newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
-import { idOf } from '../storage/made.ts';
+import { idOf } from '../storage/commit.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import { parseCertificate } from '../x509/certificate.ts';

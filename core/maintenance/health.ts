@@ -1,7 +1,6 @@
 import { issuingHealth } from '../configuration/ca-ends.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import { configurationHealth, type WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
-import { configurationHealth } from '../configuration/set-aside.ts';
 import { type Readiness, readiness } from '../health/readiness.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Health } from '../ports/platform.ts';

@@ -12,7 +12,7 @@ import { currentSettings } from '../configuration/runtime-settings.ts';
 import { expireTransactions } from '../enrolment/transaction-expiry.ts';
 import { settleIntents } from '../issuance/issue.ts';
 import { countFinishedDays } from '../overview/issued.ts';
-import type { Log } from '../ports/logs.ts';
+import type { Log } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';

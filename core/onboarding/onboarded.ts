@@ -1,13 +1,14 @@
 import { audit } from '../audit/record.ts';
 import type { LoadedProfile } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import { issuedCertificate } from '../issuance/issue.ts';
 import type { IssuanceExchange } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
-import type { ProfileRequest } from '../profiles/request.ts';
+import type { ProfileRequest } from '../profiles/template.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { type Device, onboardingStatus } from '../records/device.ts';
@@ -17,7 +18,6 @@ import { memory } from '../transactions/record.ts';
 import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { sameName } from '../x509/name.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 const onboardedAlready = (): Fault =>
   new Fault('forbidden', 'this device has been onboarded already', {

@@ -1,6 +1,7 @@
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Reads, Setting, Store } from '../ports/store.ts';
+import type { Reads, Store } from '../ports/store.ts';
+import type { Setting } from '../records/setting.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 
 export const day = 24 * 3_600_000;

@@ -1,14 +1,9 @@
 import type { Backups } from './backups.ts';
 import type { Issuer } from './issuer.ts';
 import type { KeyStore } from './keys.ts';
-import type { LogFiles } from './log-files.ts';
-import type { Log } from './logs.ts';
 import type { Notifier } from './notifier.ts';
-import type { Passwords } from './passwords.ts';
-import type { Patterns } from './patterns.ts';
-import type { Clock, Entropy } from './platform.ts';
+import type { Clock, Entropy, Log, LogFiles, Passwords, Patterns, Vault } from './platform.ts';
 import type { Store } from './store.ts';
-import type { Vault } from './vault.ts';
 
 /** What the core needs of the world. Key stores and issuers under their names in the configuration. */
 export interface Ports {

@@ -1,52 +1,20 @@
-import type { Role, ServiceAccount, Session, User } from '../records/account.ts';
+import type { KnownAddress, LoginFailure, Role, ServiceAccount, Session, User } from '../records/account.ts';
 import type { Approval, ApprovalDecision } from '../records/approval.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
 import type { AuditEvent, ChainedEvent } from '../records/audit-event.ts';
-import type { Backup } from '../records/backup.ts';
-import type { StoredCertificate } from '../records/certificate.ts';
-import type { CertificateKey } from '../records/certificate-key.ts';
-import type { Credential } from '../records/credential.ts';
+import type { CertificateKey, StoredCertificate } from '../records/certificate.ts';
+import type { Credential, SignedMessage } from '../records/credential.ts';
 import type { Device, NoOnboardingConfig, OnboardingConfig } from '../records/device.ts';
 import type { DeviceImport, DeviceImportPart } from '../records/device-import.ts';
-import type { DevidRegistration } from '../records/devid-registration.ts';
-import type { Domain } from '../records/domain.ts';
+import type { CertificateProfile, DevidRegistration, Domain, Truststore } from '../records/domain.ts';
 import type { CrlPart, IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
-import type { CertificateProfile } from '../records/profile.ts';
-import type { SignedMessage } from '../records/signed-message.ts';
+import type { Backup, Setting } from '../records/setting.ts';
 import type { Transaction } from '../records/transaction.ts';
-import type { Truststore } from '../records/truststore.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
 import type { Webhook, WebhookDelivery } from '../records/webhook.ts';
 import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** A small value kept by name: the token key, the identity of the installation, … */
-export interface Setting {
-  readonly id: number;
-  readonly name: string;
-  readonly value: Uint8Array;
-}
-
-/** One failed login, counted until it is pruned. */
-export interface LoginFailure {
-  readonly id: number;
-  readonly at: number;
-  /** Realm, whether the address was known, address and name, separated by spaces: `device unknown 10.0.0.7 pump-1`. */
-  readonly subject: string;
-}
-
-/** An address from which an account has signed in. */
-export interface KnownAddress {
-  readonly id: number;
-  /** The kind of account. */
-  readonly realm: string;
-  readonly name: string;
-  /** As failed logins are counted: of IPv6 the network. */
-  readonly address: string;
-  /** Of the last sign-in, to the day. */
-  readonly at: number;
-}
 
 /** Every kind of record and its shape. Times are milliseconds since 1970; all are plain data. */
 export interface Records {

@@ -1,5 +1,5 @@
 import { Fault } from '../fault.ts';
-import type { Patterns } from '../ports/patterns.ts';
+import type { Patterns } from '../ports/platform.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { Extension } from '../x509/extension.ts';
 import type { Name } from '../x509/name.ts';
@@ -9,9 +9,8 @@ import type { ProfileRules } from './language.ts';
 import type { Urls } from './locations.ts';
 import { compileNames } from './names.ts';
 import { Problems } from './problems.ts';
-import type { ProfileRequest } from './request.ts';
 import { compileSubject } from './subject.ts';
-import type { Device } from './template.ts';
+import type { Device, ProfileRequest } from './template.ts';
 import { compileValidity } from './validity.ts';
 import type { Trace } from './values.ts';
 

@@ -5,11 +5,10 @@ import { Fault } from '../fault.ts';
 import { readString, stringTags } from '../x509/directory-string.ts';
 import { type Extension, shared } from '../x509/extension.ts';
 import { hasHidden } from '../x509/visible.ts';
-import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
-import { constantTemplate, type Fields, noFields, type Template } from './template.ts';
-import type { Tools } from './tools.ts';
+import { attempt, isOid } from './problems.ts';
+import { constantTemplate, type Fields, noFields, type Template, type Tools } from './template.ts';
 import { compileValues, type Trace, templateReader } from './values.ts';
 
 type Written = NonNullable<NonNullable<ProfileRules['extensions']>['custom']>[string];

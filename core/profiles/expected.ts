@@ -2,8 +2,8 @@ import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { attributeTypeNamed } from '../x509/attribute-type.ts';
 import { attribute, buildName, type Name, type Rdn } from '../x509/name.ts';
-import { attempt } from './attempt.ts';
 import type { ProfileRules } from './language.ts';
+import { attempt } from './problems.ts';
 import { type Fields, parseTemplate } from './template.ts';
 
 /** What a request under a profile has to look like, as far as that can be said beforehand. */

@@ -9,15 +9,13 @@ import { certificatePoliciesExtension } from '../x509/extensions/policies.ts';
 import { basicConstraintsExtension, decodeBasicConstraints } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
-import { isOid } from './attempt.ts';
 import { type CustomRules, compileCustom, whatIsWrong } from './custom.ts';
 import type { ProfileRules } from './language.ts';
 import { compileAuthorityInfoAccess, compileCrlDistributionPoints, type Urls } from './locations.ts';
 import { isUri } from './names.ts';
-import type { ProfileRequest } from './request.ts';
+import { isOid } from './problems.ts';
 import type { Others } from './subject.ts';
-import type { Fields } from './template.ts';
-import type { Tools } from './tools.ts';
+import type { Fields, ProfileRequest, Tools } from './template.ts';
 import { compileExtendedKeyUsage, compileKeyUsage } from './usage.ts';
 import type { Trace } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { Fault } from '../fault.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import type { ProfileRules } from './language.ts';
-import type { Tools } from './tools.ts';
+import type { Tools } from './template.ts';
 import type { Trace } from './values.ts';
 
 /** Faults: badAlgorithm for a key that the profile does not allow. */

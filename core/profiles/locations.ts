@@ -6,7 +6,7 @@ import {
 import { quote } from '../x509/visible.ts';
 import type { ProfileRules } from './language.ts';
 import { isUri } from './names.ts';
-import type { Tools } from './tools.ts';
+import type { Tools } from './template.ts';
 import type { Trace } from './values.ts';
 
 /** Where the service publishes about the issuing CA; an empty text for nowhere. */

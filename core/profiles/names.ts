@@ -6,14 +6,12 @@ import { foldHost, formatGeneralName, type GeneralName, sameGeneralName } from '
 import { formatIpAddress, parseIpAddress } from '../x509/ip-address.ts';
 import { oid } from '../x509/oids.ts';
 import { hasHidden, quote } from '../x509/visible.ts';
-import { attempt, isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
+import { attempt, isOid } from './problems.ts';
 import { rareKinds } from './rare-names.ts';
-import type { ProfileRequest } from './request.ts';
 import type { Others } from './subject.ts';
-import type { Fields, Template } from './template.ts';
-import type { Tools } from './tools.ts';
+import type { Fields, ProfileRequest, Template, Tools } from './template.ts';
 import { compileValues, type Trace, templateReader, type ValueRule } from './values.ts';
 
 type NameKind = Exclude<GeneralName['kind'], 'other'>;

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
-import type { Patterns } from '../ports/patterns.ts';
+import type { Patterns } from '../ports/platform.ts';
 import { compileProfile } from './apply.ts';
 import { type ProfileRules, profileRulesSchema } from './language.ts';
 import { Problems } from './problems.ts';

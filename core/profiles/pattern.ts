@@ -1,15 +1,16 @@
 import { Fault } from '../fault.ts';
 import { quote } from '../x509/visible.ts';
-import { attempt } from './attempt.ts';
+import { attempt } from './problems.ts';
 import {
   type Fields,
+  type Fits,
   fieldValue,
   isTemplateField,
   missingField,
   type TemplateField,
+  type Tools,
   templateFieldList,
 } from './template.ts';
-import type { Fits, Tools } from './tools.ts';
 
 type Matcher = (text: string) => boolean;
 

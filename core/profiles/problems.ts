@@ -1,3 +1,4 @@
+import { encodeOid } from '../der/oid.ts';
 import { Fault, type Problem } from '../fault.ts';
 import { visible } from '../x509/visible.ts';
 
@@ -44,3 +45,15 @@ function pointerTo(path: string, rules: unknown): string {
   const token = name.replaceAll('~', '~0').replaceAll('/', '~1');
   return `/${token}${pointerTo(rest, (rules as Record<string, unknown> | undefined)?.[name])}`;
 }
+
+/** What `run` gives, or the Fault that it throws. */
+export function attempt<T>(run: () => T): T | Fault {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}
+
+export const isOid = (text: string): boolean => !(attempt(() => encodeOid(text)) instanceof Fault);

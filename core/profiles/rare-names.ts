@@ -4,8 +4,8 @@ import { Fault } from '../fault.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 import { formatDistinguishedName, parseDistinguishedName } from '../x509/name.ts';
 import { hasHidden } from '../x509/visible.ts';
-import { attempt, isOid } from './attempt.ts';
 import { textOf, whatIsWrong } from './custom.ts';
+import { attempt, isOid } from './problems.ts';
 import type { Template } from './template.ts';
 
 /** How rules see a kind of alternative name: as a text, that of `formatGeneralName` without its prefix. */

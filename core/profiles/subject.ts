@@ -4,11 +4,10 @@ import { attributeTypeNamed, attributeTypeOf } from '../x509/attribute-type.ts';
 import { stringTags } from '../x509/directory-string.ts';
 import { attribute, buildName, type Name, type NameAttribute, type Rdn, whatIsUnfit } from '../x509/name.ts';
 import { hasHidden, quote } from '../x509/visible.ts';
-import { isOid } from './attempt.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
-import type { Fields } from './template.ts';
-import type { Tools } from './tools.ts';
+import { isOid } from './problems.ts';
+import type { Fields, Tools } from './template.ts';
 import { compileValues, type Trace, templateReader, type ValueRule } from './values.ts';
 
 export type Others = 'refuse' | 'drop' | 'keep';

@@ -1,5 +1,9 @@
+import type { Patterns } from '../ports/platform.ts';
 import { attributeTypeNamed } from '../x509/attribute-type.ts';
 import { commonName, type Name } from '../x509/name.ts';
+import type { PublicKey } from '../x509/public-key.ts';
+import type { VerifiedRequest } from '../x509/request.ts';
+import type { Problems } from './problems.ts';
 
 /** What a certificate is made for. */
 export interface Device {
@@ -135,3 +139,17 @@ export const constantTemplate = (value: string, text: string = value): Template 
   render: () => value,
   missing: () => 'nothing is missing',
 });
+
+/** Why a value does not fit, in words that follow it; undefined when it does. */
+export type Fits = (value: string, from: Fields) => string | undefined;
+
+/** Where the compiler reports problems and finds the pattern engine. */
+export interface Tools {
+  readonly patterns: Patterns;
+  readonly problems: Problems;
+}
+
+/** What a profile looks at in a request. Where the key is yet to be made, its octets are none. */
+export interface ProfileRequest extends Pick<VerifiedRequest, 'subject' | 'extensions' | 'subjectAltNames'> {
+  readonly publicKey: Pick<PublicKey, 'type' | 'spki' | 'bytes'>;
+}

@@ -9,10 +9,10 @@ import {
   keyUsageExtension,
 } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
-import { isOid } from './attempt.ts';
 import type { ProfileRules } from './language.ts';
+import { isOid } from './problems.ts';
 import { compilePurposes, decidePurposes } from './purposes.ts';
-import type { Tools } from './tools.ts';
+import type { Tools } from './template.ts';
 import type { Trace } from './values.ts';
 
 type Written = NonNullable<ProfileRules['extensions']>;

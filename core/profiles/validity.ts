@@ -1,12 +1,11 @@
 import { tag } from '../der/tag.ts';
-import { parseTime } from '../der/time.ts';
+import { parseTime, wholeSecond } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { wholeSecond } from '../x509/validity.ts';
-import { attempt } from './attempt.ts';
 import { addDuration, parseDuration } from './duration.ts';
 import type { ProfileRules } from './language.ts';
-import type { Tools } from './tools.ts';
+import { attempt } from './problems.ts';
+import type { Tools } from './template.ts';
 import type { Trace } from './values.ts';
 
 interface Validity {

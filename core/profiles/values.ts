@@ -1,8 +1,7 @@
 import { quote } from '../x509/visible.ts';
 import { compilePattern } from './pattern.ts';
 import type { Problems } from './problems.ts';
-import { noFields, parseTemplate, type Template } from './template.ts';
-import type { Fits, Tools } from './tools.ts';
+import { type Fits, noFields, parseTemplate, type Template, type Tools } from './template.ts';
 
 /** Told, when somebody asks, what came out for a field and why. */
 export type Trace = (field: string, value: string, because: string) => void;

@@ -46,3 +46,23 @@ export interface ServiceAccount {
   /** Counts the changes of secret, role and activation; a token with a smaller one was given before. */
   readonly generation: number;
 }
+
+/** One failed login, counted until it is pruned. */
+export interface LoginFailure {
+  readonly id: number;
+  readonly at: number;
+  /** Realm, whether the address was known, address and name, separated by spaces: `device unknown 10.0.0.7 pump-1`. */
+  readonly subject: string;
+}
+
+/** An address from which an account has signed in. */
+export interface KnownAddress {
+  readonly id: number;
+  /** The kind of account. */
+  readonly realm: string;
+  readonly name: string;
+  /** As failed logins are counted: of IPv6 the network. */
+  readonly address: string;
+  /** Of the last sign-in, to the day. */
+  readonly at: number;
+}

@@ -1,4 +1,5 @@
 import type { RevocationReason } from '../x509/crl.ts';
+import type { KeyReference } from './credential.ts';
 
 /**
  * `intended`: its serial number is taken and a key outside this process may have signed it. `failed`: an intent that
@@ -32,4 +33,12 @@ export interface StoredCertificate {
   readonly protocol: string;
   /** Taken out of the lists; the certificate and its revocation stay. */
   readonly hidden: boolean;
+}
+
+/** The private key of a certificate that was asked for without one. It waits to be fetched, once. */
+export interface CertificateKey {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly certificate: number;
+  readonly key: KeyReference;
 }

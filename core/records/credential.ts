@@ -1,5 +1,12 @@
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
-import type { KeyReference } from './key-reference.ts';
+
+/** Names a private key: the key store it is in (its name in the configuration) and its id there. */
+export interface KeyReference {
+  readonly store: string;
+  readonly id: string;
+  /** It was there before this service knew of it: whoever put it there has it destroyed, not this service. */
+  readonly found?: true;
+}
 
 export const credentialType = {
   tlsServer: 0,
@@ -30,4 +37,18 @@ export interface Credential {
   readonly isActive: boolean;
   /** For types 1 and 2: the CA that it is, and whose key it refers to. */
   readonly issuingCa: number | null;
+}
+
+/** What a signer has signed. It is evidence: a signer that has signed cannot be deleted. */
+export interface SignedMessage {
+  readonly id: number;
+  readonly createdAt: number;
+  /** Its credential. */
+  readonly signer: number;
+  /** What the signer was called then. */
+  readonly signerName: string;
+  /** The digest, lower-case hexadecimal. */
+  readonly hashValue: string;
+  /** Lower-case hexadecimal. */
+  readonly signature: string;
 }

@@ -1,6 +1,6 @@
 import type { FaultCode } from '../fault.ts';
 import type { Actor } from './audit-event.ts';
-import type { KeyReference } from './key-reference.ts';
+import type { KeyReference } from './credential.ts';
 
 /**
  * `asked`: the upstream has been asked, or is about to be, and its answer is not known. `pending`: it is deciding. `received`: the

@@ -4,7 +4,7 @@ import type { Ports } from '../ports/ports.ts';
 import { newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { type Device, deviceTypes, type OnboardingConfig, onboardingStatus } from '../records/device.ts';
-import type { DevidRegistration } from '../records/devid-registration.ts';
+import type { DevidRegistration } from '../records/domain.ts';
 import { fingerprint } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { deviceNames, type Idevid } from './idevid.ts';

@@ -1,5 +1,7 @@
 import { Fault } from '../fault.ts';
-import type { KeyType, SignatureAlgorithm } from '../x509/algorithm.ts';
+import { defaultSignatureAlgorithm, type KeyType, type SignatureAlgorithm } from '../x509/algorithm.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { factsOf } from '../x509/facts.ts';
 import type { Holder, LevelRules } from './levels.ts';
 
 /** What of a certificate a security level has something to say about. */
@@ -82,3 +84,12 @@ function add(to: Shortcoming[], about: Shortcoming['about'], detail: string | un
 /** The key is the requester's fault, the rest that of the profile or the CA. */
 export const faultOf = ({ about, detail }: Shortcoming): Fault =>
   new Fault(about === 'key' ? 'badAlgorithm' : 'conflict', detail);
+
+/** Why a CA may not sign at a security level: its key, how long it holds, what it signs by. Undefined when it may. */
+export function caShortcoming(rules: LevelRules, certificate: Certificate): string | undefined {
+  const { notBefore, notAfter } = certificate;
+  const key = factsOf(certificate).key.type;
+  const signatureAlgorithm = defaultSignatureAlgorithm(key);
+  const found = shortcomings(rules, { holder: 'ca', key, notBefore, notAfter, signatureAlgorithm });
+  return found.length > 0 ? found.map(({ detail }) => detail).join('; ') : undefined;
+}

@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 import type { KeyStore } from '../ports/keys.ts';
 import type { Clock } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { KeyReference } from '../records/key-reference.ts';
+import type { KeyReference } from '../records/credential.ts';
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
 import { type PublicKey, verifySignature } from '../x509/public-key.ts';
 import { signByCa } from './key-stores.ts';

@@ -1,5 +1,6 @@
 import { Fault } from '../fault.ts';
-import type { Setting, Write } from '../ports/store.ts';
+import type { Write } from '../ports/store.ts';
+import type { Setting } from '../records/setting.ts';
 
 /**
  * The JSON object that is the value of a setting. Faults: internal where it is damaged, or not what `isRight` expects; the log has its

@@ -1,3 +1,4 @@
+import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import {
   basicConstraintsOf,
@@ -14,7 +15,6 @@ import { sameName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { validatePath } from '../x509/path.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
-import { hasExpired } from '../x509/validity.ts';
 
 /** What clocks may differ by. Milliseconds. */
 const clockSkew = 300_000;

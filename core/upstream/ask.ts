@@ -5,7 +5,7 @@ import type { Prepared } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { UpstreamRequest } from '../records/upstream-request.ts';
-import { retried } from '../storage/retry.ts';
+import { retried } from '../storage/commit.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import { heldUntil, isOpen, step, takeOn } from './advance.ts';

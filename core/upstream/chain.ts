@@ -6,10 +6,9 @@ import { Fault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
 import { type Certificate, fingerprint } from '../x509/certificate.ts';
-import { factsOf } from '../x509/facts.ts';
+import { factsOf, proven, readCertificate } from '../x509/facts.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
-import { proven, readCertificate } from '../x509/readable-certificate.ts';
 import type { WithCircuits } from './circuits.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'>, WithCircuits, WithConfiguration {}

@@ -9,7 +9,7 @@ import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import type { LevelRules } from '../security/levels.ts';
-import { idOf } from '../storage/made.ts';
+import { idOf } from '../storage/commit.ts';
 import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { takeOn } from './advance.ts';

@@ -5,8 +5,7 @@ import type { Attempt } from '../ports/notifier.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Changes } from '../ports/store.ts';
 import type { DeliveryState, Webhook, WebhookDelivery } from '../records/webhook.ts';
-import { isAllowedHost } from './hosts.ts';
-import { openSecret } from './secret.ts';
+import { isAllowedHost, openSecret } from './receiver.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'notifier' | 'store' | 'vault'>,

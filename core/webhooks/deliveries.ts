@@ -4,7 +4,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { WebhookDelivery } from '../records/webhook.ts';
-import { retried } from '../storage/retry.ts';
+import { retried } from '../storage/commit.ts';
 import { bodyOf } from './deliver.ts';
 
 export interface DeliveryView extends Omit<WebhookDelivery, 'data' | 'object'> {

@@ -5,12 +5,11 @@ import type { WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
-import { intendedUsage } from '../records/truststore.ts';
+import { intendedUsage } from '../records/domain.ts';
 import { testEvent, type Webhook, type WebhookEvent } from '../records/webhook.ts';
 import { type DeliveryView, shownDelivery } from './deliveries.ts';
-import { isAllowedHost } from './hosts.ts';
 import { newDelivery } from './notify.ts';
-import { newHandle, newSigningSecret } from './secret.ts';
+import { isAllowedHost, newHandle, newSigningSecret } from './receiver.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'notifier' | 'store' | 'vault'>,

@@ -1,10 +1,10 @@
 import { sameBytes } from '../der/bytes.ts';
+import { hasExpired } from '../der/time.ts';
 import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } from './certificate.ts';
 import { factsOf } from './facts.ts';
 import { sameName } from './name.ts';
 import { validatePath } from './path.ts';
 import { readPublicKey, verifySignature } from './public-key.ts';
-import { hasExpired } from './validity.ts';
 
 /**
  * From a CA's certificates in any order, as `cacerts` of EST (RFC 7030 §4.1.3) and `caCerts` of CMP give them, links between old and

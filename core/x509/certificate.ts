@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { der } from '../der/builder.ts';
-import { hex, sameBytes } from '../der/bytes.ts';
+import { hex, remembering, sameBytes } from '../der/bytes.ts';
 import { DerReader, readDer } from '../der/reader.ts';
 import { context, contextConstructed, tag } from '../der/tag.ts';
+import { wholeSecond } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import {
   knownSignatureAlgorithm,
@@ -26,8 +27,6 @@ import {
 import type { GeneralName } from './general-name.ts';
 import { type Name, readName } from './name.ts';
 import { oid } from './oids.ts';
-import { remembering } from './remembering.ts';
-import { wholeSecond } from './validity.ts';
 
 export interface Certificate {
   readonly der: Uint8Array;

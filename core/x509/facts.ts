@@ -1,10 +1,13 @@
 import { readDer } from '../der/reader.ts';
+import { Fault } from '../fault.ts';
 import {
   basicConstraintsOf,
+  type Certificate,
   decoded,
   extendedKeyUsageOf,
   keyUsageOf,
   type OutlinedCertificate,
+  parseCertificate,
   subjectAltNamesOf,
 } from './certificate.ts';
 import type { Extension } from './extension.ts';
@@ -19,7 +22,7 @@ import {
 } from './extensions/policies.ts';
 import type { BasicConstraints, KeyUsage } from './extensions/usage.ts';
 import type { GeneralName } from './general-name.ts';
-import { type Name, sameName } from './name.ts';
+import { formatDistinguishedName, type Name, sameName } from './name.ts';
 import { oid } from './oids.ts';
 import { type PublicKey, readPublicKey } from './public-key.ts';
 
@@ -116,4 +119,25 @@ function constrainedNames(subject: Name, altNames: readonly GeneralName[]): read
 function unknownCritical(extensions: readonly Extension[]): string | undefined {
   for (const { critical, oid: type } of extensions) if (critical && !processed.has(type)) return type;
   return undefined;
+}
+
+/** A certificate whose names can also be printed and compared, which lists and path validation do. Faults: malformed. */
+export function readCertificate(der: Uint8Array): Certificate {
+  const certificate = parseCertificate(der);
+  formatDistinguishedName(certificate.subject);
+  formatDistinguishedName(certificate.issuer);
+  return certificate;
+}
+
+/**
+ * What `read` returns. Before a record is stored this proves that it can be loaded again: whatever goes wrong is the fault of the
+ * input. Faults: malformed with `field`.
+ */
+export function proven<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const detail = cause instanceof Fault && cause.code !== 'internal' ? cause.detail : 'this cannot be read';
+    throw new Fault('malformed', detail, { field, cause });
+  }
 }

@@ -1,5 +1,5 @@
 import { constants, createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
-import { sameBytes } from '../der/bytes.ts';
+import { remembering, sameBytes } from '../der/bytes.ts';
 import { DerReader, readDer } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
@@ -11,7 +11,6 @@ import {
   signatureHash,
 } from './algorithm.ts';
 import { oid } from './oids.ts';
-import { remembering } from './remembering.ts';
 import { isOfSmallOrder, isRocaModulus } from './weak-keys.ts';
 
 /** A key that Postern accepts: only this file makes one. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decodePem } from '#adapters/wire/pem.ts';
 import type { RestoreResult } from '#core/backups/settle.ts';
-import { describeSetAside } from '#core/configuration/set-aside.ts';
+import { describeSetAside } from '#core/configuration/configuration.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../host/config-file.ts';

@@ -1,10 +1,10 @@
 import { encodePem } from '#adapters/wire/pem.ts';
+import { wholeSecond } from '#core/der/time.ts';
 import { Fault } from '#core/fault.ts';
 import type { Condition } from '#core/ports/store.ts';
 import type { StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
-import { wholeSecond } from '#core/x509/validity.ts';
 import {
   type Command,
   exit,

@@ -1,6 +1,5 @@
-import type { Domain } from '#core/records/domain.ts';
+import type { CertificateProfile, Domain } from '#core/records/domain.ts';
 import type { IssuingCa } from '#core/records/issuing-ca.ts';
-import type { CertificateProfile } from '#core/records/profile.ts';
 import { loadConfiguration } from '../host/config-file.ts';
 import { type Command, exit, placeOptions, printJson, printTable, withGateway } from './command.ts';
 import { pages } from './pages.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 import { isWorker } from './workers.ts';
 
 /**

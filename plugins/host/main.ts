@@ -8,7 +8,7 @@ import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { TlsCredential } from '#core/ca/tls-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 import type { Plugin } from '../kit/contract.ts';
 import { inboundOff, tellOff } from './choose.ts';
 import type { Configuration } from './config.ts';

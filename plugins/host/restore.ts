@@ -8,7 +8,7 @@ import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 import type { SnapshotItem } from '#core/ports/snapshot.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import { openSlot } from './registry.ts';

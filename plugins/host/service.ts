@@ -16,7 +16,7 @@ import { createVault } from '#adapters/outbound/system/vault.ts';
 import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 import { defaultLoginLimits } from '#core/ports/settings.ts';
 import type { Inbound } from '../kit/contract.ts';
 import type { Configuration } from './config.ts';

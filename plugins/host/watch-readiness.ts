@@ -1,5 +1,5 @@
 import type { Gateway } from '#core/gateway.ts';
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 
 /** Logs what keeps the gateway from being ready, once when it begins and once when it ends. To be called every now and then. */
 export function watchReadiness(gateway: Pick<Gateway, 'readiness'>, log: Log): () => Promise<void> {

@@ -1,5 +1,5 @@
 import type { Subprocess } from 'bun';
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 
 const marker = 'POSTERN_WORKER';
 

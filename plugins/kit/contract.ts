@@ -3,11 +3,9 @@ import type { Mount } from '#adapters/inbound/http/exchange.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
-import type { Log } from '#core/ports/logs.ts';
-import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Clock, Entropy, Log, Vault } from '#core/ports/platform.ts';
 import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
-import type { Vault } from '#core/ports/vault.ts';
 
 /** Raised when a plugin written for the contract before would not work with this one. */
 export const contractVersion = 4;

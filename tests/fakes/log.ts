@@ -1,4 +1,4 @@
-import type { Log, LogFields } from '#core/ports/logs.ts';
+import type { Log, LogFields } from '#core/ports/platform.ts';
 
 export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -1,8 +1,7 @@
 import type { PkiBody } from '#adapters/wire/cmp/body.ts';
 import type { SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Log } from '#core/ports/logs.ts';
-import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Clock, Entropy, Log } from '#core/ports/platform.ts';
 import type { Transaction } from '#core/records/transaction.ts';
 import type { Requester } from '#core/requester/requester.ts';
 import type { KeyDelivery } from './key-recipient.ts';

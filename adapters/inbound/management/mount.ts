@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Gateway } from '#core/gateway.ts';
-import type { Log } from '#core/ports/logs.ts';
-import type { Clock } from '#core/ports/platform.ts';
+import type { Clock, Log } from '#core/ports/platform.ts';
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
 import { originalOf, toHttpResponse, toWebRequest } from './bridge.ts';
 import { methodNotAllowed } from './collection.ts';

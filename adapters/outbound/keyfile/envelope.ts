@@ -1,4 +1,4 @@
-import type { Vault } from '#core/ports/vault.ts';
+import type { Vault } from '#core/ports/platform.ts';
 
 /**
  * A key file: one line of JSON with exactly these members in this order. `spki` is the public key, `sealed` the PKCS#8

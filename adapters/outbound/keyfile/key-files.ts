@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
-import type { Vault } from '#core/ports/vault.ts';
+import type { Vault } from '#core/ports/platform.ts';
 import { signDigestWith } from './digest-signature.ts';
 import { openKey, resealKey, sealKey } from './envelope.ts';
 import { KeyCache } from './key-cache.ts';

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Vault } from '#core/ports/vault.ts';
+import type { Vault } from '#core/ports/platform.ts';
 import { ckf } from './cryptoki.ts';
 import { isWrongPin, TokenFailure } from './failure.ts';
 import type { TokenFacts } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '#core/ports/logs.ts';
+import type { Log } from '#core/ports/platform.ts';
 import { isLoss, isWrongPin, TokenFailure } from './failure.ts';
 import type { Place, TokenFacts } from './messages.ts';
 import type { PinGuard } from './pin-guard.ts';

@@ -1,8 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { KeyStore, StoredKey } from '#core/ports/keys.ts';
-import type { Log } from '#core/ports/logs.ts';
-import type { Health } from '#core/ports/platform.ts';
-import type { Vault } from '#core/ports/vault.ts';
+import type { Health, Log, Vault } from '#core/ports/platform.ts';
 import type { PublicKey } from '#core/x509/public-key.ts';
 import { isNotOffered, TokenFailure } from './failure.ts';
 import { keyTypesOf, possibleKeyTypes, templateOf } from './key-types.ts';

@@ -1,7 +1,7 @@
 import { lstat, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
-import type { LogFile, LogFiles } from '#core/ports/log-files.ts';
+import type { LogFile, LogFiles } from '#core/ports/platform.ts';
 
 /** The current file and its predecessors, see `log-rotation.ts`. */
 const logName = /^postern(-\d{8}T\d{9}Z)?\.log$/;

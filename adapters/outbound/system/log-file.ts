@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { Log, LogFields } from '#core/ports/logs.ts';
-import type { Clock } from '#core/ports/platform.ts';
+import type { Clock, Log, LogFields } from '#core/ports/platform.ts';
 import { systemClock } from './clock.ts';
 import { formatLine, type LogEntry, type LogLevel, logLevels } from './log-line.ts';
 import { LogQueue } from './log-queue.ts';

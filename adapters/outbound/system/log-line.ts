@@ -1,4 +1,4 @@
-import type { LogFields } from '#core/ports/logs.ts';
+import type { LogFields } from '#core/ports/platform.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];

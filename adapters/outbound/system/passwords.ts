@@ -1,5 +1,5 @@
 import { Fault } from '#core/fault.ts';
-import type { Passwords } from '#core/ports/passwords.ts';
+import type { Passwords } from '#core/ports/platform.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
 /** Longer ones cost time and gain nothing. */

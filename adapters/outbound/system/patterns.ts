@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { Fault } from '#core/fault.ts';
-import type { Patterns } from '#core/ports/patterns.ts';
+import type { Patterns } from '#core/ports/platform.ts';
 
 const mostPatternCharacters = 1000;
 /** No name, address or serial number is longer; what is does not match. */

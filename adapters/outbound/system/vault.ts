@@ -6,7 +6,7 @@ import {
   randomFillSync,
 } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
-import type { Vault } from '#core/ports/vault.ts';
+import type { Vault } from '#core/ports/platform.ts';
 
 const version = 1;
 const nonceLength = 12;

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { encodePem } from '#adapters/wire/pem.ts';
 import { Fault } from '#core/fault.ts';
-import type { Vault } from '#core/ports/vault.ts';
+import type { Vault } from '#core/ports/platform.ts';
 import { type Certificate, parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
 import { attribute, buildName } from '#core/x509/name.ts';

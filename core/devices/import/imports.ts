@@ -7,7 +7,7 @@ import type { Ports } from '../../ports/ports.ts';
 import type { Page } from '../../ports/store.ts';
 import type { DeviceImport, ImportRefusal } from '../../records/device-import.ts';
 import { secretContext } from '../../security/secrets.ts';
-import { retried } from '../../storage/retry.ts';
+import { retried } from '../../storage/commit.ts';
 import { type ImportedDevice, importedDevices } from './credentials.ts';
 import { isEnded } from './proceed.ts';
 import { type ImportRow, importColumns, isImportColumn } from './row.ts';

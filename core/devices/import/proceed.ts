@@ -6,9 +6,9 @@ import type { Ports } from '../../ports/ports.ts';
 import type { WithSettings } from '../../ports/settings.ts';
 import { newHandle, type Write } from '../../ports/store.ts';
 import type { DeviceImport, DeviceImportState, ImportRefusal } from '../../records/device-import.ts';
-import { intendedUsage } from '../../records/truststore.ts';
+import { intendedUsage } from '../../records/domain.ts';
 import { newSecret, secretContext } from '../../security/secrets.ts';
-import { retried } from '../../storage/retry.ts';
+import { retried } from '../../storage/commit.ts';
 import { newNoOnboardingConfig, notOnboarded } from '../configs.ts';
 import { type ImportRow, type RowDevice, type RowNames, readRow } from './row.ts';
 

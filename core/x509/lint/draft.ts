@@ -1,3 +1,4 @@
+import { remembering } from '../../der/bytes.ts';
 import type { KeyType, SignatureAlgorithm } from '../algorithm.ts';
 import { hasRoom } from '../ca-chain.ts';
 import {
@@ -21,7 +22,6 @@ import { type Facts, factsOf, readFacts } from '../facts.ts';
 import type { Name } from '../name.ts';
 import { oid } from '../oids.ts';
 import type { PublicKey } from '../public-key.ts';
-import { remembering } from '../remembering.ts';
 
 /** Whose key signs: that of the issuer, or of the certificate itself. */
 interface Signer {

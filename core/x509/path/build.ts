@@ -1,11 +1,11 @@
 import { sameBytes } from '../../der/bytes.ts';
+import { hasExpired } from '../../der/time.ts';
 import { Fault } from '../../fault.ts';
 import type { SignatureAlgorithm } from '../algorithm.ts';
 import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } from '../certificate.ts';
 import { factsOf } from '../facts.ts';
 import type { Name } from '../name.ts';
 import { type PublicKey, verifySignature } from '../public-key.ts';
-import { hasExpired } from '../validity.ts';
 import { type Budget, cost, longestPath } from './budget.ts';
 import { describe, Refusal, toRefusal } from './failure.ts';
 import { foldName } from './folded-name.ts';

@@ -1,8 +1,8 @@
+import { hasExpired } from '../../der/time.ts';
 import type { Certificate } from '../certificate.ts';
 import type { NameConstraints } from '../extensions/name-constraints.ts';
 import { type Facts, factsOf } from '../facts.ts';
 import { oid } from '../oids.ts';
-import { hasExpired } from '../validity.ts';
 import { type Budget, cost } from './budget.ts';
 import { describe, type PathFailure, Refusal } from './failure.ts';
 import { checkNames } from './name-constraints.ts';

@@ -7,7 +7,7 @@ import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { decodePem } from '#adapters/wire/pem.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
-import { proven } from '#core/x509/readable-certificate.ts';
+import { proven } from '#core/x509/facts.ts';
 import { apiOf } from '#tests/fixtures/api.ts';
 import {
   type Installation,

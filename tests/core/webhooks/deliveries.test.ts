@@ -3,7 +3,7 @@ import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import type { Attempt, Message, Notifier } from '#core/ports/notifier.ts';
 import type { Store, Write } from '#core/ports/store.ts';
-import { openSecret } from '#core/webhooks/secret.ts';
+import { openSecret } from '#core/webhooks/receiver.ts';
 import type { WebhookInput, WebhookView } from '#core/webhooks/webhooks.ts';
 import { ask, person, policy, waiting } from '#tests/fixtures/approvals.ts';
 import {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { BackupInput } from '#core/backups/backups.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Backup } from '#core/records/backup.ts';
+import type { Backup } from '#core/records/setting.ts';
 import { recordId } from '../collection.ts';
 import { type Description, timestamp } from '../description.ts';
 import { json } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { ProfileInput } from '#core/administration/profiles.ts';
 import { profileRulesSchema } from '#core/profiles/language.ts';
-import type { CertificateProfile } from '#core/records/profile.ts';
+import type { CertificateProfile } from '#core/records/domain.ts';
 import { type Description, type FieldDescription, timestamp } from '../description.ts';
 import { text } from '../fields.ts';
 import { equalText, within } from '../filters.ts';

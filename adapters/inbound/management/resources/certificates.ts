@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
+import { wholeSecond } from '#core/der/time.ts';
 import type { CertificateInput } from '#core/enrolment/issue-by-name.ts';
 import { atField } from '#core/fault.ts';
 import type { Condition } from '#core/ports/store.ts';
@@ -8,7 +9,6 @@ import type { StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
-import { wholeSecond } from '#core/x509/validity.ts';
 import { type Description, type Filter, timestamp } from '../description.ts';
 import { dateTime, file, nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalSerialNumber, equalText, from, until, within } from '../filters.ts';

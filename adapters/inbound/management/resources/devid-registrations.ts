@@ -1,5 +1,5 @@
 import type { RegistrationInput } from '#core/administration/devid-registrations.ts';
-import type { DevidRegistration } from '#core/records/devid-registration.ts';
+import type { DevidRegistration } from '#core/records/domain.ts';
 import { type Description, timestamp } from '../description.ts';
 import { reference, text } from '../fields.ts';
 import { equalInteger, equalText } from '../filters.ts';

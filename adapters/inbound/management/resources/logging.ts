@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Gateway } from '#core/gateway.ts';
-import type { LogFile } from '#core/ports/log-files.ts';
+import type { LogFile } from '#core/ports/platform.ts';
 import { timestamp } from '../description.ts';
 import { json } from '../errors.ts';
 import { dateTime } from '../fields.ts';

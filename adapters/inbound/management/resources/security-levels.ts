@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { LevelView } from '#core/administration/level-views.ts';
+import type { LevelView } from '#core/administration/security-levels.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { levels, securityLevels } from '#core/security/levels.ts';
 import { json } from '../errors.ts';

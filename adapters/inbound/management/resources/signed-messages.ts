@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { SignedMessage } from '#core/records/signed-message.ts';
+import type { SignedMessage } from '#core/records/credential.ts';
 import { type Description, timestamp } from '../description.ts';
 import { equalInteger } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';

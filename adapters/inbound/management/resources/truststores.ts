@@ -4,7 +4,7 @@ import { encodePem } from '#adapters/wire/pem.ts';
 import type { TruststoreInput } from '#core/administration/truststores.ts';
 import { atField, Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
-import { intendedUsage, type Truststore } from '#core/records/truststore.ts';
+import { intendedUsage, type Truststore } from '#core/records/domain.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { recordId } from '../collection.ts';

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { openLogFile } from '#adapters/outbound/system/log-file.ts';
-import type { LogFields } from '#core/ports/logs.ts';
+import type { LogFields } from '#core/ports/platform.ts';
 import { runs } from '#tests/property.ts';
 
 type Line = Record<string, unknown>;

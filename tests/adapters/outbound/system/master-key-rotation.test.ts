@@ -10,7 +10,7 @@ import {
 } from '#adapters/outbound/system/master-key-rotation.ts';
 import type { MasterKeyOptions } from '#adapters/outbound/system/master-key-source.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
-import type { Vault } from '#core/ports/vault.ts';
+import type { Vault } from '#core/ports/platform.ts';
 
 let dataDirectory: string;
 beforeEach(() => {

@@ -1,5 +1,4 @@
-import type { Entropy } from '../ports/platform.ts';
-import type { Vault } from '../ports/vault.ts';
+import type { Entropy, Vault } from '../ports/platform.ts';
 import type { Webhook } from '../records/webhook.ts';
 
 const contextOf = (handle: string): string => `webhook secret ${handle}`;
@@ -25,3 +24,21 @@ export const newHandle = (entropy: Entropy): string => Buffer.from(entropy.bytes
 /** Faults: internal when it is the secret of another webhook, or was sealed elsewhere. */
 export const openSecret = (vault: Vault, { secret, handle }: Webhook): Uint8Array =>
   vault.open(secret, contextOf(handle));
+
+/** A name or an IP address (IPv6 without brackets), or `*.` and a name. */
+export const isHostPattern = (text: string): boolean =>
+  text.length <= 253 &&
+  /^(?:(?:\*\.)?[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+)$/.test(text);
+
+/**
+ * Whether `hosts` has the host of a URL: a name or an address, or with `*.` before it all names below it. An empty list: all
+ * hosts are allowed.
+ */
+export function isAllowedHost(hosts: readonly string[], url: string): boolean {
+  if (hosts.length === 0) return true;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return hosts.some((allowed) => {
+    const name = allowed.toLowerCase();
+    return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name;
+  });
+}

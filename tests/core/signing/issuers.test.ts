@@ -1,5 +1,5 @@
 import { guardedKey } from '#core/signing/guarded-key.ts';
-import { localIssuer } from '#core/signing/local-issuer.ts';
+import { localIssuer } from '#core/signing/issuers.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { readPublicKey } from '#core/x509/public-key.ts';
 import { issuerContract } from '#tests/contracts/issuer.ts';
