@@ -84,12 +84,12 @@ export function certificates(context: Dependencies, crls: Crls): Certificates {
     }
     const configuration = await context.configuration.current();
     const writes = [
-      ...(await revocationWrites(context, actor, record, revocation)),
+      ...revocationWrites(context, configuration, actor, record, revocation),
       ...(revocation.reason === 'removeFromCRL'
         ? []
         : deactivationWrites(context, configuration, actor, record)),
     ];
-    await revokeUpstream(context, record, revocation.reason);
+    await revokeUpstream(context, configuration, record, revocation.reason);
     await store.commit(writes);
     return record.ca;
   }

@@ -76,6 +76,7 @@ export function approvals(context: Dependencies): Approvals {
     const approver = accountKey(actor);
     // Those that count have to be told apart.
     if (approver === undefined) throw new Fault('forbidden', 'only users and service accounts decide');
+    const configuration = await context.configuration.current();
     // Of two who decide at the same moment each one counts.
     await retried(async () => {
       const approval = await find(id);
@@ -101,7 +102,7 @@ export function approvals(context: Dependencies): Approvals {
       try {
         await store.commit([
           { op: 'insert', kind: 'approvalDecision', values },
-          ...(await writes(context, actor, approval, comment)),
+          ...writes(context, configuration, actor, approval, comment),
         ]);
       } catch (error) {
         if (error instanceof Fault && error.field !== undefined) {

@@ -1,4 +1,4 @@
-import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { type Matter, ruleFor } from '../configuration/policy-rule.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
@@ -12,7 +12,7 @@ import { commitFor, retried } from '../storage/commit.ts';
 import { overdueWrites } from './expiry.ts';
 import { forgottenWrites, openedApproval, openedWrites, supersededWrites } from './transitions.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
+type Dependencies = Pick<Ports, 'clock' | 'entropy' | 'store'>;
 
 /** A request on which people may have to decide. */
 export interface Petition {
@@ -46,20 +46,6 @@ export const isUsed = async ({ store }: Pick<Ports, 'store'>, { id, state }: App
 const cleared: Clearance = { kind: 'cleared', approval: undefined };
 const mostWaiting = 32;
 
-/**
- * May it be done? By the policies of the configuration. Faults: forbidden (a policy denies it), those of `askFor`. Where nobody has to
- * be asked, `petition` is not called.
- */
-export async function clear(
-  context: Dependencies,
-  configuration: Pick<Configuration, 'policies'>,
-  matter: Matter,
-  petition: () => Petition,
-): Promise<Clearance> {
-  const policy = policyOn(configuration, matter);
-  return policy ? askFor(context, policy, matter, petition()) : cleared;
-}
-
 /** The policy by which people have to be asked; undefined: nobody has to. Faults: forbidden (a policy denies it). */
 export function policyOn(
   { policies }: Pick<Configuration, 'policies'>,
@@ -73,39 +59,45 @@ export function policyOn(
 }
 
 /**
- * Asks for an approval. The same petition joins the one that it opened, whichever instance it comes to. Faults: forbidden (somebody has
- * rejected it), tooManyRequests when too many of one device wait, those of the petition.
+ * Requests an approval, if a policy demands one; otherwise `request` is not called. The same request joins the approval that it
+ * opened earlier, at any instance. Faults: forbidden (the request has been rejected), tooManyRequests when too many requests of one
+ * device are pending, those of the request.
  */
-export const askFor = (
+export async function requestApproval(
   context: Dependencies,
-  policy: ApprovalPolicy,
+  configuration: Pick<Configuration, 'webhooks'>,
+  policy: ApprovalPolicy | undefined,
   matter: Matter,
-  petition: Petition,
-): Promise<Clearance> =>
-  // Another instance may open, decide or use it at the same moment.
-  retried(() => joinOrOpen(context, policy, matter, petition));
+  request: () => Petition,
+): Promise<Clearance> {
+  if (!policy) return cleared;
+  const petition = request();
+  // Another instance may open, decide or use the approval concurrently.
+  return retried(() => joinOrOpen(context, configuration, policy, matter, petition));
+}
 
 async function joinOrOpen(
   context: Dependencies,
+  configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy,
   matter: Matter,
   petition: Petition,
 ): Promise<Clearance> {
   const found = await context.store.find('approval', { answersFor: petition.digest });
-  if (!found) return open(context, policy, matter, petition, []);
+  if (!found) return open(context, configuration, policy, matter, petition, []);
   const late = context.clock.now() >= found.expiresAt;
   switch (found.state) {
     case 'waiting':
     case 'granted':
       if (late) {
-        await context.store.commit(await overdueWrites(context, found));
-        return joinOrOpen(context, policy, matter, petition);
+        await context.store.commit(await overdueWrites(context, configuration, found));
+        return joinOrOpen(context, configuration, policy, matter, petition);
       }
       if (
         found.approvers < policy.approvers ||
         petition.outcomeDigest(found.createdAt) !== found.outcomeDigest
       ) {
-        return open(context, policy, matter, petition, supersededWrites(context, found));
+        return open(context, configuration, policy, matter, petition, supersededWrites(context, found));
       }
       return found.state === 'granted' ? { kind: 'cleared', approval: found } : deferral(context, found);
     case 'rejected':
@@ -122,11 +114,12 @@ async function joinOrOpen(
       if (certificate?.status === 'good') return { kind: 'given', certificate };
     }
   }
-  return open(context, policy, matter, petition, forgottenWrites(found));
+  return open(context, configuration, policy, matter, petition, forgottenWrites(found));
 }
 
 async function open(
   context: Dependencies,
+  configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy,
   matter: Matter,
   petition: Petition,
@@ -161,7 +154,7 @@ async function open(
     approvers: policy.approvers,
     lasts: policy.expiresIn * 1000,
   };
-  const writes = [...before, ...(await openedWrites(context, actor, approval))];
+  const writes = [...before, ...openedWrites(context, configuration, actor, approval)];
   const id = await commitFor(store, writes, openedApproval);
   const { lasts } = approval;
   return deferral(context, { id, createdAt: now, expiresAt: now + lasts, lasts });

@@ -1,4 +1,4 @@
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
@@ -6,7 +6,10 @@ import { type ApprovalInBrief, type ApprovalState, largeFields } from '../record
 import type { Actor } from '../records/audit-event.ts';
 import { expiredWrites, prolongedWrites } from './transitions.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
+type Stored = Pick<Ports, 'clock' | 'entropy' | 'store'>;
+type Listeners = Pick<Configuration, 'webhooks'>;
+
+interface Dependencies extends Stored, WithConfiguration {}
 
 const page = 100;
 /** In one run; the next one goes on. */
@@ -23,11 +26,12 @@ export const expireApprovals = (context: Dependencies): Promise<void> => {
 
 /** After a restore nobody knows what has been come for since the backup. */
 export const expireGranted = (context: Dependencies): Promise<void> =>
-  end(context, ['granted'], [], expiredWrites);
+  end(context, ['granted'], [], async (...args) => expiredWrites(...args));
 
 /** The end of what is still open for a device, as writes of the commit that deletes it. */
 export async function endedWithDevice(
-  context: Dependencies,
+  context: Stored,
+  listeners: Listeners,
   device: number,
   actor: Actor,
 ): Promise<readonly Write[]> {
@@ -41,7 +45,8 @@ export async function endedWithDevice(
     const query = { where, limit: 1000, ...(cursor && { cursor }) };
     const { records, next } = await context.store.listWithout('approval', largeFields, query);
     for (const approval of records) {
-      writes.push(...(await expiredWrites(context, approval, { actor, reason: 'the device was deleted' })));
+      const ending = { actor, reason: 'the device was deleted' };
+      writes.push(...expiredWrites(context, listeners, approval, ending));
     }
     cursor = next;
   } while (cursor);
@@ -50,12 +55,13 @@ export async function endedWithDevice(
 
 /** What becomes of one whose time is up: the requester has come for what an upstream CA takes longer to decide on, or has issued. */
 export const overdueWrites = async (
-  context: Dependencies,
+  context: Stored,
+  listeners: Listeners,
   approval: ApprovalInBrief,
 ): Promise<readonly Write[]> =>
   (await isWithUpstream(context, approval))
     ? prolongedWrites(context, approval)
-    : expiredWrites(context, approval);
+    : expiredWrites(context, listeners, approval);
 
 async function isWithUpstream(
   { store, clock }: Pick<Ports, 'clock' | 'store'>,
@@ -73,13 +79,14 @@ async function end(
   writes: typeof overdueWrites,
 ): Promise<void> {
   const { store } = context;
+  const configuration = await context.configuration.current();
   const where: Condition<'approval'>[] = [{ field: 'state', is: 'oneOf', value: states }, ...more];
   const order = { field: 'expiresAt', descending: false } as const;
   for (let n = 0; n < mostPages; n++) {
     const { records } = await store.listWithout('approval', largeFields, { where, order, limit: page });
     for (const approval of records) {
       try {
-        await store.commit(await writes(context, approval));
+        await store.commit(await writes(context, configuration, approval));
       } catch (error) {
         // Somebody decided, or came for it, in between: the next run looks again.
         if (!(error instanceof Fault) || error.code !== 'conflict') throw error;

@@ -1,5 +1,5 @@
 import { audit, brief, systemActor } from '../audit/record.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import type { Ports } from '../ports/ports.ts';
 import { type Handle, newHandle, type Values, type Write } from '../ports/store.ts';
 import type { ApprovalInBrief, ApprovalState } from '../records/approval.ts';
@@ -24,7 +24,8 @@ interface Step {
 }
 
 type Clocked = Pick<Ports, 'clock'>;
-type Telling = Pick<Ports, 'clock' | 'entropy'> & WithConfiguration;
+type Telling = Pick<Ports, 'clock' | 'entropy'>;
+type Listeners = Pick<Configuration, 'webhooks'>;
 type NewApproval = Omit<
   Values<'approval'>,
   'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'
@@ -43,11 +44,12 @@ type About = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
 export const openedApproval = newHandle('approval');
 
 /** An approval begins to wait. */
-export async function openedWrites(
+export function openedWrites(
   context: Telling,
+  listeners: Listeners,
   actor: Actor,
   approval: NewApproval,
-): Promise<readonly Write[]> {
+): readonly Write[] {
   return [
     {
       op: 'insert',
@@ -63,17 +65,18 @@ export async function openedWrites(
       },
     },
     told(context, actor, 'approval', 'waiting', approval, {}, openedApproval),
-    ...(await notices(context, 'approval.waiting', openedApproval, approval)),
+    ...notices(context, listeners, 'approval.waiting', openedApproval, approval),
   ];
 }
 
 /** One more account has approved: the last one that is needed grants it. */
-export async function approvedWrites(
+export function approvedWrites(
   context: Telling,
+  listeners: Listeners,
   actor: Actor,
   approval: ApprovalInBrief,
   comment: string,
-): Promise<readonly Write[]> {
+): readonly Write[] {
   const approvals = approval.approvals + 1;
   const granted = approvals >= approval.approvers;
   const { lasts } = approval;
@@ -86,7 +89,7 @@ export async function approvedWrites(
         set: { approvals },
         detail: { comment },
       }),
-      ...(await notices(context, 'approval.granted', approval.id, approval)),
+      ...notices(context, listeners, 'approval.granted', approval.id, approval),
     ];
   }
   const { id, state } = approval;
@@ -107,14 +110,15 @@ export async function approvedWrites(
 }
 
 /** One rejection is enough. */
-export const rejectedWrites = async (
+export const rejectedWrites = (
   context: Telling,
+  listeners: Listeners,
   actor: Actor,
   approval: ApprovalInBrief,
   comment: string,
-): Promise<readonly Write[]> => [
+): readonly Write[] => [
   ...stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts, detail: { comment } }),
-  ...(await notices(context, 'approval.rejected', approval.id, approval)),
+  ...notices(context, listeners, 'approval.rejected', approval.id, approval),
 ];
 
 /** What was granted has been done; `certificate`: what came of it. */
@@ -132,18 +136,19 @@ export const usedWrites = (
   });
 
 /** Nobody decides on it any more, or comes for it: its time is up, or it ended for another reason, which the event has. */
-export const expiredWrites = async (
+export const expiredWrites = (
   context: Telling,
+  listeners: Listeners,
   approval: ApprovalInBrief,
   { actor, reason }: { readonly actor: Actor; readonly reason?: string } = { actor: systemActor },
-): Promise<readonly Write[]> => [
+): readonly Write[] => [
   ...stepWrites(context, approval, {
     to: 'expired',
     actor,
     lasts: approval.lasts,
     detail: reason === undefined ? {} : { reason },
   }),
-  ...(await notices(context, 'approval.expired', approval.id, approval)),
+  ...notices(context, listeners, 'approval.expired', approval.id, approval),
 ];
 
 /** It goes on for as long again. */
@@ -222,15 +227,13 @@ function told(
 }
 
 /** What webhooks are told: enough to find it and to say what it is about. What came of it they are told by the certificate. */
-async function notices(
+const notices = (
   context: Telling,
+  { webhooks }: Listeners,
   event: WebhookEvent,
   object: Notice['object'],
   approval: About,
-): Promise<readonly Write[]> {
-  const { webhooks } = await context.configuration.current();
-  return notify(context, webhooks, event, () => ({ object, data: dataOf(approval) }));
-}
+): readonly Write[] => notify(context, webhooks, event, () => ({ object, data: dataOf(approval) }));
 
 const dataOf = (approval: About): WebhookData => ({
   operation: approval.operation,

@@ -1,6 +1,6 @@
 import { audit } from '../audit/record.ts';
 import { publicUrls } from '../configuration/ca-lookup.ts';
-import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { readCa } from '../configuration/load-record.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
@@ -74,11 +74,12 @@ const hour = 3_600_000;
  */
 export async function createCa(context: Dependencies, ca: NewCa, actor: Actor): Promise<number> {
   const keyStore = keyStoreNamed(context, ca.keyStore);
-  await demandCaLevel(context, ca);
+  const configuration = await context.configuration.current();
+  demandCaLevel(context, configuration, ca);
   const certify = (key: FoundKey): Promise<number> =>
     ca.parent
-      ? certifyBelow(context, { ...ca, parent: ca.parent }, keyStore, key, actor)
-      : certifyRoot(context, ca, keyStore, key, actor);
+      ? certifyBelow(context, configuration, { ...ca, parent: ca.parent }, keyStore, key, actor)
+      : certifyRoot(context, configuration, ca, keyStore, key, actor);
   const id =
     'id' in ca.key
       ? await certify(await existingKey(keyStore, ca.key.id))
@@ -88,11 +89,11 @@ export async function createCa(context: Dependencies, ca: NewCa, actor: Actor): 
 }
 
 /** Said before a key is made; once more, of what it has become, when it is prepared. Faults: malformed with `field`. */
-async function demandCaLevel(
-  context: Pick<Ports, 'clock'> & WithConfiguration,
+function demandCaLevel(
+  context: Pick<Ports, 'clock'>,
+  { security }: Pick<Configuration, 'security'>,
   { key, lifetime, parent }: NewCa,
-): Promise<void> {
-  const { security } = await context.configuration.current();
+): void {
   const notBefore = context.clock.now();
   const notAfter = Math.min(notBefore + lifetime, parent?.certificate.notAfter ?? Number.POSITIVE_INFINITY);
   const refuse = (detail: string | undefined, field: string): void => {
@@ -127,6 +128,7 @@ export async function existingKey({ keys, name }: NamedKeyStore, id: string): Pr
 /** It goes the way of every certificate that a CA of ours issues. */
 async function certifyBelow(
   context: Dependencies,
+  configuration: Configuration,
   ca: NewCa & { readonly parent: LoadedCa },
   keyStore: NamedKeyStore,
   key: FoundKey,
@@ -134,7 +136,7 @@ async function certifyBelow(
 ): Promise<number> {
   const { parent } = ca;
   const subjectKey = readPublicKey(key.spki);
-  const issued = await issue(context, {
+  const issued = await issue(context, configuration, {
     ca: parent,
     outcome: outcomeOf(context, ca, subjectKey),
     subjectKey,
@@ -149,6 +151,7 @@ async function certifyBelow(
 /** It signs itself, so the certificate that is recorded refers to the CA that is recorded with it. */
 async function certifyRoot(
   context: Dependencies,
+  { security }: Configuration,
   ca: NewCa,
   keyStore: NamedKeyStore,
   key: FoundKey,
@@ -164,7 +167,7 @@ async function certifyRoot(
     issuerName: ca.subject,
     issuerKey: subjectKey.type,
     issuer: undefined,
-    security: (await context.configuration.current()).security,
+    security,
     ownNames: undefined,
   });
   const answer = await localIssuer(guardedKey(context, reference(keyStore, key), subjectKey), []).issue({

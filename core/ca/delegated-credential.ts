@@ -1,6 +1,6 @@
 import { systemActor } from '../audit/record.ts';
 import { publicUrls } from '../configuration/ca-lookup.ts';
-import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { hasExpired } from '../der/time.ts';
 import { Fault, toFault } from '../fault.ts';
 import { forItself, issue } from '../issuance/issue.ts';
@@ -65,14 +65,15 @@ export class DelegatedCredentials {
 
   /** The same object for as long as it need not be renewed; cheap to ask again. Faults: unavailable. */
   async of(ca: LoadedCa): Promise<Credential> {
-    const { configuration, clock } = this.#context;
-    const { counter } = await configuration.current();
+    const { clock } = this.#context;
+    const configuration = await this.#context.configuration.current();
+    const { counter } = configuration;
     const { id } = ca.record;
     const known = this.#known.get(id);
     if (known?.counter === counter && clock.now() < known.lookAgain) return known.credential;
     const looking = this.#looking.get(id);
     if (looking) return looking;
-    const look = this.#find(ca)
+    const look = this.#find(configuration, ca)
       .then((credential) => {
         const lookAgain = Math.max(this.#renewFrom(credential), clock.now() + patience);
         const before = this.#known.get(id)?.credential;
@@ -89,7 +90,7 @@ export class DelegatedCredentials {
     return notValidAfter - this.#delegation.lifetime / 3;
   }
 
-  async #find(ca: LoadedCa): Promise<Credential> {
+  async #find(configuration: Configuration, ca: LoadedCa): Promise<Credential> {
     const { store, clock } = this.#context;
     const uniqueName = `${this.#delegation.name}-${ca.record.id}`;
     for (let n = 1; ; n++) {
@@ -98,7 +99,7 @@ export class DelegatedCredentials {
       // One that ends with the CA cannot be made to last longer.
       if (credential && credential.notValidAfter >= ca.certificate.notAfter) return credential;
       try {
-        await this.#make(ca, uniqueName, credential);
+        await this.#make(configuration, ca, uniqueName, credential);
       } catch (error) {
         // Another instance has made one.
         const conflict = error instanceof Fault && error.code === 'conflict';
@@ -110,7 +111,12 @@ export class DelegatedCredentials {
     }
   }
 
-  async #make(ca: LoadedCa, uniqueName: string, previous: Credential | undefined): Promise<void> {
+  async #make(
+    configuration: Configuration,
+    ca: LoadedCa,
+    uniqueName: string,
+    previous: Credential | undefined,
+  ): Promise<void> {
     const context = this.#context;
     const keyStore = nearest(context);
     // The key before stays for those instances that have not heard of the new one yet; the one before that has had its time.
@@ -133,7 +139,7 @@ export class DelegatedCredentials {
             ] as const)
           : []),
       ];
-      await issue(context, {
+      await issue(context, configuration, {
         ca,
         outcome: this.#outcome(ca, subjectKey),
         subjectKey,

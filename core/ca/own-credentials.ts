@@ -19,9 +19,10 @@ import {
 } from '../signing/key-stores.ts';
 import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
+import type { Extension } from '../x509/extension.ts';
 import { subjectAltNameExtension } from '../x509/extensions/identity.ts';
 import type { GeneralName } from '../x509/general-name.ts';
-import { attribute, buildName, commonName } from '../x509/name.ts';
+import { attribute, buildName, commonName, type Name } from '../x509/name.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
@@ -60,7 +61,9 @@ export async function createOwnCredential(
   const keyStore = keyStoreFor(context, wanted.type);
   const key = await generateKey(keyStore, wanted.keyType, wanted.commonName);
   return withNewKey(keyStore, key, async () => {
-    const request = await requestFor(keyStore.keys, key, wanted.commonName, wanted.names);
+    const subject = buildName([[attribute('CN', wanted.commonName)]]);
+    const extensions = wanted.names.length > 0 ? [subjectAltNameExtension(wanted.names)] : [];
+    const request = await requestForKey(keyStore.keys, key, subject, extensions);
     const outcome = profile.compiled.apply({
       request,
       device: standIn(wanted.commonName),
@@ -70,7 +73,7 @@ export async function createOwnCredential(
       urls: publicUrls(context.settings, ca.record.id),
     });
     const activation = wanted.activate ? await replaceActive(context) : [];
-    const issued = await issue(context, {
+    const issued = await issue(context, configuration, {
       ...forItself,
       ca,
       outcome,
@@ -179,15 +182,13 @@ export async function replaceActive({ store, clock }: Pick<Ports, 'clock' | 'sto
   return [{ op: 'update', kind: 'credential', id: active.id, where: { isActive: true }, set }];
 }
 
-/** A request for a key of ours, with proof of possession like any other. */
-export async function requestFor(
+/** Signs a request with a key of ours, so that it has a proof of possession like any other. */
+export async function requestForKey(
   keys: KeyStore,
   key: StoredKey,
-  name: string,
-  names: readonly GeneralName[],
+  subject: Name,
+  extensions: readonly Extension[],
 ): Promise<VerifiedRequest> {
-  const subject = buildName([[attribute('CN', name)]]);
-  const extensions = names.length > 0 ? [subjectAltNameExtension(names)] : [];
   const info = buildCertificationRequestInfo(subject, key.spki, extensions);
   const algorithm = defaultSignatureAlgorithm(readPublicKey(key.spki).type);
   return verifyPkcs10(

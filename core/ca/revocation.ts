@@ -1,5 +1,5 @@
 import { audit } from '../audit/record.ts';
-import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
@@ -9,8 +9,6 @@ import type { IssuingCa } from '../records/issuing-ca.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import type { RevocationReason } from '../x509/crl.ts';
-
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy'>, WithConfiguration {}
 
 export interface Revocation {
   readonly reason: RevocationReason;
@@ -22,13 +20,13 @@ export interface Revocation {
  * The writes that revoke `record`, put it on hold, or with removeFromCRL release it from hold (RFC 5280 §5.3.1).
  * Guarded by its present state. Faults: conflict when the state does not allow it.
  */
-export async function revocationWrites(
-  context: Dependencies,
+export function revocationWrites(
+  context: Pick<Ports, 'clock' | 'entropy'>,
+  { webhooks }: Pick<Configuration, 'webhooks'>,
   actor: Actor,
   record: StoredCertificate,
   { reason, invalidityDate }: Revocation,
-): Promise<readonly Write[]> {
-  const { webhooks } = await context.configuration.current();
+): readonly Write[] {
   const { id, status } = record;
   const now = context.clock.now();
   const noted: Write = {

@@ -1,6 +1,6 @@
 import { systemActor } from '../audit/record.ts';
 import { publicUrls } from '../configuration/ca-lookup.ts';
-import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
 import { hasExpired } from '../der/time.ts';
 import { forItself, issue } from '../issuance/issue.ts';
@@ -58,7 +58,7 @@ export async function linkRoots(context: Dependencies, actor: Actor = systemActo
       for (const subject of newest) {
         // Of one key, as after a renewal, whoever trusts one trusts the other already.
         const isOwnKey = sameBytes(issuer.certificate.spki, subject.certificate.spki);
-        if (!isOwnKey) await demandLink(context, issuer, subject, actor);
+        if (!isOwnKey) await demandLink(context, configuration, issuer, subject, actor);
       }
     }
   }
@@ -68,6 +68,7 @@ export const byAge = (a: LoadedCa, b: LoadedCa): number => b.record.id - a.recor
 
 async function demandLink(
   context: Dependencies,
+  configuration: Configuration,
   issuer: LoadedCa,
   subject: LoadedCa,
   actor: Actor,
@@ -78,7 +79,8 @@ async function demandLink(
   try {
     // One that has been revoked is not made again.
     const links = await linksBetween(context, issuer, subject);
-    if (links.every(({ status }) => status === 'failed')) await certify(context, issuer, subject, actor);
+    if (links.every(({ status }) => status === 'failed'))
+      await certify(context, configuration, issuer, subject, actor);
   } catch (error) {
     context.log.error('a root could not be linked with another of its name', error, {
       issuer: issuer.record.uniqueName,
@@ -114,11 +116,12 @@ export async function linksBetween(
 
 async function certify(
   context: Dependencies,
+  configuration: Configuration,
   issuer: LoadedCa,
   subject: LoadedCa,
   actor: Actor,
 ): Promise<void> {
-  await issue(context, {
+  await issue(context, configuration, {
     ca: issuer,
     outcome: outcomeOf(context, issuer, subject),
     subjectKey: readPublicKey(subject.certificate.spki),

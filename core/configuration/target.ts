@@ -30,6 +30,20 @@ export function resolveProfile(configuration: Configuration, domain: Domain, nam
   return profile;
 }
 
+/** The profile with this id. Faults: notFound when there is none, forbidden when the domain does not offer it. */
+export function offeredProfile(configuration: Configuration, domain: Domain, id: number): LoadedProfile {
+  const profile = configuration.profile(id);
+  if (!profile) throw new Fault('notFound', 'there is no such certificate profile');
+  demandOffered(domain, id);
+  return profile;
+}
+
+/** Faults: forbidden when the domain does not offer the profile, under its own name or an alias. */
+export function demandOffered({ uniqueName, profiles }: Domain, id: number): void {
+  if (profiles.some(({ profile }) => profile === id)) return;
+  throw new Fault('forbidden', `the domain ${uniqueName} does not offer this profile`);
+}
+
 /** Faults: unavailable when the domain has no CA that can sign. */
 export function resolveCa(configuration: Configuration, domain: Domain): LoadedCa {
   const ca = domain.issuingCa === null ? undefined : configuration.ca(domain.issuingCa);

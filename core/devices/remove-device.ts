@@ -30,22 +30,23 @@ export const removeDevice = (context: Dependencies, id: number, actor: Actor): P
     const certificates = await certificatesOf(context, id);
     const held = certificates.filter(({ status }) => status === 'good' || status === 'hold');
     const { commonName } = device;
-    const revocations = held.map((record) =>
-      revocationWrites(context, actor, record, { reason: 'cessationOfOperation' }),
+    const configuration = await context.configuration.current();
+    const revocations = held.flatMap((record) =>
+      revocationWrites(context, configuration, actor, record, { reason: 'cessationOfOperation' }),
     );
     await context.store.commit([
-      ...(await Promise.all(revocations)).flat(),
+      ...revocations,
       ...certificates.map(detached),
       { op: 'delete', kind: 'device', id },
       ...(await ownConfiguration(context, device)),
-      ...(await endedWithDevice(context, id, actor)),
+      ...(await endedWithDevice(context, configuration, id, actor)),
       audit(context, actor, {
         action: 'device.delete',
         object: `device:${id}`,
         detail: { commonName, revoked: held.length },
       }),
     ]);
-    await revokeUpstreamIfPossible(context, actor, held, 'cessationOfOperation');
+    await revokeUpstreamIfPossible(context, configuration, actor, held, 'cessationOfOperation');
     return new Set(held.map(({ ca }) => ca));
   });
 

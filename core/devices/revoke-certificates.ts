@@ -36,17 +36,17 @@ export async function revokeCertificatesOf(
   const cas = new Set<number>();
   let count = 0;
   for (;;) {
+    const configuration = await context.configuration.current();
     // One of them may be revoked by somebody else meanwhile.
     const records = await retried(async () => {
       const held = await heldBy(context, device, reason);
       if (held.length === 0) return held;
-      const configuration = await context.configuration.current();
-      const writes = held.map(async (record) => [
-        ...(await revocationWrites(context, actor, record, { reason })),
+      const writes = held.flatMap((record) => [
+        ...revocationWrites(context, configuration, actor, record, { reason }),
         ...deactivationWrites(context, configuration, actor, record),
       ]);
       await context.store.commit([
-        ...(await Promise.all(writes)).flat(),
+        ...writes,
         audit(context, actor, {
           action: 'device.revokeCertificates',
           object: `device:${device}`,
@@ -57,7 +57,7 @@ export async function revokeCertificatesOf(
     });
     for (const { ca } of records) cas.add(ca);
     count += records.length;
-    await revokeUpstreamIfPossible(context, actor, records, reason);
+    await revokeUpstreamIfPossible(context, configuration, actor, records, reason);
     if (records.length < perCommit) break;
   }
   if (count > 0) {

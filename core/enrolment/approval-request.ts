@@ -10,7 +10,13 @@ import { type RequestIdentity, requestDigest, revocationDigest } from '../reques
 import type { Exchange } from '../transactions/exchange.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 
-interface Wish extends Pick<Petition, 'actor' | 'request' | 'goesOn'> {
+/** What differs between the kinds of requester. */
+export interface ApprovalOptions extends Pick<Petition, 'request' | 'goesOn'> {
+  /** The requester has its answer from elsewhere, or means another certificate when it asks again. */
+  readonly remembers: boolean;
+}
+
+interface Wish extends ApprovalOptions, Pick<Petition, 'actor'> {
   readonly identity: RequestIdentity;
   readonly requested: ProfileRequest;
   readonly ca: LoadedCa;
@@ -18,12 +24,10 @@ interface Wish extends Pick<Petition, 'actor' | 'request' | 'goesOn'> {
   outcomeAt(now: number): ProfileOutcome;
   /** Nobody is asked about what could not be issued. Faults: see `prepare`. */
   rehearse(outcome: ProfileOutcome): void;
-  /** The requester has its answer from elsewhere, or means another certificate when it asks again. */
-  readonly remembers: boolean;
 }
 
 /** The wish for a certificate, as those see it who decide on it. */
-export function petitionFor(wish: Wish): Petition {
+export function approvalRequestFor(wish: Wish): Petition {
   const { identity, actor, request, goesOn, requested, ca, outcomeAt } = wish;
   const isKeyMadeHere = typeof identity.key === 'string';
   return {

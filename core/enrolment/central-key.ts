@@ -1,25 +1,25 @@
+import { requestForKey } from '../ca/own-credentials.ts';
 import { DerReader } from '../der/reader.ts';
 import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
-import { keyStoreThat } from '../signing/key-stores.ts';
-import { defaultSignatureAlgorithm, type KeyType } from '../x509/algorithm.ts';
+import type { KeyReference } from '../records/credential.ts';
+import { generateKey, keyStoreThat, type NamedKeyStore, withNewKey } from '../signing/key-stores.ts';
+import type { KeyType } from '../x509/algorithm.ts';
 import { subjectAltNamesOf } from '../x509/certificate.ts';
 import { type CertReqMsg, hasPublicKey } from '../x509/crmf.ts';
 import type { Extension } from '../x509/extension.ts';
-import { emptyName, type Name } from '../x509/name.ts';
+import { commonName, emptyName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
-import { readPublicKey } from '../x509/public-key.ts';
-import { readUnproven, type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
-import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
+import { readUnproven, type VerifiedRequest } from '../x509/request.ts';
 import { onlyRenewals } from './name-change.ts';
 
-/** A request for a key that is to be made here, and that key: PKCS#8, DER. */
-interface CentralKey {
-  readonly request: VerifiedRequest;
-  readonly privateKey: Uint8Array;
-}
+/** A request for a key that was made here. The key either leaves with the response or stays in a key store. */
+export type MadeKey =
+  /** PKCS#8, DER. */
+  | { readonly request: VerifiedRequest; readonly privateKey: Uint8Array }
+  | { readonly request: VerifiedRequest; readonly key: KeyReference };
 
 /** What kind of key a request wants to be made for it. */
 export interface WantedKey {
@@ -93,21 +93,47 @@ export function wantedInstead(der: Uint8Array): WantedKey {
 
 const encryption = [oid.decryptKeyIdentifier, oid.asymmetricDecryptKeyIdentifier];
 
+const noExport = 'no key store is configured that can export keys: add one with plugin = "keyfile"';
+
 /**
- * Makes the key and a request for it; of the key nothing stays in the key store. Faults: unavailable where no key store hands
- * keys out, badAlgorithm.
+ * Makes a key and a request for it, and exports the key: nothing of it stays in the key store. Faults: unavailable where no key
+ * store can export keys, badAlgorithm.
  */
-export async function makeKey(context: Pick<Ports, 'keyStores'>, wanted: WantedKey): Promise<CentralKey> {
-  const { keys } = keyStoreThat(context, 'export', 'no key store is configured that hands out keys');
-  if (!keys.export) throw new Fault('unavailable', 'no key store is configured that hands out keys');
+export async function withExportedKey<T>(
+  context: Pick<Ports, 'keyStores'>,
+  wanted: WantedKey,
+  use: (made: MadeKey) => Promise<T>,
+): Promise<T> {
+  const { keys } = keyStoreThat(context, 'export', noExport);
+  if (!keys.export) throw new Fault('unavailable', noExport);
   const key = await keys.generate(wanted.type, 'central key generation');
+  let made: MadeKey;
   try {
-    const info = buildCertificationRequestInfo(wanted.subject, key.spki, wanted.extensions);
-    const algorithm = defaultSignatureAlgorithm(readPublicKey(key.spki).type);
-    const signature = await keys.sign(key.id, algorithm, info);
-    const request = verifyPkcs10(assembleCertificationRequest(info, algorithm, signature));
-    return { request, privateKey: await keys.export(key.id) };
+    const request = await requestForKey(keys, key, wanted.subject, wanted.extensions);
+    made = { request, privateKey: await keys.export(key.id) };
   } finally {
     await keys.remove(key.id);
   }
+  return use(made);
+}
+
+/** The key store for keys that are kept until they are collected. Faults: unavailable. */
+export const keptKeyStore = (context: Pick<Ports, 'keyStores'>): NamedKeyStore =>
+  keyStoreThat(context, 'export', noExport);
+
+/** Makes a key that stays in its key store, and a request for it. If `use` fails, the key is destroyed; see `withNewKey`. */
+export async function withKeptKey<T>(
+  context: Pick<Ports, 'keyStores'>,
+  wanted: WantedKey,
+  use: (made: MadeKey) => Promise<T>,
+): Promise<T> {
+  const keyStore = keptKeyStore(context);
+  const label = commonName(wanted.subject) ?? 'central key generation';
+  const key = await generateKey(keyStore, wanted.type, label);
+  return withNewKey(keyStore, key, async () =>
+    use({
+      request: await requestForKey(keyStore.keys, key, wanted.subject, wanted.extensions),
+      key: { store: keyStore.name, id: key.id },
+    }),
+  );
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
@@ -23,10 +22,7 @@ import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 import { type HashName, type SignatureAlgorithm, signatureHash } from '../x509/algorithm.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 
-interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
-    WithCircuits,
-    WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>, WithCircuits {}
 
 /** What a sender says of the certificate that it was given, or of the request that it takes back. */
 export interface Confirmation {
@@ -44,6 +40,7 @@ export async function confirm(
   requester: Requester,
   { exchange, accepted, certHash, hash: hashName }: Confirmation,
 ): Promise<void> {
+  const { configuration } = requester;
   const transaction = exchange.follows;
   if (!transaction) throw new Fault('conflict', 'there is nothing to be confirmed');
   demandOpener(requester, exchange);
@@ -75,7 +72,9 @@ export async function confirm(
   const revoked = !accepted && record && (record.status === 'good' || record.status === 'hold');
   // Nobody will use it: the sender has no use for it, or does not take it for its own.
   if (revoked) {
-    writes.push(...(await revocationWrites(context, actor, record, { reason: 'cessationOfOperation' })));
+    writes.push(
+      ...revocationWrites(context, configuration, actor, record, { reason: 'cessationOfOperation' }),
+    );
     if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, actor)));
   }
   try {
@@ -84,7 +83,7 @@ export async function confirm(
     throw refusedExchange(error, exchange);
   }
   if (!revoked) return;
-  await revokeUpstreamIfPossible(context, actor, [record], 'cessationOfOperation');
+  await revokeUpstreamIfPossible(context, configuration, actor, [record], 'cessationOfOperation');
   await crls.generateAfterRevocation([record.ca], actor);
 }
 

@@ -1,46 +1,34 @@
-import { askFor, isUsed, type Petition, policyOn } from '../approvals/clearance.ts';
-import { usedWrites } from '../approvals/transitions.ts';
+import { isUsed } from '../approvals/clearance.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
-import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
-import { issuedCertificate, rehearse } from '../issuance/issue.ts';
+import { issuedCertificate } from '../issuance/issue.ts';
 import type { Ask, Issuance, IssuanceExchange, Outcome } from '../issuance/outcome.ts';
 import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
-import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
-import type { Approval } from '../records/approval.ts';
-import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { requesterActor } from '../requester/admit.ts';
-import { requestDigest, requesterKey } from '../requester/request-identity.ts';
+import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
 import { demandOpener, exchangeWrite, isNext, memory, refusedExchange } from '../transactions/record.ts';
-import type { WithCircuits } from '../upstream/circuits.ts';
-import { order } from '../upstream/order.ts';
 import { type Certificate, extension, parseCertificate } from '../x509/certificate.ts';
 import { sameName } from '../x509/name.ts';
-import type { VerifiedRequest } from '../x509/request.ts';
-import { petitionFor } from './approval-request.ts';
-import { makeKey, type WantedKey } from './central-key.ts';
-import { outcomeAt, type Plan, planFor, plannedOutcome } from './plan.ts';
+import { certify, clear, evaluate, type Made, type PipelineDependencies } from './pipeline.ts';
+import { planForRequester, type RequesterPlan } from './plan-for-requester.ts';
 
-interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
-    WithCircuits,
-    WithConfiguration,
-    WithRefusalBudget,
-    WithSettings {}
+interface Dependencies extends PipelineDependencies, WithRefusalBudget {}
 
-/** Do it. See `Gateway.enrol`. Refusals are audited, as far as the budget of who asks goes. */
+/**
+ * Issues a certificate to an admitted requester; see `Gateway.enrol`. Refusals are audited as far as the requester's budget
+ * allows.
+ */
 export async function enrol(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
   try {
     if (ask.exchange) demandOpener(requester, ask.exchange);
-    return await certify(context, requester, ask);
+    return await planAndIssue(context, requester, ask);
   } catch (thrown) {
     const error = ask.exchange ? refusedExchange(thrown, ask.exchange) : thrown;
     await recordFailure(context, requester, ask, toFault(error));
@@ -69,96 +57,51 @@ async function recordFailure(
   );
 }
 
-/** What is asked → what comes of it, once it is cleared. */
-async function certify(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
-  const plan = await planFor(context, requester, ask);
-  const planned = plannedOutcome(context, requester, plan);
-  const { configuration, profile, ca, device, operation, given, proven, requested } = plan;
-  const { domain, target } = requester;
+async function planAndIssue(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
+  const plan = await planForRequester(context, requester, ask);
+  const evaluation = await evaluate(context, plan);
+  const { given } = plan;
   const { exchange } = ask;
-  const actor = requesterActor(requester);
-  const matter = { operation, protocol: target.protocol, domain, profile: profile.record, device };
-  const policy = policyOn(configuration, matter);
   if (given) {
-    demandSame(given, requester, profile, requested, planned, exchange);
+    demandSame(given, requester, plan.profile, plan.requested, evaluation.outcome, exchange);
     return recorded(context, requester, exchange, given, givenAgain(plan, given));
   }
-  let approval: Approval | undefined;
-  if (policy) {
-    const clearance = await askFor(context, policy, matter, petitionOf(context, requester, ask, plan, actor));
-    if (clearance.kind === 'pending') return clearance;
-    if (clearance.kind === 'given') {
-      await context.store.confirm?.();
-      return givenAgain(plan, clearance.certificate);
-    }
-    approval = clearance.approval;
+  const clearance = await clear(context, evaluation, {
+    request: ask.request,
+    goesOn: exchange?.follows !== undefined,
+    remembers: exchange !== undefined,
+  });
+  if (clearance.kind === 'pending') return clearance;
+  if (clearance.kind === 'given') {
+    await context.store.confirm?.();
+    return givenAgain(plan, clearance.certificate);
   }
-  const made = proven.request
-    ? { request: proven.request, outcome: planned, privateKey: undefined }
-    : await withMadeKey(context, requester, plan, proven.wanted);
-  const { request, outcome } = made;
-  const onboarded = plan.onboards ? await onboardedWrites(context, requester, device, exchange) : none;
+  const { approval } = clearance;
   try {
-    const ordered = await order(context, {
-      ca,
-      outcome,
-      subjectKey: request.publicKey,
-      request,
-      device: device?.id ?? null,
-      domain: domain.id,
-      profile: profile.record.id,
-      profileName: profile.record.uniqueName,
-      protocol: target.protocol,
-      actor,
+    const certified = await certify(context, evaluation, {
+      approval,
       operation: ask.operation,
-      renews: plan.renewed?.certificate.der,
       message: ask.message,
-      digest: ca.record.key ? undefined : requestDigest(identityOf(requester, plan)),
       alongside:
-        onboarded.length > 0 || exchange || approval
-          ? companions(context, requester, ca, made, { onboarded, exchange, approval })
+        plan.onboards || exchange
+          ? (der, made) => companions(context, requester, plan, exchange, der, made)
           : undefined,
     });
-    return 'kind' in ordered ? ordered : issuanceOf(ca, made, ordered.certificate, ordered.chain);
+    if (certified.kind === 'pending') return certified;
+    const { issued, made } = certified;
+    return issuanceOf(plan, made, issued.certificate, issued.chain);
   } catch (error) {
     if (toFault(error).code !== 'conflict') throw error;
-    // Of two requests of a device that is to be onboarded the other one was first.
+    // Another request of the same device onboarded it, or used the approval, in the meantime.
     const overtaken =
       (await onboardedWith(context, requester)) || (approval && (await isUsed(context, approval)));
     if (!overtaken || !(await isNext(context, exchange))) throw error;
   }
-  // Who asks the same, at another instance, has come for it at this moment: the answer is as if this had come later.
-  return certify(context, requester, ask);
+  // Another instance handled the same request concurrently. Retry so that this request observes its result.
+  return planAndIssue(context, requester, ask);
 }
 
-const none: readonly Write[] = [];
-
-/** The wish for what is planned. */
-function petitionOf(
-  context: Dependencies,
-  requester: Requester,
-  ask: Ask,
-  plan: Plan,
-  actor: Actor,
-): Petition {
-  const { configuration, ca, requested, proven } = plan;
-  return petitionFor({
-    identity: identityOf(requester, plan),
-    actor,
-    request: ask.request,
-    requested,
-    ca,
-    outcomeAt: (now) => outcomeAt(context, requester, plan, requested, now),
-    rehearse(outcome) {
-      const { request } = proven;
-      if (request) rehearse(context, configuration, { ca, outcome, subjectKey: request.publicKey, request });
-    },
-    goesOn: ask.exchange?.follows !== undefined,
-    remembers: ask.exchange !== undefined,
-  });
-}
-
-function givenAgain({ configuration, ca, requested }: Plan, given: StoredCertificate): Issuance {
+function givenAgain({ configuration, ca, requested }: RequesterPlan, given: StoredCertificate): Issuance {
   const { der: certificate } = given;
   const { chain } = configuration.ca(given.ca) ?? ca;
   const modified = !isAsRequested(requested, parseCertificate(certificate));
@@ -184,79 +127,32 @@ async function recorded(
   return issuance;
 }
 
-/** A request with its key, and what the profile makes of it. */
-interface Made {
-  readonly request: VerifiedRequest;
-  readonly outcome: ProfileOutcome;
-  /** If it was made here. */
-  readonly privateKey: Uint8Array | undefined;
-}
-
-/** An upstream CA has a mind of its own. */
+/** The response to the requester. Only the certificate tells what an upstream CA made of the request. */
 function issuanceOf(
-  ca: LoadedCa,
-  { request, outcome, privateKey }: Made,
+  { ca, requested }: RequesterPlan,
+  made: Made | undefined,
   certificate: Uint8Array,
   chain: readonly Uint8Array[],
 ): Issuance {
-  const modified = !isAsRequested(request, ca.record.key ? outcome : parseCertificate(certificate));
-  return { kind: 'issued', certificate, chain, modified, privateKey };
+  const contents = ca.record.key && made ? made.outcome : parseCertificate(certificate);
+  const modified = !isAsRequested(made?.request ?? requested, contents);
+  return { kind: 'issued', certificate, chain, modified, privateKey: made?.privateKey };
 }
 
-interface Company {
-  readonly onboarded: readonly Write[];
-  readonly exchange: IssuanceExchange | undefined;
-  readonly approval: Approval | undefined;
-}
-
-/** What has to be in one commit with the certificate. */
-const companions =
-  (
-    context: Pick<Ports, 'clock'>,
-    requester: Requester,
-    ca: LoadedCa,
-    made: Made,
-    { onboarded, exchange, approval }: Company,
-  ) =>
-  async (der: Uint8Array): Promise<readonly Write[]> => [
-    ...onboarded,
-    ...(exchange
-      ? await answered(
-          context,
-          requester,
-          exchange,
-          issuanceOf(ca, made, der, ca.chain),
-          ca.record.key !== null,
-        )
-      : []),
-    ...(approval ? usedWrites(context, requesterActor(requester), approval, issuedCertificate) : []),
-  ];
-
-function identityOf(requester: Requester, { operation, profile, renewed, requested }: Plan) {
-  const { subject, extensions, publicKey } = requested;
-  return {
-    requester: requesterKey(requester),
-    protocol: requester.target.protocol,
-    operation,
-    domain: requester.domain.id,
-    profile: profile.record.id,
-    renews: operation === 'renewal' ? (renewed?.record.id ?? null) : null,
-    subject,
-    extensions,
-    key: publicKey.spki.length > 0 ? publicKey : publicKey.type,
-  };
-}
-
-/** The request with its key, which is not made before it is known that there will be a certificate for it. */
-async function withMadeKey(
-  context: Dependencies,
+/** What is recorded in one commit with the certificate. */
+async function companions(
+  context: Pick<Ports, 'clock' | 'store'>,
   requester: Requester,
-  plan: Plan,
-  wanted: WantedKey,
-): Promise<Made> {
-  const { request, privateKey } = await makeKey(context, wanted);
-  const outcome = outcomeAt(context, requester, plan, request, context.clock.now());
-  return { request, outcome, privateKey };
+  plan: RequesterPlan,
+  exchange: IssuanceExchange | undefined,
+  der: Uint8Array,
+  made: Made,
+): Promise<readonly Write[]> {
+  const { ca, device } = plan;
+  const onboarded = plan.onboards ? await onboardedWrites(context, requester, device, exchange) : [];
+  if (!exchange) return onboarded;
+  const issuance = issuanceOf(plan, made, der, ca.chain);
+  return [...onboarded, ...(await answered(context, requester, exchange, issuance, ca.record.key !== null))];
 }
 
 /**

@@ -58,14 +58,13 @@ export function information(context: Dependencies, crls: Crls): Information {
     return found;
   };
   return {
-    async newerRoot({ domain }, root) {
-      const configuration = await context.configuration.current();
+    async newerRoot({ configuration, domain }, root) {
       const present = resolveCa(configuration, domain).chain.at(-1);
       const next = await successorOf(context, configuration, root, present);
       return next && rootUpdate(context, configuration, root, next);
     },
-    async currentCrl({ domain }) {
-      const ca = resolveCa(await context.configuration.current(), domain);
+    async currentCrl({ configuration, domain }) {
+      const ca = resolveCa(configuration, domain);
       return (await newest(ca))?.crl;
     },
     async newerCrls(wanted) {
@@ -86,8 +85,7 @@ export function information(context: Dependencies, crls: Crls): Information {
       }
       return result;
     },
-    async expectedRequest({ device, domain, target }) {
-      const configuration = await context.configuration.current();
+    async expectedRequest({ configuration, device, domain, target }) {
       const { record } = resolveProfile(configuration, domain, target.profile ?? domainCredentialProfile);
       const rules = parseProfileRules(record.profile, context.patterns);
       return expectedRequest(rules, { device, domain, request: undefined });

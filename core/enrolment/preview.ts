@@ -1,20 +1,11 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { standIn } from '../ca/own-credentials.ts';
-import { publicUrls } from '../configuration/ca-lookup.ts';
-import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
-import { resolveDomain } from '../configuration/target.ts';
+import type { LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import { demandOffered, resolveCa } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
-import { demandNoOwnName } from '../issuance/own-names.ts';
-import { draft } from '../issuance/prepare.ts';
-import { newSerial } from '../issuance/serial.ts';
+import { demandActive, draftIssuance } from '../issuance/issue.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
-import {
-  type CompiledProfile,
-  compileProfile,
-  type Explanation,
-  type ProfileOutcome,
-} from '../profiles/apply.ts';
+import { type CompiledProfile, compileProfile, type Explanation } from '../profiles/apply.ts';
 import type { ProfileRules } from '../profiles/language.ts';
 import { parseProfileRules } from '../profiles/parse.ts';
 import { attempt } from '../profiles/problems.ts';
@@ -25,8 +16,9 @@ import { faultOf } from '../security/demands.ts';
 import type { SecurityLevel } from '../security/levels.ts';
 import type { CertificateTemplate } from '../x509/certificate.ts';
 import { commonName } from '../x509/name.ts';
-import { readPublicKey } from '../x509/public-key.ts';
 import { type VerifiedRequest, verifyPkcs10 } from '../x509/request.ts';
+import { applyProfile, demandInDomain } from './plan.ts';
+import { chosenDomain, holderNamed } from './plan-for-account.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'patterns' | 'store'>,
@@ -101,7 +93,7 @@ export async function preview(
   const device = input.device === undefined ? undefined : await context.store.get('device', input.device);
   if (input.device !== undefined && !device)
     throw new Fault('malformed', 'there is no such device', { field: 'device' });
-  const domain = domainOf(context, configuration, input.domain, device);
+  const domain = chosenDomain(context, configuration, input.domain ?? device?.domain ?? undefined);
 
   const objections: Objection[] = [];
   const object = (by: Objector, { code, detail, problems }: Fault): void => {
@@ -119,40 +111,42 @@ export async function preview(
   const { security } = configuration;
   const now = context.clock.now();
   const { rules, compiled } = tried('rules', () => compiledRules(context, unsaved ?? record?.profile)) ?? {};
-  // What is stored may say more than it gives: each certificate is held against the level.
+  // A stored profile may allow more than the level does, because each certificate is checked against the level.
   const unfit = rules && unsaved !== undefined ? profileShortcomings(security, rules, now) : [];
   for (const { pointer, detail } of unfit)
     objections.push({ by: 'rules', code: 'conflict', where: pointer, detail });
 
-  const offers = domain.profiles.filter(({ profile }) => profile === id);
-  if (record && offers.length === 0)
-    object('domain', new Fault('forbidden', `the domain ${domain.uniqueName} does not offer this profile`));
-  if (device && device.domain !== domain.id)
-    object('domain', new Fault('forbidden', 'this device does not belong to the domain'));
-  const ca = domain.issuingCa === null ? undefined : configuration.ca(domain.issuingCa);
-  if (!ca) object('issuingCa', new Fault('unavailable', `the domain ${domain.uniqueName} has no issuing CA`));
-  else if (!ca.record.isActive) object('issuingCa', new Fault('unavailable', 'the issuing CA is not active'));
+  if (record) tried('domain', () => demandOffered(domain, record.id));
+  if (device) tried('domain', () => demandInDomain(device, domain));
+  const ca = tried('issuingCa', () => resolveCa(configuration, domain));
+  if (ca) tried('issuingCa', () => demandActive(ca));
 
   const request = tried('request', () => verifyPkcs10(csr));
   const explanations: Explanation[] = [];
   let certificate: CertificateTemplate | undefined;
   if (request && compiled && ca) {
-    const outcome = tried('profile', () => {
-      const name = commonName(request.subject);
-      const holder = device ?? (name === undefined ? undefined : standIn(name));
-      const urls = publicUrls(context.settings, ca.record.id);
-      return compiled.apply(
-        { request, device: holder, domain, now, issuer: ca.certificate, urls },
-        (field, value, because) => explanations.push({ field, value, because }),
-      );
-    });
-    if (outcome) tried('names', () => demandNoOwnName(context.settings.serverNames, outcome));
-    if (outcome) certificate = drafted(context, configuration, ca, request, outcome, object);
+    const holder = device ?? holderNamed(commonName(request.subject));
+    const plan = { profile: { compiled }, ca, domain, device, holder, ignoresName: false };
+    const outcome = tried('profile', () =>
+      applyProfile(context, plan, request, now, (field, value, because) =>
+        explanations.push({ field, value, because }),
+      ),
+    );
+    if (outcome) {
+      const subjectKey = request.publicKey;
+      const draft = draftIssuance(context, configuration, { ca, outcome, subjectKey, request });
+      if (draft.ownName) object('names', draft.ownName);
+      for (const finding of draft.findings) object('lint', new Fault('badCsr', finding));
+      for (const one of draft.shortcomings) object('securityLevel', faultOf(one));
+      certificate = draft.template;
+    }
   }
   return {
     profile: record,
     domain,
-    offeredAs: offers.map(({ alias }) => alias ?? record!.uniqueName),
+    offeredAs: domain.profiles.flatMap(({ profile, alias }) =>
+      profile === record?.id ? [alias ?? record.uniqueName] : [],
+    ),
     device,
     issuingCa: ca?.record,
     securityLevel: security.level,
@@ -163,49 +157,12 @@ export async function preview(
   };
 }
 
-function domainOf(
-  context: WithSettings,
-  configuration: Configuration,
-  id: number | undefined,
-  device: Device | undefined,
-): Domain {
-  const wanted = id ?? device?.domain ?? undefined;
-  if (wanted === undefined) return resolveDomain(configuration, undefined, context.settings.defaultDomain);
-  const domain = configuration.domain(wanted);
-  if (!domain) throw new Fault('malformed', 'there is no such domain', { field: 'domain' });
-  return domain;
-}
-
 function compiledRules(
   { patterns }: Pick<Ports, 'patterns'>,
   written: unknown,
 ): { readonly rules: ProfileRules; readonly compiled: CompiledProfile } {
   const rules = parseProfileRules(written, patterns);
   return { rules, compiled: compileProfile(rules, patterns) };
-}
-
-/** Its serial number is thrown away: nobody has recorded it. */
-function drafted(
-  context: Pick<Ports, 'clock' | 'entropy'>,
-  { security }: Configuration,
-  ca: LoadedCa,
-  request: VerifiedRequest,
-  outcome: ProfileOutcome,
-  object: (by: Objector, fault: Fault) => void,
-): CertificateTemplate {
-  const { template, findings, shortcomings } = draft({
-    outcome,
-    subjectKey: request.publicKey,
-    serial: newSerial(context.clock, context.entropy),
-    issuerName: ca.certificate.subject,
-    issuerKey: readPublicKey(ca.certificate.spki).type,
-    issuer: ca.certificate,
-    above: ca.above,
-    security,
-  });
-  for (const finding of findings) object('lint', new Fault('badCsr', finding));
-  for (const one of shortcomings) object('securityLevel', faultOf(one));
-  return template;
 }
 
 /** Profiles begin what they say with the field that it is about. */

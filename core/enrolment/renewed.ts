@@ -21,7 +21,6 @@ export interface Renewed {
  */
 export async function renewedCertificate(
   context: Pick<Ports, 'clock' | 'store'>,
-  configuration: Configuration,
   requester: Requester,
   operation: Ask['operation'],
   renews: CertificateReference,
@@ -31,7 +30,7 @@ export async function renewedCertificate(
   if (operation !== 'renew' || credential !== 'registrationAuthority') {
     throw new Fault('forbidden', 'the certificate to be renewed is another one than that of the requester');
   }
-  const record = await findReferred(context.store, configuration, renews);
+  const record = await findReferred(context.store, requester.configuration, renews);
   if (!record || record.domain !== requester.domain.id || record.status !== 'good') {
     throw new Fault('notFound', 'there is no such certificate to be renewed', { field: 'renews' });
   }

@@ -1,10 +1,10 @@
-import { clear } from '../approvals/clearance.ts';
+import { policyOn, requestApproval } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
 import { audit, brief, recordRefusal } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
-import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
+import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { CertificateReference, Deferral } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -62,14 +62,14 @@ export async function revoke(
   { entries, exchange }: RevocationAsk,
 ): Promise<Deferral | undefined> {
   demandOpener(requester, exchange);
-  const configuration = await context.configuration.current();
+  const { configuration } = requester;
   const actor = requesterActor(requester);
   const plans: (Plan | Fault)[] = [];
   const named = new Set<number>();
   let deferral: Deferral | undefined;
   for (const entry of entries) {
     try {
-      const plan = await planFor(context, configuration, requester, entry, exchange);
+      const plan = await planFor(context, requester, entry, exchange);
       if (named.has(plan.record.id)) throw new Fault('conflict', 'the same certificate is named twice');
       named.add(plan.record.id);
       if ('kind' in plan) deferral = later(deferral, plan);
@@ -86,7 +86,7 @@ export async function revoke(
     const entry = entries[n]!;
     try {
       if (plan instanceof Fault) throw plan;
-      await revokeUpstream(context, plan.record, entry.reason);
+      await revokeUpstream(context, configuration, plan.record, entry.reason);
       writes.push(...plan.writes);
       revoked.add(plan.record);
       results.push(undefined);
@@ -125,7 +125,6 @@ const later = (one: Deferral | undefined, other: Deferral): Deferral =>
 
 async function planFor(
   context: Dependencies,
-  configuration: Configuration,
   requester: Requester,
   entry: RevocationEntry,
   exchange: Exchange,
@@ -133,9 +132,10 @@ async function planFor(
   if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
     throw new Fault('malformed', 'invalidityDate: this lies in the future');
   }
-  const record = await revocable(context, configuration, requester, entry);
+  const { configuration } = requester;
+  const record = await revocable(context, requester, entry);
   const actor = requesterActor(requester);
-  const writes = [...(await revocationWrites(context, actor, record, entry))];
+  const writes = [...revocationWrites(context, configuration, actor, record, entry)];
   if (entry.reason !== 'removeFromCRL') {
     writes.push(...deactivationWrites(context, configuration, actor, record));
   }
@@ -148,7 +148,8 @@ async function planFor(
     profile,
     device,
   } as const;
-  const clearance = await clear(context, configuration, matter, () =>
+  const policy = policyOn(configuration, matter);
+  const clearance = await requestApproval(context, configuration, policy, matter, () =>
     revocationPetition({ requester: requesterKey(requester), actor, matter, record, entry, exchange }),
   );
   if (clearance.kind === 'pending') return { ...clearance, record };
@@ -161,11 +162,10 @@ async function planFor(
 /** Faults: notFound, also for a certificate that the requester may not know of or describes otherwise; forbidden. */
 async function revocable(
   context: Pick<Ports, 'store'>,
-  configuration: Configuration,
   requester: Requester,
   { certificate, described }: RevocationEntry,
 ): Promise<StoredCertificate> {
-  const record = await findReferred(context.store, configuration, certificate);
+  const record = await findReferred(context.store, requester.configuration, certificate);
   if (!record || record.domain !== requester.domain.id) {
     throw new Fault('notFound', 'there is no such certificate');
   }

@@ -1,7 +1,7 @@
 import { audit, systemActor } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -26,11 +26,12 @@ const mostPages = 100;
  * message can no longer be replayed. To be called by one instance at a time.
  */
 export async function expireTransactions(context: Dependencies, crls: Crls): Promise<void> {
+  const configuration = await context.configuration.current();
   const cas = new Set<number>();
   for (let n = 0; n < mostPages; n++) {
     const open = await overdue(context, ['pending', 'waiting']);
     for (const transaction of open) {
-      const ca = await expire(context, transaction);
+      const ca = await expire(context, configuration, transaction);
       if (ca !== undefined) cas.add(ca);
     }
     if (open.length < page) break;
@@ -71,7 +72,11 @@ async function overdue(
 }
 
 /** The CA of the certificate that was revoked, if one was. */
-async function expire(context: Dependencies, transaction: Transaction): Promise<number | undefined> {
+async function expire(
+  context: Dependencies,
+  configuration: Configuration,
+  transaction: Transaction,
+): Promise<number | undefined> {
   const { id, state, certificate, nonce, operation } = transaction;
   const record = certificate === null ? undefined : await context.store.get('certificate', certificate);
   const set = { state: 'expired', expiresAt: context.clock.now() + memory, request: null } as const;
@@ -82,9 +87,8 @@ async function expire(context: Dependencies, transaction: Transaction): Promise<
   ];
   const revoked = record && (record.status === 'good' || record.status === 'hold');
   if (revoked) {
-    writes.push(
-      ...(await revocationWrites(context, systemActor, record, { reason: 'cessationOfOperation' })),
-    );
+    const revocation = { reason: 'cessationOfOperation' } as const;
+    writes.push(...revocationWrites(context, configuration, systemActor, record, revocation));
     if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, systemActor)));
   }
   try {
@@ -95,6 +99,6 @@ async function expire(context: Dependencies, transaction: Transaction): Promise<
     throw error;
   }
   if (!revoked) return undefined;
-  await revokeUpstreamIfPossible(context, systemActor, [record], 'cessationOfOperation');
+  await revokeUpstreamIfPossible(context, configuration, systemActor, [record], 'cessationOfOperation');
   return record.ca;
 }

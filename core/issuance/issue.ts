@@ -1,5 +1,5 @@
 import { audit, brief, systemActor } from '../audit/record.ts';
-import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { IssuerAnswer, Prepared } from '../ports/issuer.ts';
@@ -16,10 +16,10 @@ import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import { type PublicKey, readPublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import { type NewCertificate, newCertificate, signed } from './new-certificate.ts';
-import { type Preparation, prepare } from './prepare.ts';
+import { type Draft, draft, type Preparation, prepare } from './prepare.ts';
 import { newSerial } from './serial.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration, WithSettings {}
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithSettings {}
 
 /** For whom, by what rules and over which protocol a certificate is issued. */
 export interface Commission {
@@ -36,7 +36,7 @@ export interface Commission {
   /** The service certifies a key of its own: it may bear its own names. */
   readonly forService?: true;
   /** The inventory name; default: the subject's common name. */
-  readonly inventoryName?: string;
+  readonly inventoryName?: string | undefined;
   /** What has to happen in the transaction that records the certificate (DER), which is `issuedCertificate` there. */
   readonly alongside?:
     | ((certificate: Uint8Array) => readonly Write[] | Promise<readonly Write[]>)
@@ -67,41 +67,50 @@ export interface Issued {
 /** In a commit that records a certificate: that certificate. */
 export const issuedCertificate = newHandle('certificate');
 
-/** As far as a certificate can come without a signature. Faults: those of `prepare`. */
-export const rehearse = (
+type Preparable = Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request' | 'forService'>;
+
+const preparationOf = (
   { clock, entropy, settings }: Pick<Ports, 'clock' | 'entropy'> & WithSettings,
   { security }: Pick<Configuration, 'security'>,
-  {
-    ca,
-    outcome,
-    subjectKey,
-    request,
-    forService,
-  }: Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request' | 'forService'>,
-): Prepared =>
-  prepare({
-    outcome,
-    subjectKey,
-    request,
-    serial: newSerial(clock, entropy),
-    issuerName: ca.certificate.subject,
-    issuerKey: readIssuerKey(ca).type,
-    issuer: ca.certificate,
-    above: ca.above,
-    security,
-    ownNames: forService ? undefined : settings.serverNames,
-  });
+  { ca, outcome, subjectKey, request, forService }: Preparable,
+): Preparation => ({
+  outcome,
+  subjectKey,
+  request,
+  serial: newSerial(clock, entropy),
+  issuerName: ca.certificate.subject,
+  issuerKey: readIssuerKey(ca).type,
+  issuer: ca.certificate,
+  above: ca.above,
+  security,
+  ownNames: forService ? undefined : settings.serverNames,
+});
+
+/** Prepares a certificate as far as is possible without a signature. Faults: those of `prepare`. */
+export const prepareIssuance = (...args: Parameters<typeof preparationOf>): Prepared =>
+  prepare(preparationOf(...args));
+
+/** As `prepareIssuance`, but returns the objections instead of throwing the first. The serial number is not recorded. */
+export const draftIssuance = (...args: Parameters<typeof preparationOf>): Draft =>
+  draft(preparationOf(...args));
+
+/** Faults: unavailable for a CA that has been deactivated. */
+export function demandActive({ record }: Pick<LoadedCa, 'record'>): void {
+  if (!record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
+}
 
 /** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */
-export async function issue(context: Dependencies, commission: Commission): Promise<Issued> {
+export async function issue(
+  context: Dependencies,
+  configuration: Pick<Configuration, 'security' | 'webhooks'>,
+  commission: Commission,
+): Promise<Issued> {
   const { ca } = commission;
-  if (!ca.record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
+  demandActive(ca);
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
-  const current = context.configuration.current();
-  const configuration = current instanceof Promise ? await current : current;
   const examined = demandUnfactored(commission.subjectKey);
   if (examined) await examined;
-  const prepared = rehearse(context, configuration, commission);
+  const prepared = prepareIssuance(context, configuration, commission);
   // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
   if (ca.issuer.inProcess) {
     const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));

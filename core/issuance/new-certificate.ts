@@ -11,7 +11,7 @@ export type NewCertificate<CA extends number | Handle = number> = Omit<StoredCer
 /** For whom it is, by what profile and over which protocol. */
 type Circumstances = Pick<StoredCertificate, 'device' | 'domain' | 'profile' | 'protocol'> & {
   /** The inventory name; default: the subject's common name. */
-  readonly inventoryName?: string | null;
+  readonly inventoryName?: string | null | undefined;
 };
 
 /** What of a record changes with the signature. */

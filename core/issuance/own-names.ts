@@ -8,27 +8,32 @@ import { oid } from '../x509/oids.ts';
 import { serverNames } from './server-names.ts';
 
 type ServerNames = GatewaySettings['serverNames'];
+type Named = Pick<CertificateTemplate, 'subject' | 'extensions'>;
 
 /**
  * A certificate with a name of this service would let its holder pose as the service to all others, who would send it their
  * secrets. So nobody but the service itself gets a certificate that a TLS client could accept for one of its names. Faults:
  * forbidden.
  */
-export function demandNoOwnName(
-  names: ServerNames,
-  certificate: Pick<CertificateTemplate, 'subject' | 'extensions'>,
-): void {
+export function demandNoOwnName(names: ServerNames, certificate: Named): void {
+  const fault = ownNameIn(names, certificate);
+  if (fault) throw fault;
+}
+
+/** The Fault of `demandNoOwnName`; undefined for a certificate without a name of this service. */
+export function ownNameIn(names: ServerNames, certificate: Named): Fault | undefined {
   const purposes = extendedKeyUsageOf(certificate);
-  if (purposes && !purposes.some((purpose) => ofServers.has(purpose))) return;
+  if (purposes && !purposes.some((purpose) => ofServers.has(purpose))) return undefined;
   const own = ownNames(names);
   const taken = (text: string) => new Fault('forbidden', `${text} is a name of this service`);
   for (const name of subjectAltNamesOf(certificate)) {
     const isOwn =
       name.kind === 'dns' ? own.isHost(name.value) : name.kind === 'ip' && own.isAddress(name.value);
-    if (isOwn) throw taken(formatGeneralName(name));
+    if (isOwn) return taken(formatGeneralName(name));
   }
   // Some clients look here when there is no DNS name (RFC 6125 §6.4.4), and not all of them at the same of several.
-  for (const host of commonNames(certificate.subject)) if (own.isHost(host)) throw taken(host);
+  for (const host of commonNames(certificate.subject)) if (own.isHost(host)) return taken(host);
+  return undefined;
 }
 
 /** OpenSSL also accepts the two "server gated crypto" purposes of the 1990s for a TLS server. */

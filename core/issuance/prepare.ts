@@ -16,7 +16,7 @@ import { lintBuilt } from '../x509/lint.ts';
 import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
-import { demandNoOwnName } from './own-names.ts';
+import { ownNameIn } from './own-names.ts';
 
 export interface Preparation {
   readonly outcome: Pick<ProfileOutcome, 'subject' | 'extensions' | 'notBefore' | 'notAfter'> &
@@ -45,19 +45,22 @@ export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): P
 }
 
 /** What would be signed, and all that speaks against it. */
-interface Draft {
+export interface Draft {
   readonly template: CertificateTemplate;
   /** TBSCertificate, DER. */
   readonly tbs: Uint8Array;
-  /** Of the lint. */
+  /** The certificate would bear a name of this service. */
+  readonly ownName: Fault | undefined;
+  /** Findings of the lint. */
   readonly findings: readonly string[];
-  /** Of the security level. */
+  /** What the security level does not allow. */
   readonly shortcomings: readonly Shortcoming[];
 }
 
-/** Builds the TBSCertificate, lints it and holds it against the security level. */
-export function draft(preparation: Omit<Preparation, 'request' | 'ownNames'>): Draft {
-  const { outcome, subjectKey, serial, issuerName, issuerKey, issuer, above, security } = preparation;
+/** Builds the TBSCertificate, and checks its names, RFC 5280 and the security level. */
+export function draft(preparation: Omit<Preparation, 'request'>): Draft {
+  const { outcome, subjectKey, serial, issuerName, issuerKey, issuer, above, security, ownNames } =
+    preparation;
   const template: CertificateTemplate = {
     serial,
     signatureAlgorithm: defaultSignatureAlgorithm(issuerKey),
@@ -80,6 +83,7 @@ export function draft(preparation: Omit<Preparation, 'request' | 'ownNames'>): D
   return {
     template,
     tbs,
+    ownName: ownNames && ownNameIn(ownNames, template),
     findings: lintBuilt(tbs, template, subjectKey, issuer, above),
     shortcomings: shortcomings(security, judged),
   };
@@ -87,8 +91,8 @@ export function draft(preparation: Omit<Preparation, 'request' | 'ownNames'>): D
 
 /** Faults: forbidden for a name of this service; badCsr with the lint's findings; for the security level badAlgorithm, conflict. */
 export function prepare(preparation: Preparation): Prepared {
-  const { template, tbs, findings, shortcomings } = draft(preparation);
-  if (preparation.ownNames) demandNoOwnName(preparation.ownNames, template);
+  const { template, tbs, ownName, findings, shortcomings } = draft(preparation);
+  if (ownName) throw ownName;
   if (findings.length > 0) {
     throw new Fault(
       'badCsr',

@@ -75,9 +75,17 @@ function admitUnder(
       return turnAway(context, address, target, uniqueName, 'no credentials', fault);
     }
     case 'password':
-      return admitSecret(context, evidence.username, 'estPassword', evidence, target, domain);
+      return admitSecret(context, configuration, evidence.username, 'estPassword', evidence, target, domain);
     case 'mac':
-      return admitSecret(context, evidence.reference, 'cmpSharedSecret', evidence, target, domain);
+      return admitSecret(
+        context,
+        configuration,
+        evidence.reference,
+        'cmpSharedSecret',
+        evidence,
+        target,
+        domain,
+      );
     case 'certificate':
     case 'signature':
       return admitCertificate(context, configuration, evidence, target, domain);
@@ -100,6 +108,7 @@ async function turnAway(
 /** A device by its name, or id, and a secret of its configuration. */
 async function admitSecret(
   context: Dependencies,
+  configuration: Configuration,
   name: string,
   field: DeviceSecret,
   evidence: Extract<Evidence, { kind: 'password' | 'mac' }>,
@@ -133,6 +142,7 @@ async function admitSecret(
   if (device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
   context.throttle.signedIn(attempt);
   return {
+    configuration,
     device,
     domain,
     target,
@@ -190,7 +200,16 @@ async function admitCertificate(
         ? 'domainCredential'
         : 'issuedCertificate';
   const presented = { record, certificate };
-  return { device, domain, target, credential, presented, onboarding: undefined, address } as Requester;
+  return {
+    configuration,
+    device,
+    domain,
+    target,
+    credential,
+    presented,
+    onboarding: undefined,
+    address,
+  } as Requester;
 }
 
 /** Whoever has shown to be the device may know. */
@@ -228,7 +247,14 @@ async function admitIdevid(
     await refused(context, actor, target, domain.uniqueName, reason);
     throw new Fault(code, `the client certificate is not accepted: ${brief(reason)}`);
   }
-  return { ...result, target, credential: 'idevid', presented: undefined, address } as Requester;
+  return {
+    ...result,
+    configuration,
+    target,
+    credential: 'idevid',
+    presented: undefined,
+    address,
+  } as Requester;
 }
 
 function parsed(der: Uint8Array | undefined): Certificate | undefined {

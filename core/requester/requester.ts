@@ -1,3 +1,4 @@
+import type { Configuration } from '../configuration/configuration.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { Device } from '../records/device.ts';
 import type { Domain } from '../records/domain.ts';
@@ -20,6 +21,8 @@ export type CredentialKind =
 
 /** Somebody whose evidence has been checked. Only `admit` mints it. */
 export interface Requester {
+  /** The configuration under which it was admitted; its whole request is served under that one. */
+  readonly configuration: Configuration;
   /** Absent for the holder of a certificate that was issued to no device. */
   readonly device: Device | undefined;
   readonly domain: Domain;

@@ -1,6 +1,7 @@
 import { audit, brief } from '../audit/record.ts';
 import { caWrites } from '../ca/create-ca.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
+import { readCa } from '../configuration/load-record.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
 import { issuedCertificate } from '../issuance/issue.ts';
@@ -14,7 +15,7 @@ import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { signatureShortcoming } from '../security/demands.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
-import { type Certificate, parseCertificate } from '../x509/certificate.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { type CheckedAnswer, checkAnswer } from './answer.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
@@ -34,6 +35,7 @@ const keptFor = 30 * 24 * 3_600_000;
 /** Records what an upstream answered, if it is what was asked for. Faults: unavailable when that cannot be told yet. */
 export async function accept(
   context: Dependencies,
+  configuration: Configuration,
   request: UpstreamRequest,
   issuer: Issuer,
   { prepared }: Order,
@@ -43,8 +45,8 @@ export async function accept(
     checkAnswer(prepared.template, answer.certificate, above, issuers, context.clock.now());
   let checked: CheckedAnswer;
   try {
-    checked = await checkedBy(context, request, check);
-    await demandSignature(context, checked);
+    checked = await checkedBy(context, configuration, request, check);
+    demandSignature(configuration, checked);
     // Of a CA of ours the names are ours.
     if (request.ca !== null) demandNoOwnName(context.settings.serverNames, checked.certificate);
     if (request.device !== null && !(await context.store.get('device', request.device)))
@@ -54,21 +56,27 @@ export async function accept(
     if (fault.code === 'unavailable' || fault.code === 'internal') throw fault;
     const isFinal = fault.code === 'notFound' || fault.code === 'forbidden';
     const said = isFinal ? fault : new Fault('unavailable', fault.detail, { cause: fault });
-    return disown(context, request, issuer, answer, said);
+    return disown(context, configuration, request, issuer, answer, said);
   }
   try {
-    await record(context, request, checked, answer.confirm);
+    await record(context, configuration, request, checked, answer.confirm);
   } catch (error) {
     const fault = toFault(error);
     // A number or a name that is taken will be so the next time as well.
     if (fault.code !== 'conflict' || fault.field === undefined) throw error;
-    await disown(context, request, issuer, answer, new Fault('unavailable', fault.detail, { cause: fault }));
+    await disown(
+      context,
+      configuration,
+      request,
+      issuer,
+      answer,
+      new Fault('unavailable', fault.detail, { cause: fault }),
+    );
   }
 }
 
 /** Everything else in it is what was asked for, and held against the security level then. */
-async function demandSignature(context: WithConfiguration, { certificate }: CheckedAnswer): Promise<void> {
-  const { security } = await context.configuration.current();
+function demandSignature({ security }: Configuration, { certificate }: CheckedAnswer): void {
   const algorithm = certificate.signatureAlgorithm;
   const shortcoming = algorithm && signatureShortcoming(security, algorithm);
   if (shortcoming) throw new Fault('conflict', shortcoming);
@@ -77,6 +85,7 @@ async function demandSignature(context: WithConfiguration, { certificate }: Chec
 /** The CA's certificates are those that are known; they are asked for anew when the answer does not fit them. */
 async function checkedBy(
   context: Dependencies,
+  configuration: Configuration,
   request: UpstreamRequest,
   check: (above: readonly Certificate[], issuers: readonly Certificate[]) => CheckedAnswer,
 ): Promise<CheckedAnswer> {
@@ -85,14 +94,10 @@ async function checkedBy(
     const above = await upstreamChain(context, request.issuer);
     return check(above, above);
   }
-  const known = async () => {
-    const ca = (await context.configuration.current()).ca(request.ca!);
-    if (!ca) throw new Fault('conflict', 'the issuing CA is gone');
-    return ca;
-  };
-  const ca = await known();
-  const by = ({ chain, certificate }: typeof ca): CheckedAnswer =>
-    check([certificate, ...chain.slice(1).map(parseCertificate)], [certificate]);
+  const ca = configuration.ca(request.ca);
+  if (!ca) throw new Fault('conflict', 'the issuing CA is gone');
+  const by = ({ certificate, above }: ReturnType<typeof readCa>): CheckedAnswer =>
+    check([certificate, ...above], [certificate]);
   try {
     return by(ca);
   } catch {
@@ -101,13 +106,15 @@ async function checkedBy(
       if (fault.code === 'unavailable') throw fault;
     });
     // Of answers that come at the same time, here or at another instance, one brings the record up to date.
-    context.configuration.expire();
-    return by(await known());
+    const record = await context.store.get('issuingCa', request.ca);
+    if (!record) throw new Fault('conflict', 'the issuing CA is gone');
+    return by(readCa(record, false));
   }
 }
 
 async function record(
   context: Dependencies,
+  { webhooks }: Configuration,
   request: UpstreamRequest,
   checked: CheckedAnswer,
   confirm: string | undefined,
@@ -142,7 +149,7 @@ async function record(
     await context.store.commit([
       ...certificateWrites(context, request, values),
       done(issuedCertificate),
-      ...notify(context, (await context.configuration.current()).webhooks, 'certificate.issued', () => ({
+      ...notify(context, webhooks, 'certificate.issued', () => ({
         object: issuedCertificate,
         data: certificateData(values),
       })),

@@ -1,4 +1,4 @@
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, type FaultCode, toFault } from '../fault.ts';
 import { recall } from '../issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
@@ -39,7 +39,11 @@ export const isOpen = ({ state }: UpstreamRequest): boolean =>
  * Takes a request on that is due: of all instances and calls that try at once, one. What it is like after that. Whatever the
  * upstream does is in the record, never thrown. Faults: unavailable of the store.
  */
-export async function takeOn(context: Dependencies, request: UpstreamRequest): Promise<UpstreamRequest> {
+export async function takeOn(
+  context: Dependencies,
+  configuration: Configuration,
+  request: UpstreamRequest,
+): Promise<UpstreamRequest> {
   if (!isOpen(request) || request.nextAt > context.clock.now() || context.circuits.isOpen(request.issuer))
     return request;
   const nextAt = heldUntil(context, context.issuers.get(request.issuer));
@@ -52,17 +56,18 @@ export async function takeOn(context: Dependencies, request: UpstreamRequest): P
     if (toFault(error).code !== 'conflict') throw error;
     return reread(context, request);
   }
-  return step(context, { ...request, nextAt }, true);
+  return step(context, configuration, { ...request, nextAt }, true);
 }
 
 /** The next step of a request that the caller holds; `again`: somebody else has held it before. As `takeOn` else. */
 export async function step(
   context: Dependencies,
+  configuration: Configuration,
   request: UpstreamRequest,
   again = false,
 ): Promise<UpstreamRequest> {
   try {
-    await ask(context, request, again);
+    await ask(context, configuration, request, again);
   } catch (error) {
     const fault = toFault(error);
     // Whoever ended it in between has said what becomes of it.
@@ -74,7 +79,9 @@ export async function step(
   }
   const after = await reread(context, request);
   // What is recorded is confirmed at once.
-  return request.state !== 'received' && after.state === 'received' ? takeOn(context, after) : after;
+  return request.state !== 'received' && after.state === 'received'
+    ? takeOn(context, configuration, after)
+    : after;
 }
 
 async function reread({ store }: Pick<Ports, 'store'>, request: UpstreamRequest): Promise<UpstreamRequest> {
@@ -83,12 +90,17 @@ async function reread({ store }: Pick<Ports, 'store'>, request: UpstreamRequest)
   return record;
 }
 
-async function ask(context: Dependencies, request: UpstreamRequest, again: boolean): Promise<void> {
+async function ask(
+  context: Dependencies,
+  configuration: Configuration,
+  request: UpstreamRequest,
+  again: boolean,
+): Promise<void> {
   const issuer = issuerNamed(context, request.issuer);
-  if (request.state === 'received') return confirm(context, request, issuer);
+  if (request.state === 'received') return confirm(context, configuration, request, issuer);
   // Asked once more, it might make a second certificate.
   const once = request.state === 'asked' && !issuer.repeatable;
-  if (once && again) return fail(context, request, new Fault('unavailable', unknownAnswer), 0);
+  if (once && again) return fail(context, configuration, request, new Fault('unavailable', unknownAnswer), 0);
   const order = orderOf(request);
   let answer: IssuerAnswer;
   try {
@@ -98,12 +110,24 @@ async function ask(context: Dependencies, request: UpstreamRequest, again: boole
     if (fault.code === 'internal') throw fault;
     // An answer that cannot be read is not the fault of whoever asked.
     if (fault.code === 'malformed')
-      return fail(context, request, new Fault('unavailable', fault.detail, { cause: fault }), wrongHolds);
-    if (fault.code !== 'unavailable') return refuse(context, request, fault);
+      return fail(
+        context,
+        configuration,
+        request,
+        new Fault('unavailable', fault.detail, { cause: fault }),
+        wrongHolds,
+      );
+    if (fault.code !== 'unavailable') return refuse(context, configuration, request, fault);
     if (!once) throw fault;
-    return fail(context, request, new Fault('unavailable', `${fault.detail}; it is not asked again`), 0);
+    return fail(
+      context,
+      configuration,
+      request,
+      new Fault('unavailable', `${fault.detail}; it is not asked again`),
+      0,
+    );
   }
-  if (answer.kind === 'issued') return accept(context, request, issuer, order, answer);
+  if (answer.kind === 'issued') return accept(context, configuration, request, issuer, order, answer);
   await change(context, request, {
     state: 'pending',
     handle: answer.handle,
@@ -134,7 +158,12 @@ function orderOf(record: UpstreamRequest): Order {
   };
 }
 
-async function confirm(context: Dependencies, request: UpstreamRequest, issuer: Issuer): Promise<void> {
+async function confirm(
+  context: Dependencies,
+  configuration: Configuration,
+  request: UpstreamRequest,
+  issuer: Issuer,
+): Promise<void> {
   const { handle, certificate: id } = request;
   const record = id === null ? undefined : await context.store.get('certificate', id);
   const certificate = record?.der ?? (await certifiedCa(context, request))?.certificate;
@@ -150,7 +179,7 @@ async function confirm(context: Dependencies, request: UpstreamRequest, issuer: 
       request: request.id,
     });
     const detail = `the certificate could not be confirmed: ${fault.detail}`;
-    return withdraw(context, request, new Fault('unavailable', detail, { cause: fault }));
+    return withdraw(context, configuration, request, new Fault('unavailable', detail, { cause: fault }));
   }
   await change(context, request, { state: 'issued', handle: null, attempts: 0, reason: null, code: null });
 }

@@ -1,4 +1,4 @@
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Deferral } from '../issuance/outcome.ts';
 import type { Prepared } from '../ports/issuer.ts';
@@ -31,17 +31,18 @@ type NewRequest = Omit<UpstreamRequest, 'id'>;
  */
 export const ask = (
   context: Dependencies,
+  configuration: Configuration,
   digest: string | undefined,
   wanted: () => NewRequest | Promise<NewRequest>,
 ): Promise<UpstreamRequest> =>
   // Somebody who asks the same may come in between.
   retried(async () => {
     const known = await joinable(context, digest);
-    if (known) return takeOn(context, known);
+    if (known) return takeOn(context, configuration, known);
     const values = await wanted();
     context.circuits.demand(values.issuer);
     const [id] = await context.store.commit([{ op: 'insert', kind: 'upstreamRequest', values }]);
-    return step(context, { id: id!, ...values });
+    return step(context, configuration, { id: id!, ...values });
   });
 
 /** What was asked before and is not over: not forgotten, nor is its certificate revoked. */

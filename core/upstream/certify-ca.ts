@@ -1,5 +1,5 @@
 import { existingKey, type FoundKey, reference } from '../ca/create-ca.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
@@ -59,6 +59,7 @@ export async function certifyCa(
   ca: UpstreamCertifiedCa,
   actor: Actor,
 ): Promise<number> {
+  const configuration = await context.configuration.current();
   const digest = requestDigest({
     requester: `issuingCa ${ca.uniqueName}`,
     protocol: 'internal',
@@ -71,7 +72,9 @@ export async function certifyCa(
     key: 'type' in ca.key ? ca.key.type : readPublicKey((await existingKey(ca.keyStore, ca.key.id)).spki),
   });
   const known = await joinable(context, digest);
-  const request = known ? await takeOn(context, known) : await begun(context, ca, digest, actor);
+  const request = known
+    ? await takeOn(context, configuration, known)
+    : await begun(context, configuration, ca, digest, actor);
   if (request.state !== 'issued') {
     const { retryAfter } = deferral(context, request);
     throw new Fault('unavailable', 'the upstream CA has not decided yet: the CA will be there when it has', {
@@ -85,6 +88,7 @@ export async function certifyCa(
 
 async function begun(
   context: Dependencies,
+  configuration: Configuration,
   ca: UpstreamCertifiedCa,
   digest: string,
   actor: Actor,
@@ -94,13 +98,16 @@ async function begun(
   context.circuits.demand(ca.issuer);
   const above = await upstreamChain(context, ca.issuer);
   const begin = (key: FoundKey): Promise<UpstreamRequest> =>
-    ask(context, digest, () => wantedOf(context, ca, above, key, digest, actor));
+    ask(context, configuration, digest, () =>
+      wantedOf(context, configuration, ca, above, key, digest, actor),
+    );
   if ('id' in ca.key) return begin(await existingKey(ca.keyStore, ca.key.id));
   return withNewKey(ca.keyStore, await generateKey(ca.keyStore, ca.key.type, ca.uniqueName), begin);
 }
 
 async function wantedOf(
   context: Dependencies,
+  { security }: Configuration,
   ca: UpstreamCertifiedCa,
   above: readonly Certificate[],
   key: FoundKey,
@@ -141,7 +148,7 @@ async function wantedOf(
     issuerName: root.subject,
     issuerKey: rootKey.type,
     issuer: root,
-    security: (await context.configuration.current()).security,
+    security,
     ownNames: undefined,
   });
   issuerNamed(context, issuer).check?.({ prepared, operation: 'enrol' });

@@ -1,7 +1,7 @@
 import { audit, brief } from '../audit/record.ts';
 import { discardHeldKey } from '../ca/held-key.ts';
 import { inactiveWrites, revocationWrites } from '../ca/revocation.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { type Fault, toFault } from '../fault.ts';
 import type { Issuer } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -25,33 +25,38 @@ export const wrongHolds = 3_600_000;
 const shown = 7 * 24 * 3_600_000;
 
 /** The upstream said no. */
-export const refuse = (context: Dependencies, request: UpstreamRequest, fault: Fault): Promise<void> =>
-  fail(context, request, fault, refusalHolds);
+export const refuse = (
+  context: Dependencies,
+  configuration: Configuration,
+  request: UpstreamRequest,
+  fault: Fault,
+): Promise<void> => fail(context, configuration, request, fault, refusalHolds);
 
 /** Ends a request without a certificate; `holds`: for how long whoever asks the same again is told the same. */
 export async function fail(
   context: Dependencies,
+  configuration: Configuration,
   request: UpstreamRequest,
   fault: Fault,
   holds: number,
   refused: Uint8Array | null = null,
 ): Promise<void> {
-  await context.store.commit(await failureWrites(context, request, fault, holds, refused));
+  await context.store.commit(failureWrites(context, configuration, request, fault, holds, refused));
   const { purpose } = request;
   if (!purpose || purpose.key.found) return;
   await context.keyStores.get(purpose.key.store)?.remove(purpose.key.id);
 }
 
-async function failureWrites(
+function failureWrites(
   context: Dependencies,
+  { webhooks }: Configuration,
   request: UpstreamRequest,
   { code, detail }: Fault,
   holds: number,
   refused: Uint8Array | null,
-): Promise<readonly Write[]> {
+): readonly Write[] {
   const { id, state, nextAt, issuer, subject, protocol, profileName } = request;
   const now = context.clock.now();
-  const { webhooks } = await context.configuration.current();
   return [
     {
       op: 'update',
@@ -103,22 +108,27 @@ async function failureWrites(
  * Ends a request whose certificate has been recorded and handed to nobody yet, because its upstream does not hold it good: it is revoked
  * here, and there where that can be; a CA that it was for signs nothing any more.
  */
-export async function withdraw(context: Dependencies, request: UpstreamRequest, fault: Fault): Promise<void> {
-  const { store, configuration } = context;
+export async function withdraw(
+  context: Dependencies,
+  configuration: Configuration,
+  request: UpstreamRequest,
+  fault: Fault,
+): Promise<void> {
+  const { store } = context;
   const { actor, certificate: id, purpose } = request;
   const record = id === null ? undefined : await store.get('certificate', id);
   const good = record && (record.status === 'good' || record.status === 'hold');
   const reason = 'cessationOfOperation';
   const ca = await certifiedCa(context, request);
   await store.commit([
-    ...(await failureWrites(context, request, fault, wrongHolds, null)),
-    ...(good ? await revocationWrites(context, actor, record, { reason }) : []),
+    ...failureWrites(context, configuration, request, fault, wrongHolds, null),
+    ...(good ? revocationWrites(context, configuration, actor, record, { reason }) : []),
     ...(ca ? inactiveWrites(context, actor, ca) : []),
   ]);
-  if (ca) configuration.expire();
+  if (ca) context.configuration.expire();
   if (!good) return;
   if (purpose?.kind === 'key') await discardHeldKey(context, record.id);
-  await revokeUpstreamIfPossible(context, actor, [record], reason);
+  await revokeUpstreamIfPossible(context, configuration, actor, [record], reason);
 }
 
 /** The CA of ours that came of a request. */
@@ -131,6 +141,7 @@ export const certifiedCa = async (
 /** What came back is not what was asked for: nobody sees it, and the upstream hears so where it can. */
 export async function disown(
   context: Dependencies,
+  configuration: Configuration,
   request: UpstreamRequest,
   issuer: Issuer,
   { certificate, confirm }: { readonly certificate: Uint8Array; readonly confirm?: string },
@@ -140,19 +151,21 @@ export async function disown(
   if (told) await tell(context, request, () => issuer.confirm!(confirm, certificate, false));
   else if (issuer.revoke)
     await tell(context, request, async () => {
-      if (!(await isHeld(context, request, certificate))) await issuer.revoke!(certificate, 'superseded');
+      if (!(await isHeld(context, configuration, request, certificate)))
+        await issuer.revoke!(certificate, 'superseded');
     });
-  await fail(context, request, fault, wrongHolds, certificate);
+  await fail(context, configuration, request, fault, wrongHolds, certificate);
 }
 
 /** Revocations go by the number (RFC 5280 §5.3): what a device holds under the same one would go with it. */
 async function isHeld(
-  { store, configuration, log }: Dependencies,
+  { store, log }: Dependencies,
+  { cas }: Configuration,
   { id, issuer }: UpstreamRequest,
   certificate: Uint8Array,
 ): Promise<boolean> {
   const { serialNumber } = parseCertificate(certificate);
-  for (const { record } of (await configuration.current()).cas) {
+  for (const { record } of cas) {
     if (record.issuer !== issuer) continue;
     const held = await store.find('certificate', { ca: record.id, serialNumber });
     if (held?.status !== 'good' && held?.status !== 'hold') continue;

@@ -1,5 +1,5 @@
 import { systemActor } from '../audit/record.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -38,8 +38,10 @@ export class UpstreamCare {
 
   async tend(): Promise<void> {
     await this.#tendIssuers();
-    await this.#goOn();
-    await this.#giveUp();
+    // Looked up again: the CA certificates may just have changed.
+    const configuration = await this.#context.configuration.current();
+    await this.#goOn(configuration);
+    await this.#giveUp(configuration);
     await this.#forget();
   }
 
@@ -67,21 +69,21 @@ export class UpstreamCare {
     });
   }
 
-  async #goOn(): Promise<void> {
+  async #goOn(configuration: Configuration): Promise<void> {
     const { circuits, clock } = this.#context;
     const due = await this.#list(open, 'nextAt', clock.now() + 1);
     const reachable = due.filter(({ issuer }) => !circuits.isOpen(issuer));
     const until = clock.now() + longestRun;
     await inParallel(reachable, async (request) => {
-      if (clock.now() < until) await takeOn(this.#context, request);
+      if (clock.now() < until) await takeOn(this.#context, configuration, request);
     });
   }
 
   /** What nobody decided in time. */
-  async #giveUp(): Promise<void> {
+  async #giveUp(configuration: Configuration): Promise<void> {
     const { clock, log } = this.#context;
     for (const request of await this.#list(open, 'expiresAt', clock.now())) {
-      await giveUp(this.#context, { ...request, actor: systemActor }).catch((error: unknown) =>
+      await giveUp(this.#context, configuration, { ...request, actor: systemActor }).catch((error: unknown) =>
         log.error('an upstream request could not be given up', toFault(error), { request: request.id }),
       );
     }
@@ -108,14 +110,25 @@ export class UpstreamCare {
   }
 }
 
-function giveUp(context: Dependencies, request: UpstreamRequest): Promise<void> {
+function giveUp(
+  context: Dependencies,
+  configuration: Configuration,
+  request: UpstreamRequest,
+): Promise<void> {
   if (request.state === 'received')
     return withdraw(
       context,
+      configuration,
       request,
       new Fault('unavailable', 'the certificate could not be confirmed in time'),
     );
-  return fail(context, request, new Fault('forbidden', 'the upstream CA did not decide in time'), 0);
+  return fail(
+    context,
+    configuration,
+    request,
+    new Fault('forbidden', 'the upstream CA did not decide in time'),
+    0,
+  );
 }
 
 async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {

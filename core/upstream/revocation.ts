@@ -1,5 +1,5 @@
 import { audit, brief, recordRefusal } from '../audit/record.ts';
-import type { WithConfiguration } from '../configuration/configuration.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Actor } from '../records/audit-event.ts';
@@ -8,10 +8,7 @@ import type { RevocationReason } from '../x509/crl.ts';
 import { issuerNamed } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
 
-interface Dependencies
-  extends Pick<Ports, 'clock' | 'issuers' | 'log' | 'store'>,
-    WithCircuits,
-    WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'log' | 'store'>, WithCircuits {}
 
 type Revoked = Pick<StoredCertificate, 'id' | 'ca' | 'der'>;
 
@@ -22,10 +19,11 @@ type Revoked = Pick<StoredCertificate, 'id' | 'ca' | 'der'>;
  */
 export async function revokeUpstream(
   context: Dependencies,
+  configuration: Pick<Configuration, 'ca'>,
   { ca, der }: Revoked,
   reason: RevocationReason,
 ): Promise<void> {
-  const known = (await context.configuration.current()).ca(ca)?.record;
+  const known = configuration.ca(ca)?.record;
   if (!known || known.key) return;
   const name = known.issuer ?? '';
   const issuer = issuerNamed(context, name);
@@ -45,13 +43,14 @@ export async function revokeUpstream(
  */
 export async function revokeUpstreamIfPossible(
   context: Dependencies,
+  configuration: Pick<Configuration, 'ca'>,
   actor: Actor,
   records: readonly Revoked[],
   reason: RevocationReason,
 ): Promise<void> {
   for (const record of records) {
     try {
-      await revokeUpstream(context, record, reason);
+      await revokeUpstream(context, configuration, record, reason);
     } catch (error) {
       const { code, detail } = toFault(error);
       if (code === 'internal') context.log.error('an upstream CA could not be told of a revocation', error);

@@ -207,7 +207,7 @@ test('in another domain, a device has nothing renewed by the registration author
   await gateway.devices.update(admin, device.id, { domain: elsewhere.id });
   expect(await failure(renew())).toMatchObject({
     code: 'forbidden',
-    detail: 'the device of the certificate belongs to another domain by now',
+    detail: 'the device "pump" does not belong to the domain "default"',
   });
 });
 

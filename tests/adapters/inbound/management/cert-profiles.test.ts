@@ -267,7 +267,7 @@ describe('a preview', () => {
     expect(
       barren.body.objections.map(({ by, detail }: { by: string; detail: string }) => [by, detail]),
     ).toEqual([
-      ['domain', 'this device does not belong to the domain'],
+      ['domain', 'the device "pump-1" does not belong to the domain "barren"'],
       ['issuingCa', 'the domain barren has no issuing CA'],
     ]);
   });
