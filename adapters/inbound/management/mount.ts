@@ -2,16 +2,17 @@ import { Elysia } from 'elysia';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock, Log } from '#core/ports/platform.ts';
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
-import { originalOf, toHttpResponse, toWebRequest } from './bridge.ts';
+import { toHttpResponse, toWebRequest } from './bridge.ts';
 import { methodNotAllowed } from './collection.ts';
 import { snakeCase } from './description.ts';
 import { HttpError, render } from './errors.ts';
 import { healthRoute } from './health-route.ts';
 import { meRoutes } from './me-route.ts';
 import { metricsRoute } from './metrics-route.ts';
+import { authenticate, authorize, guardedPlugin, publicPlugin } from './plugins.ts';
 import { resourceRoutes } from './resources/catalog.ts';
 import { deviceImportPath } from './resources/device-imports.ts';
-import { anyAccount, type PublicRoute, type Route } from './route.ts';
+import type { PublicRoute, Route } from './route.ts';
 import { schemaRoutes } from './schema-routes.ts';
 import { swaggerUi } from './swagger-ui.ts';
 import { tokenRoutes } from './token-routes.ts';
@@ -34,31 +35,13 @@ export function createManagement(
 ): readonly [api: Mount, ...Mount[]] {
   const tokens = new Tokens(gateway, clock);
   const report = (cause: unknown): void => log.error('management request failed', cause);
-  const open = (handle: PublicRoute['handle']) => {
-    return async ({
-      request,
-      params,
-    }: {
-      request: Request;
-      params: Record<string, string>;
-    }): Promise<Response> => {
-      try {
-        return await handle(originalOf(request), params);
-      } catch (error) {
-        return render(error, snakeCase, report);
-      }
-    };
-  };
-  const authenticated = ({ handle, operation }: Route) =>
-    open(async (request, parameters) => {
-      const principal = await tokens.principal(request);
-      if (principal.mustChangePassword && !operation.beforePasswordChange) throw passwordChangeRequired();
-      if (operation.permission !== anyAccount)
-        await gateway.accounts.authorize(principal, operation.permission);
-      return handle(principal, request, parameters);
-    });
-
-  const documented = [
+  const app = new Elysia({ name: 'management' })
+    // The framework parses no bodies: duplicate members, forms with files and lists of problems are our own readers' business.
+    .onParse({ as: 'global' }, () => null)
+    .onError({ as: 'global' }, ({ code, error }) =>
+      render(code === 'NOT_FOUND' ? new HttpError(404, 'not found') : error, snakeCase, report),
+    );
+  const resources = [
     ...resourceRoutes(gateway, baseUrl),
     ...tokenRoutes(gateway, tokens),
     ...meRoutes(gateway, tokens),
@@ -66,24 +49,16 @@ export function createManagement(
     metricsRoute(gateway),
     swaggerUi.page,
   ];
-  // `onParse` keeps the framework away from bodies: they are read by what describes them.
-  const app = new Elysia().onParse(() => null);
-  for (const route of [...documented, ...schemaRoutes(documented), ...swaggerUi.files]) {
-    app.route(route.method, route.path, isPublic(route) ? open(route.handle) : authenticated(route));
+  const routes = [...resources, ...schemaRoutes(resources), ...swaggerUi.files];
+  const guards = { authenticate: authenticate(tokens), authorize: authorize(gateway) };
+  for (const [name, ofResource] of Map.groupBy(routes, resourceOf)) {
+    const [open, guarded] = [ofResource.filter(isPublic), ofResource.filter((one) => !isPublic(one))];
+    app.use(publicPlugin(`${name} (public)`, open)).use(guardedPlugin(name, guarded as Route[], guards));
   }
-  // What is known by path only answers 405; Elysia prefers the exact method to `all`.
-  const known = Map.groupBy(app.routes, ({ path }) => path);
-  for (const [path, ofPath] of known) {
-    app.all(
-      path,
-      open(() => Promise.reject(methodNotAllowed(ofPath.map(({ method }) => method)))),
-    );
+  // A path that is known with other methods answers 405; Elysia prefers the exact method to `all`.
+  for (const [path, ofPath] of Map.groupBy(app.routes, (route) => route.path)) {
+    app.all(path, () => Promise.reject(methodNotAllowed(ofPath.map(({ method }) => method))));
   }
-  app.all(
-    '/*',
-    open(() => Promise.reject(new HttpError(404, 'not found'))),
-  );
-  app.onError(({ error }) => render(error, snakeCase, report));
 
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
     const web = toWebRequest(request);
@@ -97,13 +72,9 @@ export function createManagement(
   return [mount('/api'), mount('/schema'), mount('/metrics')];
 }
 
-const passwordChangeRequired = (): HttpError =>
-  new HttpError(
-    403,
-    'an administrator has set this password: choose another one with POST /api/me/password/',
-    {},
-    'password_change_required',
-  );
+/** `/api/devices/:id` → `devices`: one plugin for each. */
+const resourceOf = ({ path }: Pick<Route, 'path'>): string =>
+  path.replace(/^\/api(?=\/)/, '').split('/')[1] ?? '';
 
 const isPublic = (route: Route | PublicRoute): route is PublicRoute => !('permission' in route.operation);
 

@@ -1,0 +1,71 @@
+import { Elysia } from 'elysia';
+import type { Principal } from '#core/access/principal.ts';
+import type { Gateway } from '#core/gateway.ts';
+import { originalOf } from './bridge.ts';
+import { HttpError } from './errors.ts';
+import { anyAccount, type PublicRoute, type Route } from './route.ts';
+import type { Tokens } from './tokens.ts';
+
+/** What a handler of the framework is given, as far as it is used here. */
+interface Context {
+  readonly request: Request;
+  readonly params: Record<string, string>;
+}
+
+interface Guards {
+  readonly authenticate: (context: Context) => Promise<{ principal: Principal }>;
+  readonly authorize: (principal: Principal, operation: Route['operation']) => Promise<void> | undefined;
+}
+
+/** Derives the principal of a request from its token. Errors: TokenError; 403 for a service account in a browser. */
+export const authenticate =
+  (tokens: Tokens): Guards['authenticate'] =>
+  async ({ request }) => ({ principal: await tokens.principal(originalOf(request)) });
+
+/** Demands the permission of an operation. Errors: 403. */
+export const authorize =
+  ({ accounts }: Gateway): Guards['authorize'] =>
+  (principal, { permission, beforePasswordChange }) => {
+    if (principal.mustChangePassword && !beforePasswordChange) throw passwordChangeRequired();
+    return permission === anyAccount ? undefined : accounts.authorize(principal, permission);
+  };
+
+/** The routes of a resource that everybody may use. */
+export function publicPlugin(name: string, routes: readonly PublicRoute[]): Elysia {
+  const plugin = new Elysia({ name });
+  for (const { method, path, operation, handle } of routes) {
+    plugin.route(method, path, ({ request, params }) => handle(originalOf(request), params), {
+      detail: { operationId: operation.id },
+    });
+  }
+  return plugin;
+}
+
+/** The routes of a resource for accounts with the permission of each operation. */
+export function guardedPlugin(
+  name: string,
+  routes: readonly Route[],
+  { authenticate, authorize }: Guards,
+): Elysia {
+  const plugin = new Elysia({ name }).derive(authenticate);
+  for (const { method, path, operation, handle } of routes) {
+    plugin.route(
+      method,
+      path,
+      ({ principal, request, params }) => handle(principal, originalOf(request), params),
+      {
+        beforeHandle: ({ principal }) => authorize(principal, operation),
+        detail: { operationId: operation.id },
+      },
+    );
+  }
+  return plugin as unknown as Elysia;
+}
+
+const passwordChangeRequired = (): HttpError =>
+  new HttpError(
+    403,
+    'an administrator has set this password: choose another one with POST /api/me/password/',
+    {},
+    'password_change_required',
+  );
