@@ -43,11 +43,11 @@ import { type DeviceImports, deviceImports } from './devices/import/imports.ts';
 import { proceedImports } from './devices/import/proceed.ts';
 import { enrol } from './enrolment/enrol.ts';
 import { type Information, information } from './enrolment/information.ts';
-import { type RevocationAsk, revoke } from './enrolment/revoke.ts';
+import { type RevocationRequest, revoke } from './enrolment/revoke.ts';
 import { type Transactions, transactions } from './enrolment/transactions.ts';
 import { Fault } from './fault.ts';
 import type { HealthChecks, Readiness } from './health/readiness.ts';
-import type { Ask, Deferral, Outcome } from './issuance/outcome.ts';
+import type { Deferral, EnrolmentRequest, EnrolmentResult } from './issuance/enrolment-request.ts';
 import { healthOf } from './maintenance/health.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import type { MetricFamily } from './metrics/counters.ts';
@@ -84,12 +84,12 @@ export interface Gateway {
    * Do it. The certificate is durably stored before this resolves. Faults: malformed, badCsr, badProof, badAlgorithm (the
    * request), notFound (unknown profile), forbidden, unavailable.
    */
-  enrol(requester: Requester, ask: Ask): Promise<Outcome>;
+  enrol(requester: Requester, ask: EnrolmentRequest): Promise<EnrolmentResult>;
   /**
    * Revokes certificates, puts them on hold or releases them; what became of each is for the exchange's answer, which is stored
    * before this resolves; while one of them waits for approval, nothing is done. Faults: replayed, conflict when another change came in between, unavailable.
    */
-  revoke(requester: Requester, ask: RevocationAsk): Promise<Deferral | undefined>;
+  revoke(requester: Requester, ask: RevocationRequest): Promise<Deferral | undefined>;
   /** What takes several messages. */
   readonly transactions: Transactions;
   readonly information: Information;

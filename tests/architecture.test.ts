@@ -172,7 +172,7 @@ describe('what is allowed, or is no code at all, is not reported', () => {
     ['core/profiles/language.ts', "import { Type } from '@sinclair/typebox';"],
     ['core/ports/keys.ts', "import type { KeyType } from '../x509/algorithm.ts';"],
     ['core/ports/keys.ts', "import { type KeyType } from '../x509/algorithm.ts';"],
-    ['adapters/inbound/est/mount.ts', "import type { Outcome } from '#core/issuance/outcome.ts';"],
+    ['adapters/inbound/est/mount.ts', "import type { Outcome } from '#core/issuance/enrolment-request.ts';"],
     ['adapters/inbound/est/mount.ts', "import type { Mount } from '../http/exchange.ts';"],
     ['plugins/catalog.ts', "import { est } from './builtin/est.ts';"],
     ['plugins/host/registry.ts', 'await import(path);'],

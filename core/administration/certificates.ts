@@ -7,7 +7,7 @@ import { type Link, linksAbove } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { type CertificateInput, issueByName } from '../enrolment/issue-by-name.ts';
 import { Fault } from '../fault.ts';
-import type { Deferral } from '../issuance/outcome.ts';
+import type { Deferral } from '../issuance/enrolment-request.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { StoredCertificate } from '../records/certificate.ts';

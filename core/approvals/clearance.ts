@@ -1,7 +1,7 @@
 import type { Configuration } from '../configuration/configuration.ts';
-import { type Matter, ruleFor } from '../configuration/policy-rule.ts';
+import { type PolicyContext, ruleFor } from '../configuration/policy-rule.ts';
 import { Fault } from '../fault.ts';
-import type { Deferral } from '../issuance/outcome.ts';
+import type { Deferral } from '../issuance/enrolment-request.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import type { Approval, ApprovalContent } from '../records/approval.ts';
@@ -15,7 +15,7 @@ import { forgottenWrites, openedApproval, openedWrites, supersededWrites } from 
 type Dependencies = Pick<Ports, 'clock' | 'entropy' | 'store'>;
 
 /** A request on which people may have to decide. */
-export interface Petition {
+export interface ApprovalRequest {
   /** See `requestDigest`. */
   readonly digest: string;
   /** Who asks, so that nobody approves what they ask for themselves: `user:3`, `password device:7`. */
@@ -49,7 +49,7 @@ const mostWaiting = 32;
 /** The policy by which people have to be asked; undefined: nobody has to. Faults: forbidden (a policy denies it). */
 export function policyOn(
   { policies }: Pick<Configuration, 'policies'>,
-  matter: Matter,
+  matter: PolicyContext,
 ): ApprovalPolicy | undefined {
   const policy = ruleFor(policies, matter);
   if (policy?.decision === 'deny') {
@@ -67,8 +67,8 @@ export async function requestApproval(
   context: Dependencies,
   configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy | undefined,
-  matter: Matter,
-  request: () => Petition,
+  matter: PolicyContext,
+  request: () => ApprovalRequest,
 ): Promise<Clearance> {
   if (!policy) return cleared;
   const petition = request();
@@ -80,8 +80,8 @@ async function joinOrOpen(
   context: Dependencies,
   configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy,
-  matter: Matter,
-  petition: Petition,
+  matter: PolicyContext,
+  petition: ApprovalRequest,
 ): Promise<Clearance> {
   const found = await context.store.find('approval', { answersFor: petition.digest });
   if (!found) return open(context, configuration, policy, matter, petition, []);
@@ -121,8 +121,8 @@ async function open(
   context: Dependencies,
   configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy,
-  matter: Matter,
-  petition: Petition,
+  matter: PolicyContext,
+  petition: ApprovalRequest,
   before: readonly Write[],
 ): Promise<Clearance> {
   const { store, clock } = context;
@@ -163,7 +163,7 @@ async function open(
 /** Each request keeps some 100 KB: a device that asks for ever more is told to wait. Administrators are trusted to know. */
 async function demandFew(
   { store }: Pick<Ports, 'store'>,
-  { device, protocol }: Matter,
+  { device, protocol }: PolicyContext,
   requester: string,
 ): Promise<void> {
   if (protocol === 'management') return;

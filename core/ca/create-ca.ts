@@ -4,7 +4,7 @@ import type { Configuration, LoadedCa, WithConfiguration } from '../configuratio
 import { readCa } from '../configuration/load-record.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';
-import { type Commission, forItself, issue } from '../issuance/issue.ts';
+import { type IssuanceRequest, internalIssuance, issue } from '../issuance/issue.ts';
 import { newCertificate, signed } from '../issuance/new-certificate.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { newSerial } from '../issuance/serial.ts';
@@ -140,7 +140,7 @@ async function certifyBelow(
     ca: parent,
     outcome: outcomeOf(context, ca, subjectKey),
     subjectKey,
-    ...forItself,
+    ...internalIssuance,
     actor,
     alongside: (certificate) =>
       caWrites(context, ca, { certificate, chain: parent.chain }, reference(keyStore, key), actor),
@@ -180,7 +180,7 @@ async function certifyRoot(
   const values = newCertificate(
     context.clock.now(),
     recordedCa,
-    { ...forItself, inventoryName: commonName(ca.subject) ?? ca.uniqueName },
+    { ...internalIssuance, inventoryName: commonName(ca.subject) ?? ca.uniqueName },
     template,
     hex(template.serial),
     signed(certificate),
@@ -254,7 +254,7 @@ function outcomeOf(
   context: Pick<Ports, 'clock'> & WithSettings,
   ca: NewCa,
   subjectKey: PublicKey,
-): Commission['outcome'] {
+): IssuanceRequest['outcome'] {
   const issuer = ca.parent?.certificate;
   // X.509 knows whole seconds only.
   const second = Math.floor(context.clock.now() / 1000) * 1000;

@@ -3,7 +3,7 @@ import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { hasExpired } from '../der/time.ts';
 import { Fault, toFault } from '../fault.ts';
-import { forItself, issue } from '../issuance/issue.ts';
+import { internalIssuance, issue } from '../issuance/issue.ts';
 import type { Preparation } from '../issuance/prepare.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -143,7 +143,7 @@ export class DelegatedCredentials {
         ca,
         outcome: this.#outcome(ca, subjectKey),
         subjectKey,
-        ...forItself,
+        ...internalIssuance,
         actor: systemActor,
         alongside: (certificate) => [
           ...succession,

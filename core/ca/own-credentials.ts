@@ -3,7 +3,7 @@ import { nearestCa, publicUrls } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { resolveCa, resolveDomain } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
-import { forItself, issue } from '../issuance/issue.ts';
+import { internalIssuance, issue } from '../issuance/issue.ts';
 import type { KeyStore, StoredKey } from '../ports/keys.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -74,7 +74,7 @@ export async function createOwnCredential(
     });
     const activation = wanted.activate ? await replaceActive(context) : [];
     const issued = await issue(context, configuration, {
-      ...forItself,
+      ...internalIssuance,
       ca,
       outcome,
       subjectKey: request.publicKey,

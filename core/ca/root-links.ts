@@ -3,7 +3,7 @@ import { publicUrls } from '../configuration/ca-lookup.ts';
 import type { Configuration, LoadedCa, WithConfiguration } from '../configuration/configuration.ts';
 import { hex, sameBytes } from '../der/bytes.ts';
 import { hasExpired } from '../der/time.ts';
-import { forItself, issue } from '../issuance/issue.ts';
+import { internalIssuance, issue } from '../issuance/issue.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
@@ -125,7 +125,7 @@ async function certify(
     ca: issuer,
     outcome: outcomeOf(context, issuer, subject),
     subjectKey: readPublicKey(subject.certificate.spki),
-    ...forItself,
+    ...internalIssuance,
     actor,
   });
 }

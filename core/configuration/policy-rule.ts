@@ -10,7 +10,7 @@ import {
 import type { CertificateProfile, Domain } from '../records/domain.ts';
 
 /** What is asked for, as policies see it. */
-export interface Matter {
+export interface PolicyContext {
   readonly operation: ApprovalOperation;
   readonly protocol: ApprovalProtocol;
   readonly domain: Pick<Domain, 'id' | 'uniqueName'>;
@@ -26,12 +26,15 @@ export interface LoadedPolicy {
 }
 
 /** The policy that decides: the first that matches. `policies` in order, see `inOrder`. Undefined: nobody has to be asked. */
-export function ruleFor(policies: readonly LoadedPolicy[], matter: Matter): ApprovalPolicy | undefined {
+export function ruleFor(
+  policies: readonly LoadedPolicy[],
+  matter: PolicyContext,
+): ApprovalPolicy | undefined {
   for (const policy of policies) if (matches(policy, matter)) return policy.record;
   return undefined;
 }
 
-function matches({ record, matchesDevice }: LoadedPolicy, matter: Matter): boolean {
+function matches({ record, matchesDevice }: LoadedPolicy, matter: PolicyContext): boolean {
   const { isActive, protocols, operations, domain, profile, device, devicePattern } = record;
   return (
     isActive &&

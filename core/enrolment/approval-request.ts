@@ -1,8 +1,8 @@
-import type { Petition } from '../approvals/clearance.ts';
+import type { ApprovalRequest } from '../approvals/clearance.ts';
 import { certificateContent, outcomeDigest } from '../approvals/content.ts';
 import type { Revocation } from '../ca/revocation.ts';
 import type { LoadedCa } from '../configuration/configuration.ts';
-import type { Matter } from '../configuration/policy-rule.ts';
+import type { PolicyContext } from '../configuration/policy-rule.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -11,12 +11,12 @@ import type { Exchange } from '../transactions/exchange.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 
 /** What differs between the kinds of requester. */
-export interface ApprovalOptions extends Pick<Petition, 'request' | 'goesOn'> {
+export interface ApprovalOptions extends Pick<ApprovalRequest, 'request' | 'goesOn'> {
   /** The requester has its answer from elsewhere, or means another certificate when it asks again. */
   readonly remembers: boolean;
 }
 
-interface Wish extends ApprovalOptions, Pick<Petition, 'actor'> {
+interface ApprovalRequestInput extends ApprovalOptions, Pick<ApprovalRequest, 'actor'> {
   readonly identity: RequestIdentity;
   readonly requested: ProfileRequest;
   readonly ca: LoadedCa;
@@ -27,7 +27,7 @@ interface Wish extends ApprovalOptions, Pick<Petition, 'actor'> {
 }
 
 /** The wish for a certificate, as those see it who decide on it. */
-export function approvalRequestFor(wish: Wish): Petition {
+export function approvalRequestFor(wish: ApprovalRequestInput): ApprovalRequest {
   const { identity, actor, request, goesOn, requested, ca, outcomeAt } = wish;
   const isKeyMadeHere = typeof identity.key === 'string';
   return {
@@ -48,15 +48,15 @@ export function approvalRequestFor(wish: Wish): Petition {
   };
 }
 
-interface RevocationWish extends Pick<Petition, 'requester' | 'actor'> {
-  readonly matter: Matter;
+interface RevocationApprovalInput extends Pick<ApprovalRequest, 'requester' | 'actor'> {
+  readonly matter: PolicyContext;
   readonly record: StoredCertificate;
   readonly entry: Revocation;
   readonly exchange: Exchange;
 }
 
 /** The wish to revoke a certificate, put it on hold or release it. Nothing but itself comes of it. */
-export function revocationPetition(wish: RevocationWish): Petition {
+export function revocationApprovalRequest(wish: RevocationApprovalInput): ApprovalRequest {
   const { requester, actor, matter, record, entry, exchange } = wish;
   const { id: certificate, subject, serialNumber } = record;
   const { reason } = entry;

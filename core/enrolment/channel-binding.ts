@@ -1,12 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Fault } from '../fault.ts';
-import type { Ask } from '../issuance/outcome.ts';
+import type { EnrolmentRequest } from '../issuance/enrolment-request.ts';
 
 /**
  * Links the request to the TLS connection that it came by (RFC 7030 §3.5): a challengePassword holds the channel binding of that
  * connection in base64. Without one there is nothing to check. Faults: badProof.
  */
-export function demandChannelBinding({ channelBinding }: Ask, challengePassword: string | undefined): void {
+export function demandChannelBinding(
+  { channelBinding }: EnrolmentRequest,
+  challengePassword: string | undefined,
+): void {
   if (!channelBinding || challengePassword === undefined) return;
   const binding = channelBinding();
   if (!binding) {

@@ -9,7 +9,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import { requesterActor } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
-import type { Answering } from '../transactions/exchange.ts';
+import type { ExchangeWithResponse } from '../transactions/exchange.ts';
 import {
   demandOpener,
   exchangeWrite,
@@ -26,7 +26,7 @@ interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'lo
 
 /** What a sender says of the certificate that it was given, or of the request that it takes back. */
 export interface Confirmation {
-  readonly exchange: Answering<void>;
+  readonly exchange: ExchangeWithResponse<void>;
   readonly accepted: boolean;
   /** The hash of the certificate that is meant, and by which function where the sender says so; needed to accept. */
   readonly certHash?: Uint8Array | undefined;

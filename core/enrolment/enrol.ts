@@ -3,8 +3,13 @@ import { audit, brief, recordRefusal } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
+import type {
+  EnrolmentRequest,
+  EnrolmentResult,
+  Issuance,
+  IssuanceExchange,
+} from '../issuance/enrolment-request.ts';
 import { issuedCertificate } from '../issuance/issue.ts';
-import type { Ask, Issuance, IssuanceExchange, Outcome } from '../issuance/outcome.ts';
 import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
@@ -25,7 +30,11 @@ interface Dependencies extends PipelineDependencies, WithRefusalBudget {}
  * Issues a certificate to an admitted requester; see `Gateway.enrol`. Refusals are audited as far as the requester's budget
  * allows.
  */
-export async function enrol(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
+export async function enrol(
+  context: Dependencies,
+  requester: Requester,
+  ask: EnrolmentRequest,
+): Promise<EnrolmentResult> {
   try {
     if (ask.exchange) demandOpener(requester, ask.exchange);
     return await planAndIssue(context, requester, ask);
@@ -39,7 +48,7 @@ export async function enrol(context: Dependencies, requester: Requester, ask: As
 async function recordFailure(
   context: Dependencies,
   requester: Requester,
-  { operation }: Ask,
+  { operation }: EnrolmentRequest,
   { code, detail }: Fault,
 ): Promise<void> {
   const unrecorded = context.refusals.take(requesterKey(requester));
@@ -57,7 +66,11 @@ async function recordFailure(
   );
 }
 
-async function planAndIssue(context: Dependencies, requester: Requester, ask: Ask): Promise<Outcome> {
+async function planAndIssue(
+  context: Dependencies,
+  requester: Requester,
+  ask: EnrolmentRequest,
+): Promise<EnrolmentResult> {
   const plan = await planForRequester(context, requester, ask);
   const evaluation = await evaluate(context, plan);
   const { given } = plan;

@@ -1,5 +1,5 @@
 import type { LoadedProfile } from '../configuration/configuration.ts';
-import type { Ask } from '../issuance/outcome.ts';
+import type { EnrolmentRequest } from '../issuance/enrolment-request.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
 import type { CredentialKind, Requester } from '../requester/requester.ts';
 import type { Renewed } from './renewed.ts';
@@ -10,7 +10,12 @@ export type Entitlement = 'certificate' | 'onBehalf' | 'renewal' | 'nothing';
 /** What each kind of credential entitles to: the one table, for all protocols. */
 export const entitlements: Record<
   CredentialKind,
-  (requester: Requester, ask: Ask, profile: LoadedProfile, renewed: Renewed | undefined) => Entitlement
+  (
+    requester: Requester,
+    ask: EnrolmentRequest,
+    profile: LoadedProfile,
+    renewed: Renewed | undefined,
+  ) => Entitlement
 > = {
   // A secret stands for a device that has no certificate yet; it renews nothing.
   password: (_requester, ask) => (ask.operation === 'enrol' ? 'certificate' : 'nothing'),

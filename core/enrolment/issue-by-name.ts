@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { atField, Fault } from '../fault.ts';
-import type { Deferral } from '../issuance/outcome.ts';
+import type { Deferral } from '../issuance/enrolment-request.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { attribute, buildName, commonName } from '../x509/name.ts';

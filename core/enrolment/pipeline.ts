@@ -1,9 +1,9 @@
 import { type Clearance, policyOn, requestApproval } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import type { Matter } from '../configuration/policy-rule.ts';
+import type { PolicyContext } from '../configuration/policy-rule.ts';
+import type { Deferral } from '../issuance/enrolment-request.ts';
 import { type Issued, issue, issuedCertificate, prepareIssuance } from '../issuance/issue.ts';
-import type { Deferral } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
@@ -13,7 +13,7 @@ import type { ApprovalPolicy } from '../records/approval-policy.ts';
 import type { KeyReference } from '../records/credential.ts';
 import { requestDigest } from '../requester/request-identity.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
-import { requestFromUpstream, resumeFromUpstream } from '../upstream/order.ts';
+import { requestFromUpstream, resumeFromUpstream } from '../upstream/request.ts';
 import { demandUnfactored } from '../x509/factorable-rsa.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import { type ApprovalOptions, approvalRequestFor } from './approval-request.ts';
@@ -34,7 +34,7 @@ export interface PipelineDependencies
 export interface Evaluation<P extends IssuancePlan = IssuancePlan> {
   readonly plan: P;
   readonly outcome: ProfileOutcome;
-  readonly matter: Matter;
+  readonly matter: PolicyContext;
   /** The policy by which people have to approve; undefined: nobody has to. */
   readonly policy: ApprovalPolicy | undefined;
 }

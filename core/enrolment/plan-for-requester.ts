@@ -2,7 +2,7 @@ import { standIn } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedProfile } from '../configuration/configuration.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
-import type { Ask, Requested } from '../issuance/outcome.ts';
+import type { EnrolmentRequest, ReceivedRequest } from '../issuance/enrolment-request.ts';
 import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
@@ -35,7 +35,7 @@ export interface RequesterPlan extends IssuancePlan {
 export async function planForRequester(
   context: Dependencies,
   requester: Requester,
-  ask: Ask,
+  ask: EnrolmentRequest,
 ): Promise<RequesterPlan> {
   const { configuration, domain, onboarding } = requester;
   const renewed = ask.renews
@@ -85,7 +85,7 @@ export async function planForRequester(
 }
 
 /** Verifies the proof of possession, for which only a registration authority may vouch (RFC 9483 §5.2.3.2). */
-function verified({ credential }: Requester, { request }: Ask): Proven {
+function verified({ credential }: Requester, { request }: EnrolmentRequest): Proven {
   const raVerified = credential === 'registrationAuthority';
   const wanted = wantedOf(request);
   if (!wanted) {
@@ -103,7 +103,7 @@ function verified({ credential }: Requester, { request }: Ask): Proven {
   return { wanted };
 }
 
-function wantedOf(request: Requested): WantedKey | undefined {
+function wantedOf(request: ReceivedRequest): WantedKey | undefined {
   if (request.kind === 'crmf') return wantedKey(request);
   return request.keyMadeHere ? wantedInstead(request.der) : undefined;
 }
@@ -112,7 +112,7 @@ function wantedOf(request: Requested): WantedKey | undefined {
 function profileFor(
   configuration: Configuration,
   { domain, target }: Requester,
-  ask: Ask,
+  ask: EnrolmentRequest,
   renewed: Renewed | undefined,
 ): LoadedProfile {
   if (target.profile === undefined && ask.operation === 'renew' && renewed) {

@@ -1,7 +1,7 @@
 import type { Configuration } from '../configuration/configuration.ts';
 import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
-import type { Ask, CertificateReference } from '../issuance/outcome.ts';
+import type { CertificateReference, EnrolmentRequest } from '../issuance/enrolment-request.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Store } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -22,7 +22,7 @@ export interface Renewed {
 export async function renewedCertificate(
   context: Pick<Ports, 'clock' | 'store'>,
   requester: Requester,
-  operation: Ask['operation'],
+  operation: EnrolmentRequest['operation'],
   renews: CertificateReference,
 ): Promise<Renewed | undefined> {
   const { presented, credential } = requester;

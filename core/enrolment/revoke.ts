@@ -6,21 +6,21 @@ import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
-import type { CertificateReference, Deferral } from '../issuance/outcome.ts';
+import type { CertificateReference, Deferral } from '../issuance/enrolment-request.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { requesterActor } from '../requester/admit.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { CredentialKind, Requester } from '../requester/requester.ts';
-import type { Answering, Exchange } from '../transactions/exchange.ts';
+import type { Exchange, ExchangeWithResponse } from '../transactions/exchange.ts';
 import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import type { CertTemplate } from '../x509/crmf.ts';
 import { isDescribedBy } from '../x509/described.ts';
-import { revocationPetition } from './approval-request.ts';
+import { revocationApprovalRequest } from './approval-request.ts';
 import { findReferred } from './renewed.ts';
 
 interface Dependencies
@@ -39,14 +39,14 @@ export interface RevocationEntry extends Revocation {
 /** For each entry, in their order: nothing when it was done, or why it was not. */
 export type RevocationResults = readonly (Fault | undefined)[];
 
-export interface RevocationAsk {
+export interface RevocationRequest {
   readonly entries: readonly RevocationEntry[];
   /** The answer is stored in one commit with the revocations. */
-  readonly exchange: Answering<RevocationResults>;
+  readonly exchange: ExchangeWithResponse<RevocationResults>;
 }
 
 /** What is to be done about an entry, once everything that can be said against it is known. */
-interface Plan {
+interface RevocationPlan {
   readonly record: StoredCertificate;
   readonly writes: readonly Write[];
 }
@@ -59,12 +59,12 @@ export async function revoke(
   context: Dependencies,
   crls: Crls,
   requester: Requester,
-  { entries, exchange }: RevocationAsk,
+  { entries, exchange }: RevocationRequest,
 ): Promise<Deferral | undefined> {
   demandOpener(requester, exchange);
   const { configuration } = requester;
   const actor = requesterActor(requester);
-  const plans: (Plan | Fault)[] = [];
+  const plans: (RevocationPlan | Fault)[] = [];
   const named = new Set<number>();
   let deferral: Deferral | undefined;
   for (const entry of entries) {
@@ -128,7 +128,7 @@ async function planFor(
   requester: Requester,
   entry: RevocationEntry,
   exchange: Exchange,
-): Promise<Plan | (Deferral & Pick<Plan, 'record'>)> {
+): Promise<RevocationPlan | (Deferral & Pick<RevocationPlan, 'record'>)> {
   if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
     throw new Fault('malformed', 'invalidityDate: this lies in the future');
   }
@@ -150,7 +150,7 @@ async function planFor(
   } as const;
   const policy = policyOn(configuration, matter);
   const clearance = await requestApproval(context, configuration, policy, matter, () =>
-    revocationPetition({ requester: requesterKey(requester), actor, matter, record, entry, exchange }),
+    revocationApprovalRequest({ requester: requesterKey(requester), actor, matter, record, entry, exchange }),
   );
   if (clearance.kind === 'pending') return { ...clearance, record };
   if (clearance.kind === 'cleared' && clearance.approval) {

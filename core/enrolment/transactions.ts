@@ -3,12 +3,12 @@ import type { Crls } from '../ca/crls.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
-import type { Outcome } from '../issuance/outcome.ts';
+import type { EnrolmentResult } from '../issuance/enrolment-request.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Page, Query } from '../ports/store.ts';
 import type { Transaction } from '../records/transaction.ts';
 import type { Requester } from '../requester/requester.ts';
-import type { Answer, Answering, Exchange } from '../transactions/exchange.ts';
+import type { Exchange, ExchangeWithResponse, ResponseMessage } from '../transactions/exchange.ts';
 import {
   demandOpener,
   digest,
@@ -27,7 +27,7 @@ interface Dependencies
     WithConfiguration {}
 
 /** What is known of the transaction that a message names. */
-export interface Recollection {
+export interface RecalledTransaction {
   readonly transaction: Transaction | undefined;
   /** To this very message, when it has been answered before: as much of it as was kept. */
   readonly answer: Uint8Array | undefined;
@@ -49,7 +49,7 @@ export type TransactionView = Omit<
 /** What of enrolment takes several messages. */
 export interface Transactions {
   /** Before anything else is done for a message. `name`: upper-case hex. Faults: unavailable. */
-  recall(name: string, message: Uint8Array): Promise<Recollection>;
+  recall(name: string, message: Uint8Array): Promise<RecalledTransaction>;
   /** What stands above the certificate that came of it, its issuer first, up to the root, DER. */
   chainOf(transaction: Transaction): Promise<readonly Uint8Array[]>;
   /**
@@ -58,12 +58,12 @@ export interface Transactions {
    */
   defer(
     requester: Requester,
-    outcome: Extract<Outcome, { kind: 'pending' }>,
-    exchange: Answering<Extract<Outcome, { kind: 'pending' }>>,
+    outcome: Extract<EnrolmentResult, { kind: 'pending' }>,
+    exchange: ExchangeWithResponse<Extract<EnrolmentResult, { kind: 'pending' }>>,
     lasts: number,
   ): Promise<void>;
   /** Ends a transaction that was pending, with the answer that says why. Faults: replayed. */
-  refuse(requester: Requester, exchange: Answering<void>): Promise<void>;
+  refuse(requester: Requester, exchange: ExchangeWithResponse<void>): Promise<void>;
   /**
    * The sender says what it makes of its certificate; one that it does not accept is revoked. Faults: forbidden for anybody
    * but the one who was given it, conflict when nothing waits for it, badProof when the hash is not the certificate's, replayed.
@@ -81,7 +81,7 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
   const record = async (
     requester: Requester,
     exchange: Exchange,
-    answer: Answer,
+    answer: ResponseMessage,
     progress: Progress,
   ): Promise<void> => {
     demandOpener(requester, exchange);

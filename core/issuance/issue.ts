@@ -22,7 +22,7 @@ import { newSerial } from './serial.ts';
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithSettings {}
 
 /** For whom, by what rules and over which protocol a certificate is issued. */
-export interface Commission {
+export interface IssuanceRequest {
   readonly ca: LoadedCa;
   readonly outcome: Preparation['outcome'];
   readonly subjectKey: PublicKey;
@@ -44,7 +44,7 @@ export interface Commission {
 }
 
 /** Of a commission that the service gives itself: no device has asked for it, and no profile says what comes of it. */
-export const forItself = {
+export const internalIssuance = {
   forService: true,
   request: undefined,
   device: null,
@@ -52,7 +52,7 @@ export const forItself = {
   profile: null,
   profileName: '',
   protocol: 'internal',
-} as const satisfies Partial<Commission>;
+} as const satisfies Partial<IssuanceRequest>;
 
 export interface Issued {
   readonly id: number;
@@ -67,7 +67,7 @@ export interface Issued {
 /** In a commit that records a certificate: that certificate. */
 export const issuedCertificate = newHandle('certificate');
 
-type Preparable = Pick<Commission, 'ca' | 'outcome' | 'subjectKey' | 'request' | 'forService'>;
+type Preparable = Pick<IssuanceRequest, 'ca' | 'outcome' | 'subjectKey' | 'request' | 'forService'>;
 
 const preparationOf = (
   { clock, entropy, settings }: Pick<Ports, 'clock' | 'entropy'> & WithSettings,
@@ -103,7 +103,7 @@ export function demandActive({ record }: Pick<LoadedCa, 'record'>): void {
 export async function issue(
   context: Dependencies,
   configuration: Pick<Configuration, 'security' | 'webhooks'>,
-  commission: Commission,
+  commission: IssuanceRequest,
 ): Promise<Issued> {
   const { ca } = commission;
   demandActive(ca);
@@ -233,7 +233,7 @@ function demandSame({ tbs }: Prepared, certificate: Uint8Array): void {
 
 const recordOf = (
   { clock }: Pick<Ports, 'clock'>,
-  commission: Commission,
+  commission: IssuanceRequest,
   { template }: Prepared,
   signed: Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>,
 ): NewCertificate =>
@@ -244,7 +244,7 @@ const none: readonly Write[] = [];
 function completion(
   context: Pick<Ports, 'clock' | 'entropy'>,
   { webhooks }: Pick<Configuration, 'webhooks'>,
-  commission: Commission,
+  commission: IssuanceRequest,
   record: NewCertificate,
   write: Write,
   alongside: readonly Write[] = none,

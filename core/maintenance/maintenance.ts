@@ -16,7 +16,7 @@ import type { Log } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
-import { UpstreamCare } from '../upstream/maintain.ts';
+import { UpstreamMaintenance } from '../upstream/maintain.ts';
 import { pruneDeliveries } from '../webhooks/deliver.ts';
 import { tellOfExpiring } from '../webhooks/expiring.ts';
 
@@ -32,13 +32,13 @@ export class Maintenance {
   readonly #context: Dependencies;
   readonly #crls: Crls;
   readonly #anchors: Anchors;
-  readonly #upstreams: UpstreamCare;
+  readonly #upstreams: UpstreamMaintenance;
 
   constructor(context: Dependencies, crls: Crls) {
     this.#context = context;
     this.#crls = crls;
     this.#anchors = new Anchors(context);
-    this.#upstreams = new UpstreamCare(context);
+    this.#upstreams = new UpstreamMaintenance(context);
   }
 
   /** Does what is due. `holder` names this instance in the leases. */

@@ -1,5 +1,5 @@
 import { toFault } from '../fault.ts';
-import type { Ask, Outcome } from '../issuance/outcome.ts';
+import type { EnrolmentRequest, EnrolmentResult } from '../issuance/enrolment-request.ts';
 import type { Clock } from '../ports/platform.ts';
 import type { Evidence, Protocol, Target } from '../requester/evidence.ts';
 import type { Requester } from '../requester/requester.ts';
@@ -8,7 +8,7 @@ import { Counter, Histogram, type MetricFamily } from './counters.ts';
 /** The two steps of every enrolment, see `Gateway`. */
 interface Enrolment {
   admit(evidence: Evidence, target: Target): Promise<Requester>;
-  enrol(requester: Requester, ask: Ask): Promise<Outcome>;
+  enrol(requester: Requester, ask: EnrolmentRequest): Promise<EnrolmentResult>;
 }
 
 /** Seconds. */

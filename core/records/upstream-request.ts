@@ -32,7 +32,7 @@ export interface UpstreamRequest {
   readonly renews: Uint8Array | null;
   /** See `Order.message`. */
   readonly message: Uint8Array | null;
-  /** For whom and by what rules, as in `Commission`. */
+  /** For whom and by what rules, as in `IssuanceRequest`. */
   readonly device: number | null;
   readonly domain: number | null;
   readonly profile: number | null;

@@ -20,7 +20,7 @@ import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 import { evidenceShortcoming } from './admission.ts';
 import type { Evidence, Target } from './evidence.ts';
-import { contact, isTurned } from './idevid-device.ts';
+import { identifyDevice, isRefusal } from './idevid-device.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 
 interface Dependencies
@@ -233,14 +233,14 @@ async function admitIdevid(
   domain: Domain,
   certificate: Certificate,
 ): Promise<Requester> {
-  const result = await contact(context, configuration, {
+  const result = await identifyDevice(context, configuration, {
     certificate,
     intermediates: certificates.slice(1).flatMap((der) => parsed(der) ?? []),
     address,
     protocol: target.protocol,
     domain: target.domain === undefined ? undefined : domain,
   });
-  if (isTurned(result)) {
+  if (isRefusal(result)) {
     const { code, reason, device } = result;
     const name = brief(formatDistinguishedName(certificate.subject));
     const actor = device ? deviceActor(device, address) : { ...nobody(address), name };

@@ -14,7 +14,7 @@ import { type Idevid, readIdevid } from './idevid.ts';
 import { type Trust, trustIn } from './idevid-trust.ts';
 
 /** The device that an IDevID stands for, and the state of its onboarding: the configuration that is bound to the IDevID. */
-export interface Contact {
+export interface IdentifiedDevice {
   readonly device: Device;
   readonly domain: Domain;
   readonly onboarding: Onboarding;
@@ -27,7 +27,7 @@ export interface Onboarding {
 }
 
 /** A certificate that is none of ours, whose key its holder has. */
-export interface Stranger {
+export interface PresentedCertificate {
   readonly certificate: Certificate;
   /** In any order, of any origin. */
   readonly intermediates: readonly Certificate[];
@@ -38,20 +38,21 @@ export interface Stranger {
 }
 
 /** Why a stranger is not let in. `unauthenticated`: its certificate shows nothing; `forbidden`: it does, but not enough. */
-export interface Turned {
+export interface IdevidRefusal {
   readonly code: 'unauthenticated' | 'forbidden';
   readonly reason: string;
   readonly device?: Device;
 }
 
-const unauthenticated = (reason: string): Turned => ({ code: 'unauthenticated', reason });
-const forbidden = (reason: string, device?: Device): Turned => ({
+const unauthenticated = (reason: string): IdevidRefusal => ({ code: 'unauthenticated', reason });
+const forbidden = (reason: string, device?: Device): IdevidRefusal => ({
   code: 'forbidden',
   reason,
   ...(device && { device }),
 });
 
-export const isTurned = (result: Contact | Turned): result is Turned => 'reason' in result;
+export const isRefusal = (result: IdentifiedDevice | IdevidRefusal): result is IdevidRefusal =>
+  'reason' in result;
 
 /**
  * Which device comes with this manufacturer's certificate (IEEE 802.1AR)? In this order: the one that it is bound to; one
@@ -59,11 +60,11 @@ export const isTurned = (result: Contact | Turned): result is Turned => 'reason'
  * that fit, the oldest (lowest id) counts: which is the most specific cannot be told from patterns. The device is bound to the
  * public key in the certificate from then on; nothing is said yet of what it may do.
  */
-export async function contact(
+export async function identifyDevice(
   context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
-  stranger: Stranger,
-): Promise<Contact | Turned> {
+  stranger: PresentedCertificate,
+): Promise<IdentifiedDevice | IdevidRefusal> {
   const { certificate, intermediates } = stranger;
   const idevid = readIdevid(certificate);
   if (!idevid) return unauthenticated('it is not one of ours, and without a serial number no IDevID');
@@ -84,11 +85,11 @@ const tries = 5;
 async function known(
   context: Pick<Ports, 'store'>,
   configuration: Configuration,
-  stranger: Stranger,
+  stranger: PresentedCertificate,
   idevid: Idevid,
   trust: Trust,
   config: OnboardingConfig,
-): Promise<Contact | Turned> {
+): Promise<IdentifiedDevice | IdevidRefusal> {
   const { records } = await context.store.list('device', {
     where: [{ field: 'onboardingConfig', is: 'equal', value: config.id }],
     limit: 2,
@@ -110,10 +111,10 @@ async function known(
 async function first(
   context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
-  stranger: Stranger,
+  stranger: PresentedCertificate,
   idevid: Idevid,
   trust: Trust,
-): Promise<Contact | Turned | undefined> {
+): Promise<IdentifiedDevice | IdevidRefusal | undefined> {
   const { domain } = stranger;
   const expected = await expectedDevices(context, idevid);
   const registrations = configuration.registrations.filter(
@@ -132,7 +133,7 @@ async function first(
   if (awaited) {
     const { device, config } = awaited;
     const result = admitted(configuration, stranger, device, config, idevid);
-    if (isTurned(result)) return result;
+    if (isRefusal(result)) return result;
     await bindDevice(context, device, config, idevid, stranger.address);
     return undefined;
   }
@@ -182,7 +183,7 @@ async function expectedDevices(
 }
 
 /** Why a certificate shows nothing; undefined when it is an IDevID that the truststore vouches for. */
-function demandIdevid({ certificate }: Idevid, path: ReturnType<Trust['of']>): Turned | undefined {
+function demandIdevid({ certificate }: Idevid, path: ReturnType<Trust['of']>): IdevidRefusal | undefined {
   if (!path.ok) return unauthenticated(words[path.reason] ?? path.detail);
   if (basicConstraintsOf(certificate)?.ca) return unauthenticated('it is the certificate of a CA');
   const usage = keyUsageOf(certificate);
@@ -196,11 +197,11 @@ const words: Partial<Record<Extract<ReturnType<Trust['of']>, { ok: false }>['rea
 
 function admitted(
   configuration: Configuration,
-  stranger: Stranger,
+  stranger: PresentedCertificate,
   device: Device,
   config: OnboardingConfig,
   { key }: Idevid,
-): Contact | Turned {
+): IdentifiedDevice | IdevidRefusal {
   if (device.blockedAt !== null) return forbidden('its device is blocked', device);
   const domain = device.domain === null ? undefined : configuration.domain(device.domain);
   if (!domain) return forbidden('its device belongs to no domain', device);

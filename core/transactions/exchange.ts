@@ -17,7 +17,7 @@ export interface Exchange {
 }
 
 /** What is sent in answer to a message; it is stored before it leaves. */
-export interface Answer {
+export interface ResponseMessage {
   readonly message: Uint8Array;
   /**
    * What of it is stored, where the rest is not worth its place as it can be had again: an answer by itself too, which earlier
@@ -29,6 +29,6 @@ export interface Answer {
 }
 
 /** An exchange whose answer depends on what becomes of the request, and is stored together with that. */
-export interface Answering<T> extends Exchange {
-  answer(result: T): Answer | Promise<Answer>;
+export interface ExchangeWithResponse<T> extends Exchange {
+  answer(result: T): ResponseMessage | Promise<ResponseMessage>;
 }

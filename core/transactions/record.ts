@@ -6,7 +6,7 @@ import type { Handle, Write } from '../ports/store.ts';
 import type { Transaction, TransactionState } from '../records/transaction.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Exchange, ResponseMessage } from './exchange.ts';
 
 /** For so long a finished transaction is remembered at least, so that a repeated message gets its answer and no new life. */
 export const memory = 24 * 3_600_000;
@@ -43,7 +43,7 @@ export function exchangeWrite(
   { clock }: Pick<Ports, 'clock'>,
   requester: Requester,
   exchange: Exchange,
-  answer: Answer,
+  answer: ResponseMessage,
   { state, lasts, certificate = null, request }: Progress,
 ): Write {
   const now = clock.now();

@@ -16,10 +16,10 @@ import { signatureShortcoming } from '../security/demands.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { type CheckedAnswer, checkAnswer } from './answer.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
+import { type CheckedCertificate, checkCertificate } from './check-certificate.ts';
 import type { WithCircuits } from './circuits.ts';
-import { disown } from './ending.ts';
+import { disown } from './failure.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
@@ -41,9 +41,9 @@ export async function accept(
   { prepared }: Order,
   answer: Answered,
 ): Promise<void> {
-  const check = (above: readonly Certificate[], issuers: readonly Certificate[]): CheckedAnswer =>
-    checkAnswer(prepared.template, answer.certificate, above, issuers, context.clock.now());
-  let checked: CheckedAnswer;
+  const check = (above: readonly Certificate[], issuers: readonly Certificate[]): CheckedCertificate =>
+    checkCertificate(prepared.template, answer.certificate, above, issuers, context.clock.now());
+  let checked: CheckedCertificate;
   try {
     checked = await checkedBy(context, configuration, request, check);
     demandSignature(configuration, checked);
@@ -76,7 +76,7 @@ export async function accept(
 }
 
 /** Everything else in it is what was asked for, and held against the security level then. */
-function demandSignature({ security }: Configuration, { certificate }: CheckedAnswer): void {
+function demandSignature({ security }: Configuration, { certificate }: CheckedCertificate): void {
   const algorithm = certificate.signatureAlgorithm;
   const shortcoming = algorithm && signatureShortcoming(security, algorithm);
   if (shortcoming) throw new Fault('conflict', shortcoming);
@@ -87,8 +87,8 @@ async function checkedBy(
   context: Dependencies,
   configuration: Configuration,
   request: UpstreamRequest,
-  check: (above: readonly Certificate[], issuers: readonly Certificate[]) => CheckedAnswer,
-): Promise<CheckedAnswer> {
+  check: (above: readonly Certificate[], issuers: readonly Certificate[]) => CheckedCertificate,
+): Promise<CheckedCertificate> {
   if (request.ca === null) {
     // A CA of ours may be certified by any of those above the issuing one as well.
     const above = await upstreamChain(context, request.issuer);
@@ -96,7 +96,7 @@ async function checkedBy(
   }
   const ca = configuration.ca(request.ca);
   if (!ca) throw new Fault('conflict', 'the issuing CA is gone');
-  const by = ({ certificate, above }: ReturnType<typeof readCa>): CheckedAnswer =>
+  const by = ({ certificate, above }: ReturnType<typeof readCa>): CheckedCertificate =>
     check([certificate, ...above], [certificate]);
   try {
     return by(ca);
@@ -116,7 +116,7 @@ async function record(
   context: Dependencies,
   { webhooks }: Configuration,
   request: UpstreamRequest,
-  checked: CheckedAnswer,
+  checked: CheckedCertificate,
   confirm: string | undefined,
 ): Promise<void> {
   const { id, state, nextAt } = request;
@@ -201,7 +201,7 @@ function certificateWrites(
 function newCa(
   context: Pick<Ports, 'clock'>,
   { purpose, actor, issuer }: UpstreamRequest,
-  { certificate, chain }: CheckedAnswer,
+  { certificate, chain }: CheckedCertificate,
 ): readonly Write[] {
   if (purpose?.kind !== 'ca') throw new Fault('internal', 'a CA that nobody asked for');
   const { der, subject } = certificate;

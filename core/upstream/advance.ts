@@ -10,7 +10,7 @@ import { verifyCertReqMsg, verifyPkcs10 } from '../x509/request.ts';
 import { accept } from './accept.ts';
 import { issuerNamed } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
-import { certifiedCa, fail, refuse, withdraw, wrongHolds } from './ending.ts';
+import { certifiedCa, fail, refuse, withdraw, wrongHolds } from './failure.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
@@ -39,7 +39,7 @@ export const isOpen = ({ state }: UpstreamRequest): boolean =>
  * Takes a request on that is due: of all instances and calls that try at once, one. What it is like after that. Whatever the
  * upstream does is in the record, never thrown. Faults: unavailable of the store.
  */
-export async function takeOn(
+export async function advance(
   context: Dependencies,
   configuration: Configuration,
   request: UpstreamRequest,
@@ -59,7 +59,7 @@ export async function takeOn(
   return step(context, configuration, { ...request, nextAt }, true);
 }
 
-/** The next step of a request that the caller holds; `again`: somebody else has held it before. As `takeOn` else. */
+/** The next step of a request that the caller holds; `again`: somebody else has held it before. As `advance` else. */
 export async function step(
   context: Dependencies,
   configuration: Configuration,
@@ -80,7 +80,7 @@ export async function step(
   const after = await reread(context, request);
   // What is recorded is confirmed at once.
   return request.state !== 'received' && after.state === 'received'
-    ? takeOn(context, configuration, after)
+    ? advance(context, configuration, after)
     : after;
 }
 

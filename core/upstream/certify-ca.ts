@@ -21,10 +21,10 @@ import type { Name } from '../x509/name.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
 import { verifyPkcs10 } from '../x509/request.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '../x509/request-builder.ts';
-import { takeOn } from './advance.ts';
-import { ask, deferral, joinable, newRequest } from './ask.ts';
+import { advance } from './advance.ts';
 import { issuerNamed, upstreamChain } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
+import { ask, deferral, joinable, newRequest } from './request-record.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
@@ -73,7 +73,7 @@ export async function certifyCa(
   });
   const known = await joinable(context, digest);
   const request = known
-    ? await takeOn(context, configuration, known)
+    ? await advance(context, configuration, known)
     : await begun(context, configuration, ca, digest, actor);
   if (request.state !== 'issued') {
     const { retryAfter } = deferral(context, request);

@@ -5,10 +5,10 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Condition } from '../ports/store.ts';
 import type { UpstreamRequest, UpstreamRequestState } from '../records/upstream-request.ts';
-import { takeOn } from './advance.ts';
+import { advance } from './advance.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
-import { fail, withdraw } from './ending.ts';
+import { fail, withdraw } from './failure.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
@@ -28,7 +28,7 @@ const open = ['asked', 'pending', 'received'] as const satisfies readonly Upstre
 const ended = ['issued', 'failed'] as const satisfies readonly UpstreamRequestState[];
 
 /** What is to be done about upstream CAs now and then. To be called by one instance at a time; a second one does no harm. */
-export class UpstreamCare {
+export class UpstreamMaintenance {
   readonly #context: Dependencies;
   readonly #lookedAt = new Map<string, number>();
 
@@ -75,7 +75,7 @@ export class UpstreamCare {
     const reachable = due.filter(({ issuer }) => !circuits.isOpen(issuer));
     const until = clock.now() + longestRun;
     await inParallel(reachable, async (request) => {
-      if (clock.now() < until) await takeOn(this.#context, configuration, request);
+      if (clock.now() < until) await advance(this.#context, configuration, request);
     });
   }
 

@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { prepare } from '#core/issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order, Prepared } from '#core/ports/issuer.ts';
 import { levelNamed } from '#core/security/levels.ts';
-import { checkAnswer } from '#core/upstream/answer.ts';
+import { checkCertificate } from '#core/upstream/check-certificate.ts';
 import { type Certificate, parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
 import {
   authorityKeyIdentifierExtension,
@@ -96,7 +96,7 @@ export function issuerContract(
 
     const isWanted = (answer: IssuerAnswer, { prepared }: Order): void => {
       if (answer.kind !== 'issued') throw new Error('not issued');
-      checkAnswer(prepared.template, answer.certificate, above, above.slice(0, 1), place.now());
+      checkCertificate(prepared.template, answer.certificate, above, above.slice(0, 1), place.now());
     };
 
     test('names its CA certificates from the issuing one up to its root', () => {

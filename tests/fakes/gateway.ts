@@ -1,6 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Ask, Outcome } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { Evidence, Target } from '#core/requester/evidence.ts';
 import type { Requester } from '#core/requester/requester.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
@@ -16,7 +16,7 @@ export const known = {
 interface Call {
   readonly evidence: Evidence;
   readonly target: Target;
-  readonly ask?: Ask;
+  readonly ask?: EnrolmentRequest;
 }
 
 /** The gateway as enrolment protocols see it: one device, one domain, any certificate trusted. */
@@ -25,7 +25,7 @@ export class FakeGateway implements Pick<Gateway, 'admit' | 'enrol' | 'caCertifi
   readonly calls: Call[] = [];
   readonly chain: readonly Uint8Array[];
   /** What `enrol` resolves to, once the request has been verified. */
-  outcome: Outcome;
+  outcome: EnrolmentResult;
   /** Thrown in place of an answer. */
   failure: unknown;
   readonly #admitted = new Map<Requester, Call>();
@@ -48,7 +48,7 @@ export class FakeGateway implements Pick<Gateway, 'admit' | 'enrol' | 'caCertifi
     return requester;
   }
 
-  async enrol(requester: Requester, ask: Ask): Promise<Outcome> {
+  async enrol(requester: Requester, ask: EnrolmentRequest): Promise<EnrolmentResult> {
     const call = this.#admitted.get(requester);
     if (!call) throw new Error('enrol without admit');
     this.calls[this.calls.indexOf(call)] = { ...call, ask };

@@ -2,7 +2,7 @@ import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { readDer } from '#core/der/reader.ts';
 import type { Confirmation } from '#core/enrolment/confirm.ts';
 import { toFault } from '#core/fault.ts';
-import type { Answer } from '#core/transactions/exchange.ts';
+import type { ResponseMessage } from '#core/transactions/exchange.ts';
 import type { HashName } from '#core/x509/algorithm.ts';
 import { oid } from '#core/x509/oids.ts';
 import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
@@ -44,8 +44,8 @@ async function conclude(
   if (!follows) throw noTransaction();
   const { operation, certReqId, state } = follows;
   const exchange = { name, operation, certReqId, message: message.der, follows };
-  let answered: Answer | undefined;
-  const answer = async (): Promise<Answer> => {
+  let answered: ResponseMessage | undefined;
+  const answer = async (): Promise<ResponseMessage> => {
     answered = await reply(surroundings, message, seal, { type: 'pkiConf' });
     return answered;
   };

@@ -1,6 +1,6 @@
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
-import type { Deferral } from '#core/issuance/outcome.ts';
-import type { Answer } from '#core/transactions/exchange.ts';
+import type { Deferral } from '#core/issuance/enrolment-request.ts';
+import type { ResponseMessage } from '#core/transactions/exchange.ts';
 import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { reply } from './reply.ts';
 
@@ -19,7 +19,7 @@ export const wait = (
   { message, seal }: Dialogue,
   certReqId: number,
   deferral: Deferral,
-): Promise<Answer> =>
+): Promise<ResponseMessage> =>
   reply(surroundings, message, seal, {
     type: 'pollRep',
     polls: [{ certReqId, checkAfter: deferral.retryAfter, reason: [reason(deferral)] }],

@@ -6,8 +6,13 @@ import { readProtection } from '#adapters/wire/cmp/protection.ts';
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { findValue, hasValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import { toFault } from '#core/fault.ts';
-import type { Ask, CertificateReference, Deferral, Issuance } from '#core/issuance/outcome.ts';
-import type { Answer, Exchange } from '#core/transactions/exchange.ts';
+import type {
+  CertificateReference,
+  Deferral,
+  EnrolmentRequest,
+  Issuance,
+} from '#core/issuance/enrolment-request.ts';
+import type { Exchange, ResponseMessage } from '#core/transactions/exchange.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { type CertTemplate, hasPublicKey, parseCertReqMsg } from '#core/x509/crmf.ts';
 import { isDescribedBy } from '#core/x509/described.ts';
@@ -26,7 +31,7 @@ type EnrolmentBody =
 export const isEnrolment = (body: PkiBody): body is EnrolmentBody => Object.hasOwn(responses, body.type);
 
 /** An enrolment message, read: what it asks for and how its answer looks. */
-interface Enrolment extends Pick<Ask, 'operation' | 'request' | 'renews' | 'message'> {
+interface Enrolment extends Pick<EnrolmentRequest, 'operation' | 'request' | 'renews' | 'message'> {
   readonly type: EnrolmentBody['type'];
   readonly certReqId: number;
   /** RFC 9483 §4.1.1: the sender wants to do without a confirmation. */
@@ -111,14 +116,14 @@ async function ask(
     follows,
     relay,
   };
-  const tell = (status: PkiStatusInfo): Promise<Answer> =>
+  const tell = (status: PkiStatusInfo): Promise<ResponseMessage> =>
     reply(surroundings, message, dialogue.seal, {
       type: responses[type],
       caPubs: [],
       responses: [{ certReqId, status }],
     });
-  let answered: Answer | undefined;
-  const remember = async (made: Promise<Answer>): Promise<Answer> => {
+  let answered: ResponseMessage | undefined;
+  const remember = async (made: Promise<ResponseMessage>): Promise<ResponseMessage> => {
     answered = await made;
     return answered;
   };
@@ -136,7 +141,7 @@ async function ask(
       },
     });
     if (outcome.kind === 'pending') {
-      const answer = (deferral: Deferral): Promise<Answer> =>
+      const answer = (deferral: Deferral): Promise<ResponseMessage> =>
         remember(follows ? wait(surroundings, dialogue, certReqId, deferral) : tell(waiting(deferral)));
       await gateway.transactions.defer(requester, outcome, { ...exchange, answer }, decideWithin);
     }
@@ -172,7 +177,7 @@ async function grant(
   { message, requester, seal, protection, recipient }: Dialogue,
   { type, request, certReqId, implicitConfirm }: Enrolment,
   { certificate, chain, modified, privateKey }: Issuance,
-): Promise<Answer> {
+): Promise<ResponseMessage> {
   const { clock, confirmWithin } = surroundings;
   const domain = requester.domain.uniqueName;
   const isAsAsked = !modified && (request.kind !== 'crmf' || isHonoured(request.template, certificate));

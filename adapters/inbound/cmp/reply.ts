@@ -15,7 +15,7 @@ import type { ProtectionCredential } from '#core/ca/protection-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Clock, Entropy } from '#core/ports/platform.ts';
 import type { Transaction } from '#core/records/transaction.ts';
-import type { Answer } from '#core/transactions/exchange.ts';
+import type { ResponseMessage } from '#core/transactions/exchange.ts';
 import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate.ts';
 import { emptyName, type Name, sameName } from '#core/x509/name.ts';
 import type { KeyDelivery, KeyRecipient } from './key-recipient.ts';
@@ -141,7 +141,7 @@ export async function reply(
   seal: Seal,
   body: PkiBody,
   { pvno = request.header.pvno < 3 ? 2 : 3, generalInfo = [], certificates = [] }: Extras = {},
-): Promise<Answer> {
+): Promise<ResponseMessage> {
   const { sender, transactionID, senderNonce } = request.header;
   const nonce = entropy.bytes(nonceOctets);
   const header = {

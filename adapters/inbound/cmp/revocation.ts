@@ -3,7 +3,7 @@ import type { RevDetails } from '#adapters/wire/cmp/revocation.ts';
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import type { RevocationEntry, RevocationResults } from '#core/enrolment/revoke.ts';
 import type { Fault } from '#core/fault.ts';
-import type { Answer, Exchange } from '#core/transactions/exchange.ts';
+import type { Exchange, ResponseMessage } from '#core/transactions/exchange.ts';
 import { extension, formatSerial } from '#core/x509/certificate.ts';
 import { decodeInvalidityDate, decodeReasonCode } from '#core/x509/extensions/revocation.ts';
 import { oid } from '#core/x509/oids.ts';
@@ -65,18 +65,18 @@ async function ask(
     follows,
     relay,
   };
-  let answered: Answer | undefined;
-  const remember = async (made: Promise<Answer>): Promise<Answer> => {
+  let answered: ResponseMessage | undefined;
+  const remember = async (made: Promise<ResponseMessage>): Promise<ResponseMessage> => {
     answered = await made;
     return answered;
   };
-  const answer = (results: RevocationResults): Promise<Answer> => {
+  const answer = (results: RevocationResults): Promise<ResponseMessage> => {
     const statuses = results.map((fault, n) => statusOf(fault, entries[n]!));
     return remember(reply(surroundings, message, seal, { type: 'rp', statuses, revCerts: [], crls: [] }));
   };
   const deferral = await gateway.revoke(requester, { entries, exchange: { ...exchange, answer } });
   if (deferral) {
-    const later = (): Promise<Answer> =>
+    const later = (): Promise<ResponseMessage> =>
       remember(
         follows
           ? wait(surroundings, dialogue, noCertReqId, deferral)

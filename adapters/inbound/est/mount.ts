@@ -1,6 +1,6 @@
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Ask } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import type { Evidence } from '#core/requester/evidence.ts';
 import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
 import type { HttpResponse, Mount } from '../http/exchange.ts';
@@ -17,7 +17,7 @@ interface Operation {
   readonly method: string;
   readonly allow: string;
   /** What is asked for; nothing, for CA certificates. */
-  readonly ask?: Ask['operation'];
+  readonly ask?: EnrolmentRequest['operation'];
   readonly keyMadeHere?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function createEst(gateway: EstGateway): Mount {
         const requester = await gateway.admit(evidence, { protocol: 'est', domain, profile });
         const der = decodeCertificationRequest(request.body);
         const { keyMadeHere } = operation;
-        const ask: Ask = {
+        const ask: EnrolmentRequest = {
           operation: operation.ask,
           request: { kind: 'pkcs10', der, keyMadeHere },
           channelBinding: () => request.peer.channelBinding?.(),

@@ -1,7 +1,7 @@
 import { encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
-import type { Ask, Outcome } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { faultHeaders, faultText } from '../http/fault-answer.ts';
 
@@ -30,7 +30,10 @@ export function refusal(status: number, detail: string, headers: Record<string, 
 }
 
 /** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
-export function renderFault(error: unknown, operation: Ask['operation'] | undefined): HttpResponse {
+export function renderFault(
+  error: unknown,
+  operation: EnrolmentRequest['operation'] | undefined,
+): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
   const status = statuses[fault.code];
@@ -52,7 +55,7 @@ export const noAttributes: HttpResponse = {
 };
 
 /** RFC 7030 §4.2.3: the issued certificate and no other, §4.4.2: with its key where that was made here, or 202 with a time to come back. */
-export function renderOutcome(outcome: Outcome): HttpResponse {
+export function renderOutcome(outcome: EnrolmentResult): HttpResponse {
   if (outcome.kind === 'issued') {
     const { certificate, privateKey } = outcome;
     return privateKey ? withKey(privateKey, certificate) : certsOnly([certificate]);

@@ -1,4 +1,4 @@
-import type { Ask } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import type { Evidence } from '#core/requester/evidence.ts';
 import { readBasicCredentials } from './basic-credentials.ts';
 import type { HttpRequest } from './exchange.ts';
@@ -8,7 +8,7 @@ import type { HttpRequest } from './exchange.ts';
  * TLS handshake. To renew: that certificate alone, as it says what is renewed. Faults: unauthenticated
  * (an Authorization field that is not Basic).
  */
-export function enrolmentEvidence(request: HttpRequest, operation: Ask['operation']): Evidence {
+export function enrolmentEvidence(request: HttpRequest, operation: EnrolmentRequest['operation']): Evidence {
   const { address, certificates } = request.peer;
   const { authorization } = request.headers;
   if (operation === 'enrol' && authorization !== undefined) {

@@ -1,5 +1,5 @@
 import type { Fault } from '#core/fault.ts';
-import type { Ask } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import { basicChallenge } from './basic-credentials.ts';
 
 /** Seconds to wait when a Fault does not say. */
@@ -16,7 +16,7 @@ export const faultText = ({ detail, hint }: Fault): string =>
 export function faultHeaders(
   status: number,
   { retryAfter }: Fault,
-  operation: Ask['operation'] | undefined,
+  operation: EnrolmentRequest['operation'] | undefined,
 ): Record<string, string> {
   if (status === 401) return operation === 'renew' ? {} : { 'www-authenticate': basicChallenge };
   if (status === 429 || status === 503) return { 'retry-after': String(retryAfter ?? usualRetryAfter) };

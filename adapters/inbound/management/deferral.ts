@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { Deferral } from '#core/issuance/outcome.ts';
+import type { Deferral } from '#core/issuance/enrolment-request.ts';
 import { json } from './errors.ts';
 import { jsonResponse, type ResponseDocumentation } from './route.ts';
 

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Permission } from '#core/access/permissions.ts';
 import type { Principal } from '#core/access/principal.ts';
 import type { Gateway } from '#core/gateway.ts';
-import type { Deferral } from '#core/issuance/outcome.ts';
+import type { Deferral } from '#core/issuance/enrolment-request.ts';
 import type { Condition, Kind, Page, Query, Referral } from '#core/ports/store.ts';
 
 /** How a list can be narrowed by a field: the query parameter's text → conditions, as of now; undefined when it makes no sense. */

@@ -1,13 +1,13 @@
-import type { Ask } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import { pathSegments } from '../http/path-segments.ts';
 
 export interface RestPath {
-  readonly operation: Ask['operation'];
+  readonly operation: EnrolmentRequest['operation'];
   readonly domain: string;
   readonly profile: string | undefined;
 }
 
-const operations = new Map<string | undefined, Ask['operation']>([
+const operations = new Map<string | undefined, EnrolmentRequest['operation']>([
   ['enroll', 'enrol'],
   ['reenroll', 'renew'],
 ]);

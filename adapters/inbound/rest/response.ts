@@ -1,6 +1,6 @@
 import { encodePem } from '#adapters/wire/pem.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
-import type { Ask, Outcome } from '#core/issuance/outcome.ts';
+import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import { faultHeaders, faultText } from '../http/fault-answer.ts';
 
@@ -38,14 +38,14 @@ export function refusal(status: number, detail: string, headers: Record<string, 
 }
 
 /** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
-export function renderFault(error: unknown, operation: Ask['operation']): HttpResponse {
+export function renderFault(error: unknown, operation: EnrolmentRequest['operation']): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
   const [status, word] = errors[fault.code];
   return failure(status, word, faultText(fault), faultHeaders(status, fault, operation));
 }
 
-export function renderOutcome(outcome: Outcome): HttpResponse {
+export function renderOutcome(outcome: EnrolmentResult): HttpResponse {
   if (outcome.kind === 'issued') return json(200, issued(outcome.certificate, outcome.chain));
   const { id, retryAfter, upstream } = outcome;
   const detail = `the request waits for ${upstream ? 'the upstream CA' : 'approval'}, send it again later`;

@@ -3,7 +3,7 @@ import { controlTypes } from '#adapters/wire/cmp/controls.ts';
 import { openPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import { Fault } from '#core/fault.ts';
-import type { EncodedRequest } from '#core/issuance/outcome.ts';
+import type { EncodedRequest } from '#core/issuance/enrolment-request.ts';
 import type { Order } from '#core/ports/issuer.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { type Control, parseCertReqMsg } from '#core/x509/crmf.ts';

@@ -4,7 +4,7 @@ import {
   inOrder,
   type LoadedPolicy,
   loadPolicy,
-  type Matter,
+  type PolicyContext,
   ruleFor,
   strictestReading,
 } from '#core/configuration/policy-rule.ts';
@@ -37,7 +37,7 @@ const policy = (values: Partial<ApprovalPolicy>): ApprovalPolicy => ({
   ...values,
 });
 
-const matter: Matter = {
+const matter: PolicyContext = {
   operation: 'issuance',
   protocol: 'est',
   domain: { id: 1, uniqueName: 'default' },
@@ -45,10 +45,17 @@ const matter: Matter = {
   device: { id: 3, commonName: 'pump-7' },
 };
 
-const decides = (policies: readonly ApprovalPolicy[], about: Partial<Matter> = {}): number | undefined =>
-  ruleFor(policies.flatMap(loaded).sort(inOrder), { ...matter, ...about })?.id;
+const decides = (
+  policies: readonly ApprovalPolicy[],
+  about: Partial<PolicyContext> = {},
+): number | undefined => ruleFor(policies.flatMap(loaded).sort(inOrder), { ...matter, ...about })?.id;
 
-const rows: [what: string, values: Partial<ApprovalPolicy>, about: Partial<Matter>, matches: boolean][] = [
+const rows: [
+  what: string,
+  values: Partial<ApprovalPolicy>,
+  about: Partial<PolicyContext>,
+  matches: boolean,
+][] = [
   ['one that says nothing', {}, {}, true],
   ['one that rests', { isActive: false }, {}, false],
   ['its protocol', { protocols: ['rest', 'est'] }, {}, true],

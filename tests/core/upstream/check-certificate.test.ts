@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { checkAnswer } from '#core/upstream/answer.ts';
+import { checkCertificate } from '#core/upstream/check-certificate.ts';
 import type { Certificate } from '#core/x509/certificate.ts';
 import { certificate, certify, noon, party } from '../x509/path/certify.ts';
 
@@ -11,7 +11,7 @@ const wanted = { ...read, signatureAlgorithm: signatureAlgorithm! };
 
 const answered = (...serial: number[]): Certificate => {
   const der = certify(device, root, { raw: { serial: Uint8Array.from(serial) } });
-  return checkAnswer(wanted, der, above, above, noon).certificate;
+  return checkCertificate(wanted, der, above, above, noon).certificate;
 };
 
 test('an upstream CA counts as it should: from 1, in 20 octets', () => {

@@ -1,4 +1,4 @@
-import type { Answering } from '../transactions/exchange.ts';
+import type { ExchangeWithResponse } from '../transactions/exchange.ts';
 import type { CertReqMsg } from '../x509/crmf.ts';
 import type { Name } from '../x509/name.ts';
 
@@ -9,9 +9,9 @@ export interface EncodedRequest {
 }
 
 /** The same where it comes from a requester: messages of CRMF have been read for what is in them beside the request. */
-export type Requested = RequestedPkcs10 | CertReqMsg;
+export type ReceivedRequest = ReceivedPkcs10 | CertReqMsg;
 
-interface RequestedPkcs10 extends EncodedRequest {
+interface ReceivedPkcs10 extends EncodedRequest {
   readonly kind: 'pkcs10';
   /** A key is to be made for it here: its own, and its signature, do not count. */
   readonly keyMadeHere?: boolean | undefined;
@@ -25,9 +25,9 @@ export interface CertificateReference {
 }
 
 /** What a requester wants: a certificate for a new purpose, or the one it presented again. */
-export interface Ask {
+export interface EnrolmentRequest {
   readonly operation: 'enrol' | 'renew';
-  readonly request: Requested;
+  readonly request: ReceivedRequest;
   /** The certificate to be renewed, where the request names it: it has to be the one that was presented. */
   readonly renews?: CertificateReference | undefined;
   /** See `Order.message`. */
@@ -41,16 +41,16 @@ export interface Ask {
   readonly exchange?: IssuanceExchange | undefined;
 }
 
-export type Issuance = Extract<Outcome, { readonly kind: 'issued' }>;
-export type Deferral = Extract<Outcome, { readonly kind: 'pending' }>;
+export type Issuance = Extract<EnrolmentResult, { readonly kind: 'issued' }>;
+export type Deferral = Extract<EnrolmentResult, { readonly kind: 'pending' }>;
 
-export interface IssuanceExchange extends Answering<Issuance> {
+export interface IssuanceExchange extends ExchangeWithResponse<Issuance> {
   /** Milliseconds for the requester to confirm the certificate, before it is revoked; undefined: it need not. */
   readonly confirmWithin: number | undefined;
 }
 
 /** Pending is not an error: the same request asked again joins it. */
-export type Outcome =
+export type EnrolmentResult =
   | {
       readonly kind: 'issued';
       readonly certificate: Uint8Array;

@@ -1,23 +1,23 @@
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
+import type { Deferral } from '../issuance/enrolment-request.ts';
 import {
-  type Commission,
   demandActive,
+  type IssuanceRequest,
   type Issued,
   issuedCertificate,
   prepareIssuance,
 } from '../issuance/issue.ts';
-import type { Deferral } from '../issuance/outcome.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Write } from '../ports/store.ts';
 import type { UpstreamPurpose, UpstreamRequest } from '../records/upstream-request.ts';
 import { idOf } from '../storage/commit.ts';
 import { demandUnfactored } from '../x509/factorable-rsa.ts';
-import { takeOn } from './advance.ts';
-import { ask, deferral, joinable, newRequest } from './ask.ts';
+import { advance } from './advance.ts';
 import { issuerNamed } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
+import { ask, deferral, joinable, newRequest } from './request-record.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
@@ -26,7 +26,7 @@ interface Dependencies
     WithSettings {}
 
 /** A certificate that may have to come from an upstream CA. */
-export interface UpstreamCommission extends Commission {
+export interface UpstreamIssuanceRequest extends IssuanceRequest {
   readonly operation: 'enrol' | 'renew';
   /** The certificate to be renewed, DER. */
   readonly renews: Uint8Array | undefined;
@@ -48,7 +48,7 @@ const handedOutFor = 3_600_000;
 export async function requestFromUpstream(
   context: Dependencies,
   configuration: Configuration,
-  wanted: UpstreamCommission,
+  wanted: UpstreamIssuanceRequest,
 ): Promise<Issued | Deferral> {
   await demandUnfactored(wanted.subjectKey);
   const request = await ask(context, configuration, wanted.digest, () =>
@@ -61,16 +61,16 @@ export async function requestFromUpstream(
 export async function resumeFromUpstream(
   context: Dependencies,
   configuration: Configuration,
-  wanted: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  wanted: Pick<UpstreamIssuanceRequest, 'ca' | 'alongside'>,
   digest: string,
 ): Promise<Issued | Deferral | undefined> {
   const known = await joinable(context, digest);
-  return known && resultOf(context, wanted, await takeOn(context, configuration, known));
+  return known && resultOf(context, wanted, await advance(context, configuration, known));
 }
 
 const resultOf = async (
   context: Dependencies,
-  wanted: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  wanted: Pick<UpstreamIssuanceRequest, 'ca' | 'alongside'>,
   request: UpstreamRequest,
 ): Promise<Issued | Deferral> =>
   request.state === 'issued' ? handOut(context, wanted, request) : deferral(context, request);
@@ -78,7 +78,7 @@ const resultOf = async (
 /** Hands the certificate to its requester, in one commit with `alongside`. Faults: conflict when it has been revoked meanwhile. */
 async function handOut(
   { store, clock }: Dependencies,
-  { ca, alongside }: Pick<UpstreamCommission, 'ca' | 'alongside'>,
+  { ca, alongside }: Pick<UpstreamIssuanceRequest, 'ca' | 'alongside'>,
   { id: request, certificate: id, expiresAt, protocol }: UpstreamRequest,
 ): Promise<Issued> {
   const record = id === null ? undefined : await store.get('certificate', id);
@@ -103,7 +103,7 @@ async function handOut(
 function recordOf(
   context: Dependencies,
   configuration: Configuration,
-  wanted: UpstreamCommission,
+  wanted: UpstreamIssuanceRequest,
 ): Omit<UpstreamRequest, 'id'> {
   const { ca, request, operation, renews, message, digest, purpose } = wanted;
   const name = ca.record.issuer ?? '';

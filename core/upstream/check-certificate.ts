@@ -22,7 +22,7 @@ const clockSkew = 300_000;
 const slack = 25 * 3_600_000;
 
 /** A certificate that is what was wanted, and those above it, its issuer first. */
-export interface CheckedAnswer {
+export interface CheckedCertificate {
   readonly certificate: Certificate;
   readonly chain: readonly Certificate[];
 }
@@ -31,13 +31,13 @@ export interface CheckedAnswer {
  * Holds what an upstream answered (DER) against what was wanted of it. `above`: its CA certificates, the issuing one first;
  * `issuers`: those of them that may have issued it. Faults: malformed, with what is wrong.
  */
-export function checkAnswer(
+export function checkCertificate(
   wanted: CertificateTemplate,
   der: Uint8Array,
   above: readonly Certificate[],
   issuers: readonly Certificate[],
   now: number,
-): CheckedAnswer {
+): CheckedCertificate {
   const certificate = parseCertificate(der);
   demandWanted(wanted, certificate);
   demandValidity(wanted, certificate, now);

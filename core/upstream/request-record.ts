@@ -1,6 +1,6 @@
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
-import type { Deferral } from '../issuance/outcome.ts';
+import type { Deferral } from '../issuance/enrolment-request.ts';
 import type { Prepared } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -8,7 +8,7 @@ import type { UpstreamRequest } from '../records/upstream-request.ts';
 import { retried } from '../storage/commit.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
-import { heldUntil, isOpen, step, takeOn } from './advance.ts';
+import { advance, heldUntil, isOpen, step } from './advance.ts';
 import type { WithCircuits } from './circuits.ts';
 
 interface Dependencies
@@ -38,7 +38,7 @@ export const ask = (
   // Somebody who asks the same may come in between.
   retried(async () => {
     const known = await joinable(context, digest);
-    if (known) return takeOn(context, configuration, known);
+    if (known) return advance(context, configuration, known);
     const values = await wanted();
     context.circuits.demand(values.issuer);
     const [id] = await context.store.commit([{ op: 'insert', kind: 'upstreamRequest', values }]);
