@@ -1,3 +1,4 @@
+import { accountKey } from '../access/custody.ts';
 import { demand, type Principal, readsOf } from '../access/principal.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
@@ -9,8 +10,8 @@ import {
   type ApprovalInBrief,
   largeFields,
 } from '../records/approval.ts';
-import type { Actor } from '../records/audit-event.ts';
 import { retried } from '../storage/commit.ts';
+import { isCustodian, type Obstacle, obstacleTo } from './obstacle.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
@@ -21,6 +22,8 @@ export type ApprovalView = Omit<ApprovalInBrief, 'answersFor'> & {
   readonly details?: Pick<Approval, 'request' | 'content'> & {
     /** Oldest first. */
     readonly decisions: readonly ApprovalDecision[];
+    /** Why the account that reads it cannot approve it; null: no such reason. */
+    readonly obstacle: Obstacle | null;
   };
 };
 
@@ -36,17 +39,13 @@ export interface Approvals {
   /** Faults: notFound. */
   read(principal: Principal, id: number): Promise<ApprovalView>;
   /**
-   * Faults: notFound; forbidden for who asked for it; conflict when it waits for nobody any more, when the account has decided
+   * Faults: notFound; forbidden for who asked for it, and for a custodian of the device; conflict when it waits for nobody any more, when the account has decided
    * already, or when it has seen something else.
    */
   approve(principal: Principal, id: number, verdict: ApprovalVerdict): Promise<ApprovalView>;
-  /** The same. */
+  /** The same, but a custodian of the device may reject what it requests. */
   reject(principal: Principal, id: number, verdict: ApprovalVerdict): Promise<ApprovalView>;
 }
-
-/** An account, as approvals name it: `user:3`, `serviceAccount:2`; undefined for what is none. */
-export const accountKey = ({ kind, id }: Actor): string | undefined =>
-  (kind === 'user' || kind === 'serviceAccount') && id !== null ? `${kind}:${id}` : undefined;
 
 export function approvals(context: Dependencies): Approvals {
   const { store, clock } = context;
@@ -60,9 +59,12 @@ export function approvals(context: Dependencies): Approvals {
     const order = { field: 'id', descending: false } as const;
     return (await store.list('approvalDecision', { where, order, limit: 1000 })).records;
   };
-  const read = async (id: number): Promise<ApprovalView> => {
+  const read = async ({ actor }: Principal, id: number): Promise<ApprovalView> => {
     const { request, content, ...approval } = await find(id);
-    return { ...shown(approval), details: { request, content, decisions: await decisions(id) } };
+    const said = await decisions(id);
+    const account = accountKey(actor);
+    const obstacle = account === undefined ? null : await obstacleTo(store, account, approval, said);
+    return { ...shown(approval), details: { request, content, decisions: said, obstacle } };
   };
 
   async function decide(
@@ -86,6 +88,13 @@ export function approvals(context: Dependencies): Approvals {
       }
       if (approver === approval.requester) {
         throw new Fault('forbidden', 'nobody decides on a request of their own');
+      }
+      if (verdict === 'approved' && (await isCustodian(store, approver, approval))) {
+        const device = JSON.stringify(approval.deviceName ?? '');
+        throw new Fault(
+          'forbidden',
+          `this account registered or changed the device ${device}, or has seen its secrets: another account with the permission approvals.decide has to approve the request`,
+        );
       }
       const state =
         approval.state === 'waiting' && clock.now() >= approval.expiresAt ? 'expired' : approval.state;
@@ -111,7 +120,7 @@ export function approvals(context: Dependencies): Approvals {
         throw error;
       }
     });
-    return read(id);
+    return read(principal, id);
   }
 
   return {
@@ -122,7 +131,7 @@ export function approvals(context: Dependencies): Approvals {
     },
     async read(principal, id) {
       demand(principal, 'approvals.read');
-      return read(id);
+      return read(principal, id);
     },
     approve: (principal, id, verdict) => decide(principal, id, 'approved', verdict),
     reject: (principal, id, verdict) => decide(principal, id, 'rejected', verdict),

@@ -6,7 +6,7 @@ import { type NoOnboardingConfig, type OnboardingConfig, onboardingStatus } from
 import { deviceWith } from './block.ts';
 import { openSecret } from './configs.ts';
 import { enrolmentLines, lineTitles } from './enrolment-lines.ts';
-import { hasSecrets, recordSecretsRead } from './secrets-read.ts';
+import { addCustodian, hasSecrets, recordSecretsRead } from './secrets-read.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store' | 'vault'>, WithConfiguration, WithSettings {}
 
@@ -41,7 +41,11 @@ export async function deviceCommands(
     device.domain === null ? undefined : (await context.configuration.current()).domain(device.domain);
   if (!domain) return { commands: {}, titles: {} };
   const maySee = principal.permissions.has('devices.secrets');
-  if (maySee && config && hasSecrets(config)) await recordSecretsRead(context, principal, `device:${id}`);
+  if (maySee && config && hasSecrets(config)) {
+    const kind = onboarding ? 'onboardingConfig' : 'noOnboardingConfig';
+    await addCustodian(context, principal.actor, kind, [config]);
+    await recordSecretsRead(context, principal, `device:${id}`);
+  }
   const secret = (field: 'estPassword' | 'cmpSharedSecret'): string | null => {
     const sealed = config?.[field] ?? null;
     return sealed && !maySee ? hidden : openSecret(context, field, sealed);

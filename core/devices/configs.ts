@@ -1,3 +1,4 @@
+import { custodiansAfter, firstCustodians, type InCustody } from '../access/custody.ts';
 import { demand, type Principal } from '../access/principal.ts';
 import { type Resource, type ResourceRules, resource, updateWrites } from '../access/resource.ts';
 import { demandIdevidTruststore } from '../administration/idevid-truststore.ts';
@@ -5,6 +6,8 @@ import { audit } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { Kind } from '../ports/store.ts';
+import type { Actor } from '../records/audit-event.ts';
 import {
   type Device,
   type EnrolmentProtocol,
@@ -13,6 +16,7 @@ import {
   onboardingStatus,
 } from '../records/device.ts';
 import { newSecret, secretContext } from '../security/secrets.ts';
+import { hasChanged, retried } from '../storage/commit.ts';
 import { recordConfigsRead } from './secrets-read.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store' | 'vault'>, WithConfiguration {}
@@ -31,13 +35,17 @@ export interface OnboardingInput extends NoOnboardingInput {
 }
 
 /** Secrets in clear for those with `devices.secrets`; null for others and where there is none. */
-export interface NoOnboardingView extends Omit<NoOnboardingConfig, 'estPassword' | 'cmpSharedSecret'> {
+export interface NoOnboardingView
+  extends Omit<NoOnboardingConfig, 'estPassword' | 'cmpSharedSecret' | 'custodians'> {
   readonly estPassword: string | null;
   readonly cmpSharedSecret: string | null;
 }
 
 export interface OnboardingView
-  extends Omit<OnboardingConfig, 'estPassword' | 'cmpSharedSecret' | 'idevidKey' | 'onboardedWith'> {
+  extends Omit<
+    OnboardingConfig,
+    'estPassword' | 'cmpSharedSecret' | 'custodians' | 'idevidKey' | 'onboardedWith'
+  > {
   readonly estPassword: string | null;
   readonly cmpSharedSecret: string | null;
 }
@@ -49,6 +57,7 @@ const allProtocols: readonly EnrolmentProtocol[] = ['cmp', 'est', 'rest'];
 export function newNoOnboardingConfig(
   context: Dependencies,
   input: NoOnboardingInput,
+  actor: Actor,
 ): Omit<NoOnboardingConfig, 'id'> {
   const secret = (field: (typeof secretFields)[number]): Uint8Array | null => {
     const given = input[field];
@@ -59,6 +68,7 @@ export function newNoOnboardingConfig(
     protocols: input.protocols ?? allProtocols,
     estPassword: secret('estPassword'),
     cmpSharedSecret: secret('cmpSharedSecret'),
+    custodians: firstCustodians(actor),
   };
 }
 
@@ -88,6 +98,19 @@ function sealed(context: Pick<Ports, 'vault'>, changes: Partial<OnboardingInput>
   }
   return set;
 }
+
+/** The writes of a change that makes the account a custodian. Of two at once, the later one sees the first. */
+const changeWrites = (
+  kind: 'noOnboardingConfig' | 'onboardingConfig',
+  { id, ...present }: InCustody & { readonly id: number },
+  set: object,
+  { actor }: Principal,
+) => {
+  const custodians = Object.keys(set).length === 0 ? undefined : custodiansAfter(present, actor);
+  return custodians === undefined
+    ? updateWrites(kind, id, set)
+    : updateWrites(kind, id, { ...set, custodians }, { custodians: present.custodians });
+};
 
 function shown<C extends NoOnboardingConfig>(context: Pick<Ports, 'vault'>, config: C, principal: Principal) {
   const mayRead = principal.permissions.has('devices.secrets');
@@ -129,6 +152,14 @@ export const notOnboarded = {
 
 const common = { reads: 'devices.read', writes: 'devices.write', summary: () => ({}) } as const;
 
+/** An update begins anew when another account has become a custodian meanwhile. */
+const changingAgain = <K extends Kind, Input, View>(
+  collection: Resource<K, Input, View>,
+): Resource<K, Input, View> => ({
+  ...collection,
+  update: (principal, id, changes) => retried(() => collection.update(principal, id, changes), hasChanged),
+});
+
 export function noOnboardingConfigs(
   context: Dependencies,
 ): Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView> {
@@ -139,15 +170,14 @@ export function noOnboardingConfigs(
     disclose: (records, principal) => recordConfigsRead(context, principal, 'noOnboardingConfig', records),
     async create(input, principal) {
       demandForSecrets(principal, input);
-      const values = newNoOnboardingConfig(context, input);
+      const values = newNoOnboardingConfig(context, input, principal.actor);
       return { values };
     },
-    async update({ id }, changes, principal) {
-      return updateWrites('noOnboardingConfig', id, sealed(context, permitted(principal, changes)));
-    },
+    update: async (config, changes, principal) =>
+      changeWrites('noOnboardingConfig', config, sealed(context, permitted(principal, changes)), principal),
     remove: async ({ id }) => [{ op: 'delete', kind: 'noOnboardingConfig', id }],
   };
-  return resource(context, rules);
+  return changingAgain(resource(context, rules));
 }
 
 export function onboardingConfigs(
@@ -162,7 +192,7 @@ export function onboardingConfigs(
       demandForSecrets(principal, input);
       await demandTruststore(context, input);
       const values = {
-        ...newNoOnboardingConfig(context, input),
+        ...newNoOnboardingConfig(context, input, principal.actor),
         ...notOnboarded,
         onboardingStatus: input.onboardingStatus ?? onboardingStatus.pending,
         onboardingProtocol: input.onboardingProtocol ?? null,
@@ -170,17 +200,17 @@ export function onboardingConfigs(
       };
       return { values };
     },
-    async update({ id, onboardingStatus: present }, input, principal) {
+    async update(config, input, principal) {
       const changes = permitted(principal, input);
       await demandTruststore(context, changes);
       const { pending } = onboardingStatus;
-      const again = changes.onboardingStatus === pending && present !== pending;
+      const again = changes.onboardingStatus === pending && config.onboardingStatus !== pending;
       const set = again ? { ...notOnboarded, ...changes } : changes;
-      return updateWrites('onboardingConfig', id, sealed(context, set));
+      return changeWrites('onboardingConfig', config, sealed(context, set), principal);
     },
     remove: async ({ id }) => [{ op: 'delete', kind: 'onboardingConfig', id }],
   };
-  return resource(context, rules);
+  return changingAgain(resource(context, rules));
 }
 
 /**
@@ -193,13 +223,20 @@ export async function resetOnboarding(
   id: number,
 ): Promise<Device> {
   demand(principal, 'devices.write');
-  const device = await context.store.get('device', id);
-  if (!device) throw new Fault('notFound', 'there is no such device');
-  if (device.onboardingConfig === null)
-    throw new Fault('conflict', 'the device has no onboarding configuration');
-  await context.store.commit([
-    { op: 'update', kind: 'onboardingConfig', id: device.onboardingConfig, set: notOnboarded },
-    audit(context, principal.actor, { action: 'device.resetOnboarding', object: `device:${id}` }),
-  ]);
-  return device;
+  // Another account may become a custodian meanwhile.
+  return retried(async () => {
+    const device = await context.store.get('device', id);
+    if (!device) throw new Fault('notFound', 'there is no such device');
+    const { onboardingConfig, custodians: present } = device;
+    if (onboardingConfig === null) throw new Fault('conflict', 'the device has no onboarding configuration');
+    const custodians = custodiansAfter(device, principal.actor);
+    await context.store.commit([
+      { op: 'update', kind: 'onboardingConfig', id: onboardingConfig, set: notOnboarded },
+      ...(custodians
+        ? [{ op: 'update', kind: 'device', id, where: { custodians: present }, set: { custodians } } as const]
+        : []),
+      audit(context, principal.actor, { action: 'device.resetOnboarding', object: `device:${id}` }),
+    ]);
+    return device;
+  });
 }

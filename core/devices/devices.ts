@@ -1,3 +1,4 @@
+import { custodiansAfter, firstCustodians } from '../access/custody.ts';
 import { demand, type Principal, readsOf } from '../access/principal.ts';
 import { type Resource, resource, updateWrites } from '../access/resource.ts';
 import type { Crls } from '../ca/crls.ts';
@@ -64,13 +65,13 @@ export function devices(context: Dependencies, crls: Crls): Devices {
     writes: 'devices.write',
     view: (record) => record,
     summary: ({ commonName }) => ({ commonName }),
-    async create(input) {
+    async create(input, { actor }) {
       demandOneConfig(input);
       await demandUnshared(context, input.onboardingConfig);
       const before: Write[] = [];
       let noOnboardingConfig: number | null | Handle = input.noOnboardingConfig ?? null;
       if (input.onboardingConfig === undefined && input.noOnboardingConfig === undefined) {
-        const values = newNoOnboardingConfig(context, {});
+        const values = newNoOnboardingConfig(context, {}, actor);
         before.push({ op: 'insert', kind: 'noOnboardingConfig', values, as: ownConfig });
         noOnboardingConfig = ownConfig;
       }
@@ -87,10 +88,11 @@ export function devices(context: Dependencies, crls: Crls): Devices {
           noOnboardingConfig,
           blockedAt: null,
           deviceImport: null,
+          custodians: firstCustodians(actor),
         },
       };
     },
-    async update(device, changes) {
+    async update(device, changes, { actor }) {
       demandOneConfig({ ...device, ...changes });
       if (changes.domain !== undefined) await known(context, changes.domain);
       const { onboardingConfig, noOnboardingConfig } = changes;
@@ -99,9 +101,12 @@ export function devices(context: Dependencies, crls: Crls): Devices {
         onboardingConfig: replaced(device.onboardingConfig, onboardingConfig),
         noOnboardingConfig: replaced(device.noOnboardingConfig, noOnboardingConfig),
       };
-      const writes = updateWrites('device', device.id, changes, {
+      const custodians = Object.keys(changes).length === 0 ? undefined : custodiansAfter(device, actor);
+      const set = { ...changes, ...(custodians && { custodians }) };
+      const writes = updateWrites('device', device.id, set, {
         onboardingConfig: device.onboardingConfig,
         noOnboardingConfig: device.noOnboardingConfig,
+        custodians: device.custodians,
       });
       return [...writes, ...(await ownConfiguration(context, dropped))];
     },

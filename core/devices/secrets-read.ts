@@ -1,13 +1,48 @@
+import { custodiansAfter } from '../access/custody.ts';
 import type { Principal } from '../access/principal.ts';
 import { audit } from '../audit/record.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { Actor } from '../records/audit-event.ts';
 import type { NoOnboardingConfig } from '../records/device.ts';
+import { retried } from '../storage/commit.ts';
 
 type ConfigKind = 'onboardingConfig' | 'noOnboardingConfig';
+
+type Held = NoOnboardingConfig & { readonly id: number };
 
 type Dependencies = Pick<Ports, 'clock' | 'store'>;
 
 const mostIds = 100;
+/** Records in one commit. */
+const perCommit = 100;
+
+/**
+ * Makes the account a custodian of the configurations, whose secrets it is about to see. Writes nothing where it is one already.
+ * Faults: those of a commit.
+ */
+export async function addCustodian(
+  { store }: Dependencies,
+  actor: Actor,
+  kind: ConfigKind,
+  configs: readonly Held[],
+): Promise<void> {
+  const ids = configs.filter((config) => custodiansAfter(config, actor)).map(({ id }) => id);
+  for (let n = 0; n < ids.length; n += perCommit) {
+    const where = [{ field: 'id', is: 'oneOf', value: ids.slice(n, n + perCommit) } as const];
+    // Another account may become a custodian, or the configuration be deleted, at the same moment.
+    await retried(async () => {
+      const { records } = await store.list(kind, { where, limit: perCommit });
+      const writes = records.flatMap((config) => {
+        const custodians = custodiansAfter(config, actor);
+        const guard = { custodians: config.custodians };
+        return custodians
+          ? ({ op: 'update', kind, id: config.id, where: guard, set: { custodians } } as const)
+          : [];
+      });
+      if (writes.length > 0) await store.commit(writes);
+    });
+  }
+}
 
 /**
  * Records in the audit trail that somebody is about to see the secrets of `object`. To be awaited before they are shown: whoever has
@@ -30,17 +65,19 @@ export async function recordConfigsRead(
   context: Dependencies,
   principal: Principal,
   kind: ConfigKind,
-  configs: readonly (NoOnboardingConfig & { readonly id: number })[],
+  configs: readonly Held[],
 ): Promise<void> {
   if (!principal.permissions.has('devices.secrets')) return;
-  const ids = configs.filter(hasSecrets).map(({ id }) => id);
+  const shown = configs.filter(hasSecrets);
+  await addCustodian(context, principal.actor, kind, shown);
+  const ids = shown.map(({ id }) => id);
   const [id] = ids;
   if (id === undefined) return;
   if (ids.length === 1) {
     const device = await context.store.find('device', { [kind]: id });
     return recordSecretsRead(context, principal, device ? `device:${device.id}` : `${kind}:${id}`);
   }
-  const shown = ids.slice(0, mostIds).join(' ');
-  const configurations = ids.length > mostIds ? `${shown} …` : shown;
+  const first = ids.slice(0, mostIds).join(' ');
+  const configurations = ids.length > mostIds ? `${first} …` : first;
   await recordSecretsRead(context, principal, kind, { count: ids.length, configurations });
 }

@@ -1,4 +1,4 @@
-import { accountKey } from '../approvals/approvals.ts';
+import { accountKey } from '../access/custody.ts';
 import { standIn } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedProfile } from '../configuration/configuration.ts';
 import { offeredProfile, resolveCa, resolveDomain } from '../configuration/target.ts';

@@ -16,6 +16,8 @@ export interface Device {
   readonly blockedAt: number | null;
   /** The import that made it. */
   readonly deviceImport: number | null;
+  /** Accounts that registered or changed it: `user:3`, `serviceAccount:2`. See `core/access/custody.ts`. */
+  readonly custodians: readonly string[];
 }
 
 /** The secrets of a device that is not onboarded with a certificate. Sealed by the vault. */
@@ -25,6 +27,8 @@ export interface NoOnboardingConfig {
   readonly protocols: readonly EnrolmentProtocol[];
   readonly estPassword: Uint8Array | null;
   readonly cmpSharedSecret: Uint8Array | null;
+  /** Accounts that made or changed it, or have read its secrets. */
+  readonly custodians: readonly string[];
 }
 
 export const onboardingStatus = { pending: 1, onboarded: 2 } as const;

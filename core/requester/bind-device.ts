@@ -52,6 +52,7 @@ export async function createDevice(
     onboardingStatus: onboardingStatus.pending,
     onboardingProtocol: null,
     onboardedWith: null,
+    custodians: [],
     idevidTruststore: truststore,
     ...bound(idevid),
   } as const;
@@ -65,6 +66,7 @@ export async function createDevice(
     noOnboardingConfig: null,
     blockedAt: null,
     deviceImport: null,
+    custodians: [],
   } as const;
   const detail = { commonName, serialNumber, registration: uniqueName };
   await unlessChanged(context, [

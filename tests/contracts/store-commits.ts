@@ -33,6 +33,11 @@ const refused: [
   Write,
   { readonly code: FaultCode; readonly field?: string; readonly detail?: string },
 ][] = [
+  [
+    'a guard on a list that has become longer',
+    { op: 'update', kind: 'device', id: 1, where: { custodians: [] }, set: { custodians: ['user:2'] } },
+    { code: 'conflict' },
+  ],
   ['a second record with a unique value', role('taken'), { code: 'conflict', field: 'uniqueName' }],
   [
     'an update to a value that another has',

@@ -60,6 +60,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     idevid: der,
     idevidKey: 'AB12',
     onboardedWith: 1,
+    custodians: ['user:1'],
   },
   devidRegistration: {
     createdAt: 1,
@@ -68,7 +69,13 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     domain: 1,
     serialNumberPattern: 'SN-\\d+',
   },
-  noOnboardingConfig: { createdAt: 1, protocols: [], estPassword: der, cmpSharedSecret: der },
+  noOnboardingConfig: {
+    createdAt: 1,
+    protocols: [],
+    estPassword: der,
+    cmpSharedSecret: der,
+    custodians: ['serviceAccount:2'],
+  },
   device: {
     createdAt: 1,
     commonName: 'pump-1',
@@ -79,6 +86,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
     noOnboardingConfig: 1,
     blockedAt: 1_790_000_000_003,
     deviceImport: 1,
+    custodians: ['user:1', 'serviceAccount:2'],
   },
   deviceImport: {
     createdAt: 1,

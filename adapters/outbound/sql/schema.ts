@@ -77,7 +77,12 @@ const orNull = <C extends Column>(column: C) => ({ ...column, nullable: true }) 
 const to = <K extends Kind>(kind: K) => ({ ...integer, references: kind }) as const;
 const ownedBy = <K extends Kind>(kind: K) => ({ ...to(kind), cascade: true }) as const;
 
-const secrets = { protocols: json, estPassword: orNull(bytes), cmpSharedSecret: orNull(bytes) };
+const secrets = {
+  protocols: json,
+  estPassword: orNull(bytes),
+  cmpSharedSecret: orNull(bytes),
+  custodians: json,
+};
 
 const schema = {
   domain: {
@@ -209,6 +214,7 @@ const schema = {
       blockedAt: orNull(integer),
       // Remembered, also when the import is gone by then.
       deviceImport: orNull(integer),
+      custodians: json,
     },
     unique: [['commonName']],
     searchable: ['commonName', 'serialNumber'],

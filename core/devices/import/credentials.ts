@@ -1,10 +1,12 @@
+import type { Principal } from '../../access/principal.ts';
 import type { WithConfiguration } from '../../configuration/configuration.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { Page } from '../../ports/store.ts';
 import type { NoOnboardingConfig } from '../../records/device.ts';
 import { openSecret } from '../configs.ts';
+import { addCustodian } from '../secrets-read.ts';
 
-interface Dependencies extends Pick<Ports, 'store' | 'vault'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'store' | 'vault'>, WithConfiguration {}
 
 /** A device that was imported, with its secrets in clear; null where it has none. */
 export interface ImportedDevice {
@@ -18,9 +20,10 @@ export interface ImportedDevice {
 
 const perPage = 500;
 
-/** By id. Faults: malformed for a cursor that is none. */
+/** By id. The account becomes a custodian of each. Faults: malformed for a cursor that is none. */
 export async function importedDevices(
   context: Dependencies,
+  { actor }: Principal,
   deviceImport: number,
   cursor: string | undefined,
 ): Promise<Page<ImportedDevice>> {
@@ -37,6 +40,7 @@ export async function importedDevices(
   ): Promise<ReadonlyMap<number, NoOnboardingConfig>> => {
     const value = records.flatMap((device) => device[kind] ?? []);
     const found = await store.list(kind, { where: [{ field: 'id', is: 'oneOf', value }], limit: perPage });
+    await addCustodian(context, actor, kind, found.records);
     return new Map(found.records.map((config) => [config.id, config]));
   };
   const [onboarding, plain] = [await configs('onboardingConfig'), await configs('noOnboardingConfig')];

@@ -170,7 +170,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
     async credentials(principal, id, cursor) {
       demand(principal, 'devices.secrets');
       await collection.read(principal, id);
-      const page = await importedDevices(context, id, cursor);
+      const page = await importedDevices(context, principal, id, cursor);
       // Every page: who knows what a cursor looks like can begin with any.
       const event = { action: 'deviceImport.credentials', object: `deviceImport:${id}` };
       await store.commit([audit(context, principal.actor, event)]);

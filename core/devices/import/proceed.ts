@@ -238,7 +238,7 @@ function deviceWrites(
   { config, idevidTruststore, ...device }: RowDevice,
 ): readonly Write[] {
   const secrets = { estPassword: spelledSecret(context), cmpSharedSecret: spelledSecret(context) };
-  const values = newNoOnboardingConfig(context, { ...secrets, ...config });
+  const values = newNoOnboardingConfig(context, { ...secrets, ...config }, actor);
   // Many devices share a commit.
   const own = newHandle('configuration');
   const made = newHandle('device');
@@ -262,6 +262,7 @@ function deviceWrites(
         noOnboardingConfig: idevidTruststore === undefined ? own : null,
         blockedAt: null,
         deviceImport,
+        custodians: values.custodians,
       },
     },
     audit(

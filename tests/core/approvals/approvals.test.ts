@@ -409,7 +409,7 @@ test('a list has no more of an approval than it shows', async () => {
   const { records } = await site.gateway.approvals.list(jo, { limit: 10 });
   const { details, ...brief } = await site.gateway.approvals.read(jo, id);
   expect(records).toEqual([brief]);
-  expect(Object.keys(details!).sort()).toEqual(['content', 'decisions', 'request']);
+  expect(Object.keys(details!).sort()).toEqual(['content', 'decisions', 'obstacle', 'request']);
 });
 
 test('what was granted before a backup is asked for anew after its restore', async () => {

@@ -5,7 +5,7 @@ import type { Store, Write } from '#core/ports/store.ts';
 import type { Evidence, Target } from '#core/requester/evidence.ts';
 import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
-import { apiOf } from '#tests/fixtures/api.ts';
+import { apiAs, apiOf } from '#tests/fixtures/api.ts';
 import {
   holder,
   type Installation,
@@ -357,7 +357,10 @@ test('first contact that has to be approved waits, is asked again with the same 
   expect(shown.idevid.subject).toContain('serialNumber=SN-1');
   expect((await api.put(config, shown)).body).toEqual(shown);
   const [waiting] = (await api.get('/api/approvals/')).body;
-  expect((await api.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(200);
+  // Whoever wrote the configuration leaves the approval to others.
+  expect((await api.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(403);
+  const operator = await apiAs(site, 'Operator');
+  expect((await operator.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(200);
   const given = await ask();
   expect([given.kind, (await configOf('SN-1')).onboardingStatus]).toEqual(['issued', 2]);
   expect(await ask()).toEqual(given);

@@ -15,7 +15,12 @@ const { path, tag } = approvals;
 
 /** To decide. */
 export const approvalRoutes = (gateway: Gateway): readonly Route[] => [
-  decision(gateway, 'approve', 'Approve a request', 'The last approval that is needed grants it.'),
+  decision(
+    gateway,
+    'approve',
+    'Approve a request',
+    'The last approval that is needed grants it. An account that registered, imported or changed the device, or has read or set its secrets, cannot approve what the device requests (403).',
+  ),
   decision(gateway, 'reject', 'Reject a request', 'One rejection is enough, whoever has approved before.'),
 ];
 

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { ApprovalView } from '#core/approvals/approvals.ts';
+import type { Obstacle } from '#core/approvals/obstacle.ts';
 import {
   type ApprovalContent,
   approvalStates,
@@ -95,6 +96,12 @@ const decision = object(
   'ApprovalDecision',
 );
 
+const obstacleNames: Readonly<Record<Obstacle, string>> = {
+  ownRequest: 'own_request',
+  decidedAlready: 'decided_already',
+  custodian: 'device_custodian',
+};
+
 export const approvals: Description<'approval', never, ApprovalView> = {
   path: '/api/approvals',
   tag: 'approvals',
@@ -150,6 +157,13 @@ export const approvals: Description<'approval', never, ApprovalView> = {
       ...detailed,
     },
     decisions: { schema: Type.Array(decision, { description: 'oldest first' }), ...detailed },
+    obstacle: {
+      schema: nullable(
+        Type.String({ enum: Object.values(obstacleNames) }),
+        'why the account that reads this cannot approve it; device_custodian: it registered, imported or changed the device, or has read or set its secrets',
+      ),
+      ...detailed,
+    },
   },
   filters: {
     state: equalText('state'),
@@ -254,6 +268,7 @@ export const approvals: Description<'approval', never, ApprovalView> = {
         created_at: '2026-03-02T09:00:00.000',
       },
     ],
+    obstacle: null,
   },
   operations: (gateway) => ({
     list: gateway.approvals.list,
@@ -262,7 +277,7 @@ export const approvals: Description<'approval', never, ApprovalView> = {
 };
 
 function details(
-  { content, request, decisions }: NonNullable<ApprovalView['details']>,
+  { content, request, decisions, obstacle }: NonNullable<ApprovalView['details']>,
   requestKind: ApprovalView['requestKind'],
 ) {
   return {
@@ -276,6 +291,7 @@ function details(
       comment,
       created_at: timestamp(createdAt),
     })),
+    obstacle: obstacle && obstacleNames[obstacle],
   };
 }
 

@@ -15,6 +15,7 @@ import { replays } from './0017-replays.ts';
 import { orderedLists } from './0019-ordered-lists.ts';
 import { accounts } from './0020-accounts.ts';
 import { truststoreIndex } from './0022-truststore-index.ts';
+import { custodians } from './0024-custodians.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -32,6 +33,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0019-ordered-lists': orderedLists,
   '0020-accounts': accounts,
   '0022-truststore-index': truststoreIndex,
+  '0024-custodians': custodians,
 };
 
 /** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */

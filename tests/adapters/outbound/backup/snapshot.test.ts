@@ -96,6 +96,7 @@ describe.each(pairs)('a snapshot of %s in %s', (from, to) => {
             noOnboardingConfig: null,
             blockedAt: null,
             deviceImport: null,
+            custodians: [],
           },
         },
       ]);

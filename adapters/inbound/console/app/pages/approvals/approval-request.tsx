@@ -103,6 +103,7 @@ export interface Approval extends Listed {
   readonly revocations: readonly Revocation[] | null;
   readonly request: string | null;
   readonly decisions: readonly Decision[];
+  readonly obstacle: 'own_request' | 'decided_already' | 'device_custodian' | null;
 }
 
 const meanings = {

@@ -8,7 +8,7 @@ import { Card } from '../../parts/display/facts.tsx';
 import { type Found, RecordHeading, recordView } from '../../parts/display/record.tsx';
 import { Text } from '../../parts/display/text.tsx';
 import type { Page } from '../../router.ts';
-import { may, session } from '../../session.ts';
+import { may } from '../../session.ts';
 import { words } from '../../words.ts';
 import { Differences, Portraits } from './approval-contents.tsx';
 import { type Approval, Decisions, Request, Revocations } from './approval-request.tsx';
@@ -19,6 +19,8 @@ const m = messages(
     approve: 'Approve',
     approveTitle: 'Approve this request?',
     comment: 'Comment',
+    custodian:
+      'You registered or changed this device, or have seen its secrets. Another account has to approve its request.',
     commentHint: 'Others see it, and it stays on record.',
     mine: 'You have asked for this yourself. Somebody else has to decide.',
     pem: 'The request as it came',
@@ -31,6 +33,8 @@ const m = messages(
     approve: 'Genehmigen',
     approveTitle: 'Diesen Antrag genehmigen?',
     comment: 'Kommentar',
+    custodian:
+      'Sie haben dieses Gerät angelegt oder geändert oder seine Geheimnisse gesehen. Ein anderes Konto muss den Antrag genehmigen.',
     commentHint: 'Andere sehen ihn, und er bleibt verzeichnet.',
     mine: 'Das haben Sie selbst beantragt. Jemand anderes muss entscheiden.',
     pem: 'Der Antrag, wie er kam',
@@ -40,6 +44,12 @@ const m = messages(
     twice: 'Sie haben schon entschieden. Jetzt müssen andere entscheiden.',
   },
 );
+
+const obstacles = {
+  own_request: 'mine',
+  decided_already: 'twice',
+  device_custodian: 'custodian',
+} as const;
 
 type Verb = 'approve' | 'reject';
 
@@ -52,11 +62,9 @@ export const approval: Page = {
 
 function Shown({ of: found, reload }: Found<Approval>) {
   const { dialog, open } = useDialog();
-  const { subject, state, requester, decisions, content, revocations, request } = found;
-  const me = session.value.is === 'signedIn' ? `user:${session.value.account.id}` : '';
+  const { subject, state, obstacle, content, revocations, request } = found;
   const isOpen = state === 'waiting' && may('approvals.decide');
-  const objection =
-    requester === me ? m('mine') : decisions.some(({ approver }) => approver === me) ? m('twice') : undefined;
+  const mayReject = obstacle === null || obstacle === 'device_custodian';
   const decide = (verb: Verb): void =>
     open((close) => <Decide of={found} verb={verb} after={reload} close={close} />);
   return (
@@ -66,9 +74,15 @@ function Shown({ of: found, reload }: Found<Approval>) {
         up={{ href: '/approvals', title: a('title') }}
         actions={
           isOpen &&
-          objection === undefined && (
+          mayReject && (
             <>
-              <button type="button" class="main" onClick={() => decide('approve')}>
+              <button
+                type="button"
+                class="main"
+                disabled={obstacle !== null}
+                aria-describedby={obstacle === null ? undefined : 'obstacle'}
+                onClick={() => decide('approve')}
+              >
                 {m('approve')}
               </button>
               <button type="button" class="danger" onClick={() => decide('reject')}>
@@ -78,7 +92,11 @@ function Shown({ of: found, reload }: Found<Approval>) {
           )
         }
       />
-      {isOpen && objection !== undefined && <p class="notice">{objection}</p>}
+      {isOpen && obstacle !== null && (
+        <p class="notice" id="obstacle">
+          {m(obstacles[obstacle])}
+        </p>
+      )}
       <div class="cards">
         <Request of={found} />
         <Decisions of={found} />

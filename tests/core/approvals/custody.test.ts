@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test';
+import { type Api, apiAs, apiOf } from '#tests/fixtures/api.ts';
+import { ask, given, person, policy, waiting } from '#tests/fixtures/approvals.ts';
+import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+const key = testKey('p-256', 'custody');
+const reason = (device: string) => ({
+  detail: `this account registered or changed the device "${device}", or has seen its secrets: another account with the permission approvals.decide has to approve the request`,
+});
+
+async function waitingFor(site: Installation, name: string, secret: string): Promise<number> {
+  return waiting(ask(site, password(name, secret), request(key, `CN=${name}`)));
+}
+
+async function site(): Promise<Installation> {
+  const made = await installation();
+  await policy(made, { decision: 'manual' });
+  return made;
+}
+
+/** What the account is told of the approval, and the status of its approval. */
+async function approving(api: Api, id: number): Promise<readonly [string | null, number]> {
+  const { obstacle } = (await api.get(`/api/approvals/${id}/`)).body;
+  return [obstacle, (await api.post(`/api/approvals/${id}/approve/`)).status];
+}
+
+test('an operator does not approve the request of a device that they registered; another account does', async () => {
+  await using it = await site();
+  const operator = await apiAs(it, 'Operator');
+  const { body: device } = await operator.post('/api/devices/', { common_name: 'own' });
+  const config = `/api/no-onboarding-configs/${device.no_onboarding_config}/`;
+  const { est_password: secret } = (await operator.get(config)).body;
+  const id = await waitingFor(it, 'own', secret);
+
+  expect(await approving(operator, id)).toEqual(['device_custodian', 403]);
+  const { body } = await operator.post(`/api/approvals/${id}/approve/`);
+  expect(body).toEqual(reason('own'));
+  expect(await approving(await apiOf(it), id)).toEqual([null, 200]);
+  expect(await given(ask(it, password('own', secret), request(key, 'CN=own')))).toBeInstanceOf(Uint8Array);
+});
+
+test('a custodian may reject what the device requests', async () => {
+  await using it = await site();
+  const operator = await apiAs(it, 'Operator');
+  const pump = await it.device('pump');
+  await operator.get(`/api/devices/${pump.device.id}/commands/`);
+  const id = await waitingFor(it, 'pump', pump.password);
+  expect((await operator.post(`/api/approvals/${id}/reject/`)).body).toMatchObject({ state: 'rejected' });
+});
+
+describe('an account does not approve the request of a device', () => {
+  const ways: readonly [string, (api: Api, device: { id: number; config: number }) => Promise<unknown>][] = [
+    ['whose secrets it has read', (api, { config }) => api.get(`/api/no-onboarding-configs/${config}/`)],
+    ['whose secrets it has listed', (api) => api.get('/api/no-onboarding-configs/')],
+    ['whose commands it has read', (api, { id }) => api.get(`/api/devices/${id}/commands/`)],
+    [
+      'whose secrets it has set',
+      (api, { config }) =>
+        api.patch(`/api/no-onboarding-configs/${config}/`, {
+          cmp_shared_secret: 'a shared secret'.repeat(2).replaceAll(' ', '-'),
+        }),
+    ],
+    [
+      'whose configuration it has changed',
+      (api, { config }) => api.patch(`/api/no-onboarding-configs/${config}/`, { protocols: ['est', 'rest'] }),
+    ],
+    ['that it has changed', (api, { id }) => api.patch(`/api/devices/${id}/`, { serial_number: 'SN-2' })],
+  ];
+  test.each(ways)('%s', async (_, act) => {
+    await using it = await site();
+    const operator = await apiAs(it, 'Operator');
+    const { device, password: secret } = await it.device('pump');
+    const id = await waitingFor(it, 'pump', secret);
+    // The command line has registered it, and is nobody's account.
+    expect((await operator.get(`/api/approvals/${id}/`)).body.obstacle).toBeNull();
+    expect(await act(operator, { id: device.id, config: device.noOnboardingConfig! })).toMatchObject({
+      status: 200,
+    });
+    expect(await approving(operator, id)).toEqual(['device_custodian', 403]);
+    expect(await approving(await apiOf(it), id)).toEqual([null, 200]);
+  });
+
+  test('that it has imported, nor one whose imported secrets it has fetched', async () => {
+    await using it = await site();
+    const { gateway } = it;
+    const importer = await person(it, 'importer', 'Admin');
+    const fetcher = await person(it, 'fetcher', 'Admin');
+    const rows = (async function* () {
+      yield { line: 2, values: { common_name: 'row-1' } };
+    })();
+    const made = await gateway.deviceImports.create(importer, {
+      fileName: 'a.csv',
+      columns: ['common_name'],
+      rows,
+    });
+    await gateway.proceedImports();
+    const page = await gateway.deviceImports.credentials(fetcher, made.id, undefined);
+    const id = await waitingFor(it, 'row-1', page.records[0]!.estPassword!);
+    for (const principal of [importer, fetcher]) {
+      await expect(gateway.approvals.approve(principal, id, { comment: '' })).rejects.toThrow(
+        reason('row-1').detail,
+      );
+    }
+  });
+});
+
+test('of many accounts that read a secret at once, none is forgotten', async () => {
+  await using it = await site();
+  const { device, password: secret } = await it.device('pump');
+  const people = await Promise.all(['a', 'b', 'c', 'd'].map((name) => person(it, name)));
+  await Promise.all(
+    people.map((one) => it.gateway.noOnboardingConfigs.read(one, device.noOnboardingConfig!)),
+  );
+  const id = await waitingFor(it, 'pump', secret);
+  for (const one of people) {
+    await expect(it.gateway.approvals.approve(one, id, { comment: '' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  }
+});
+
+test('a second look at the same secrets writes nothing but its audit event', async () => {
+  await using it = await site();
+  const { device } = await it.device('pump');
+  const reader = await person(it, 'reader');
+  const look = () => it.gateway.noOnboardingConfigs.read(reader, device.noOnboardingConfig!);
+  await look();
+  const ops: string[] = [];
+  const { commit } = it.store;
+  it.store.commit = (writes) => {
+    ops.push(...writes.map(({ op }) => op));
+    return commit.call(it.store, writes);
+  };
+  await look();
+  expect(ops).toEqual(['audit']);
+});
