@@ -26,7 +26,7 @@ describe('layers', () => {
   });
 
   test('the page in docs/ draws the layers as they are', () => {
-    const page = readFileSync(join(root, 'docs/layers.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs/explanation/layers.md'), 'utf8');
     expect(withDrawing(page, root)).toBe(page);
   });
 

@@ -6,7 +6,7 @@ import type { Subprocess } from 'bun';
 import { freePorts } from '#tests/fixtures/ports.ts';
 import { type DeviceSecrets, type Server, shell, startServer } from '#tests/fixtures/server.ts';
 
-const page = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8');
+const page = readFileSync(resolve(import.meta.dir, '../../docs/how-to/load-balancer.md'), 'utf8');
 
 /** The block of the page in a language. */
 const block = (language: string): string =>
@@ -23,7 +23,7 @@ const missing = [
 const isHere = missing.length === 0 || process.env.CI === 'true';
 if (!isHere) console.warn(`${missing.join(' and ')} not installed: tests with load balancers are skipped`);
 
-describe.skipIf(!isHere)('behind a load balancer, configured as the operations page says', () => {
+describe.skipIf(!isHere)('behind a load balancer, configured as docs/how-to/load-balancer.md says', () => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-balancer-'));
   const running: Subprocess[] = [];
   let passed: Server;

@@ -7,9 +7,9 @@ import { type DeviceSecrets, type Server, shell, startServer } from '#tests/fixt
 import { goCommand } from './install.ts';
 
 const caddy = await goCommand('github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9');
-const page = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8');
+const page = readFileSync(resolve(import.meta.dir, '../../docs/how-to/load-balancer.md'), 'utf8');
 
-describe.skipIf(!caddy)('behind Caddy, configured as the operations page says', () => {
+describe.skipIf(!caddy)('behind Caddy, configured as docs/how-to/load-balancer.md says', () => {
   let server: Server;
   let device: DeviceSecrets;
   let proxy: Subprocess | undefined;

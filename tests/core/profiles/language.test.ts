@@ -401,9 +401,12 @@ test('whatever JSON is sent, it is accepted or refused as malformed', () => {
   );
 });
 
-test('the example in README.md is in order, and uses every kind of rule', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const [, example] = /```jsonc\n([\s\S]*?)```/.exec(readme)!;
+test('the example in docs/reference/certificate-profiles.md is valid and uses every kind of rule', () => {
+  const page = readFileSync(
+    new URL('../../../docs/reference/certificate-profiles.md', import.meta.url),
+    'utf8',
+  );
+  const [, example] = /```jsonc\n([\s\S]*?)```/.exec(page)!;
   const rules = JSON.parse(example!.replace(/\s\/\/ .*$/gm, ''));
   expect(parse(rules)).toEqual(rules);
   for (const member of ['fixed', 'default', 'required', 'allowed', 'forbidden', 'pattern'])
