@@ -18,7 +18,7 @@ const closePatience = 2000;
  * connection for each process, and crash.
  */
 export class TokenProcess {
-  /** Once it is gone, whyever. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
   readonly #process: Subprocess;
   readonly #waiting = new Map<number, Waiting>();

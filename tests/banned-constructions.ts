@@ -1,0 +1,38 @@
+/** Constructions that readers have to read twice, and what to write instead. */
+interface Construction {
+  readonly pattern: RegExp;
+  readonly instead: string;
+  /** Occurrences that the source still had when this was counted. The number may fall and never rise. */
+  readonly inSource: number;
+}
+
+const verbs =
+  'has|is|asks|lost|shows|sends|comes|gets|wants|holds|may|knows|reads|writes|cannot|stands|makes|takes|gives|says';
+
+const phrase = (words: string, instead: string, inSource: number): Construction => ({
+  pattern: new RegExp(`\\b(?:${words})\\b`, 'i'),
+  instead,
+  inSource,
+});
+
+export const constructions: readonly Construction[] = [
+  {
+    pattern: new RegExp(`(?:^|[^\\w\`"']\\s*)(?:Who|Whoever|What) (?:${verbs})\\b(?!.*\\?)`),
+    instead: 'a named subject: "a client that lost the response"',
+    inSource: 162,
+  },
+  phrase('is told|are told', '"receives", "is logged", "is reported to"', 26),
+  phrase('out of reach|in reach|within reach', '"unavailable", "does not respond"', 23),
+  phrase('comes of|came of|come of', '"results from"', 33),
+  phrase('to be had', '"available"', 1),
+  phrase('goes on with|is gone on with', '"continues", "completes"', 6),
+  phrase('let in|lets in', '"accepted", "accepts"', 15),
+  phrase('stands in', '"is in", "is part of"', 27),
+  phrase('has come|have come', '"has arrived", "exists"', 19),
+  phrase('turned away', '"rejected"', 0),
+  phrase('is nobody', 'a named subject', 2),
+  phrase('at fault', '"wrong", "invalid"', 16),
+  phrase('all the same', '"nevertheless"', 3),
+  phrase('by now', '"already"', 3),
+  phrase('for ever', '"permanently"', 7),
+];
