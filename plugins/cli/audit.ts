@@ -15,11 +15,12 @@ export const auditCommands: readonly Command[] = [
   {
     name: 'audit verify',
     positionals: [],
-    summary: 'Read the audit trail and say whether anybody has edited, removed or moved an event.',
-    details: `Each event carries a hash over the one before, and every minute the ends of all chains are sealed under the master
-key. So not even who can write to the database can change what is older than the last seal. What they can do is to put the
-whole database back to an earlier state: compare the number and the digest of the newest seal with the last line "audit
-trail anchored" of a log that is kept elsewhere. Exit status 0 when all is in order, 1 when it is not.`,
+    summary: 'Verify that no event of the audit trail was edited, removed or moved.',
+    details: `Each event contains the hash of the event before it, and every minute the heads of all chains are sealed under the
+master key. Even an attacker with write access to the database cannot change events older than the last seal. Such an
+attacker could restore the whole database to an earlier state: to detect that, compare the number and digest of the
+newest seal with the last line "audit trail anchored" of a log that is stored elsewhere. Exit status: 0 if the trail is
+intact, 1 if not.`,
     options: { json: jsonOption, data: dataOption, config: configOption },
     async run(invocation) {
       const { events, chains, anchor, problems } = await withGateway(invocation, ({ gateway }) =>
@@ -30,7 +31,7 @@ trail anchored" of a log that is kept elsewhere. Exit status 0 when all is in or
       } else {
         for (const problem of problems) console.log(printable(asLine(problem)));
         const sealed = anchor ? `sealed ${anchor.number} times, last ${anchor.digest}` : 'not sealed yet';
-        const state = problems.length === 0 ? 'in order' : 'NOT IN ORDER';
+        const state = problems.length === 0 ? 'intact' : 'NOT INTACT';
         console.log(`${events} events in ${chains} chains, ${sealed}: ${state}`);
       }
       return problems.length === 0 ? exit.success : exit.failure;

@@ -9,7 +9,6 @@ import { parseCrl } from '#core/x509/crl.ts';
 import { loadConfiguration } from '../host/config-file.ts';
 import { reason } from '../host/reason.ts';
 import type { Restored, RestoreProgress } from '../host/restore.ts';
-import { ask } from './ask.ts';
 import {
   type Command,
   configOption,
@@ -22,18 +21,18 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
-import { progressOf } from './progress.ts';
+import { ask, progressOf } from './terminal.ts';
 
 const where = { json: jsonOption, data: dataOption, config: configOption };
-const passphrases = `The passphrase is POSTERN_BACKUP_PASSPHRASE or, without that, passphrase in [backup] of the configuration; else it
-is asked for on a terminal.`;
+const passphrases = `The passphrase is taken from POSTERN_BACKUP_PASSPHRASE, else from passphrase in [backup] of the configuration. If neither
+is set, the command asks for it on the terminal.`;
 
 export const backupCommands: readonly Command[] = [
   {
     name: 'backup',
     positionals: ['FILE'],
     summary: 'Write the store, the keys and the configuration into one encrypted file.',
-    details: `FILE must not be there yet. The service may go on: what is written is how everything stands at one moment.
+    details: `FILE must not exist yet. The service can keep running: the backup is a consistent snapshot.
 ${passphrases}`,
     options: where,
     async run(invocation) {
@@ -48,7 +47,7 @@ ${passphrases}`,
       if (invocation.options.json === true) {
         printJson({ file, size, finished_at: new Date(finishedAt).toISOString() });
       } else {
-        console.log(`${file} has been written, ${size} octets.`);
+        console.log(`Backup written to ${file} (${size} bytes).`);
       }
       return exit.success;
     },
@@ -57,23 +56,23 @@ ${passphrases}`,
     name: 'restore',
     positionals: ['FILE'],
     summary: 'Restore a backup into an empty data directory and an empty database.',
-    details: `The whole backup is checked before anything is written. It does not know what was revoked after it was made: give the
-newest CRL of each CA with --crl (PEM or DER), and what stands there is revoked again before the service starts. Every CA
-makes a new CRL, with a number above all that it can have published.
+    details: `The whole backup is verified before anything is written. It does not contain revocations made after the backup: pass the
+newest CRL of each CA with --crl (PEM or DER), and the certificates on it are revoked again before the service starts.
+Every CA issues a new CRL whose number is higher than any number it can have published.
 ${passphrases}`,
     options: {
       crl: {
         type: 'string',
         value: 'FILE',
         multiple: true,
-        help: 'A CRL that was published after the backup; once for each',
+        help: 'A CRL published after the backup; repeat for each CRL',
       },
       ...where,
     },
     async run(invocation) {
       const file = resolve(invocation.positionals[0]!);
       const { crl = [], json } = invocation.options;
-      // Read before anything is written: what is no CRL is said at once.
+      // CRLs are read first, so that an invalid file is reported before anything is written.
       const crls = (await Promise.all((crl as readonly string[]).map(readCrls))).flat();
       const passphrase = await passphraseOf(invocation, 'known');
       const loaded = await loadConfiguration(invocation.place, invocation.catalog);
@@ -96,7 +95,7 @@ ${passphrases}`,
   },
 ];
 
-/** Of a file that cannot be read, something else tells. */
+/** Reports the progress of a restore. A file that cannot be read counts as empty here; reading the backup reports the error. */
 function progressOfRestore(file: string): RestoreProgress {
   const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const lines = {
@@ -109,25 +108,23 @@ function progressOfRestore(file: string): RestoreProgress {
   };
 }
 
-const notEmpty = new Fault(
-  'conflict',
-  'the database is not empty: a backup is restored into an empty one only',
-);
+const notEmpty = new Fault('conflict', 'the database is not empty: restore a backup into an empty database');
 
-/** Of the operator. For a new backup a terminal asks twice. */
+/** Returns the operator's passphrase. For a new backup, the terminal asks for it twice. */
 async function passphraseOf(invocation: Invocation, state: 'new' | 'known'): Promise<string> {
   const { configuration } = await loadConfiguration(invocation.place, invocation.catalog);
   const given = process.env.POSTERN_BACKUP_PASSPHRASE || configuration.backup.passphrase;
   if (given !== undefined) return given;
   if (!process.stdin.isTTY) {
-    throw new UsageError('no passphrase: neither in POSTERN_BACKUP_PASSPHRASE nor in [backup]');
+    throw new UsageError('no backup passphrase: set POSTERN_BACKUP_PASSPHRASE, or passphrase in [backup]');
   }
-  const typed = await ask('Passphrase of the backup: ');
-  if (state === 'new' && (await ask('Again: ')) !== typed) throw new UsageError('the two are not the same');
+  const typed = await ask('Backup passphrase: ');
+  if (state === 'new' && (await ask('Repeat the passphrase: ')) !== typed)
+    throw new UsageError('the passphrases do not match');
   return typed;
 }
 
-/** DER, of a file in PEM or DER. */
+/** Reads the CRLs (DER) of a file in PEM or DER. */
 async function readCrls(path: string): Promise<readonly Uint8Array[]> {
   const bytes = await readFile(path).catch((cause) => {
     throw new Fault('unavailable', `${path} cannot be read`, { cause });
@@ -137,15 +134,15 @@ async function readCrls(path: string): Promise<readonly Uint8Array[]> {
     for (const der of crls) parseCrl(der);
     return crls;
   } catch (error) {
-    throw new Fault('malformed', `${path} holds no CRL: ${reason(error)}`, { cause: error });
+    throw new Fault('malformed', `${path} does not contain a CRL: ${reason(error)}`, { cause: error });
   }
 }
 
 function crlsIn(bytes: Buffer): readonly Uint8Array[] {
-  // A SEQUENCE; no PEM begins like that.
+  // DER begins with the tag of a SEQUENCE, PEM never does.
   if (bytes[0] === 0x30) return [new Uint8Array(bytes)];
   const blocks = decodePem(bytes.toString('latin1')).filter(({ label }) => label === 'X509 CRL');
-  if (blocks.length === 0) throw new Fault('malformed', 'PEM of something else');
+  if (blocks.length === 0) throw new Fault('malformed', 'no PEM block is an X509 CRL');
   return blocks.map(({ der }) => der);
 }
 
@@ -170,34 +167,35 @@ function print({ summary, again, configuration }: Restored, { revoked, unknown }
   const at = new Date(summary.createdAt).toISOString();
   console.log(
     again
-      ? `The restore of the backup of ${at} has been brought to its end.`
+      ? `The interrupted restore of the backup of ${at} has been completed.`
       : `The backup of ${at} has been restored: ${summary.rows} records, ${summary.keys} keys.`,
   );
-  if (revoked > 0) console.log(`Revoked again, as the CRLs say: ${revoked}.`);
-  if (unknown > 0) console.log(`Issued and revoked after the backup, and on the new CRLs: ${unknown}.`);
+  if (revoked > 0) console.log(`Certificates revoked again from the CRLs: ${revoked}.`);
+  if (unknown > 0)
+    console.log(`Certificates issued and revoked after the backup, and listed on the new CRLs: ${unknown}.`);
   if (configuration !== undefined) {
-    console.log(`The configuration of the backup is in ${configuration}; it is not in use there.`);
+    console.log(`The configuration from the backup was written to ${configuration}. It is not active.`);
   }
 }
 
 function warn({ summary }: Restored, { withoutCrl, withoutNewCrl, setAside }: RestoreResult): void {
   const at = new Date(summary.createdAt).toISOString();
   if (withoutCrl.length > 0) {
-    console.error(`WARNING: what was revoked after ${at} is good again, for the CAs ${withoutCrl.join(', ')}: no later CRL
-  of theirs was given. Revoke it again before devices connect, or restore anew with --crl FILE.`);
+    console.error(`WARNING: revocations after ${at} are lost for the CAs ${withoutCrl.join(', ')}: no later CRL
+  of these CAs was given. Revoke those certificates again before devices connect, or repeat the restore with --crl FILE.`);
   }
   console.error(
-    `WARNING: certificates issued after ${at} are not known here: they can neither be renewed nor revoked.`,
+    `WARNING: certificates issued after ${at} are not in the inventory: they can neither be renewed nor revoked.`,
   );
   if (withoutNewCrl.length > 0) {
-    console.error(`WARNING: no new CRL yet for ${withoutNewCrl.join(', ')}: see the log.`);
+    console.error(`WARNING: no new CRL was issued for ${withoutNewCrl.join(', ')}: see the log.`);
   }
   for (const record of setAside) {
-    console.error(`WARNING: ${describeSetAside(record)}. Postern serves everything else without it.`);
+    console.error(`WARNING: ${describeSetAside(record)}. Everything else is served.`);
   }
   if (summary.keysElsewhere.length > 0) {
     console.error(
-      `NOTE: the keys in ${summary.keysElsewhere.join(', ')} are not in the backup, they are in their device.`,
+      `NOTE: the backup does not contain the keys in ${summary.keysElsewhere.join(', ')}: they stay in their token.`,
     );
   }
 }

@@ -12,7 +12,7 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
-import { pages } from './pages.ts';
+import { pages } from './records.ts';
 
 const caTypes = [
   'auto-generated root',
@@ -37,7 +37,7 @@ const describeCa = (ca: IssuingCa) => ({
 
 function caId({ positionals }: Invocation): number {
   const id = Number(positionals[0]);
-  if (!Number.isSafeInteger(id) || id < 1) throw new UsageError('ID is a number, see postern ca list');
+  if (!Number.isSafeInteger(id) || id < 1) throw new UsageError('ID must be a number: see postern ca list');
   return id;
 }
 
@@ -74,7 +74,7 @@ export const caCommands: readonly Command[] = [
     name: 'ca export',
     positionals: ['ID'],
     summary: "Print a CA's certificate, PEM.",
-    options: { chain: { type: 'boolean', help: 'And those above it, up to the root' }, ...placeOptions },
+    options: { chain: { type: 'boolean', help: 'Print the chain up to the root as well' }, ...placeOptions },
     async run(invocation) {
       const id = caId(invocation);
       const ca = await withGateway(invocation, ({ gateway, principal }) =>
@@ -91,21 +91,21 @@ export const caCommands: readonly Command[] = [
     name: 'crl export',
     positionals: ['ID'],
     summary: "Print a CA's newest CRL, PEM.",
-    details: 'ID is that of the CA, see postern ca list. DER is for a file or a pipe.',
-    options: { der: { type: 'boolean', help: 'DER rather than PEM' }, ...placeOptions },
+    details: 'ID is the id of the CA: see postern ca list. Send DER output to a file or a pipe.',
+    options: { der: { type: 'boolean', help: 'Print DER instead of PEM' }, ...placeOptions },
     async run(invocation) {
       const { options } = invocation;
       const id = caId(invocation);
       if (options.der === true && options.json === true)
-        throw new UsageError('--der and --json exclude each other');
+        throw new UsageError('--der and --json cannot be combined');
       if (options.der === true && process.stdout.isTTY)
-        throw new UsageError('DER is not for a terminal: send it to a file');
+        throw new UsageError('DER output is binary: redirect it to a file or a pipe');
       const stored = await withGateway(invocation, ({ gateway, principal }) =>
         gateway.issuingCas.crl(principal, id),
       );
       if (!stored) {
         throw new Fault('notFound', 'there is no CRL of this issuing CA yet', {
-          hint: `Make one: POST /api/issuing-cas/${id}/generate-crl/`,
+          hint: `Issue one: POST /api/issuing-cas/${id}/generate-crl/`,
         });
       }
       const { number, thisUpdate, nextUpdate, crl } = stored;
@@ -118,7 +118,7 @@ export const caCommands: readonly Command[] = [
           pem: encodePem('X509 CRL', crl),
         });
       } else {
-        // A CRL may be longer than a pipe takes at once: this waits until all of it is written.
+        // A CRL may be larger than a pipe accepts at once: Bun.write resolves when all of it is written.
         await Bun.write(Bun.stdout, options.der === true ? crl : encodePem('X509 CRL', crl));
       }
       return exit.success;

@@ -16,9 +16,8 @@ import {
   printTable,
   withGateway,
 } from './command.ts';
-import { deviceNamed } from './device-named.ts';
-import { pages, wordsOf } from './pages.ts';
-import { number, text, word } from './values.ts';
+import { deviceNamed, pages } from './records.ts';
+import { number, text, word, wordsOf } from './values.ts';
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
@@ -37,7 +36,7 @@ export const describeCertificate = (record: StoredCertificate) => ({
   fingerprint: record.fingerprint,
 });
 
-/** As serial numbers are stored; undefined for what is none. An id has fewer digits. */
+/** Returns the serial number in its stored form; undefined if the text is not a serial number. Ids have fewer digits. */
 function serialNumber(given: string): string | undefined {
   const digits = given.replaceAll(':', '').toUpperCase();
   if (!/^[0-9A-F]{16,64}$/.test(digits)) return undefined;
@@ -45,7 +44,7 @@ function serialNumber(given: string): string | undefined {
   return trimmed.length % 2 === 0 ? trimmed : `0${trimmed}`;
 }
 
-/** By id, or by serial number where no other CA has used it. Faults: notFound, conflict. */
+/** Finds a certificate by id or by serial number. Faults: notFound; conflict if several CAs issued the serial number. */
 export async function certificateNamed(
   { gateway, principal }: Opened,
   name: string,
@@ -63,7 +62,7 @@ export async function certificateNamed(
   if (!certificate) throw new Fault('notFound', `there is no certificate with the serial number ${serial}`);
   if (another) {
     const ids = records.map(({ id }) => id).join(', ');
-    throw new Fault('conflict', `several CAs have issued this serial number: name one of the ids ${ids}`);
+    throw new Fault('conflict', `several CAs have issued serial number ${serial}: use one of the ids ${ids}`);
   }
   return certificate;
 }
@@ -75,13 +74,17 @@ const day = 24 * 3_600_000;
 export const certificateFind: Command = {
   name: 'certificate find',
   positionals: ['[WORDS]'],
-  summary: 'Find certificates by words of their name, subject, serial number or fingerprint.',
-  details: `WORDS is one argument: quote several words. Every word must match. The newest come first, at most ${usualLimit} without
---limit.`,
+  summary: 'Find certificates by words in their name, subject, serial number or fingerprint.',
+  details: `WORDS is one argument: quote several words. Every word must match. Lists the newest first, at most ${usualLimit} unless
+--limit is given.`,
   options: {
-    device: { type: 'string', value: 'NAME', help: 'Only those of this device' },
-    status: { type: 'string', value: 'S', help: `Only those with this status: ${states.join(', ')}` },
-    'expires-within': { type: 'string', value: 'DAYS', help: 'Only good ones that expire within DAYS days' },
+    device: { type: 'string', value: 'NAME', help: 'Only certificates of this device' },
+    status: { type: 'string', value: 'S', help: `Only certificates with this status: ${states.join(', ')}` },
+    'expires-within': {
+      type: 'string',
+      value: 'DAYS',
+      help: 'Only valid certificates that expire within DAYS days',
+    },
     limit: limitOption,
     ...placeOptions,
   },
@@ -110,7 +113,7 @@ export const certificateFind: Command = {
         );
       }
       const query = { where, search, order: { field: 'id', descending: true } } as const;
-      // One more tells whether there are more.
+      // One record more than the limit shows whether the list is complete.
       const records = await pages<'certificate', StoredCertificate>(
         (q) => gateway.certificates.list(principal, q),
         query,
@@ -132,7 +135,8 @@ export const certificateFind: Command = {
         ]),
       );
     }
-    if (found.length > limit) console.error(`postern: there are more than ${limit}; see --limit`);
+    if (found.length > limit)
+      console.error(`postern: more than ${limit} certificates match: raise --limit to see more`);
     return exit.success;
   },
 };
@@ -141,7 +145,7 @@ export const certificateShow: Command = {
   name: 'certificate show',
   positionals: ['ID'],
   summary: 'Show a certificate, with its PEM.',
-  details: 'ID is its id or its serial number (hexadecimal).',
+  details: 'ID is the id or the serial number (hexadecimal) of the certificate.',
   options: placeOptions,
   async run(invocation) {
     const record = await withGateway(invocation, (opened) =>

@@ -12,8 +12,8 @@ const certificateRevoke: Command = {
   name: 'certificate revoke',
   positionals: ['ID'],
   summary: 'Revoke a certificate, put it on hold or release it.',
-  details: `ID is its id or its serial number (hexadecimal). --reason certificateHold suspends the certificate, removeFromCRL releases it from
-that; any other revocation is final. The CA publishes a new CRL.`,
+  details: `ID is the id or the serial number (hexadecimal) of the certificate. --reason certificateHold suspends it, removeFromCRL
+releases it from hold; any other revocation is final. The CA issues a new CRL.`,
   options: {
     reason: {
       type: 'string',

@@ -12,12 +12,12 @@ import type { Plugin } from '../kit/contract.ts';
 /** Exit statuses; `configuration` is EX_CONFIG of sysexits(3). */
 export const exit = { success: 0, failure: 1, usage: 2, configuration: 78 } as const;
 
-/** The command line itself is at fault. */
+/** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What a command is called with, parsed. */
+/** The parsed arguments of a command. */
 export interface Invocation {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -27,9 +27,9 @@ export interface Invocation {
 
 export interface Option {
   readonly type: ParseArgsOptionsConfig[string]['type'];
-  /** What stands after the option, for help: `DIR`. */
+  /** The placeholder for the option's value in the help text: `DIR`. */
   readonly value?: string;
-  /** It may stand there more than once: its value is a list. */
+  /** The option may be repeated; its value is a list. */
   readonly multiple?: true;
   readonly help: string;
 }
@@ -38,16 +38,16 @@ export interface Option {
 export interface Command {
   /** `device add` */
   readonly name: string;
-  /** The names of its positional arguments: all are needed, but for one in brackets. */
+  /** The names of the positional arguments. Names in brackets are optional. */
   readonly positionals: readonly string[];
-  /** One line. */
+  /** One line for the list of commands. */
   readonly summary: string;
-  /** What else there is to know. */
+  /** Further text for `--help`. */
   readonly details?: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** Fields of the core that a Fault may name → what they are called on the command line; default: the option of that name. */
+  /** Maps the field that a Fault names to its name on the command line. Default: the option of the same name. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Answers the exit status. Prints its result on standard output. */
+  /** Prints the result on standard output and returns the exit status. */
   run(invocation: Invocation): Promise<number>;
 }
 
@@ -59,24 +59,24 @@ export const dataOption: Option = {
 export const configOption: Option = {
   type: 'string',
   value: 'FILE',
-  help: 'The configuration. Default: postern.toml here or in the data directory, if there is one',
+  help: 'The configuration file. Default: postern.toml in this directory or in the data directory',
 };
 export const jsonOption: Option = { type: 'boolean', help: 'Print JSON' };
-/** What every command takes that works on an installation. */
+/** The options of every command that works on an installation. */
 export const placeOptions = { json: jsonOption, data: dataOption, config: configOption } as const;
 export const limitOption: Option = { type: 'string', value: 'N', help: 'Print at most N' };
 
-/** What a command works with when it needs more than the configuration. */
+/** An opened installation, for commands that need more than the configuration. */
 export interface Opened extends Addresses {
   readonly gateway: Gateway;
-  /** Whoever may read the data directory may do everything; the audit trail has their name. */
+  /** An operator who can read the data directory has all permissions; the audit trail records the account name. */
   readonly principal: Principal;
   readonly loaded: LoadedConfiguration;
 }
 
 /**
- * Opens the store and the keys, beside a running server or without one, for as long as `use` takes. Fault notFound where nothing
- * has been made yet: a list or a backup of nothing would look as if all were well.
+ * Opens the store and the key stores while `use` runs; a server may be running at the same time. Fault notFound if the
+ * directory holds no installation: an empty list or backup would hide a wrong --data.
  */
 export async function withGateway<T>(
   { place, catalog }: Invocation,
@@ -86,7 +86,7 @@ export async function withGateway<T>(
   const loaded = await loadConfiguration(place, catalog);
   demandInstallation(loaded);
   await using stack = new AsyncDisposableStack();
-  const working = progress('opening the store and the keys');
+  const working = progress('opening the store and the key stores');
   try {
     const { openService, rememberedAddresses } = await import('../host/service.ts');
     const known = rememberedAddresses(loaded);
@@ -100,14 +100,14 @@ export async function withGateway<T>(
 }
 
 function demandInstallation({ dataDirectory }: LoadedConfiguration): void {
-  // What the first start makes first, wherever the store and the keys are.
+  // The first start creates this file before anything else, also if the store and the keys are elsewhere.
   if (statSync(join(dataDirectory, 'master.json'), { throwIfNoEntry: false })) return;
   throw new Fault('notFound', `${dataDirectory} is not a data directory of Postern`, {
-    hint: 'Say where it is with --data. `postern serve` makes one, and `postern restore` brings one back.',
+    hint: 'Name the data directory with --data. `postern serve` creates one, `postern restore` restores one.',
   });
 }
 
-/** Says on a terminal what takes so long, if it does. */
+/** Shows `what` on a terminal if the work takes longer than 300 ms. */
 function progress(what: string): { done(): void } {
   if (!process.stderr.isTTY) return { done() {} };
   let shown = false;
@@ -124,13 +124,13 @@ function progress(what: string): { done(): void } {
   };
 }
 
-/** Who does it, for the audit trail: whoever may read the data directory, by the name of the account. */
+/** The actor for the audit trail: the account that runs the command. */
 export const operatorName = (): string =>
   `command line (${process.env.SUDO_USER ?? process.env.USER ?? 'unknown'})`;
 
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, undefined, 2));
 
-/** Rows in columns, under their titles. */
+/** Prints rows as aligned columns under their titles. */
 export function printTable(titles: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const lines = [titles, ...rows].map((row) => row.map((cell) => printable(String(cell))));
   const widths = titles.map((_, n) => Math.max(...lines.map((line) => line[n]!.length)));
@@ -143,7 +143,7 @@ export function printTable(titles: readonly string[], rows: readonly (readonly (
     );
 }
 
-/** One record: a line for each member. */
+/** Prints one record, a line for each member. */
 export function printFacts(record: Readonly<Record<string, string | number | boolean | null>>): void {
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   for (const [name, value] of Object.entries(record)) {
@@ -151,6 +151,6 @@ export function printFacts(record: Readonly<Record<string, string | number | boo
   }
 }
 
-/** What stands in a record came from outside: nothing in it may speak to the terminal. */
+/** Replaces control and bidirectional characters: records hold text from clients, which must not control the terminal. */
 export const printable = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');

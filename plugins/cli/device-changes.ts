@@ -8,24 +8,24 @@ import {
   printJson,
   withGateway,
 } from './command.ts';
-import { deviceNamed } from './device-named.ts';
+import { deviceNamed } from './records.ts';
 import { text, word } from './values.ts';
 
-/** Those that all certificates of a device can be revoked for. */
+/** The reasons for which all certificates of a device can be revoked. */
 const reasons = revocationReasons.filter((reason) => reason !== 'removeFromCRL');
-const details = 'NAME is its common name or its id.';
+const details = 'NAME is the common name or the id of the device.';
 
 interface Change {
   readonly verb: string;
-  /** As in "the device NAME has been …". */
+  /** The participle for "The device NAME has been …". */
   readonly done: string;
 }
 
-/** A command that changes one device and says so. */
+/** Returns a command that changes one device and prints the change. */
 const changing = (
   { verb, done }: Change,
   command: Pick<Command, 'summary' | 'details' | 'options' | 'fields'>,
-  /** Checks the options, and answers what to do. */
+  /** Checks the options and returns the change. */
   prepare: (
     options: Parameters<Command['run']>[0]['options'],
   ) => (opened: Opened, id: number) => Promise<unknown>,
@@ -50,10 +50,10 @@ const changing = (
 export const deviceBlock = changing(
   { verb: 'block', done: 'blocked' },
   {
-    summary: 'Accept nothing from a device any more, whatever it holds.',
-    details: `${details} Its certificates stay valid for others unless they are revoked with --revoke.`,
+    summary: 'Block a device: reject its requests, whatever credentials it presents.',
+    details: `${details} Relying parties still accept its certificates unless --revoke revokes them.`,
     options: {
-      comment: { type: 'string', value: 'TEXT', help: 'Why, for the audit trail' },
+      comment: { type: 'string', value: 'TEXT', help: 'The reason, for the audit trail' },
       revoke: {
         type: 'string',
         value: 'REASON',

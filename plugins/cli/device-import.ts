@@ -24,7 +24,7 @@ export const deviceImport: Command = {
   positionals: ['FILE'],
   summary: 'Create the devices of a CSV file.',
   details:
-    'The first line names the columns: common_name, serial_number, domain, and others (see POST /api/devices/import/). Prints what was refused.',
+    'The first line names the columns: common_name, serial_number, domain, and others (see POST /api/devices/import/). Prints the rejected lines.',
   options: { json: jsonOption, data: dataOption, config: configOption },
   async run(invocation) {
     const path = invocation.positionals[0]!;
@@ -37,7 +37,7 @@ export const deviceImport: Command = {
     else {
       if (refusals.length > 0) {
         printTable(
-          ['LINE', 'FIELD', 'WHY'],
+          ['LINE', 'FIELD', 'REASON'],
           refusals.map(({ line, field, message }) => [line, field, message]),
         );
       }
@@ -52,7 +52,7 @@ async function readImport(path: string): Promise<Uint8Array> {
   const { size } = await stat(path).catch((error) => {
     throw unread(error);
   });
-  if (size > mostOctets) throw new UsageError('FILE has at most 512 MiB');
+  if (size > mostOctets) throw new UsageError('FILE must not be larger than 512 MiB');
   return readFile(path).catch((error) => {
     throw unread(error);
   });
@@ -63,7 +63,7 @@ interface Imported {
   readonly refusals: readonly ImportRefusal[];
 }
 
-/** Waits for its end, whoever carries it out: a server beside this may be the one. */
+/** Waits until the import is complete. A running server may process it instead of this command. */
 async function importDevices({ gateway }: Opened, fileName: string, file: Uint8Array): Promise<Imported> {
   const principal = gateway.accounts.operator(operatorName());
   const { deviceImports } = gateway;

@@ -12,10 +12,8 @@ import {
   printTable,
   withGateway,
 } from './command.ts';
-import { deviceNamed } from './device-named.ts';
-import { domainNamed } from './domain-named.ts';
-import { pages, wordsOf } from './pages.ts';
-import { number, text, word } from './values.ts';
+import { deviceNamed, domainNamed, pages } from './records.ts';
+import { number, text, word, wordsOf } from './values.ts';
 
 const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
@@ -43,12 +41,12 @@ export const deviceList: Command = {
   positionals: [],
   summary: 'List the devices.',
   options: {
-    domain: { type: 'string', value: 'D', help: 'Only those of this domain' },
-    state: { type: 'string', value: 'S', help: `Only those in this state: ${deviceStates.join(', ')}` },
+    domain: { type: 'string', value: 'D', help: 'Only devices of this domain' },
+    state: { type: 'string', value: 'S', help: `Only devices in this state: ${deviceStates.join(', ')}` },
     search: {
       type: 'string',
       value: 'WORDS',
-      help: 'Only those with each of these words in their name or serial number',
+      help: 'Only devices with each of these words in their name or serial number',
     },
     limit: limitOption,
     ...placeOptions,
@@ -100,7 +98,7 @@ export const deviceShow: Command = {
   name: 'device show',
   positionals: ['NAME'],
   summary: 'Show a device and its newest certificates.',
-  details: 'NAME is its common name or its id. Its secrets are not printed.',
+  details: 'NAME is the common name or the id of the device. Secrets are not printed.',
   options: placeOptions,
   async run(invocation) {
     const { device, certificates } = await withGateway(invocation, async (opened) => {

@@ -10,7 +10,7 @@ import {
 import { deviceBlock, deviceDelete, deviceUnblock } from './device-changes.ts';
 import { deviceImport } from './device-import.ts';
 import { deviceList, deviceShow } from './device-records.ts';
-import { domainNamed } from './domain-named.ts';
+import { domainNamed } from './records.ts';
 
 export const deviceCommands: readonly Command[] = [
   deviceList,
@@ -18,10 +18,10 @@ export const deviceCommands: readonly Command[] = [
   {
     name: 'device add',
     positionals: ['NAME'],
-    summary: 'Create a device with fresh secrets, and print how it enrols.',
-    details: 'NAME is its common name. The lines that are printed can be run as they are.',
+    summary: 'Create a device with new secrets, and print the commands to enrol it.',
+    details: 'NAME is the common name of the device. The printed commands can be run unchanged.',
     options: {
-      domain: { type: 'string', value: 'D', help: 'The domain it belongs to. Default: the default domain' },
+      domain: { type: 'string', value: 'D', help: 'The domain of the device. Default: the default domain' },
       ...placeOptions,
     },
     fields: { commonName: 'NAME' },
@@ -45,7 +45,7 @@ export const deviceCommands: readonly Command[] = [
 function deviceName(text: string): string {
   const name = text.trim();
   if (name === '' || name.length > 100 || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw new UsageError('NAME has 1 to 100 characters, and no control characters');
+    throw new UsageError('NAME must have 1 to 100 characters and no control characters');
   }
   return name;
 }
@@ -58,13 +58,13 @@ interface AddedDevice {
   readonly password: string | null;
   readonly cmp_reference: string;
   readonly cmp_shared_secret: string | null;
-  /** Lines for a shell, by name. */
+  /** Shell commands, by name. */
   readonly commands: Readonly<Record<string, string>>;
 }
 
 interface Addition {
   readonly added: AddedDevice;
-  /** What each of the commands is for. */
+  /** The purpose of each command. */
   readonly titles: Readonly<Record<string, string>>;
 }
 

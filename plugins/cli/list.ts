@@ -2,7 +2,7 @@ import type { CertificateProfile, Domain } from '#core/records/domain.ts';
 import type { IssuingCa } from '#core/records/issuing-ca.ts';
 import { loadConfiguration } from '../host/config-file.ts';
 import { type Command, exit, placeOptions, printJson, printTable, withGateway } from './command.ts';
-import { pages } from './pages.ts';
+import { pages } from './records.ts';
 
 export const listCommands: readonly Command[] = [
   {
@@ -44,7 +44,7 @@ export const listCommands: readonly Command[] = [
   {
     name: 'plugin list',
     positionals: [],
-    summary: 'List the plugins: those that come with Postern, and those that the configuration names.',
+    summary: 'List the plugins: the built-in ones and those in the configuration.',
     options: placeOptions,
     async run({ place, catalog, options }) {
       const { configuration } = await loadConfiguration(place, catalog);

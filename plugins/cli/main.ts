@@ -8,7 +8,7 @@ import { caCommands } from './ca.ts';
 import { certificateCommands } from './certificate.ts';
 import { type Command, exit, printable, UsageError } from './command.ts';
 import { deviceCommands } from './device.ts';
-import { commandSuggestion, describe, overview } from './help.ts';
+import { commandSuggestion, describe, overview, version } from './help.ts';
 import { listCommands } from './list.ts';
 import { pluginCommands } from './plugin.ts';
 import { report } from './report.ts';
@@ -17,7 +17,6 @@ import { serveCommands } from './serve.ts';
 import { serviceAccountCommands } from './service-account.ts';
 import { tlsCommands } from './tls.ts';
 import { userCommands } from './user.ts';
-import { version } from './version.ts';
 
 const commands: readonly Command[] = [
   ...serveCommands,
@@ -35,7 +34,7 @@ const commands: readonly Command[] = [
 ];
 const help = ['--help', '-h', 'help'];
 
-/** `words` is what the operator wrote after `postern`. Answers the exit status. */
+/** Runs the command named by `words`, the arguments of `postern`. Returns the exit status. */
 async function main(words: readonly string[]): Promise<number> {
   const [first = '', second = '', third = ''] = words;
   if (first === 'help' && second !== '') return main([second, third, '--help'].filter((word) => word !== ''));
@@ -67,7 +66,7 @@ async function run(command: Command, words: readonly string[]): Promise<number> 
     const most = command.positionals.length;
     if (positionals.length < most - optional || positionals.length > most) {
       const wanted = command.positionals.join(' ') || 'no arguments';
-      throw new UsageError(`takes ${wanted}, ${positionals.length} given`);
+      throw new UsageError(`takes ${wanted}, but ${positionals.length} given`);
     }
     return await command.run({ positionals, options: values, place: placeOf(values), catalog });
   } catch (error) {
@@ -100,7 +99,7 @@ function parse(command: Command, words: readonly string[]): { values: Values; po
 function placeOf(values: Values): Place {
   const text = (name: string): string | undefined => {
     const value = values[name];
-    // As of a variable of a script that is not set.
+    // An unset variable in a script gives an empty value.
     if (value === '') throw new UsageError(`--${name} is empty`);
     return typeof value === 'string' ? value : undefined;
   };
@@ -108,7 +107,7 @@ function placeOf(values: Values): Place {
     const value = text(name);
     if (value === undefined) return undefined;
     if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535)
-      throw new UsageError(`--${name} is no port number`);
+      throw new UsageError(`--${name} must be a port number from 0 to 65535`);
     return Number(value);
   };
   return {

@@ -5,10 +5,10 @@ import { type Command, exit, jsonOption, printable, printJson, UsageError } from
 
 const root = resolve(import.meta.dir, '../..');
 const templates = join(root, 'plugins/kit/templates');
-/** The name that the templates have in place of the plugin's. */
+/** The templates contain this name; the name of the plugin replaces it. */
 const placeholder = 'my-plugin';
 
-/** What a plugin of each slot is shown by, how the configuration names it, and what runs its port's comments. */
+/** Per slot: an example configuration, the file that defines the port, and the contract suite that tests it. */
 const kinds: Readonly<Record<Slot, { configuration: string; port: string; contract: string }>> = {
   keys: {
     configuration:
@@ -40,20 +40,20 @@ export const pluginCommands: readonly Command[] = [
   {
     name: 'plugin new',
     positionals: ['NAME'],
-    summary: 'Write a plugin of your own, with its tests, to begin with.',
+    summary: 'Create a plugin project with tests, as a starting point.',
     details:
-      'What it writes works and passes the contract suite of its slot; change it from there. It is linked to this\n' +
-      'installation of Postern: nothing is downloaded. The compiler, and the tests of a store, need its packages for\n' +
-      'development (npm ci there).',
+      'The created plugin works and passes the contract suite of its slot; edit it from there. It is linked to this\n' +
+      'installation of Postern: nothing is downloaded. The compiler and the tests of a store plugin need the development\n' +
+      'packages of Postern (run npm ci in its directory).',
     options: {
-      slot: { type: 'string', value: 'SLOT', help: `What it is for: ${slots.join(', ')}` },
-      dir: { type: 'string', value: 'DIR', help: 'Where to write it. Default: NAME in this directory' },
+      slot: { type: 'string', value: 'SLOT', help: `The slot of the plugin: ${slots.join(', ')}` },
+      dir: { type: 'string', value: 'DIR', help: 'The directory to create. Default: NAME in this directory' },
       json: jsonOption,
     },
     async run({ positionals, options, catalog }) {
       const name = checkName(positionals[0]!, catalog);
       const slot = slots.find((one) => one === options.slot);
-      if (!slot) throw new UsageError(`--slot is one of ${slots.join(', ')}`);
+      if (!slot) throw new UsageError(`--slot must be one of ${slots.join(', ')}`);
       const directory = checkDirectory(resolve(typeof options.dir === 'string' ? options.dir : name));
       const files = filesOf(name, slot, directory);
       for (const [file, text] of Object.entries(files)) {
@@ -66,12 +66,12 @@ export const pluginCommands: readonly Command[] = [
         return exit.success;
       }
       console.log(
-        `${printable(directory)} is written. Its tests: cd ${printable(directory)} && npm test\n` +
-          'What to do with it: README.md there.',
+        `Plugin created in ${printable(directory)}. Run its tests: cd ${printable(directory)} && npm test\n` +
+          'README.md in that directory describes the next steps.',
       );
       if (!existsSync(join(root, 'node_modules/fast-check'))) {
         console.log(
-          `The compiler, and the tests of a store, need more than serving does: cd ${printable(root)} && npm ci`,
+          `The compiler and the tests of a store plugin need the development packages: cd ${printable(root)} && npm ci`,
         );
       }
       return exit.success;
@@ -81,23 +81,25 @@ export const pluginCommands: readonly Command[] = [
 
 function checkName(name: string, catalog: readonly Plugin[]): string {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) || name.length > 40) {
-    throw new UsageError('NAME has small letters, digits and single - between them, at most 40');
+    throw new UsageError(
+      'NAME must have at most 40 characters: lower-case letters, digits and single hyphens',
+    );
   }
   if (name === 'postern' || name === placeholder || catalog.some((plugin) => plugin.name === name)) {
-    throw new UsageError(`${name} is taken`);
+    throw new UsageError(`the name ${name} is already in use`);
   }
   return name;
 }
 
-/** Made when it is not there. What is in it already is left alone. */
+/** Creates the directory if it does not exist. Throws a UsageError if it is not empty. */
 function checkDirectory(directory: string): string {
   const inside = relative(root, directory);
   if (!inside.startsWith('..')) {
-    throw new UsageError("a plugin lives outside of Postern's own directory: say where with --dir");
+    throw new UsageError("a plugin cannot be inside Postern's own directory: choose another one with --dir");
   }
   if (existsSync(directory)) {
     const some = readDirectory(directory);
-    if (some.length > 0) throw new UsageError(`${printable(directory)} is there already, and not empty`);
+    if (some.length > 0) throw new UsageError(`${printable(directory)} already exists and is not empty`);
   } else mkdirSync(directory, { recursive: true });
   return directory;
 }
@@ -106,7 +108,7 @@ function readDirectory(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
   } catch {
-    throw new UsageError(`${printable(directory)} is no directory`);
+    throw new UsageError(`${printable(directory)} is not a directory`);
   }
 }
 
@@ -126,7 +128,7 @@ function filesOf(name: string, slot: Slot, directory: string): Readonly<Record<s
       type: 'module',
       main: 'plugin.ts',
       scripts: { test: `${bin}/bun test --timeout=60000`, check: `${bin}/tsc --noEmit` },
-      // Where it is, so that it is never looked for in a registry.
+      // A path, so that npm never looks for a package of this name in a registry.
       devDependencies: { postern: `file:${relative(directory, root)}` },
     }),
     'tsconfig.json': json({
@@ -145,27 +147,27 @@ function readme(name: string, slot: Slot, directory: string): string {
   const table = configuration.replaceAll('NAME', name).replaceAll('DIR', directory);
   return `# ${name}
 
-A plugin for Postern, slot \`${slot}\`. \`plugin.ts\` is all of it: \`definePlugin\` says what its table in the configuration may
-hold, and \`open\` answers the port.
+A plugin for Postern, slot \`${slot}\`. \`plugin.ts\` contains the whole plugin: \`definePlugin\` declares which keys its table
+in the configuration may have, and \`open\` returns the port.
 
 \`\`\`sh
 npm test          # the contract of the port, against this plugin
 npm run check     # the compiler
 \`\`\`
 
-Both work with what is installed in Postern's clone, its packages for development included (\`npm ci\` there).
+Both use the packages of the Postern clone, including its development packages (run \`npm ci\` in the clone).
 
-What the port obliges to stands in \`${port}\` of Postern; \`${contract}\` in \`plugin.test.ts\` runs it. In
-\`postern.toml\`:
+The contract of the port is documented in \`${port}\` of Postern; \`${contract}\` in \`plugin.test.ts\` tests it. Enable the
+plugin in \`postern.toml\`:
 
 \`\`\`toml
 ${table}
 \`\`\`
 
-\`postern check\` says what is wrong with that before anything is opened, \`postern plugin list\` shows that it is found.
+\`postern check\` reports errors in the configuration without opening anything; \`postern plugin list\` lists the plugin.
 
-\`postern\` is imported from the gateway that loads the plugin. Tests and the compiler find it by the link
-\`node_modules/postern\` to a clone; on another machine \`package.json\` has to say where that is (\`npm install\`), or
-\`ln -s /path/to/postern node_modules/postern\` does. It is in no registry.
+At run time, the gateway that loads the plugin provides the module \`postern\`. Tests and the compiler find it through
+the link \`node_modules/postern\` to a clone. On another machine, correct the path in \`package.json\` and run
+\`npm install\`, or create the link: \`ln -s /path/to/postern node_modules/postern\`. Postern is in no package registry.
 `;
 }

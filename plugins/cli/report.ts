@@ -4,7 +4,7 @@ import { reason } from '../host/reason.ts';
 import { type Command, exit, printable, UsageError } from './command.ts';
 import { usage } from './help.ts';
 
-/** Says on standard error why a command failed. Answers the exit status. */
+/** Prints on standard error why a command failed. Returns the exit status. */
 export function report(command: Command, error: unknown): number {
   if (error instanceof UsageError) {
     console.error(
@@ -13,7 +13,7 @@ export function report(command: Command, error: unknown): number {
     return exit.usage;
   }
   if (error instanceof ConfigurationError) {
-    console.error('postern: the configuration is at fault');
+    console.error('postern: invalid configuration:');
     for (const problem of error.problems) console.error(`  ${printable(problem)}`);
     return exit.configuration;
   }
@@ -25,7 +25,7 @@ export function report(command: Command, error: unknown): number {
   return exit.failure;
 }
 
-/** What a field is called on the command line. */
+/** Returns the name of the field on the command line. */
 function nameOf({ fields = {}, options }: Command, { field }: Fault): string | undefined {
   if (field === undefined) return undefined;
   const option = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

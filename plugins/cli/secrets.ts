@@ -2,14 +2,14 @@ import { loadConfiguration } from '../host/config-file.ts';
 import type { Rotation } from '../host/rotate.ts';
 import { type Command, exit, placeOptions, printJson, withGateway } from './command.ts';
 
-const details = `Stop the gateway first. Everything encrypted at rest is encrypted again: the keys in key files, the secrets of devices and
-webhooks, the key that signs tokens, credentials for upstream CAs. With a key file the new key is made; with a passphrase, it is
-new_passphrase in [secrets], and you set passphrase to it afterwards. A rotation that was cut off goes on when the command is
-run again, and until it has ended, the old key stays usable.
+const details = `Stop the gateway first. The command encrypts again everything that is encrypted at rest: the keys in key files, the
+secrets of devices and webhooks, the key that signs tokens, and credentials for upstream CAs. With a key file, the command
+generates the new key. With a passphrase, the new one is new_passphrase in [secrets]; set passphrase to it afterwards. To
+continue an interrupted rotation, run the command again. The old key stays usable until the rotation is complete.
 
-Several gateways on one database go on one at a time: run it with --prepare at one of them, copy master.json.new and
-master.key.new to the data directories of all others, and restart each. Then stop, rotate with --resume and start one after the
-other. A gateway that does not know the new key stops, and says so.`;
+If several gateways share a database, rotate one at a time. Run the command with --prepare on one of them, copy
+master.json.new and master.key.new to the data directories of all others, and restart each. Then, one gateway after the
+other, stop it, run the command with --resume and start it again. A gateway without the new key stops with an error.`;
 
 export const secretsCommands: readonly Command[] = [
   {
@@ -18,8 +18,8 @@ export const secretsCommands: readonly Command[] = [
     summary: 'Replace the master key, and encrypt everything at rest under the new one.',
     details,
     options: {
-      prepare: { type: 'boolean', help: 'Make the new key and do no more' },
-      resume: { type: 'boolean', help: 'Only end a rotation that has been prepared or was cut off' },
+      prepare: { type: 'boolean', help: 'Only generate the new key' },
+      resume: { type: 'boolean', help: 'Only complete a rotation that was prepared or interrupted' },
       ...placeOptions,
     },
     async run(invocation) {
@@ -43,13 +43,13 @@ export const secretsCommands: readonly Command[] = [
 
 const texts: { readonly [S in Rotation['state']]: (source: Rotation['source'], secrets: number) => string } =
   {
-    none: () => 'No rotation of the master key is under way.',
+    none: () => 'No rotation of the master key is in progress.',
     prepared: (source) =>
       source === 'file'
-        ? 'The new master key has been made. Copy master.json.new and the new key file to all other gateways, and restart each.'
+        ? 'The new master key has been generated. Copy master.json.new and the new key file to all other gateways, and restart each.'
         : 'The rotation has been prepared. Copy master.json.new to all other gateways, set new_passphrase there, and restart each.',
     rotated: (source, secrets) =>
       `The master key has been replaced, and ${secrets} secrets have been encrypted again.${
         source === 'file' ? '' : ' In [secrets], set passphrase to the new one and remove new_passphrase.'
-      } Make a backup: earlier ones hold the old key.`,
+      } Make a new backup: earlier backups contain the old key.`,
   };

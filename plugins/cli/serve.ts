@@ -14,19 +14,21 @@ const port = (help: string): Option => ({ type: 'string', value: 'N', help });
 const place = {
   data: dataOption,
   config: configOption,
-  'https-port': port('Port of the HTTPS listener. Default: 8443; 0: any free one'),
-  'http-port': port('Port of the HTTP listener (CRLs, CA certificates, CMP). Default: 8080; 0: any free one'),
+  'https-port': port('Port of the HTTPS listener. Default: 8443; 0: any free port'),
+  'http-port': port(
+    'Port of the HTTP listener (CRLs, CA certificates, CMP). Default: 8080; 0: any free port',
+  ),
 };
 
 export const serveCommands: readonly Command[] = [
   {
     name: 'serve',
     positionals: [],
-    summary: 'Serve until SIGTERM or SIGINT.',
-    details: `The first start makes a root CA, an issuing CA, the domain "default", a TLS credential and the user
-"admin" in the data directory. The administrator's password is POSTERN_ADMIN_PASSWORD or, without that, random and
-printed once. "postern ready URL" on standard output says that connections are accepted; the log goes to the
-data directory and, as lines of JSON, to standard error.`,
+    summary: 'Run the gateway until SIGTERM or SIGINT.',
+    details: `The first start creates a root CA, an issuing CA, the domain "default", a TLS credential and the user "admin" in
+the data directory. The administrator's password is POSTERN_ADMIN_PASSWORD; without it, a random password is printed
+once. The line "postern ready URL" on standard output means that connections are accepted. The log goes to the data
+directory and, as lines of JSON, to standard error.`,
     options: place,
     async run({ place, catalog }) {
       const { serve } = await import('../host/main.ts');
@@ -36,9 +38,8 @@ data directory and, as lines of JSON, to standard error.`,
   {
     name: 'check',
     positionals: [],
-    summary: 'Check the configuration, all of it, and open nothing.',
-    details:
-      'Exit status 0 when it is in order, 78 when it is not: then every problem stands on standard error.',
+    summary: 'Check the whole configuration without opening anything.',
+    details: 'Exit status: 0 if it is valid, 78 if not. Every problem is printed on standard error.',
     options: { ...place, json: jsonOption },
     async run({ place, catalog, options }) {
       const { configuration, dataDirectory, file } = await loadConfiguration(place, catalog);
@@ -55,7 +56,7 @@ data directory and, as lines of JSON, to standard error.`,
       if (options.json === true) {
         printJson({ file: file ?? null, data: dataDirectory, base_url: baseUrl, plugins, inbound_off: off });
       } else {
-        console.log(`${file ?? 'The built-in configuration'} is in order.`);
+        console.log(`${file ?? 'The built-in configuration'} is valid.`);
         if (off.length > 0) console.log(tellOff(off));
       }
       return exit.success;

@@ -15,7 +15,7 @@ export const serviceAccountCommands: readonly Command[] = [
   {
     name: 'service-account create',
     positionals: ['NAME'],
-    summary: 'Create a service account, for programs that use the APIs.',
+    summary: 'Create a service account for programs that use the APIs.',
     details: `Prints the client id and the client secret for POST /api/token/ with the client credentials grant. The
 secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`,
     fields: { uniqueName: 'NAME' },
@@ -23,7 +23,7 @@ secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`
       role: {
         type: 'string',
         value: 'R',
-        help: `Its role: Admin, Operator, Auditor, Default or one of your own. Default: ${usualRole}`,
+        help: `Its role: Admin, Operator, Auditor, Default or a custom role. Default: ${usualRole}`,
       },
       ...placeOptions,
     },
@@ -48,7 +48,7 @@ The secret is shown this once.`);
 function accountName(text: string): string {
   const name = text.trim();
   if (name === '' || name.length > 255 || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw new UsageError('NAME has 1 to 255 characters, and no control characters');
+    throw new UsageError('NAME must have 1 to 255 characters and no control characters');
   }
   return name;
 }

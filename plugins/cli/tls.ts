@@ -6,7 +6,6 @@ import type { KeyMaterial } from '#core/ca/key-material.ts';
 import { atField, Fault } from '#core/fault.ts';
 import { credentialType } from '#core/records/credential.ts';
 import { fingerprint } from '#core/x509/certificate.ts';
-import { ask } from './ask.ts';
 import {
   type Command,
   exit,
@@ -16,6 +15,7 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
+import { ask } from './terminal.ts';
 import { text } from './values.ts';
 
 const longest = 512 * 1024;
@@ -24,22 +24,23 @@ export const tlsCommands: readonly Command[] = [
   {
     name: 'tls set',
     positionals: [],
-    summary: 'Serve a TLS certificate and key of your own.',
-    details: `Give --certificate and --key, or --pkcs12. The listener serves the certificate from the next handshake on, without a restart. A
-password is taken from POSTERN_TLS_PASSWORD; without that it is asked for on a terminal. It never stands on the command line.`,
+    summary: 'Install your own TLS server certificate and key.',
+    details: `Give --certificate and --key, or --pkcs12. The listener uses the certificate from the next handshake on, without a
+restart. If a file is encrypted, the password is taken from POSTERN_TLS_PASSWORD, else the command asks for it on the
+terminal. It is never passed on the command line.`,
     options: {
       certificate: {
         type: 'string',
         value: 'FILE',
-        help: 'The certificate, and perhaps its chain: PEM, DER or PKCS #7',
+        help: 'The certificate, optionally with its chain: PEM, DER or PKCS #7',
       },
       key: { type: 'string', value: 'FILE', help: 'Its private key: PKCS #8, SEC 1 or PKCS #1' },
-      chain: { type: 'string', value: 'FILE', help: 'The certificates above it' },
-      pkcs12: { type: 'string', value: 'FILE', help: 'All of that in one PKCS #12 file' },
+      chain: { type: 'string', value: 'FILE', help: 'The certificates of its issuing CAs' },
+      pkcs12: { type: 'string', value: 'FILE', help: 'Certificate, key and chain in one PKCS #12 file' },
       name: {
         type: 'string',
         value: 'NAME',
-        help: 'What the credential is called. Default: one that says the type',
+        help: 'The name of the credential. Default: a name derived from its type',
       },
       ...placeOptions,
     },
@@ -72,7 +73,7 @@ password is taken from POSTERN_TLS_PASSWORD; without that it is asked for on a t
       };
       if (options.json === true) printJson(described);
       else {
-        console.log(`The listener serves the TLS certificate ${described.common_name} (credential ${described.id}).
+        console.log(`The listener now uses the TLS certificate ${described.common_name} (credential ${described.id}).
 SHA-256 fingerprint  ${described.fingerprint}
 valid until          ${described.not_valid_after}`);
       }
@@ -87,7 +88,7 @@ async function readMaterial({ options }: Invocation): Promise<KeyMaterial> {
   );
   if (pkcs12 !== undefined) {
     if (certificate !== undefined || key !== undefined) {
-      throw new UsageError('--pkcs12 has the certificate and the key: give it alone');
+      throw new UsageError('--pkcs12 contains the certificate and the key: omit --certificate and --key');
     }
     const file = await read(pkcs12);
     const { others, ...identity } = await at('pkcs12', () =>
@@ -96,10 +97,10 @@ async function readMaterial({ options }: Invocation): Promise<KeyMaterial> {
     return { ...identity, chain: [...others, ...(await certificates(chain, 'certificateChain'))] };
   }
   if (certificate === undefined || key === undefined) {
-    throw new UsageError('--certificate and --key are needed, or --pkcs12');
+    throw new UsageError('give --certificate and --key, or --pkcs12');
   }
   const [first, ...more] = await certificates(certificate, 'certificate');
-  if (!first) throw new Fault('malformed', 'there is no certificate in it', { field: 'certificate' });
+  if (!first) throw new Fault('malformed', 'the file contains no certificate', { field: 'certificate' });
   const keyFile = await read(key);
   return {
     certificate: first,
@@ -121,13 +122,13 @@ async function read(path: string): Promise<Uint8Array> {
   const { size } = await stat(path).catch((error) => {
     throw unread(error);
   });
-  if (size > longest) throw new UsageError(`${path} is longer than ${longest / 1024} KiB`);
+  if (size > longest) throw new UsageError(`${path} is larger than ${longest / 1024} KiB`);
   return readFile(path).catch((error) => {
     throw unread(error);
   });
 }
 
-/** Asks for the password where the file needs one, none is given, and there is a terminal. */
+/** Asks for the password if the file is encrypted, POSTERN_TLS_PASSWORD is not set and there is a terminal. */
 async function withPassword<T>(path: string, use: (password: string) => Promise<T>): Promise<T> {
   const given = process.env.POSTERN_TLS_PASSWORD ?? '';
   try {
@@ -135,7 +136,7 @@ async function withPassword<T>(path: string, use: (password: string) => Promise<
   } catch (error) {
     const isWrong = error instanceof Fault && error.field === 'password';
     if (!isWrong || given !== '' || !process.stdin.isTTY) throw error;
-    return use(await ask(`Password of ${path}: `));
+    return use(await ask(`Password for ${path}: `));
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Actor } from '#core/records/audit-event.ts';
-import { ask } from './ask.ts';
 import {
   type Command,
   exit,
@@ -9,14 +8,15 @@ import {
   UsageError,
   withGateway,
 } from './command.ts';
+import { ask } from './terminal.ts';
 
 const fields = { username: 'NAME' };
-const details = `The password is asked for on a terminal; else it is the first line of standard input or, where that is
-empty, POSTERN_ADMIN_PASSWORD. It never stands on the command line.`;
+const details = `On a terminal, the command asks for the password. Otherwise the password is the first line of standard input or, if
+that line is empty, POSTERN_ADMIN_PASSWORD. It is never passed on the command line.`;
 
 const temporary = {
   type: 'boolean',
-  help: 'The user has to choose another password at the next sign-in',
+  help: 'Require the user to change the password at the next sign-in',
 } as const;
 
 const actor = (): Actor => ({ kind: 'system', id: null, name: operatorName(), address: '' });
@@ -32,7 +32,7 @@ export const userCommands: readonly Command[] = [
       role: {
         type: 'string',
         value: 'R',
-        help: 'Its role: Admin, Operator, Auditor, Default or one of your own',
+        help: 'The role: Admin, Operator, Auditor, Default or a custom role',
       },
       temporary,
       ...placeOptions,
@@ -74,11 +74,12 @@ export const userCommands: readonly Command[] = [
 async function readPassword(): Promise<string> {
   if (process.stdin.isTTY) {
     const password = await ask('Password: ');
-    if ((await ask('Again: ')) !== password) throw new UsageError('the two are not the same');
+    if ((await ask('Repeat the password: ')) !== password) throw new UsageError('the passwords do not match');
     return password;
   }
   const [line = ''] = (await Bun.stdin.text()).split(/\r?\n/, 1);
   const password = line || process.env.POSTERN_ADMIN_PASSWORD;
-  if (!password) throw new UsageError('no password: neither on standard input nor in POSTERN_ADMIN_PASSWORD');
+  if (!password)
+    throw new UsageError('no password: write it to standard input, or set POSTERN_ADMIN_PASSWORD');
   return password;
 }

@@ -45,7 +45,7 @@ export async function choose(
   const chosen: Chosen[] = [];
   for (const [name, path, own] of entries) {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) {
-      problems.add(path, 'a name has letters, digits, - and _ only, at most 64');
+      problems.add(path, 'a name must have at most 64 characters: letters, digits, - and _');
     } else if (!isTable(own)) {
       problems.add(path, 'must be a table');
     } else {
@@ -110,7 +110,7 @@ export const inboundOff = (catalog: readonly Plugin[], chosen: readonly Chosen<'
 
 /** For people, when they check or start the service: nothing is off without being said. */
 export const tellOff = (off: readonly string[]): string =>
-  `Inbound plugins that are off: ${off.join(', ')}. Name them in the configuration, or set defaults = true in [inbound].`;
+  `Disabled inbound plugins: ${off.join(', ')}. To enable them, add their tables, or set defaults = true in [inbound].`;
 
 const choice = Type.Object({
   plugin: Type.Optional(Type.String({ minLength: 1 })),
@@ -130,14 +130,14 @@ async function find(
   const wanted: Static<typeof choice> = readTable(said, choice, path, source, problems);
   if (problems.has(`${path}.plugin`) || problems.has(`${path}.module`)) return undefined;
   if (wanted.plugin !== undefined && wanted.module !== undefined) {
-    problems.add(path, 'has both plugin and module: one says it all');
+    problems.add(path, 'has both plugin and module: remove one of them');
     return undefined;
   }
   if (wanted.module !== undefined) {
     try {
       const plugin = await load(wanted.module);
       if (plugin.slot === slot) return plugin;
-      problems.add(`${path}.module`, `the plugin is one for ${plugin.slot}, not for ${slot}`);
+      problems.add(`${path}.module`, `the plugin is for the slot ${plugin.slot}, not for ${slot}`);
     } catch (error) {
       problems.add(`${path}.module`, error instanceof Error ? error.message : 'cannot be loaded');
     }
@@ -148,8 +148,8 @@ async function find(
   if (!plugin) {
     const names = builtIn.map((candidate) => candidate.name);
     const list = names.length > 0 ? `; built in for ${slot}: ${names.join(', ')}` : '';
-    if (wanted.plugin === undefined) problems.add(path, `says neither plugin nor module${list}`);
-    else problems.add(`${path}.plugin`, `no such plugin${suggestion(wanted.plugin, names)}${list}`);
+    if (wanted.plugin === undefined) problems.add(path, `needs plugin or module${list}`);
+    else problems.add(`${path}.plugin`, `unknown plugin${suggestion(wanted.plugin, names)}${list}`);
   }
   return plugin;
 }

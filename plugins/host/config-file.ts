@@ -86,8 +86,8 @@ function readSecret(path: string): string {
     const file = fstatSync(descriptor);
     const { mode, size } = file;
     if (file.isDirectory()) throw new Error('the file is a directory');
-    if ((mode & 0o077) !== 0) throw new Error('the file is open to other accounts: chmod 600');
-    if (size > mostSecretOctets) throw new Error('the file is too long for a secret');
+    if ((mode & 0o077) !== 0) throw new Error('other accounts can read the file: chmod 600');
+    if (size > mostSecretOctets) throw new Error(`the file is larger than ${mostSecretOctets / 1024} KiB`);
     return readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
   } finally {
     closeSync(descriptor);
@@ -96,7 +96,7 @@ function readSecret(path: string): string {
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
-  EACCES: 'may not be read by this account',
+  EACCES: 'is not readable by this account',
   EISDIR: 'is a directory',
 };
 

@@ -159,16 +159,16 @@ const table = (value: unknown): Table => (isTable(value) ? value : {});
 
 function crossCheck({ server, secrets, backup }: Configuration, problems: Problems): void {
   if (server.https_port === server.http_port && server.https_port !== 0) {
-    problems.add('server.http_port', 'is the https_port too');
+    problems.add('server.http_port', 'must differ from https_port');
   }
   if ((backup.sftp_key === undefined) !== (backup.sftp_host_key === undefined)) {
     problems.add('backup', 'needs sftp_key and sftp_host_key together, or neither');
   }
   if (secrets.key_file !== undefined && secrets.passphrase !== undefined) {
-    problems.add('secrets', 'has both key_file and passphrase: one says it all');
+    problems.add('secrets', 'has both key_file and passphrase: remove one of them');
   }
   if (secrets.new_passphrase !== undefined && secrets.passphrase === undefined) {
-    problems.add('secrets.new_passphrase', 'makes no sense without passphrase');
+    problems.add('secrets.new_passphrase', 'requires passphrase, the current one');
   }
   if (!problems.has('server.trusted_proxies')) {
     server.trusted_proxies.forEach((range, n) => {

@@ -19,7 +19,10 @@ export async function firstStart({ gateway, log }: Service, stopped: Promise<str
   const halted = new Error('stopped');
   let waits = false;
   const pause = async (): Promise<void> => {
-    if (!waits) log.info('another instance is starting, or was cut off within the last 30 seconds: waiting');
+    if (!waits)
+      log.info(
+        'waiting: another instance is starting, or was killed during its start within the last 30 seconds',
+      );
     waits = true;
     if ((await Promise.race([stopped, Bun.sleep(200)])) !== undefined) throw halted;
   };
@@ -29,13 +32,13 @@ export async function firstStart({ gateway, log }: Service, stopped: Promise<str
       if (error === halted) return 'stopped' as const;
       if (!(error instanceof Fault) || error.code !== 'unavailable' || !(await canServe(gateway)))
         throw error;
-      log.error('the store takes no writes: serving what is there', error);
+      log.error('the store cannot be written: serving existing data only', error);
       return 'unfinished' as const;
     });
   if (typeof made === 'string') return made;
   const goesOn = (await Promise.race([stopped, undefined])) === undefined ? 'done' : 'stopped';
   if (!made.adminCreated) return goesOn;
-  log.info('first start: the PKI and the user admin were made');
+  log.info('first start: created the PKI and the user admin');
   console.log(
     given === undefined
       ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
@@ -59,7 +62,7 @@ export function finishStart({ gateway, log }: Service): () => Promise<void> {
     const refuse = () => Promise.reject(new Fault('unavailable', 'another instance is starting'));
     await gateway.bootstrap({ adminPassword: randomPassword(), holder: crypto.randomUUID() }, refuse);
     finished = true;
-    log.info('the start is finished');
+    log.info('start completed');
   };
 }
 

@@ -48,7 +48,7 @@ export async function serve(
       rememberAddresses(loaded.dataDirectory, where);
     } catch (error) {
       console.error(
-        `postern: addresses.json cannot be written, commands may print old addresses: ${reason(error)}`,
+        `postern: addresses.json cannot be written, so commands may print outdated addresses: ${reason(error)}`,
       );
     }
     console.log(`postern ready ${where.baseUrl}`);
@@ -97,7 +97,7 @@ async function lockData(loaded: LoadedConfiguration): Promise<Disposable> {
   if (lock) return lock;
   throw new Error(
     `the data directory ${dataDirectory} is in use by another postern serve, at ${rememberedAddresses(loaded).baseUrl}: ` +
-      'stop that one first, or give this one a directory of its own with --data',
+      'stop that process first, or choose another data directory with --data',
   );
 }
 
@@ -154,7 +154,7 @@ async function serveHere(
       },
       grace + 500,
     );
-    if (left.length > 0) log.warn('stopped before all had ended', { left: left.join(', ') });
+    if (left.length > 0) log.warn('stopped before all work was complete', { left: left.join(', ') });
   });
 
   const holder = crypto.randomUUID();
@@ -164,10 +164,10 @@ async function serveHere(
   gateway.onTlsCredential(renew);
   tasks.repeat('the TLS credential cannot be renewed', 1000, renew);
   tasks.repeat('maintenance failed', 30_000, () => gateway.maintain(holder));
-  tasks.repeat('webhooks cannot be told', 1000, () => gateway.deliver(holder, cut.signal));
+  tasks.repeat('webhooks cannot be delivered', 1000, () => gateway.deliver(holder, cut.signal));
   tasks.repeat('devices cannot be imported', 2000, () => gateway.proceedImports());
-  tasks.repeat('the health cannot be determined', 30_000, watchReadiness(gateway, log));
-  if (begun === 'unfinished') tasks.repeat('the start cannot be finished', 10_000, finishStart(service));
+  tasks.repeat('the health check failed', 30_000, watchReadiness(gateway, log));
+  if (begun === 'unfinished') tasks.repeat('the start cannot be completed', 10_000, finishStart(service));
   const unknownKey = Promise.withResolvers<'unknown master key'>();
   tasks.repeat('the master key cannot be checked', 5000, async () => {
     if (!(await service.knowsMasterKey())) unknownKey.resolve('unknown master key');
@@ -188,9 +188,9 @@ async function serveHere(
 function listening(error: NodeJS.ErrnoException & { readonly port?: number }, ports: PortNumbers): Error {
   const port = error.port ?? `${ports.https} or ${ports.http}`;
   const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} is taken by another process`,
-    EACCES: `port ${port} may not be used by this account`,
-    EADDRNOTAVAIL: 'server.host is no address of this machine',
+    EADDRINUSE: `port ${port} is in use by another process`,
+    EACCES: `this account may not listen on port ${port}`,
+    EADDRNOTAVAIL: 'server.host is not an address of this machine',
   };
   return new Error(why[error.code ?? ''] ?? error.message, { cause: error });
 }
@@ -204,7 +204,7 @@ async function renewCredential(
   const current = await gateway.tlsCredential();
   if (current.id !== served.id) {
     listener.setCredential(pem(current));
-    log.info('serving another TLS credential', { credential: current.id });
+    log.info('TLS credential replaced', { credential: current.id });
   }
   return current;
 }

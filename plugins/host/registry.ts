@@ -78,12 +78,12 @@ export async function loadPlugin(specifier: string, directory: string): Promise<
   const plugin = module.default ?? module.plugin;
   if (!isPlugin(plugin)) {
     throw new Error(
-      'exports no plugin: its default export has to be what definePlugin({ slot, name, … }) gives',
+      'exports no plugin: the default export must be the result of definePlugin({ slot, name, … })',
     );
   }
   if (plugin.contract !== contractVersion) {
     throw new Error(
-      `the plugin follows version ${plugin.contract} of the contract, this is ${contractVersion}`,
+      `the plugin uses contract version ${plugin.contract}, this Postern supports version ${contractVersion}`,
     );
   }
   return plugin;

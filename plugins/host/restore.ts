@@ -53,7 +53,7 @@ export async function restoreBackup(
     const source = summary.files.has('master.key') ? 'a key file' : 'a passphrase';
     throw new Fault(
       'conflict',
-      `the master key of the backup comes from ${source}: [secrets] has to say so too`,
+      `the master key of the backup comes from ${source}: configure ${source} in [secrets]`,
     );
   }
 
@@ -172,7 +172,7 @@ class Restoration {
     if (!keys?.files) {
       throw new Fault(
         'conflict',
-        `the backup has keys of a key store called ${name}, the configuration has none`,
+        `the backup contains keys of the key store ${name}: add [keys.${name}] to the configuration`,
       );
     }
     if ((await keys.files.read(id)) !== undefined && this.#fresh) throw notEmpty(name);
@@ -187,7 +187,7 @@ class Restoration {
 }
 
 const notEmpty = (path: string): Fault =>
-  new Fault('conflict', `${path} is there already: a backup is restored into an empty data directory only`);
+  new Fault('conflict', `${path} already exists: restore the backup into an empty data directory`);
 
 async function contentsOf(path: string): Promise<string | undefined> {
   try {

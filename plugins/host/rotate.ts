@@ -43,5 +43,5 @@ function alone({ configuration, dataDirectory }: LoadedConfiguration): Disposabl
   if (!configuration.store[0]?.plugin.oneProcess) return undefined;
   const lock = lockDirectory(dataDirectory);
   if (lock) return lock;
-  throw new Error(`a postern serve uses the data directory ${dataDirectory}: stop it first`);
+  throw new Error(`the data directory ${dataDirectory} is in use by postern serve: stop it first`);
 }

@@ -109,7 +109,7 @@ function substitute(text: string, path: string, { environment }: Source, problem
   return text.replace(/(\$?)\$\{([^}]*)\}/g, (whole, escaped: string, name: string) => {
     if (escaped !== '') return whole.slice(1);
     if (!/^[A-Za-z_]\w*$/.test(name))
-      problems.add(path, 'what stands between the braces is no name of an environment variable');
+      problems.add(path, 'the text between the braces must be the name of an environment variable');
     else if (environment[name] === undefined)
       problems.add(path, `the environment variable ${name} is not set`);
     return environment[name] ?? '';

@@ -90,7 +90,7 @@ export function rememberedAddresses({ configuration, dataDirectory }: LoadedConf
     return addresses(configuration, { https, http });
   }
   const remembered = parseAddresses(readFileSync(path, 'utf8'));
-  if (!remembered) throw new Error(`${path} is damaged: remove it, the next start writes it anew`);
+  if (!remembered) throw new Error(`${path} is damaged: delete it, the next start writes a new one`);
   return remembered;
 }
 

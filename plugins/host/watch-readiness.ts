@@ -12,8 +12,8 @@ export function watchReadiness(gateway: Pick<Gateway, 'readiness'>, log: Log): (
       ),
     );
     for (const [part, detail] of now)
-      if (failing.get(part) !== detail) log.warn('not healthy', { part, detail });
-    for (const part of failing.keys()) if (!now.has(part)) log.info('healthy again', { part });
+      if (failing.get(part) !== detail) log.warn('health check failing', { part, detail });
+    for (const part of failing.keys()) if (!now.has(part)) log.info('health check recovered', { part });
     failing = now;
   };
 }

@@ -64,7 +64,7 @@ export async function runWorkers(options: WorkerOptions): Promise<number> {
       // Before everything has been up once, a worker that fails is a start that fails.
       if (!isReady && waitingFor > 0) return end.resolve(status || 1);
       const next = performance.now() - startedAt > settled ? 1 : failures + 1;
-      log.warn('a worker ended and is started again', {
+      log.warn('a worker exited and is being restarted', {
         worker: worker.pid,
         status,
         signal: worker.signalCode,

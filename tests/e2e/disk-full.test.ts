@@ -68,7 +68,7 @@ test.skipIf(disk === undefined)(
       rmSync(filler);
       for (let n = 0; n < 10; n++) expect((await enrol()).status).toBe(200);
       expect(received.length).toBeGreaterThanOrEqual(before + 10);
-      expect(server.cli('audit', 'verify')).toContain(': in order');
+      expect(server.cli('audit', 'verify')).toContain(': intact');
       const store = await openSqliteStore({
         path: join(server.directory, 'data', 'postern.db'),
         clock: systemClock,

@@ -82,5 +82,5 @@ test('`audit verify` finds a trail in order beside the running server, and names
   );
   expect(status).toBe(1);
   expect(stdout).toMatch(new RegExp(`^event ${id} \\(chain .*\\): the event is not what was written\n`));
-  expect(stdout).toContain('NOT IN ORDER');
+  expect(stdout).toContain('NOT INTACT');
 }, 30_000);

@@ -92,7 +92,7 @@ test('the keys of another installation are not touched', () => {
   cpSync(join(server.directory, 'data'), other, { recursive: true });
   writeFileSync(join(other, 'master.json'), '{}');
   const { status, stderr } = postern(['restore', file], 'other');
-  expect([status, stderr]).toEqual([1, expect.stringContaining('is there already')]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining('already exists: restore')]);
 }, 20_000);
 
 test('a restore that is cut off keeps the service from starting, until it is brought to its end', () => {
@@ -113,7 +113,7 @@ test('a restore that is cut off keeps the service from starting, until it is bro
     0,
     expect.stringContaining('WARNING: what was revoked after'),
   ]);
-  expect(again.stdout).toContain('brought to its end');
+  expect(again.stdout).toContain('has been completed');
   expect(readdirSync(join(server.directory, 'cut-off', 'keys')).length).toBe(3);
   expect(postern(['restore', file], 'cut-off').stderr).toContain('not empty');
 }, 60_000);

@@ -85,16 +85,16 @@ describe('wrong usage is status 2, and opens nothing', () => {
     [['frobnicate'], 'no such command: frobnicate'],
     [['device'], 'device add NAME'],
     [['device', 'remove', 'x'], 'no such command: device remove'],
-    [['device', 'add'], 'takes NAME, 0 given'],
-    [['device', 'add', 'a', 'b'], 'takes NAME, 2 given'],
-    [['device', 'add', ' '], 'NAME has 1 to 100 characters'],
+    [['device', 'add'], 'takes NAME, but 0 given'],
+    [['device', 'add', 'a', 'b'], 'takes NAME, but 2 given'],
+    [['device', 'add', ' '], 'NAME must have 1 to 100 characters'],
     [['device', 'add', 'a\u001bb'], 'no control characters'],
     [['device', 'add', 'x', '--colour', 'red'], "Unknown option '--colour'"],
-    [['serve', '--https-port', 'https'], '--https-port is no port number'],
-    [['serve', '--https-port', '65536'], '--https-port is no port number'],
+    [['serve', '--https-port', 'https'], '--https-port must be a port number'],
+    [['serve', '--https-port', '65536'], '--https-port must be a port number'],
     [['user', 'create', 'bob'], '--role is missing'],
     [['user', 'create', 'bob', '--role', 'Operator'], 'no password'],
-    [['ca', 'export', 'root'], 'ID is a number'],
+    [['ca', 'export', 'root'], 'ID must be a number'],
     [['ca', 'list', '--data', ''], '--data is empty'],
   ];
   for (const [args, says] of rows) {
@@ -115,7 +115,7 @@ describe('a configuration at fault is status 78', () => {
     const { status, stdout, stderr } = postern([...words.split(' '), '--config', file]);
     expect({ status, stdout }).toEqual({ status: 78, stdout: '' });
     expect(stderr).toContain('  server.worker: unknown key (did you mean "workers"?)\n');
-    expect(stderr).toContain('  keys.hsm.plugin: no such plugin; built in for keys: ');
+    expect(stderr).toContain('  keys.hsm.plugin: unknown plugin; built in for keys: ');
     expect(existsSync(join(nowhere, 'data'))).toBe(false);
   });
 
@@ -156,7 +156,7 @@ test('check lists the inbound plugins that are off', () => {
   const file = join(nowhere, 'est-only.toml');
   writeFileSync(file, '[inbound.est]\n[inbound.management]\n');
   const { stdout } = postern(['check', '--config', file]);
-  expect(stdout).toContain('Inbound plugins that are off: cmp, rest, publication, console.');
+  expect(stdout).toContain('Disabled inbound plugins: cmp, rest, publication, console.');
   const { inbound_off: off } = JSON.parse(postern(['check', '--json', '--config', file]).stdout);
   expect(off).toEqual(['cmp', 'rest', 'publication', 'console']);
   expect(JSON.parse(postern(['check', '--json']).stdout).inbound_off).toEqual([]);
@@ -216,7 +216,9 @@ describe('beside a running server', () => {
     const addresses = readFileSync(file);
     writeFileSync(file, '{"baseUrl":"https://a-secret');
     const says = (stderr: string) => ({ status: 1, stdout: '', stderr: `postern: ${stderr}\n` });
-    expect(run(['ca', 'list'])).toEqual(says(`${file} is damaged: remove it, the next start writes it anew`));
+    expect(run(['ca', 'list'])).toEqual(
+      says(`${file} is damaged: delete it, the next start writes a new one`),
+    );
     writeFileSync(file, addresses);
 
     using db = new Database(join(data, 'postern.db'));
@@ -250,7 +252,7 @@ describe('beside a running server', () => {
     expect(run(['device', 'add', 'pump 7']).status).toBe(1);
     expect(run(['device', 'add', 'pump 8', '--domain', 'nope'])).toMatchObject({
       status: 1,
-      stderr: 'postern: there is no domain called nope\n',
+      stderr: 'postern: no domain is called nope\n',
     });
   });
 
@@ -314,6 +316,6 @@ describe('beside a running server', () => {
       join(nowhere, 'loopback.toml'),
     ]);
     expect(status).toBe(1);
-    expect(stderr).toContain(`postern: port ${server.httpsPort} is taken by another process\n`);
+    expect(stderr).toContain(`postern: port ${server.httpsPort} is in use by another process\n`);
   });
 });

@@ -62,7 +62,7 @@ describe('what is wrong is said by its path', () => {
     ['[server]\nhttps_port = 84.43', 'server.https_port: must be a whole number from 0 to 65535'],
     ['[server]\nhttps_port = "8443"', 'server.https_port: must be a whole number from 0 to 65535'],
     ['[server]\nhttps_port = 2020-01-01', 'server.https_port: must be a whole number from 0 to 65535'],
-    ['[server]\nhttp_port = 8443', 'server.http_port: is the https_port too'],
+    ['[server]\nhttp_port = 8443', 'server.http_port: must differ from https_port'],
     ['[server]\nworkers = 0', 'server.workers: must be a whole number from 1 to 256'],
     [
       '[server]\nbase_url = "http://pki.example"',
@@ -82,7 +82,7 @@ describe('what is wrong is said by its path', () => {
     ],
     [
       '[secrets]\nkey_file = "k"\npassphrase = "p"',
-      'secrets: has both key_file and passphrase: one says it all',
+      'secrets: has both key_file and passphrase: remove one of them',
     ],
     [
       `[secrets]\npassphrase = "\${NOT_THERE}"`,
@@ -90,24 +90,24 @@ describe('what is wrong is said by its path', () => {
     ],
     [
       `[secrets]\npassphrase = "\${no name}"`,
-      'secrets.passphrase: what stands between the braces is no name of an environment variable',
+      'secrets.passphrase: the text between the braces must be the name of an environment variable',
     ],
     ['[secrets]\npassphrase = { file = "nowhere" }', 'secrets.passphrase: the file does not exist'],
     [
       '[secrets]\npassphrase = { file = "open" }',
-      'secrets.passphrase: the file is open to other accounts: chmod 600',
+      'secrets.passphrase: other accounts can read the file: chmod 600',
     ],
     ['[secrets]\npassphrase = { file = "folder" }', 'secrets.passphrase: the file is a directory'],
     ['[secrets]\npassphrase = { file = "empty" }', 'secrets.passphrase: must be text, and not empty'],
     ['[secrets]\npassphrase = { path = "x" }', 'secrets.passphrase: must be text, and not empty'],
     ['store = "sqlite"', 'store: must be a table'],
-    ['[store]\nplugin = "sqllite"', 'store.plugin: no such plugin (did you mean "sqlite"?)'],
+    ['[store]\nplugin = "sqllite"', 'store.plugin: unknown plugin (did you mean "sqlite"?)'],
     ['[store]\nplugin = "postgres"', 'store.url: is missing'],
     [
       '[store]\nplugin = "postgres"\nurl = "mysql://x"',
       'store.url: must be a URL like postgres://user:password@host:5432/database',
     ],
-    ['[store]\npath = "x.db"', 'store: says neither plugin nor module'],
+    ['[store]\npath = "x.db"', 'store: needs plugin or module'],
     ['[store]\nplugin = 5', 'store.plugin: must be text, and not empty'],
     ['[store]\nplugin = "sqlite"\npth = "x.db"', 'store.pth: unknown key (did you mean "path"?)'],
     ['[keys]', 'keys: needs a plugin'],
@@ -119,9 +119,12 @@ describe('what is wrong is said by its path', () => {
     [`${good}nested = { tiemout = 2 }`, 'keys.hsm.nested.tiemout: unknown key (did you mean "timeout"?)'],
     [`${good}nested = { timeout = 10 }`, 'keys.hsm.nested.timeout: must be a whole number from 1 to 9'],
     ['keys = { hsm = 1 }', 'keys.hsm: must be a table'],
-    ['[keys."a b"]\nplugin = "hsm"', 'keys.a b: a name has letters, digits, - and _ only, at most 64'],
-    ['[keys.a]\nplugin = "est"', 'keys.a.plugin: no such plugin'],
-    ['[keys.a]\nplugin = "hsm"\nmodule = "./x.ts"', 'keys.a: has both plugin and module: one says it all'],
+    [
+      '[keys."a b"]\nplugin = "hsm"',
+      'keys.a b: a name must have at most 64 characters: letters, digits, - and _',
+    ],
+    ['[keys.a]\nplugin = "est"', 'keys.a.plugin: unknown plugin'],
+    ['[keys.a]\nplugin = "hsm"\nmodule = "./x.ts"', 'keys.a: has both plugin and module: remove one of them'],
     ['[keys.a]\nmodule = "./not-there.ts"', 'keys.a.module: cannot be loaded: '],
     ['[inbound.est]\nport = 1', 'inbound.est.port: unknown key'],
     ['[inbound]', 'inbound: needs a plugin'],
@@ -130,7 +133,7 @@ describe('what is wrong is said by its path', () => {
     ['[inbound]\ndefaults = "yes"\n[inbound.est]', 'inbound.defaults: must be true or false'],
     ['[inbound.est]\nenabled = 1\n[inbound.cmp]', 'inbound.est.enabled: must be true or false'],
     ['[keys.keyfile]\nenabled = true', 'keys.keyfile.enabled: unknown key'],
-    ['[issuers.plant]\nplugin = "smoke"', 'issuers.plant.plugin: no such plugin'],
+    ['[issuers.plant]\nplugin = "smoke"', 'issuers.plant.plugin: unknown plugin'],
   ];
   for (const [name, mode, text] of [
     ['open', 0o644, secret],
@@ -153,7 +156,7 @@ describe('what is wrong is said by its path', () => {
     expect(await problems(toml)).toEqual([
       'server.worker: unknown key (did you mean "workers"?)',
       'server.https_port: must be a whole number from 0 to 65535',
-      `store.plugin: no such plugin; built in for store: ${namesOf('store')}`,
+      `store.plugin: unknown plugin; built in for store: ${namesOf('store')}`,
       'keys.hsm.libary: unknown key (did you mean "library"?)',
       'keys.hsm.library: is missing',
       'keys.hsm.pin: is missing',

@@ -87,7 +87,7 @@ describe('what is misspelt is suggested', () => {
     [['ca', 'list', '--jsn'], 'Unknown option \'--jsn\' (did you mean "--json"?)'],
     [['device', 'list', '--state', 'blockd'], 'one of registered, active, blocked (did you mean "blocked"?)'],
     [['certificate', 'revoke', '1', '--reason', 'superceded'], '(did you mean "superseded"?)'],
-    [['device', 'list', '--limit', '0'], '--limit is a number from 1 to'],
+    [['device', 'list', '--limit', '0'], '--limit must be a number from 1 to'],
   ])('postern %j', (args, says) => {
     const { status, stdout, stderr } = postern(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -116,7 +116,7 @@ describe('devices', () => {
     expect(run('device', 'list').stdout).toMatch(/^ID {2}NAME .*\n\d+ +pump-1 .*\n/);
     expect(run('device', 'list', '--domain', 'nowhere')).toMatchObject({
       status: 1,
-      stderr: 'postern: there is no domain called nowhere\n',
+      stderr: 'postern: no domain is called nowhere\n',
     });
   });
 
@@ -134,7 +134,7 @@ describe('devices', () => {
     expect(json('device', 'delete', 'pump-1')).toEqual({ id, common_name: 'pump-1', deleted: true });
     expect(run('device', 'show', 'pump-1')).toMatchObject({
       status: 1,
-      stderr: 'postern: there is no device called pump-1\n',
+      stderr: 'postern: no device is called pump-1\n',
     });
     expect((await actions(`device:${id}`)).slice(0, 3)).toEqual([
       ['device.delete', 'system command line'],
@@ -177,7 +177,7 @@ describe('certificates and CAs', () => {
     });
     expect(run('certificate', 'show', String(made.id)).stdout).toEndWith(`\n${made.pem}`);
     expect(run('certificate', 'find', '--limit', '1').stderr).toBe(
-      'postern: there are more than 1; see --limit\n',
+      'postern: more than 1 certificates match: raise --limit to see more\n',
     );
 
     expect(json('certificate', 'revoke', colons, '--reason', 'superseded')).toMatchObject({

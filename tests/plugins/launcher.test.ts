@@ -196,7 +196,7 @@ describe('a clone whose packages are not', () => {
     const { status, stderr } = await output(start(launcher, args));
     chmodSync(clone, 0o755);
     expect(status).toBe(1);
-    expect(stderr).toContain('no write access');
+    expect(stderr).toContain('is not writable: cannot install packages');
     expect(npmCalls()).toEqual([]);
   });
 
@@ -214,7 +214,7 @@ describe('a clone whose packages are not', () => {
     symlinkSync('shared', join(clone, 'node_modules'));
     const { status, stderr } = await output(start());
     expect(status).toBe(1);
-    expect(stderr).toContain('it is a link: they are left alone');
+    expect(stderr).toContain('is a symbolic link: not installing packages');
     expect(existsSync(join(clone, 'shared/bun/bin/bun.exe'))).toBe(true);
   });
 
@@ -237,6 +237,6 @@ describe('a clone whose packages are not', () => {
     rmSync(join(bin, 'bun'));
     const { exitCode, stderr } = alone();
     expect(exitCode).toBe(1);
-    expect(stderr.toString()).toContain('neither npm nor bun is on this machine');
+    expect(stderr.toString()).toContain('neither npm nor bun is installed');
   });
 });

@@ -110,7 +110,7 @@ describe('plugins from outside, named by module', () => {
       '[inbound]\ndefaults = true\n[inbound.greet]\nmodule = "postern-greeting"\n',
     );
     const { status, stdout } = check(join(home, 'postern.toml'));
-    expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(home, 'postern.toml')} is in order.\n` });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(home, 'postern.toml')} is valid.\n` });
   }, 10_000);
 });
 
@@ -129,9 +129,13 @@ describe('a module that will not do is a fault of the configuration', () => {
     [
       'another version of the contract',
       plain('contract: 1'),
-      'inbound.x.module: the plugin follows version 1 of the contract, this is 4',
+      'inbound.x.module: the plugin uses contract version 1, this Postern supports version 4',
     ],
-    ['another slot', plain("slot: 'keys'"), 'inbound.x.module: the plugin is one for keys, not for inbound'],
+    [
+      'another slot',
+      plain("slot: 'keys'"),
+      'inbound.x.module: the plugin is for the slot keys, not for inbound',
+    ],
     ['no plugin', 'export default 5;', 'inbound.x.module: exports no plugin'],
     ['nothing', 'const x = 1;', 'inbound.x.module: exports no plugin'],
     ['a slot that does not exist', plain("slot: 'outbound'"), 'inbound.x.module: exports no plugin'],

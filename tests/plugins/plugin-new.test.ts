@@ -68,12 +68,12 @@ describe('postern plugin new', () => {
     writeFileSync(join(elsewhere, 'postern.toml'), config);
     writeFileSync(join(elsewhere, 'ca-token'), 'secret\n', { mode: 0o600 });
     const checked = postern('check', '--config', join(elsewhere, 'postern.toml'));
-    expect(checked).toMatchObject({ status: 0, stdout: expect.stringContaining('is in order') });
+    expect(checked).toMatchObject({ status: 0, stdout: expect.stringContaining('is valid') });
 
     await using server = await startServer({ config: config.replace('ca-token', `${elsewhere}/ca-token`) });
     // serve says so as well.
     expect(server.output.join('\n')).toContain(
-      'Inbound plugins that are off: cmp, est, rest, publication, console.',
+      'Disabled inbound plugins: cmp, est, rest, publication, console.',
     );
     const curl = (path: string) =>
       JSON.parse(shell(server.directory, `curl -sSfk ${server.baseUrl}${path}`).stdout);
@@ -102,16 +102,36 @@ describe('postern plugin new', () => {
   );
 
   const wrong: readonly [what: string, words: readonly string[], told: string][] = [
-    ['a slot that does not exist', ['x', '--slot', 'outbound'], '--slot is one of'],
-    ['no slot', ['x'], '--slot is one of'],
+    ['a slot that does not exist', ['x', '--slot', 'outbound'], '--slot must be one of'],
+    ['no slot', ['x'], '--slot must be one of'],
     ['no name', ['--slot', 'keys'], 'takes NAME'],
-    ['a path for a name', ['../x', '--slot', 'keys'], 'NAME has small letters'],
-    ['capitals', ['Mine', '--slot', 'keys'], 'NAME has small letters'],
-    ['a name that ends in -', ['mine-', '--slot', 'keys'], 'NAME has small letters'],
-    ['a long name', ['a'.repeat(41), '--slot', 'keys'], 'NAME has small letters'],
-    ['the name of a plugin that is built in', ['keyfile', '--slot', 'keys'], 'keyfile is taken'],
-    ['the name of Postern', ['postern', '--slot', 'keys'], 'postern is taken'],
-    ["Postern's own directory", ['x', '--slot', 'keys', '--dir', join(root, 'x')], 'lives outside'],
+    [
+      'a path for a name',
+      ['../x', '--slot', 'keys'],
+      'NAME must have at most 40 characters: lower-case letters',
+    ],
+    ['capitals', ['Mine', '--slot', 'keys'], 'NAME must have at most 40 characters: lower-case letters'],
+    [
+      'a name that ends in -',
+      ['mine-', '--slot', 'keys'],
+      'NAME must have at most 40 characters: lower-case letters',
+    ],
+    [
+      'a long name',
+      ['a'.repeat(41), '--slot', 'keys'],
+      'NAME must have at most 40 characters: lower-case letters',
+    ],
+    [
+      'the name of a plugin that is built in',
+      ['keyfile', '--slot', 'keys'],
+      'the name keyfile is already in use',
+    ],
+    ['the name of Postern', ['postern', '--slot', 'keys'], 'the name postern is already in use'],
+    [
+      "Postern's own directory",
+      ['x', '--slot', 'keys', '--dir', join(root, 'x')],
+      "cannot be inside Postern's own directory",
+    ],
   ];
   test.each(wrong)('refuses %s', (_, words, told) => {
     const before = readdirSync(elsewhere);
@@ -127,11 +147,11 @@ describe('postern plugin new', () => {
     writeFileSync(join(full, 'notes'), 'mine');
     const refused = pluginNew('notes', '--slot', 'keys', '--dir', full);
     expect(refused.status).toBe(2);
-    expect(refused.stderr).toContain('is there already, and not empty');
+    expect(refused.stderr).toContain('already exists and is not empty');
     expect(readdirSync(full)).toEqual(['notes']);
     const file = pluginNew('notes', '--slot', 'keys', '--dir', join(full, 'notes'));
     expect(file.status).toBe(2);
-    expect(file.stderr).toContain('is no directory');
+    expect(file.stderr).toContain('is not a directory');
     const empty = join(elsewhere, 'empty');
     mkdirSync(empty);
     expect(pluginNew('notes', '--slot', 'inbound', '--dir', empty).status).toBe(0);

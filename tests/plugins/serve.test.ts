@@ -51,7 +51,7 @@ test('a request that never ends keeps it from stopping for a few seconds only', 
   const begun = performance.now();
   expect(await server.stop()).toBe(0);
   expect(performance.now() - begun).toBeLessThan(7000);
-  expect(server.log()).not.toContain('stopped before all had ended');
+  expect(server.log()).not.toContain('stopped before all work was complete');
 }, 30_000);
 
 test('a second signal ends it there and then', async () => {
@@ -79,7 +79,7 @@ test('several workers serve one port; one that dies is replaced, and all go with
   // Workers of another service could listen there as well, if it did not look.
   await expect(
     startServer({ config: '[server]\nworkers = 2\n', ports: [server.httpsPort, server.httpPort] }),
-  ).rejects.toThrow(`postern: port ${server.httpsPort} is taken by another process`);
+  ).rejects.toThrow(`postern: port ${server.httpsPort} is in use by another process`);
 
   process.kill(workers[0]!, 'SIGKILL');
   const deadline = performance.now() + 10_000;
@@ -90,7 +90,7 @@ test('several workers serve one port; one that dies is replaced, and all go with
   }
   expect(now).toContain(workers[1]!);
   expect(now).not.toContain(workers[0]!);
-  expect(server.log()).toContain('a worker ended and is started again');
+  expect(server.log()).toContain('a worker exited and is being restarted');
   expect(await healthy(server)).toBe(true);
 
   expect(await server.stop()).toBe(0);
@@ -124,7 +124,7 @@ test.each([1, 2])(
     const second = Bun.spawnSync([launcher, 'serve', ...place, '--https-port', '0', '--http-port', '0']);
     expect([second.exitCode, second.stdout.toString()]).toEqual([1, '']);
     expect(second.stderr.toString()).toContain(
-      `the data directory ${data} is in use by another postern serve, at ${server.baseUrl}: stop that one first`,
+      `the data directory ${data} is in use by another postern serve, at ${server.baseUrl}: stop that process first`,
     );
     expect(server.device('pump-1').commands.est).toContain(String(server.httpsPort));
     expect(await healthy(server)).toBe(true);
@@ -172,7 +172,7 @@ describe.if(hasPostgres)('with PostgreSQL', () => {
         ]);
       }
       one.device('pump-2');
-      expect(two.cli('audit', 'verify')).toContain(': in order');
+      expect(two.cli('audit', 'verify')).toContain(': intact');
     } finally {
       await postgres.stop();
     }

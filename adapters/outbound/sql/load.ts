@@ -11,7 +11,7 @@ import type { Builder, Dialect } from './queries.ts';
  */
 export async function load(open: Builder, dialect: Dialect, snapshot: Snapshot): Promise<void> {
   if (!(await isEmpty(open, dialect))) {
-    throw new Fault('conflict', 'the database is not empty: a backup is restored into an empty one only');
+    throw new Fault('conflict', 'the database is not empty: restore a backup into an empty database');
   }
   await migrate(open, dialect, snapshot.schema);
   let table: SnapshotTable | undefined;

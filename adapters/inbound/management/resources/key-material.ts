@@ -58,7 +58,7 @@ export async function readMaterial(input: MaterialInput): Promise<KeyMaterial | 
     throw new Fault('malformed', 'this field is required', { field: 'certificate' });
   }
   const [first, ...more] = await at('certificate', () => readCertificateFile(readFile(certificate), ''));
-  if (!first) throw new Fault('malformed', 'there is no certificate in it', { field: 'certificate' });
+  if (!first) throw new Fault('malformed', 'the file contains no certificate', { field: 'certificate' });
   return {
     certificate: first,
     chain: [...more, ...(await readChain(certificateChain))],

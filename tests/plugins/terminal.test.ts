@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { progressOf } from '#plugins/cli/progress.ts';
+import { progressOf } from '#plugins/cli/terminal.ts';
 
 function output(isTTY: boolean) {
   const written: string[] = [];
