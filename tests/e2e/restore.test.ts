@@ -41,7 +41,7 @@ test('a backup is for its owner alone to read, and says nothing to anybody else'
 
 const refusals: [why: string, restore: () => ReturnType<typeof postern>, says: string][] = [
   ['a wrong passphrase', () => postern(['restore', file], 'new', 'not the passphrase'), 'wrong passphrase'],
-  ['no passphrase', () => postern(['restore', file], 'new', ''), 'no passphrase'],
+  ['no backup passphrase', () => postern(['restore', file], 'new', ''), 'no passphrase'],
   [
     'a file that is cut off',
     () => postern(['restore', damaged('cut', (b) => b.subarray(0, -1))], 'new'),
