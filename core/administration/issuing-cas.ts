@@ -3,8 +3,10 @@ import { type Resource, resource } from '../access/resource.ts';
 import { audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { linkRoots } from '../ca/root-links.ts';
+import { type CaEnding, caEndings } from '../configuration/ca-ends.ts';
 import { findIssued, type Link, linksAbove } from '../configuration/ca-lookup.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
+import { currentSettings } from '../configuration/runtime-settings.ts';
 import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -33,6 +35,8 @@ export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   links(principal: Principal, id: number): Promise<readonly Link[]>;
   /** See `caHierarchy`. */
   hierarchy(principal: Principal): Promise<readonly CaPosition[]>;
+  /** See `caEndings`: with the warning period of the settings. */
+  endings(principal: Principal): Promise<ReadonlyMap<number, CaEnding>>;
   /** See `keyStoreChoices`. */
   keyStores(principal: Principal): readonly KeyStoreChoice[];
   /** See `issuerChoices`. */
@@ -107,6 +111,11 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
       return linksAbove(await context.configuration.current(), id);
     },
     hierarchy: (principal) => caHierarchy(context, principal),
+    async endings(principal) {
+      demand(principal, 'cas.read');
+      const { caWarningDays } = await currentSettings(store);
+      return caEndings(await context.configuration.current(), clock.now(), caWarningDays);
+    },
     keyStores: (principal) => keyStoreChoices(context, principal),
     issuers: (principal) => issuerChoices(context, principal),
     async crl(principal, id) {

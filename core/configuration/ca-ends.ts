@@ -3,6 +3,9 @@ import { addDuration, parseDuration } from '../profiles/duration.ts';
 import type { Domain } from '../records/domain.ts';
 import type { Configuration, LoadedCa } from './configuration.ts';
 
+/** What is wrong with when a CA expires, in a few words. */
+export type CaEnding = 'expired' | 'expires soon' | 'shortens certificates';
+
 const day = 24 * 3_600_000;
 const mostNamed = 5;
 
@@ -15,17 +18,44 @@ export function issuingHealth(
   now: number,
   warningDays: number,
 ): Health {
-  const users = new Map<LoadedCa, Domain[]>();
-  for (const domain of configuration.domains) {
-    const ca = domain.issuingCa === null ? undefined : configuration.ca(domain.issuingCa);
-    if (ca?.record.isActive) users.set(ca, [...(users.get(ca) ?? []), domain]);
-  }
-  const warnings = [...users].flatMap(
+  const warnings = [...usersOf(configuration)].flatMap(
     ([ca, domains]) => warning(configuration, ca, domains, now, warningDays) ?? [],
   );
   if (warnings.length === 0) return { ok: true };
   const more = warnings.length > mostNamed ? `; and ${warnings.length - mostNamed} more` : '';
   return { ok: false, detail: `${warnings.slice(0, mostNamed).join('; ')}${more}` };
+}
+
+/** The active CAs about whose end there is something to say, by id. */
+export function caEndings(
+  configuration: Pick<Configuration, 'domains' | 'cas' | 'ca' | 'profile'>,
+  now: number,
+  warningDays: number,
+): ReadonlyMap<number, CaEnding> {
+  const users = usersOf(configuration);
+  return new Map(
+    configuration.cas.flatMap((ca): (readonly [number, CaEnding])[] => {
+      const { record, certificate } = ca;
+      const left = certificate.notAfter - now;
+      if (!record.isActive) return [];
+      if (left < 0) return [[record.id, 'expired']];
+      if (left < warningDays * day) return [[record.id, 'expires soon']];
+      const cut = cutProfiles(configuration, users.get(ca) ?? [], now, certificate.notAfter);
+      return cut.length > 0 ? [[record.id, 'shortens certificates']] : [];
+    }),
+  );
+}
+
+/** The active CAs that issue for domains. */
+function usersOf(
+  configuration: Pick<Configuration, 'domains' | 'ca'>,
+): ReadonlyMap<LoadedCa, readonly Domain[]> {
+  const users = new Map<LoadedCa, Domain[]>();
+  for (const domain of configuration.domains) {
+    const ca = domain.issuingCa === null ? undefined : configuration.ca(domain.issuingCa);
+    if (ca?.record.isActive) users.set(ca, [...(users.get(ca) ?? []), domain]);
+  }
+  return users;
 }
 
 function warning(

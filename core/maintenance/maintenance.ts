@@ -17,6 +17,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { UpstreamMaintenance } from '../upstream/maintain.ts';
+import { tellOfExpiringCas } from '../webhooks/ca-expiring.ts';
 import { pruneDeliveries } from '../webhooks/deliver.ts';
 import { tellOfExpiring } from '../webhooks/expiring.ts';
 
@@ -74,6 +75,7 @@ export class Maintenance {
         async () => pruneLogs(context, await currentSettings(store)),
         () => this.#anchors.anchorDue(),
         () => tellOfExpiring(context),
+        () => tellOfExpiringCas(context),
         () => pruneDeliveries(context),
         () => countFinishedDays(context),
       );

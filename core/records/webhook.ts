@@ -8,6 +8,7 @@ export const webhookEvents = [
   'certificate.revoked',
   'certificate.released',
   'certificate.expiring',
+  'ca.expiring',
   'upstream.failed',
 ] as const;
 

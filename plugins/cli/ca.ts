@@ -25,13 +25,22 @@ const caTypes = [
 
 const date = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
 
+/** Null for a certificate that cannot be read: the other CAs are listed all the same. */
+function endOf({ certificate }: IssuingCa): string | null {
+  try {
+    return date(parseCertificate(certificate).notAfter);
+  } catch {
+    return null;
+  }
+}
+
 const describeCa = (ca: IssuingCa) => ({
   id: ca.id,
   unique_name: ca.uniqueName,
   common_name: ca.commonName,
   type: caTypes[ca.type] ?? String(ca.type),
   is_active: ca.isActive,
-  not_after: date(parseCertificate(ca.certificate).notAfter),
+  not_after: endOf(ca),
   fingerprint: fingerprint(ca.certificate),
 });
 
@@ -45,24 +54,28 @@ export const caCommands: readonly Command[] = [
   {
     name: 'ca list',
     positionals: [],
-    summary: 'List the issuing CAs, with the SHA-256 fingerprints of their certificates.',
+    summary: 'List the issuing CAs, with the ends and SHA-256 fingerprints of their certificates.',
+    details:
+      'A warning is there for a CA that has expired, expires within ca_warning_days of the settings, or shortens certificates of an offered profile to its own end.',
     options: placeOptions,
     async run(invocation) {
-      const cas = await withGateway(invocation, ({ gateway, principal }) =>
-        pages<'issuingCa', IssuingCa>((query) => gateway.issuingCas.list(principal, query)),
-      );
-      const described = cas.map(describeCa);
+      const described = await withGateway(invocation, async ({ gateway, principal }) => {
+        const cas = await pages<'issuingCa', IssuingCa>((query) => gateway.issuingCas.list(principal, query));
+        const endings = await gateway.issuingCas.endings(principal);
+        return cas.map((ca) => ({ ...describeCa(ca), warning: endings.get(ca.id) ?? null }));
+      });
       if (invocation.options.json === true) printJson(described);
       else {
         printTable(
-          ['ID', 'NAME', 'COMMON NAME', 'TYPE', 'ACTIVE', 'UNTIL', 'FINGERPRINT'],
+          ['ID', 'NAME', 'COMMON NAME', 'TYPE', 'ACTIVE', 'UNTIL', 'WARNING', 'FINGERPRINT'],
           described.map((ca) => [
             ca.id,
             ca.unique_name,
             ca.common_name,
             ca.type,
             ca.is_active ? 'yes' : 'no',
-            ca.not_after,
+            ca.not_after ?? 'unreadable',
+            ca.warning ?? '',
             ca.fingerprint,
           ]),
         );

@@ -202,8 +202,11 @@ describe('certificates and CAs', () => {
     ]);
   });
 
-  test('ca list has the fingerprint of each certificate', () => {
+  test('ca list has the fingerprint and the end of each certificate', () => {
     const cas = json('ca', 'list');
+    expect(run('ca', 'list').stdout).toMatch(/UNTIL +WARNING +FINGERPRINT/);
+    for (const one of cas)
+      expect(one).toMatchObject({ not_after: expect.stringMatching(/^20/), warning: null });
     for (const { id, fingerprint } of cas) {
       const { certificates } = json('ca', 'export', String(id));
       const certificate = new X509Certificate(certificates[0]);

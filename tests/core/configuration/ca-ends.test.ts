@@ -15,6 +15,8 @@ test('health warns of an issuing CA that shortens certificates or is about to ex
   const ca = await create('short', 'P1Y6M');
   await gateway.domains.update(admin, 1, { issuingCa: ca.id });
   // domain_credential is valid for two years.
+  const warnings = async () => Object.fromEntries(await gateway.issuingCas.endings(admin));
+  expect(await warnings()).toEqual({ [ca.id]: 'shortens certificates' });
   const shortened = await issuing();
   expect(shortened?.ok).toBe(false);
   expect(shortened?.detail).toMatch(
@@ -26,6 +28,7 @@ test('health warns of an issuing CA that shortens certificates or is about to ex
   expect(await issuing()).toEqual({ ok: true });
   clock.advance(4 * 365 * day - 170 * day);
   expect((await issuing())?.detail).toContain('expires on');
+  expect(await warnings()).toMatchObject({ [ca.id]: 'expired', [long.id]: 'expires soon' });
   await gateway.settings.change(admin, { caWarningDays: 100 });
   expect(await issuing()).toEqual({ ok: true });
 

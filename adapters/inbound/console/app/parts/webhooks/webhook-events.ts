@@ -9,6 +9,7 @@ const english = {
   'certificate.revoked': 'a certificate that was revoked',
   'certificate.released': 'a certificate whose hold was lifted',
   'certificate.expiring': 'a certificate that ends soon',
+  'ca.expiring': 'an issuing CA that expires soon',
   'upstream.failed': 'a CA elsewhere that failed',
 } as const;
 
@@ -26,5 +27,6 @@ export const eventTitle = messages(english, {
   'certificate.revoked': 'ein gesperrtes Zertifikat',
   'certificate.released': 'ein nicht mehr ausgesetztes Zertifikat',
   'certificate.expiring': 'ein bald ablaufendes Zertifikat',
+  'ca.expiring': 'eine bald ablaufende ausstellende CA',
   'upstream.failed': 'eine vorgelagerte Stelle, die scheiterte',
 });
