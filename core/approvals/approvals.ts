@@ -77,17 +77,21 @@ export function approvals(context: Dependencies): Approvals {
     const { actor } = principal;
     const approver = accountKey(actor);
     // Those that count have to be told apart.
-    if (approver === undefined) throw new Fault('forbidden', 'only users and service accounts decide');
+    if (approver === undefined)
+      throw new Fault('forbidden', 'only users and service accounts can decide on approvals');
     const configuration = await context.configuration.current();
     // Of two who decide at the same moment each one counts.
     await retried(async () => {
       const approval = await find(id);
       const seen = [requestDigest ?? approval.requestDigest, outcomeDigest ?? approval.outcomeDigest];
       if (seen[0] !== approval.requestDigest || seen[1] !== approval.outcomeDigest) {
-        throw new Fault('conflict', 'this is another request, or another outcome, than was seen');
+        throw new Fault(
+          'conflict',
+          'the request or its outcome has changed since you read it: read it again before you decide',
+        );
       }
       if (approver === approval.requester) {
-        throw new Fault('forbidden', 'nobody decides on a request of their own');
+        throw new Fault('forbidden', 'you cannot decide on your own request');
       }
       if (verdict === 'approved' && (await isCustodian(store, approver, approval))) {
         const device = JSON.stringify(approval.deviceName ?? '');
@@ -98,7 +102,8 @@ export function approvals(context: Dependencies): Approvals {
       }
       const state =
         approval.state === 'waiting' && clock.now() >= approval.expiresAt ? 'expired' : approval.state;
-      if (state !== 'waiting') throw new Fault('conflict', `it waits for nobody any more: it is ${state}`);
+      if (state !== 'waiting')
+        throw new Fault('conflict', `the approval is no longer pending: it is ${state}`);
       const writes = verdict === 'approved' ? approvedWrites : rejectedWrites;
       const values = {
         createdAt: clock.now(),
@@ -115,7 +120,7 @@ export function approvals(context: Dependencies): Approvals {
         ]);
       } catch (error) {
         if (error instanceof Fault && error.field !== undefined) {
-          throw new Fault('conflict', 'this account has decided already', { cause: error });
+          throw new Fault('conflict', 'this account has already decided on the approval', { cause: error });
         }
         throw error;
       }

@@ -53,14 +53,14 @@ export function policyOn(
 ): ApprovalPolicy | undefined {
   const policy = ruleFor(policies, matter);
   if (policy?.decision === 'deny') {
-    throw new Fault('forbidden', `the approval policy ${policy.uniqueName} does not allow this`);
+    throw new Fault('forbidden', `the approval policy "${policy.uniqueName}" denies this request`);
   }
   return policy?.decision === 'automatic' ? undefined : policy;
 }
 
 /**
  * Requests an approval, if a policy demands one; otherwise `request` is not called. The same request joins the approval that it
- * opened earlier, at any instance. Faults: forbidden (the request has been rejected), tooManyRequests when too many requests of one
+ * opened earlier, at any instance. Faults: forbidden (an approver has rejected the request), tooManyRequests when too many requests of one
  * device are pending, those of the request.
  */
 export async function requestApproval(
@@ -101,10 +101,10 @@ async function joinOrOpen(
       }
       return found.state === 'granted' ? { kind: 'cleared', approval: found } : deferral(context, found);
     case 'rejected':
-      if (!late) throw new Fault('forbidden', 'the request has been rejected');
+      if (!late) throw new Fault('forbidden', 'an approver has rejected the request');
       break;
     case 'expired':
-      if (petition.goesOn) throw new Fault('forbidden', 'nobody has decided on the request in time');
+      if (petition.goesOn) throw new Fault('forbidden', 'the request expired before it was approved');
       break;
     case 'issued': {
       const certificate =
@@ -172,7 +172,7 @@ async function demandFew(
     : { field: 'requester', is: 'equal', value: requester };
   const where = [whose, { field: 'state', is: 'equal', value: 'waiting' } as const];
   if ((await store.count('approval', where, mostWaiting)) >= mostWaiting) {
-    throw new Fault('tooManyRequests', 'too many requests of this device wait for approval', {
+    throw new Fault('tooManyRequests', 'too many requests of this device are pending approval', {
       retryAfter: longestPause,
     });
   }

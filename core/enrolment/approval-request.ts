@@ -12,7 +12,7 @@ import { formatDistinguishedName } from '../x509/name.ts';
 
 /** What differs between the kinds of requester. */
 export interface ApprovalOptions extends Pick<ApprovalRequest, 'request' | 'goesOn'> {
-  /** The requester has its answer from elsewhere, or means another certificate when it asks again. */
+  /** A repeated request gets its response from elsewhere, or is a request for another certificate. */
   readonly remembers: boolean;
 }
 
@@ -20,15 +20,15 @@ interface ApprovalRequestInput extends ApprovalOptions, Pick<ApprovalRequest, 'a
   readonly identity: RequestIdentity;
   readonly requested: ProfileRequest;
   readonly ca: LoadedCa;
-  /** What the profile makes of the request at a moment. */
+  /** What the profile makes of the request at the given time. */
   outcomeAt(now: number): ProfileOutcome;
-  /** Nobody is asked about what could not be issued. Faults: see `prepare`. */
+  /** Checks that the certificate could be issued, before anybody has to approve it. Faults: see `prepare`. */
   rehearse(outcome: ProfileOutcome): void;
 }
 
-/** The wish for a certificate, as those see it who decide on it. */
-export function approvalRequestFor(wish: ApprovalRequestInput): ApprovalRequest {
-  const { identity, actor, request, goesOn, requested, ca, outcomeAt } = wish;
+/** The request for a certificate in the form that approvers see. */
+export function approvalRequestFor(input: ApprovalRequestInput): ApprovalRequest {
+  const { identity, actor, request, goesOn, requested, ca, outcomeAt } = input;
   const isKeyMadeHere = typeof identity.key === 'string';
   return {
     digest: requestDigest(identity),
@@ -39,31 +39,31 @@ export function approvalRequestFor(wish: ApprovalRequestInput): ApprovalRequest 
     outcomeDigest: (now) => outcomeDigest(ca, outcomeAt(now)),
     content: (now) => {
       const outcome = outcomeAt(now);
-      wish.rehearse(outcome);
+      input.rehearse(outcome);
       return { kind: 'certificate', certificate: certificateContent(requested, outcome, ca) };
     },
     goesOn,
-    // A key that was made here is given once.
-    forgetful: !wish.remembers && !isKeyMadeHere,
+    // A key that was made here is handed out only once.
+    forgetful: !input.remembers && !isKeyMadeHere,
   };
 }
 
 interface RevocationApprovalInput extends Pick<ApprovalRequest, 'requester' | 'actor'> {
-  readonly matter: PolicyContext;
+  readonly policyContext: PolicyContext;
   readonly record: StoredCertificate;
   readonly entry: Revocation;
   readonly exchange: Exchange;
 }
 
-/** The wish to revoke a certificate, put it on hold or release it. Nothing but itself comes of it. */
-export function revocationApprovalRequest(wish: RevocationApprovalInput): ApprovalRequest {
-  const { requester, actor, matter, record, entry, exchange } = wish;
+/** The request to revoke a certificate, put it on hold or release it, in the form that approvers see. */
+export function revocationApprovalRequest(input: RevocationApprovalInput): ApprovalRequest {
+  const { requester, actor, policyContext, record, entry, exchange } = input;
   const { id: certificate, subject, serialNumber } = record;
   const { reason } = entry;
   const invalidityDate = entry.invalidityDate ?? null;
   const digest = revocationDigest({
     requester,
-    protocol: matter.protocol,
+    protocol: policyContext.protocol,
     certificate,
     reason,
     invalidityDate,

@@ -5,8 +5,8 @@ import type { Requester } from '../requester/requester.ts';
 import { commonName, type Name } from '../x509/name.ts';
 
 /**
- * The device that a registration authority speaks for: the one of its own domain that the common name of the requested subject
- * names. Faults: forbidden.
+ * Finds the device that a registration authority requests a certificate for: the device in the registration authority's domain
+ * whose name is the common name of the requested subject. Faults: forbidden.
  */
 export async function namedDevice(
   { store }: Pick<Ports, 'store'>,
@@ -16,7 +16,7 @@ export async function namedDevice(
   const name = commonName(subject);
   const device = name === undefined ? undefined : await store.find('device', { commonName: name });
   if (device?.domain !== domain.id) {
-    throw new Fault('forbidden', 'the common name of the subject names no device of this domain');
+    throw new Fault('forbidden', 'the common name in the subject is not the name of a device in this domain');
   }
   return device;
 }

@@ -21,7 +21,7 @@ export type MadeKey =
   | { readonly request: VerifiedRequest; readonly privateKey: Uint8Array }
   | { readonly request: VerifiedRequest; readonly key: KeyReference };
 
-/** What kind of key a request wants to be made for it. */
+/** A request for a key that is made here: the type of the key, and what its certificate is to contain. */
 export interface WantedKey {
   readonly subject: Name;
   readonly extensions: readonly Extension[];
@@ -29,8 +29,8 @@ export interface WantedKey {
   readonly challengePassword?: string | undefined;
 }
 
-/** What a profile can be asked about before there is the key. */
-export const unmade = ({ subject, extensions, type }: WantedKey): ProfileRequest => ({
+/** The request as far as a profile can check it before the key is made. */
+export const requestWithoutKey = ({ subject, extensions, type }: WantedKey): ProfileRequest => ({
   subject,
   extensions,
   subjectAltNames: subjectAltNamesOf({ extensions }),
@@ -39,10 +39,10 @@ export const unmade = ({ subject, extensions, type }: WantedKey): ProfileRequest
 
 const none = new Uint8Array(0);
 
-/** RSA keys in a request for a new one say no size. */
+/** A request for a new RSA key names no size. */
 const rsaKey = 'rsa-3072';
 
-/** AlgorithmIdentifier's OIDs, with the curve's for EC, of the keys that are made. */
+/** The types of key that are made here, by the OID of their AlgorithmIdentifier, or of the curve for EC. */
 const keyTypes: Readonly<Record<string, KeyType>> = {
   [oid.rsaEncryption]: rsaKey,
   [oid.p256]: 'p-256',
@@ -55,15 +55,15 @@ const keyTypes: Readonly<Record<string, KeyType>> = {
 };
 
 /**
- * RFC 9483 §4.1.6: the template has no public key, or one without octets, whose algorithm says what is wanted. Undefined when it
- * has a key. Faults: malformed, badAlgorithm.
+ * Reads the request for a key from a CRMF template (RFC 9483 §4.1.6), which has no public key, or one without octets whose
+ * algorithm names the type. Returns undefined for a template with a key. Faults: malformed, badAlgorithm.
  */
-export function wantedKey({ template, proof }: CertReqMsg): WantedKey | undefined {
+export function wantedKeyOfCrmf({ template, proof }: CertReqMsg): WantedKey | undefined {
   const { subject = emptyName, extensions, spki } = template;
   if (hasPublicKey(template)) return undefined;
   const type = spki ? wantedKeyType(spki) : 'p-256';
   if (proof.kind !== 'none')
-    throw new Fault('badProof', 'nobody can prove to possess a key that is not made yet');
+    throw new Fault('badProof', 'a request for a server-generated key cannot contain a proof of possession');
   return { subject, extensions, type };
 }
 
@@ -73,19 +73,23 @@ const wantedKeyType = (spki: Uint8Array): KeyType =>
 function readKeyType(algorithm: DerReader): KeyType {
   const which = algorithm.oid();
   const type = keyTypes[which === oid.ecPublicKey ? algorithm.oid() : which];
-  if (!type) throw new Fault('badAlgorithm', 'keys of this kind are not made here');
+  if (!type) throw new Fault('badAlgorithm', 'server-side key generation does not support this type of key');
   return type;
 }
 
 /**
- * RFC 7030 §4.4.1: a PKCS#10 request whose signature says nothing, and whose key nothing but what kind is wanted. Refused when it asks for
- * the private key to be encrypted beside TLS, which is not done here (§4.4.1.1, §4.4.1.2). Faults: malformed, badCsr, badAlgorithm.
+ * Reads the request for a key from a PKCS#10 request (RFC 7030 §4.4.1), whose signature is ignored and whose public key only names
+ * the type. A request for further encryption of the private key is rejected (§4.4.1.1, §4.4.1.2), because it is not supported.
+ * Faults: malformed, badCsr, badAlgorithm.
  */
-export function wantedInstead(der: Uint8Array): WantedKey {
+export function wantedKeyOfPkcs10(der: Uint8Array): WantedKey {
   const { subject, extensions, spki, challengePassword, attributeTypes } = readUnproven(der);
   if (attributeTypes.includes(oid.changeSubjectName)) throw new Fault('badCsr', onlyRenewals);
   if (encryption.some((type) => attributeTypes.includes(type))) {
-    throw new Fault('badCsr', 'private keys are protected by TLS alone, and not encrypted beside it');
+    throw new Fault(
+      'badCsr',
+      'private keys are protected by TLS alone: further encryption of the key is not supported',
+    );
   }
   const type = wantedKeyType(spki);
   return { subject, extensions, type, challengePassword };

@@ -3,8 +3,8 @@ import { Fault } from '../fault.ts';
 import type { EnrolmentRequest } from '../issuance/enrolment-request.ts';
 
 /**
- * Links the request to the TLS connection that it came by (RFC 7030 §3.5): a challengePassword holds the channel binding of that
- * connection in base64. Without one there is nothing to check. Faults: badProof.
+ * Checks that the request was made for this TLS connection (RFC 7030 §3.5): the challengePassword, if there is one, contains the
+ * channel binding of the connection in base64. Faults: badProof.
  */
 export function demandChannelBinding(
   { channelBinding }: EnrolmentRequest,

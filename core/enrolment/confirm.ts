@@ -24,11 +24,11 @@ import { parseCertificate } from '../x509/certificate.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>, WithCircuits {}
 
-/** What a sender says of the certificate that it was given, or of the request that it takes back. */
+/** The sender accepts or rejects the certificate that it received, or withdraws its pending request. */
 export interface Confirmation {
   readonly exchange: ExchangeWithResponse<void>;
   readonly accepted: boolean;
-  /** The hash of the certificate that is meant, and by which function where the sender says so; needed to accept. */
+  /** The hash of the certificate, and its hash function if the sender names one; required to accept. */
   readonly certHash?: Uint8Array | undefined;
   readonly hash?: HashName | undefined;
 }
@@ -42,20 +42,20 @@ export async function confirm(
 ): Promise<void> {
   const { configuration } = requester;
   const transaction = exchange.follows;
-  if (!transaction) throw new Fault('conflict', 'there is nothing to be confirmed');
+  if (!transaction) throw new Fault('conflict', 'there is no transaction to confirm');
   demandOpener(requester, exchange);
-  const waits = transaction.state === 'waiting';
-  if (!waits && (accepted || transaction.state !== 'pending')) {
-    throw new Fault('conflict', `nothing waits for a confirmation: the transaction is ${transaction.state}`);
+  const isExpected = transaction.state === 'waiting';
+  if (!isExpected && (accepted || transaction.state !== 'pending')) {
+    throw new Fault('conflict', `the transaction expects no confirmation: it is ${transaction.state}`);
   }
-  // The certificate is as good as revoked, by whoever looks through what is overdue.
-  if (waits && accepted && context.clock.now() > transaction.expiresAt) {
-    throw new Fault('conflict', 'the time for the confirmation is over: the certificate is being revoked');
+  // `expireTransactions` revokes the certificate, at any instance and at any moment now.
+  if (isExpected && accepted && context.clock.now() > transaction.expiresAt) {
+    throw new Fault('conflict', 'the confirmation is too late: the certificate is being revoked');
   }
   const { certificate: id } = transaction;
   const record = id === null ? undefined : await context.store.get('certificate', id);
   if (accepted && !(record && certHash && sameBytes(certHash, certificateHash(record.der, hashName)))) {
-    throw new Fault('badProof', 'the hash is not that of the certificate');
+    throw new Fault('badProof', 'the hash does not match the certificate');
   }
   const answer = await exchange.answer();
   const progress = { state: accepted ? 'done' : 'rejected', lasts: memory, certificate: id } as const;
@@ -70,7 +70,7 @@ export async function confirm(
     audit(context, actor, event),
   ];
   const revoked = !accepted && record && (record.status === 'good' || record.status === 'hold');
-  // Nobody will use it: the sender has no use for it, or does not take it for its own.
+  // A certificate that its requester rejects is revoked, because nobody will use it.
   if (revoked) {
     writes.push(
       ...revocationWrites(context, configuration, actor, record, { reason: 'cessationOfOperation' }),
@@ -88,8 +88,8 @@ export async function confirm(
 }
 
 /**
- * RFC 9810 §5.3.18: with the hash function of the certificate's signature, unless another is named; where the scheme hashes by
- * itself, with SHA-512 (RFC 9481 §3.3 for Ed25519; ML-DSA alike).
+ * The certHash of RFC 9810 §5.3.18, by the hash function of the certificate's signature unless the sender names another. For
+ * signature schemes that hash by themselves, it is SHA-512 (RFC 9481 §3.3 for Ed25519; ML-DSA in the same way).
  */
 function certificateHash(der: Uint8Array, named: HashName | undefined): Uint8Array {
   return hash(named ?? usualHash(parseCertificate(der).signatureAlgorithm), der, 'buffer');

@@ -53,15 +53,15 @@ async function recordFailure(
 ): Promise<void> {
   const unrecorded = context.refusals.take(requesterKey(requester));
   if (unrecorded === undefined) return;
-  const ours = code === 'internal' || code === 'unavailable';
-  const said = { protocol: requester.target.protocol, code, reason: brief(detail) };
+  const isOurs = code === 'internal' || code === 'unavailable';
+  const facts = { protocol: requester.target.protocol, code, reason: brief(detail) };
   await recordRefusal(
     context,
     audit(context, requesterActor(requester), {
       action: operation === 'renew' ? 'enrolment.renew' : 'enrolment.enrol',
       object: `domain:${requester.domain.uniqueName}`,
-      outcome: ours ? 'failed' : 'refused',
-      detail: { ...said, ...(unrecorded > 0 && { unrecorded }) },
+      outcome: isOurs ? 'failed' : 'refused',
+      detail: { ...facts, ...(unrecorded > 0 && { unrecorded }) },
     }),
   );
 }
@@ -77,7 +77,7 @@ async function planAndIssue(
   const { exchange } = ask;
   if (given) {
     demandSame(given, requester, plan.profile, plan.requested, evaluation.outcome, exchange);
-    return recorded(context, requester, exchange, given, givenAgain(plan, given));
+    return recordRepeated(context, requester, exchange, given, repeatedIssuance(plan, given));
   }
   const clearance = await clear(context, evaluation, {
     request: ask.request,
@@ -87,7 +87,7 @@ async function planAndIssue(
   if (clearance.kind === 'pending') return clearance;
   if (clearance.kind === 'given') {
     await context.store.confirm?.();
-    return givenAgain(plan, clearance.certificate);
+    return repeatedIssuance(plan, clearance.certificate);
   }
   const { approval } = clearance;
   try {
@@ -114,15 +114,18 @@ async function planAndIssue(
   return planAndIssue(context, requester, ask);
 }
 
-function givenAgain({ configuration, ca, requested }: RequesterPlan, given: StoredCertificate): Issuance {
+function repeatedIssuance(
+  { configuration, ca, requested }: RequesterPlan,
+  given: StoredCertificate,
+): Issuance {
   const { der: certificate } = given;
   const { chain } = configuration.ca(given.ca) ?? ca;
   const modified = !isAsRequested(requested, parseCertificate(certificate));
   return { kind: 'issued', certificate, chain, modified };
 }
 
-/** What is given again, in the exchange that it is asked for in. Faults: conflict, when it has been revoked meanwhile. */
-async function recorded(
+/** Records the repeated response in its exchange. Faults: conflict when the certificate was revoked in the meantime. */
+async function recordRepeated(
   context: Pick<Ports, 'clock' | 'store'>,
   requester: Requester,
   exchange: IssuanceExchange | undefined,
@@ -135,7 +138,7 @@ async function recorded(
   }
   await context.store.commit([
     { op: 'require', kind: 'certificate', id, where: { status: 'good' }, as: issuedCertificate },
-    ...(await answered(context, requester, exchange, issuance, false)),
+    ...(await exchangeWrites(context, requester, exchange, issuance, false)),
   ]);
   return issuance;
 }
@@ -165,19 +168,22 @@ async function companions(
   const onboarded = plan.onboards ? await onboardedWrites(context, requester, device, exchange) : [];
   if (!exchange) return onboarded;
   const issuance = issuanceOf(plan, made, der, ca.chain);
-  return [...onboarded, ...(await answered(context, requester, exchange, issuance, ca.record.key !== null))];
+  return [
+    ...onboarded,
+    ...(await exchangeWrites(context, requester, exchange, issuance, ca.record.key !== null)),
+  ];
 }
 
 /**
- * The exchange as it is recorded with the certificate. What `lasts` is the chain: that of a CA
- * upstream may be another one when the answer is given again, so it is kept with it.
+ * The write that records the exchange with its response. `chainLasts`: the chain can be added again when the response is repeated.
+ * The chain of an upstream CA may have changed by then, so it is stored with the response.
  */
-async function answered(
+async function exchangeWrites(
   context: Pick<Ports, 'clock'>,
   requester: Requester,
   exchange: IssuanceExchange,
   issuance: Issuance,
-  lasts: boolean,
+  chainLasts: boolean,
 ): Promise<readonly Write[]> {
   const { confirmWithin } = exchange;
   const answer = await exchange.answer(issuance);
@@ -186,11 +192,11 @@ async function answered(
     lasts: confirmWithin ?? memory,
     certificate: issuedCertificate,
   } as const;
-  const recorded = lasts ? answer : { ...answer, kept: undefined };
-  return [exchangeWrite(context, requester, exchange, recorded, progress)];
+  const stored = chainLasts ? answer : { ...answer, kept: undefined };
+  return [exchangeWrite(context, requester, exchange, stored, progress)];
 }
 
-/** Whether nothing that was asked for is missing or other. */
+/** Whether the certificate contains everything that was requested, unchanged. */
 function isAsRequested(
   request: ProfileRequest,
   outcome: Pick<Certificate, 'subject' | 'extensions'>,

@@ -4,10 +4,10 @@ import { domainCredentialProfile } from '../requester/admit.ts';
 import type { CredentialKind, Requester } from '../requester/requester.ts';
 import type { Renewed } from './renewed.ts';
 
-/** `onBehalf`: a certificate for a device that the request names. */
+/** What a requester may get. `onBehalf`: a certificate for a device that the request names. */
 export type Entitlement = 'certificate' | 'onBehalf' | 'renewal' | 'nothing';
 
-/** What each kind of credential entitles to: the one table, for all protocols. */
+/** What each kind of credential entitles its holder to, over every protocol. */
 export const entitlements: Record<
   CredentialKind,
   (
@@ -17,17 +17,17 @@ export const entitlements: Record<
     renewed: Renewed | undefined,
   ) => Entitlement
 > = {
-  // A secret stands for a device that has no certificate yet; it renews nothing.
+  // A shared secret is for a device without a certificate, so it cannot renew one.
   password: (_requester, ask) => (ask.operation === 'enrol' ? 'certificate' : 'nothing'),
-  // For onboarding, and for nothing else.
+  // An IDevID is for onboarding only.
   idevid: (_requester, ask, profile) =>
     ask.operation === 'enrol' && isDomainCredential(profile) ? 'certificate' : 'nothing',
-  // A second domain credential is a renewal of the first, whatever the operation is called.
+  // A second domain credential renews the first, even when it is requested as a new one.
   domainCredential: (_requester, ask, profile, renewed) =>
     isOwnProfile(renewed, profile) ? 'renewal' : ask.operation === 'enrol' ? 'certificate' : 'nothing',
   issuedCertificate: (_requester, ask, profile, renewed) =>
     ask.operation === 'renew' && isOwnProfile(renewed, profile) ? 'renewal' : 'nothing',
-  // For the devices of its domain; its own certificate too it only renews.
+  // A registration authority enrols devices of its domain. Its own certificate it can only renew.
   registrationAuthority: (_requester, ask, profile, renewed) =>
     ask.operation === 'enrol' ? 'onBehalf' : isOwnProfile(renewed, profile) ? 'renewal' : 'nothing',
 };

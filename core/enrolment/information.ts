@@ -16,28 +16,28 @@ import { formatDistinguishedName, type Name } from '../x509/name.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration, WithSettings {}
 
-/** A CRL, by what certificates say of it. */
+/** Names a CRL by its issuer or by its distribution points. */
 export interface WantedCrl {
   readonly issuers: readonly Name[];
   /** Distribution points. */
   readonly uris: readonly string[];
-  /** Of the one that is there already, milliseconds since 1970. */
+  /** thisUpdate of the CRL that the requester already has, ms since 1970. */
   readonly thisUpdate: number | undefined;
 }
 
-/** Octets: a message is encoded and protected in one piece, while every other request waits. */
+/** In octets. A message is encoded and protected in one piece, which delays every other request. */
 const longestCrl = 4 * 2 ** 20;
 
-/** What enrolment protocols tell those that they know. Everything in DER. */
+/** Information that enrolment protocols offer to admitted requesters. All of it is DER. */
 export interface Information {
   /**
-   * The root that takes the place of `root`, one of ours: its new key, also before that is in use, or else the root that the requester's
-   * domain has now; undefined when there is none.
+   * Returns the root that replaces `root`, which is one of ours: its new key, even before that is in use, or else the present root of
+   * the requester's domain. Returns undefined when there is none.
    */
   newerRoot(requester: Requester, root: Uint8Array): Promise<RootUpdate | undefined>;
-  /** The CRL of the domain's CA, where there is one. Faults: unsupported for one that is too long for a message. */
+  /** Returns the CRL of the domain's CA, if there is one. Faults: unsupported for a CRL that is too large for a message. */
   currentCrl(requester: Requester): Promise<Uint8Array | undefined>;
-  /** Those CRLs of our CAs that are wanted and newer than what is there. Faults: as above. */
+  /** Returns the wanted CRLs that are newer than the requester's. Faults: unsupported for one that is too large. */
   newerCrls(wanted: readonly WantedCrl[]): Promise<readonly Uint8Array[]>;
   /** Faults: notFound, forbidden (the profile). */
   expectedRequest(requester: Requester): Promise<ExpectedRequest>;
@@ -49,7 +49,7 @@ export function information(context: Dependencies, crls: Crls): Information {
     if (found && found.crl.length > longestCrl) {
       throw new Fault(
         'unsupported',
-        `the CRL has more than ${longestCrl / 2 ** 20} MiB, too long for a message`,
+        `the CRL is larger than ${longestCrl / 2 ** 20} MiB, which is too large for a message`,
         {
           hint: `download it from ${publicUrls(context.settings, ca.record.id).crl}`,
         },
@@ -76,10 +76,10 @@ export function information(context: Dependencies, crls: Crls): Information {
           if (found.has(ca)) continue;
           found.add(ca);
           const stored = await newest(ca);
-          // X.509 knows whole seconds only.
+          // Times in X.509 have whole seconds.
           const since = crl.thisUpdate ?? Number.NEGATIVE_INFINITY;
           const isNewer = stored && Math.floor(stored.thisUpdate / 1000) * 1000 > since;
-          // CAs of one name and key share one.
+          // CAs with the same name and key share one CRL.
           if (isNewer && !result.some((other) => sameBytes(other, stored.crl))) result.push(stored.crl);
         }
       }

@@ -10,9 +10,9 @@ import { oid } from '../x509/oids.ts';
 import type { Renewed } from './renewed.ts';
 
 export const onlyRenewals =
-  'ChangeSubjectName is for renewals: a new certificate gets the names that its request has';
+  'ChangeSubjectName is allowed only in renewals: a new certificate gets the names in its request';
 
-/** The request as if it had the new names. */
+/** Returns the request with the new names in place of the old ones. */
 export function renamed(request: ProfileRequest, change: NameChange): ProfileRequest {
   const { subject = request.subject, subjectAltNames } = change;
   const { publicKey, extensions } = request;
@@ -22,7 +22,7 @@ export function renamed(request: ProfileRequest, change: NameChange): ProfileReq
   return { subject, publicKey, subjectAltNames, extensions: [...others, own] };
 }
 
-/** The certificate has the new names, and the old ones where no others are asked for. Faults: forbidden. */
+/** Checks that the profile issues exactly the new names, and keeps those that do not change. Faults: forbidden. */
 export function demandChange(
   { subject, subjectAltNames }: NameChange,
   { certificate }: Renewed,

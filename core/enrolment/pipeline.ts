@@ -34,7 +34,7 @@ export interface PipelineDependencies
 export interface Evaluation<P extends IssuancePlan = IssuancePlan> {
   readonly plan: P;
   readonly outcome: ProfileOutcome;
-  readonly matter: PolicyContext;
+  readonly policyContext: PolicyContext;
   /** The policy by which people have to approve; undefined: nobody has to. */
   readonly policy: ApprovalPolicy | undefined;
 }
@@ -51,18 +51,18 @@ export async function evaluate<P extends IssuancePlan>(
   if (examined) await examined;
   const outcome = plannedOutcome(context, plan);
   const { operation, protocol, domain, profile, device } = plan;
-  const matter = { operation, protocol, domain, profile: profile.record, device };
-  return { plan, outcome, matter, policy: policyOn(plan.configuration, matter) };
+  const policyContext = { operation, protocol, domain, profile: profile.record, device };
+  return { plan, outcome, policyContext, policy: policyOn(plan.configuration, policyContext) };
 }
 
 /** Requests the approval that the policy demands. Faults: those of `requestApproval`. */
 export function clear(
   context: PipelineDependencies,
-  { plan, matter, policy }: Evaluation,
+  { plan, policyContext, policy }: Evaluation,
   options: ApprovalOptions,
 ): Promise<Clearance> {
   const { configuration, ca, proven, requested, actor } = plan;
-  return requestApproval(context, configuration, policy, matter, () =>
+  return requestApproval(context, configuration, policy, policyContext, () =>
     approvalRequestFor({
       ...options,
       identity: identityOf(plan),

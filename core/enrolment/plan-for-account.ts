@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Domain } from '../records/domain.ts';
-import { unmade } from './central-key.ts';
+import { requestWithoutKey } from './central-key.ts';
 import type { IssuancePlan, Proven } from './plan.ts';
 
 /** Which domain and profile an account chose, by their ids. */
@@ -45,7 +45,7 @@ export function planForAccount(
     ignoresName: false,
     renewed: undefined,
     proven,
-    requested: proven.request ?? unmade(proven.wanted),
+    requested: proven.request ?? requestWithoutKey(proven.wanted),
     keepsKey: true,
   };
 }

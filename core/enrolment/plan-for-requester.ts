@@ -14,7 +14,7 @@ import type { Requester } from '../requester/requester.ts';
 import { commonName } from '../x509/name.ts';
 import { verifyParsed, verifyPkcs10 } from '../x509/request.ts';
 import { namedDevice } from './behalf.ts';
-import { unmade, type WantedKey, wantedInstead, wantedKey } from './central-key.ts';
+import { requestWithoutKey, type WantedKey, wantedKeyOfCrmf, wantedKeyOfPkcs10 } from './central-key.ts';
 import { demandChannelBinding } from './channel-binding.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
 import { onlyRenewals, renamed } from './name-change.ts';
@@ -44,14 +44,14 @@ export async function planForRequester(
   const profile = profileFor(configuration, requester, ask, renewed);
   const entitlement = entitlements[requester.credential](requester, ask, profile, renewed);
   if (entitlement === 'nothing') {
-    throw new Fault('forbidden', 'these credentials do not entitle to a certificate of this profile');
+    throw new Fault('forbidden', 'these credentials do not permit a certificate of this profile');
   }
   const given = onboarding ? await onboardedWith(context, requester) : undefined;
   const proven = verified(requester, ask);
   demandChannelBinding(ask, (proven.request ?? proven.wanted).challengePassword);
   const change = proven.request?.nameChange;
   if (change && entitlement !== 'renewal') throw new Fault('badCsr', onlyRenewals);
-  const unchanged = proven.request ?? unmade(proven.wanted);
+  const unchanged = proven.request ?? requestWithoutKey(proven.wanted);
   const requested = change ? renamed(unchanged, change) : unchanged;
   const found = deviceFor(context, requester, entitlement, requested, renewed);
   const device = found instanceof Promise ? await found : found;
@@ -104,8 +104,8 @@ function verified({ credential }: Requester, { request }: EnrolmentRequest): Pro
 }
 
 function wantedOf(request: ReceivedRequest): WantedKey | undefined {
-  if (request.kind === 'crmf') return wantedKey(request);
-  return request.keyMadeHere ? wantedInstead(request.der) : undefined;
+  if (request.kind === 'crmf') return wantedKeyOfCrmf(request);
+  return request.keyMadeHere ? wantedKeyOfPkcs10(request.der) : undefined;
 }
 
 /** The profile of the path; without one that of the certificate to be renewed, else the domain credential's. */

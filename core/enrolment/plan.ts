@@ -110,10 +110,10 @@ function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome):
   if (!renewed) throw new Fault('forbidden', 'a renewal needs the certificate that it renews');
   const { certificate } = renewed;
   if (!sameName(certificate.subject, outcome.subject)) {
-    throw new Fault('badCsr', 'the subject is not that of the certificate to be renewed');
+    throw new Fault('badCsr', 'the subject differs from that of the certificate to be renewed');
   }
   if (!sameGeneralNames(subjectAltNamesOf(certificate), subjectAltNamesOf(outcome))) {
-    throw new Fault('badCsr', 'the subjectAltName is not that of the certificate to be renewed');
+    throw new Fault('badCsr', 'the subjectAltName differs from that of the certificate to be renewed');
   }
 }
 

@@ -28,15 +28,15 @@ interface Dependencies
 export interface PreviewInput {
   /** PKCS#10, DER. */
   readonly csr: Uint8Array;
-  /** For which device it would be; without one, for the name in the request, as an administrator may ask for a certificate. */
+  /** The device that the certificate would be for. Without one, the name in the request counts, as for an administrator's request. */
   readonly device?: number;
   /** Default: the device's domain, or else the default domain. */
   readonly domain?: number;
-  /** Rules that are not stored, in place of those of the profile. */
+  /** Unsaved rules that replace those of the profile. */
   readonly rules?: unknown;
 }
 
-/** What would say no. */
+/** The check that would reject the request. */
 export type Objector =
   | 'rules'
   | 'domain'
@@ -50,33 +50,33 @@ export type Objector =
 export interface Objection {
   readonly by: Objector;
   readonly code: Fault['code'];
-  /** Of the rules a JSON pointer, of the profile `subject.CN`, else null. */
+  /** A JSON pointer into the rules, or a field of the profile such as `subject.CN`, or null. */
   readonly where: string | null;
   readonly detail: string;
 }
 
-/** What would come of a request. Nothing of it is kept. */
+/** The certificate that a request would result in. Nothing of it is stored. */
 export interface Preview {
   /** Undefined for rules that belong to no stored profile. */
   readonly profile: { readonly id: number; readonly uniqueName: string } | undefined;
   readonly domain: Domain;
-  /** By which names paths find the profile in the domain. */
+  /** The names of the profile in enrolment URLs of the domain. */
   readonly offeredAs: readonly string[];
   readonly device: Device | undefined;
   readonly issuingCa: LoadedCa['record'] | undefined;
   readonly securityLevel: SecurityLevel;
-  /** Undefined when it cannot be read, or proves nothing. */
+  /** Undefined when the request cannot be read, or its signature is wrong. */
   readonly request: VerifiedRequest | undefined;
-  /** Undefined when the profile makes none of the request. */
+  /** Undefined when the profile rejects the request. */
   readonly certificate: CertificateTemplate | undefined;
   readonly explanations: readonly Explanation[];
-  /** Empty: it would be issued, unless an approval is needed. */
+  /** Empty: the certificate would be issued, unless a policy demands approval. */
   readonly objections: readonly Objection[];
 }
 
 /**
- * Goes the way of an enrolment up to the signature, past every refusal that leaves anything to go on with. No serial number is
- * used and nothing stored. `id`: of the profile; undefined for rules alone. Faults: forbidden, notFound; malformed with `field`.
+ * Runs the checks of an enrolment up to the signature and collects their objections. No serial number is used and nothing is stored.
+ * `id`: the id of the profile; undefined for unsaved rules alone. Faults: forbidden, notFound; malformed with `field`.
  */
 export async function preview(
   context: Dependencies,
@@ -100,7 +100,7 @@ export async function preview(
     for (const problem of problems ?? [{ pointer: placeIn(by, detail), detail }])
       objections.push({ by, code, where: problem.pointer, detail: problem.detail });
   };
-  /** What `run` gives; undefined where it objects. */
+  /** Returns the result of `run`, or undefined if it throws a Fault, which becomes an objection. */
   const tried = <T>(by: Objector, run: () => T): T | undefined => {
     const result = attempt(run);
     if (!(result instanceof Fault)) return result;
@@ -165,7 +165,7 @@ function compiledRules(
   return { rules, compiled: compileProfile(rules, patterns) };
 }
 
-/** Profiles begin what they say with the field that it is about. */
+/** A Fault of a profile starts with the name of the field. */
 const placeIn = (by: Objector, detail: string): string | null =>
   by === 'profile'
     ? (/^((?:keys|validity|subject|subjectAltName|extensions)(?:\.[\w.]+)?): /.exec(detail)?.[1] ?? null)

@@ -9,15 +9,15 @@ import type { Requester } from '../requester/requester.ts';
 import { type Certificate, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName, sameName } from '../x509/name.ts';
 
-/** A certificate of ours that a request is to renew. */
+/** A certificate of ours that a request renews. */
 export interface Renewed {
   readonly record: StoredCertificate;
   readonly certificate: Certificate;
 }
 
 /**
- * What a request renews: the certificate that was presented, and no other may be named, unless a registration authority asks
- * for one of its domain. Faults: notFound, forbidden.
+ * Returns the certificate that a request names for renewal. This is the certificate that the requester presented; only a
+ * registration authority may name another one of its domain. Faults: notFound, forbidden.
  */
 export async function renewedCertificate(
   context: Pick<Ports, 'clock' | 'store'>,
@@ -28,7 +28,7 @@ export async function renewedCertificate(
   const { presented, credential } = requester;
   if (presented && isNamed(presented.certificate, renews)) return presented;
   if (operation !== 'renew' || credential !== 'registrationAuthority') {
-    throw new Fault('forbidden', 'the certificate to be renewed is another one than that of the requester');
+    throw new Fault('forbidden', 'the certificate to be renewed is not the certificate of the requester');
   }
   const record = await findReferred(context.store, requester.configuration, renews);
   if (!record || record.domain !== requester.domain.id || record.status !== 'good') {
@@ -44,7 +44,7 @@ export async function renewedCertificate(
 const isNamed = (certificate: Certificate, { issuer, serialNumber }: CertificateReference): boolean =>
   certificate.serialNumber === serialNumber && sameName(certificate.issuer, issuer);
 
-/** The certificate of one of our CAs with this number; undefined where there is none. */
+/** Returns the certificate of one of our CAs with this issuer and serial number, if there is one. */
 export async function findReferred(
   store: Store,
   configuration: Configuration,

@@ -29,31 +29,31 @@ interface Dependencies
     WithConfiguration,
     WithRefusalBudget {}
 
-/** What is to become of one certificate. */
+/** The revocation, hold or release of one certificate. */
 export interface RevocationEntry extends Revocation {
   readonly certificate: CertificateReference;
-  /** What else the request says of the certificate; it has to be so. */
+  /** Further properties that the request names; the certificate must have them. */
   readonly described?: CertTemplate | undefined;
 }
 
-/** For each entry, in their order: nothing when it was done, or why it was not. */
+/** For each entry in order: undefined when it was done, or the reason why it was not. */
 export type RevocationResults = readonly (Fault | undefined)[];
 
 export interface RevocationRequest {
   readonly entries: readonly RevocationEntry[];
-  /** The answer is stored in one commit with the revocations. */
+  /** The response is stored in one commit with the revocations. */
   readonly exchange: ExchangeWithResponse<RevocationResults>;
 }
 
-/** What is to be done about an entry, once everything that can be said against it is known. */
+/** The writes for an entry that passed all checks. */
 interface RevocationPlan {
   readonly record: StoredCertificate;
   readonly writes: readonly Write[];
 }
 
 /**
- * See `Gateway.revoke`. Every entry is audited, done or (as far as the budget of who asks goes) refused. While one waits for approval, none is done, and nothing is stored
- * of the exchange.
+ * Revokes certificates for an admitted requester; see `Gateway.revoke`. Every entry is audited, rejected ones as far as the
+ * requester's budget allows. While one entry is pending approval, none is done and nothing of the exchange is stored.
  */
 export async function revoke(
   context: Dependencies,
@@ -69,10 +69,11 @@ export async function revoke(
   let deferral: Deferral | undefined;
   for (const entry of entries) {
     try {
-      const plan = await planFor(context, requester, entry, exchange);
-      if (named.has(plan.record.id)) throw new Fault('conflict', 'the same certificate is named twice');
+      const plan = await planEntry(context, requester, entry, exchange);
+      if (named.has(plan.record.id))
+        throw new Fault('conflict', 'the request names the same certificate twice');
       named.add(plan.record.id);
-      if ('kind' in plan) deferral = later(deferral, plan);
+      if ('kind' in plan) deferral = latest(deferral, plan);
       else plans.push(plan);
     } catch (error) {
       plans.push(refused(error));
@@ -113,24 +114,24 @@ export async function revoke(
   return undefined;
 }
 
-/** What an entry comes to is told to who asked; what is not its fault is thrown. */
+/** Returns the Fault as the result of its entry, or throws it when the gateway is the cause. */
 function refused(error: unknown): Fault {
   const fault = toFault(error);
   if (fault.code === 'internal' || fault.code === 'unavailable') throw error;
   return fault;
 }
 
-const later = (one: Deferral | undefined, other: Deferral): Deferral =>
+const latest = (one: Deferral | undefined, other: Deferral): Deferral =>
   one && (one.lasts ?? 0) >= (other.lasts ?? 0) ? one : other;
 
-async function planFor(
+async function planEntry(
   context: Dependencies,
   requester: Requester,
   entry: RevocationEntry,
   exchange: Exchange,
 ): Promise<RevocationPlan | (Deferral & Pick<RevocationPlan, 'record'>)> {
   if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
-    throw new Fault('malformed', 'invalidityDate: this lies in the future');
+    throw new Fault('malformed', 'invalidityDate lies in the future');
   }
   const { configuration } = requester;
   const record = await revocable(context, requester, entry);
@@ -141,16 +142,23 @@ async function planFor(
   }
   const device = record.device === null ? undefined : await context.store.get('device', record.device);
   const profile = record.profile === null ? undefined : configuration.profile(record.profile)?.record;
-  const matter = {
+  const policyContext = {
     operation: 'revocation',
     protocol: requester.target.protocol,
     domain: requester.domain,
     profile,
     device,
   } as const;
-  const policy = policyOn(configuration, matter);
-  const clearance = await requestApproval(context, configuration, policy, matter, () =>
-    revocationApprovalRequest({ requester: requesterKey(requester), actor, matter, record, entry, exchange }),
+  const policy = policyOn(configuration, policyContext);
+  const clearance = await requestApproval(context, configuration, policy, policyContext, () =>
+    revocationApprovalRequest({
+      requester: requesterKey(requester),
+      actor,
+      policyContext,
+      record,
+      entry,
+      exchange,
+    }),
   );
   if (clearance.kind === 'pending') return { ...clearance, record };
   if (clearance.kind === 'cleared' && clearance.approval) {
@@ -159,7 +167,7 @@ async function planFor(
   return { record, writes };
 }
 
-/** Faults: notFound, also for a certificate that the requester may not know of or describes otherwise; forbidden. */
+/** Faults: notFound, also for a certificate of another domain or with other properties than described; forbidden. */
 async function revocable(
   context: Pick<Ports, 'store'>,
   requester: Requester,
@@ -170,12 +178,12 @@ async function revocable(
     throw new Fault('notFound', 'there is no such certificate');
   }
   if (!mayRevoke[requester.credential](requester, record)) {
-    throw new Fault('forbidden', 'these credentials do not entitle to the revocation of this certificate');
+    throw new Fault('forbidden', 'these credentials do not permit revoking this certificate');
   }
   if (described && !isDescribedBy(parseCertificate(record.der), described)) {
     throw new Fault(
       'notFound',
-      'the certificate of this issuer and serial number is not as the request describes it',
+      'the certificate with this issuer and serial number does not match its description in the request',
     );
   }
   return record;
@@ -184,7 +192,7 @@ async function revocable(
 const isOfSameDevice = ({ device }: Requester, record: StoredCertificate): boolean =>
   device !== undefined && record.device === device.id;
 
-/** What each kind of credential may revoke: the one table, for all protocols. A shared secret: nothing (RFC 9483 §4.2). */
+/** What each kind of credential may revoke, over every protocol. A shared secret may revoke nothing (RFC 9483 §4.2). */
 const mayRevoke: Record<CredentialKind, (requester: Requester, record: StoredCertificate) => boolean> = {
   password: () => false,
   idevid: () => false,

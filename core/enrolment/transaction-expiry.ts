@@ -17,13 +17,13 @@ interface Dependencies
     WithConfiguration {}
 
 const page = 1000;
-/** In one run; the next one goes on. */
+/** The most pages of one run; the next run continues. */
 const mostPages = 100;
 
 /**
- * Ends the transactions whose time is up: a certificate that nobody confirmed is revoked (RFC 9810 §5.3.18), a request that nobody
- * decided lapses. Forgets the finished ones whose time of remembrance is over: first their answers, and all of them once the opening
- * message can no longer be replayed. To be called by one instance at a time.
+ * Ends overdue transactions: a certificate that was not confirmed is revoked (RFC 9810 §5.3.18), an undecided request expires. Deletes
+ * finished transactions after their retention period: first their responses, and the rest once the opening message can no longer be
+ * replayed. One instance at a time calls this.
  */
 export async function expireTransactions(context: Dependencies, crls: Crls): Promise<void> {
   const configuration = await context.configuration.current();
@@ -46,7 +46,7 @@ export async function expireTransactions(context: Dependencies, crls: Crls): Pro
   }
 }
 
-/** Of what can still be replayed so much stays that it is refused. */
+/** Keeps as much of a replayable transaction as is needed to reject a replay. */
 function forgetting({ id, replayableUntil }: Transaction, now: number): Write {
   if (replayableUntil === null || replayableUntil <= now) return { op: 'delete', kind: 'transaction', id };
   const nothing = new Uint8Array(0);
@@ -71,7 +71,7 @@ async function overdue(
   return (await store.list('transaction', { where, order, limit: page })).records;
 }
 
-/** The CA of the certificate that was revoked, if one was. */
+/** Expires one transaction. Returns the CA of the certificate that was revoked, if any. */
 async function expire(
   context: Dependencies,
   configuration: Configuration,
@@ -94,7 +94,7 @@ async function expire(
   try {
     await context.store.commit(writes);
   } catch (error) {
-    // A confirmation came in between, or the certificate was revoked: the next run looks again.
+    // The transaction was confirmed or the certificate revoked concurrently; the next run checks again.
     if (error instanceof Fault && error.code === 'conflict') return undefined;
     throw error;
   }

@@ -26,14 +26,14 @@ interface Dependencies
     WithCircuits,
     WithConfiguration {}
 
-/** What is known of the transaction that a message names. */
+/** The transaction that a message names, and the response if the message is repeated. */
 export interface RecalledTransaction {
   readonly transaction: Transaction | undefined;
-  /** To this very message, when it has been answered before: as much of it as was kept. */
+  /** The stored response to this very message, when it is repeated. */
   readonly answer: Uint8Array | undefined;
 }
 
-/** A transaction as administrators see it: without the messages. */
+/** A transaction as administrators see it, without the messages. */
 export type TransactionView = Omit<
   Transaction,
   | 'relay'
@@ -46,15 +46,15 @@ export type TransactionView = Omit<
   | 'nonce'
 >;
 
-/** What of enrolment takes several messages. */
+/** Transactions of several messages. */
 export interface Transactions {
-  /** Before anything else is done for a message. `name`: upper-case hex. Faults: unavailable. */
+  /** Finds the transaction of a message, before the message is processed. `name`: upper-case hex. Faults: unavailable. */
   recall(name: string, message: Uint8Array): Promise<RecalledTransaction>;
-  /** What stands above the certificate that came of it, its issuer first, up to the root, DER. */
+  /** Returns the CA certificates above the certificate of the transaction, its issuer first, up to the root, DER. */
   chainOf(transaction: Transaction): Promise<readonly Uint8Array[]>;
   /**
-   * Stores that a request is pending, with the answer that says so, for `lasts` ms unless the outcome itself says for how long.
-   * Faults: replayed when another message has used the transaction.
+   * Stores a pending request and its response for `lasts` ms, unless the result names another period. Faults: replayed when another
+   * message has used the transaction.
    */
   defer(
     requester: Requester,
@@ -62,14 +62,14 @@ export interface Transactions {
     exchange: ExchangeWithResponse<Extract<EnrolmentResult, { kind: 'pending' }>>,
     lasts: number,
   ): Promise<void>;
-  /** Ends a transaction that was pending, with the answer that says why. Faults: replayed. */
+  /** Ends a pending transaction with the response that says why. Faults: replayed. */
   refuse(requester: Requester, exchange: ExchangeWithResponse<void>): Promise<void>;
   /**
-   * The sender says what it makes of its certificate; one that it does not accept is revoked. Faults: forbidden for anybody
-   * but the one who was given it, conflict when nothing waits for it, badProof when the hash is not the certificate's, replayed.
+   * Confirms a certificate, or revokes it when the sender rejects it. Faults: forbidden for other requesters, conflict when the
+   * transaction expects no confirmation, badProof when the hash does not match the certificate, replayed.
    */
   confirm(requester: Requester, confirmation: Confirmation): Promise<void>;
-  /** Whether it is the registration authority that passed the opening message on, by whichever of its certificates. */
+  /** Whether the requester is the registration authority that relayed the opening message, with any of its certificates. */
   isRelay(requester: Requester, transaction: Transaction): boolean;
   list(principal: Principal, query: Query<'transaction'>): Promise<Page<TransactionView>>;
   /** Faults: notFound. */
@@ -95,7 +95,7 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
     async recall(name, message) {
       const transaction = await store.find('transaction', { name });
       const answer = transaction && answerTo(transaction, message);
-      // Whoever stored it may have been told that it is in doubt.
+      // The instance that stored it may have failed to make it durable.
       if (answer) await store.confirm?.();
       return { transaction, answer };
     },
@@ -106,7 +106,7 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
     },
     async defer(requester, outcome, exchange, lasts) {
       const { follows, message } = exchange;
-      // What people here have granted may wait for an upstream CA then.
+      // A request that was approved here may still be pending at an upstream CA.
       const until = follows && Math.max(follows.expiresAt, follows.createdAt + lasts);
       const progress = {
         state: 'pending',

@@ -228,7 +228,7 @@ function signedBy(answer: IssuerAnswer): Uint8Array {
 
 function demandSame({ tbs }: Prepared, certificate: Uint8Array): void {
   if (Buffer.compare(parseCertificate(certificate).tbs, tbs) === 0) return;
-  throw new Fault('internal', 'what was signed is not what was to be signed');
+  throw new Fault('internal', 'the signed certificate differs from the prepared certificate');
 }
 
 const recordOf = (

@@ -39,7 +39,8 @@ export interface Preparation {
 /** What `prepare` made before and the store has kept: its `tbs`, and the request that it answers. */
 export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): Prepared {
   const { signatureAlgorithm, ...read } = parseTbsCertificate(tbs);
-  if (!signatureAlgorithm) throw new Fault('internal', 'what was prepared names no signature algorithm');
+  if (!signatureAlgorithm)
+    throw new Fault('internal', 'the prepared certificate names no signature algorithm');
   const template: CertificateTemplate = { ...read, signatureAlgorithm };
   return { template, tbs, request } as Prepared;
 }

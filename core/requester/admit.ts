@@ -71,7 +71,7 @@ function admitUnder(
   }
   switch (evidence.kind) {
     case 'none': {
-      const fault = new Fault('unauthenticated', 'credentials or a client certificate are needed');
+      const fault = new Fault('unauthenticated', 'credentials or a client certificate are required');
       return turnAway(context, address, target, uniqueName, 'no credentials', fault);
     }
     case 'password':
@@ -184,7 +184,7 @@ async function admitCertificate(
   const usage = evidence.kind === 'signature' ? keyUsageOf(certificate) : undefined;
   if (usage && !usage.includes('digitalSignature')) return refuse('its key may not sign messages', name);
   const device = record.device === null ? undefined : await context.store.get('device', record.device);
-  if (record.device !== null && !device) return refuse('its device is gone', name);
+  if (record.device !== null && !device) return refuse('its device was deleted', name);
   if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
     const actor = device ? deviceActor(device, address) : { ...nobody(address), name: brief(name) };
     await refused(context, actor, target, domain.uniqueName, 'another domain');

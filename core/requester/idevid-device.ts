@@ -67,7 +67,8 @@ export async function identifyDevice(
 ): Promise<IdentifiedDevice | IdevidRefusal> {
   const { certificate, intermediates } = stranger;
   const idevid = readIdevid(certificate);
-  if (!idevid) return unauthenticated('it is not one of ours, and without a serial number no IDevID');
+  if (!idevid)
+    return unauthenticated('this gateway did not issue it, and without a serial number it is no IDevID');
   const trust = trustIn(configuration, certificate, intermediates, context.clock.now());
   for (let n = 0; n < tries; n++) {
     const bound = await context.store.find('onboardingConfig', { idevidKey: idevid.key });
@@ -76,7 +77,7 @@ export async function identifyDevice(
       : await first(context, configuration, stranger, idevid, trust);
     if (result) return result;
   }
-  throw new Fault('unavailable', 'others change the device all the time', { retryAfter: 5 });
+  throw new Fault('unavailable', 'the device was modified concurrently; try again', { retryAfter: 5 });
 }
 
 const tries = 5;
@@ -95,14 +96,16 @@ async function known(
     limit: 2,
   });
   const [device, another] = records;
-  if (!device || another) return forbidden('its onboarding configuration is not that of one device');
-  if (config.idevidTruststore === null) return unauthenticated('no truststore vouches for it');
+  if (!device || another)
+    return forbidden('its onboarding configuration does not belong to exactly one device');
+  if (config.idevidTruststore === null)
+    return unauthenticated('its onboarding configuration names no truststore');
   const untrusted = demandIdevid(idevid, trust.of(config.idevidTruststore));
   if (untrusted) return untrusted;
   // A key in several devices tells none of them apart.
   const own = config.idevid && readIdevid(parseCertificate(config.idevid));
   if (!own?.serialNumbers.some((number) => idevid.serialNumbers.includes(number))) {
-    return forbidden('its key is that of another device', device);
+    return forbidden('its key belongs to another device', device);
   }
   return admitted(configuration, stranger, device, config, idevid);
 }
@@ -124,7 +127,7 @@ async function first(
     ...expected.map(({ truststore }) => truststore),
     ...registrations.map(({ record }) => record.truststore),
   ];
-  if (truststores.length === 0) return unauthenticated('it is not one of ours');
+  if (truststores.length === 0) return unauthenticated('this gateway did not issue it');
   const untrusted = demandIdevid(idevid, trust.ofAny(truststores));
   if (untrusted) return untrusted;
 
@@ -138,7 +141,8 @@ async function first(
     return undefined;
   }
   const [namesake] = namesakes;
-  if (namesake) return forbidden('a device with its serial number has come already', namesake.device);
+  if (namesake)
+    return forbidden('the device with its serial number is bound to another IDevID', namesake.device);
 
   for (const { record, matches } of registrations) {
     const serialNumber = idevid.serialNumbers.find(matches);
@@ -146,7 +150,7 @@ async function first(
     await createDevice(context, record, serialNumber, idevid, stranger.address);
     return undefined;
   }
-  return forbidden('no DevID registration is for its serial number');
+  return forbidden('no DevID registration matches its serial number');
 }
 
 /** A device that waits for an IDevID with this serial number, or has met one. */
@@ -192,7 +196,7 @@ function demandIdevid({ certificate }: Idevid, path: ReturnType<Trust['of']>): I
 }
 
 const words: Partial<Record<Extract<ReturnType<Trust['of']>, { ok: false }>['reason'], string>> = {
-  unknownIssuer: 'it is not one of ours, and no truststore vouches for it',
+  unknownIssuer: 'this gateway did not issue it, and no truststore trusts its issuer',
 };
 
 function admitted(

@@ -20,7 +20,7 @@ export const isOnboarding = ({ requester }: Pick<Transaction, 'requester'>): boo
 /** Faults: forbidden, when somebody else has opened the transaction, and somebody else passed that on. */
 export function demandOpener(requester: Requester, { follows }: Exchange): void {
   if (follows && follows.requester !== requesterKey(requester) && !isRelay(requester, follows)) {
-    throw new Fault('forbidden', 'somebody else has opened this transaction');
+    throw new Fault('forbidden', 'another requester opened this transaction');
   }
 }
 
@@ -99,5 +99,5 @@ export async function isNext(
 export function refusedExchange(error: unknown, { follows }: Exchange): unknown {
   if (!(error instanceof Fault) || error.code !== 'conflict') return error;
   if (error.field !== 'name' && !follows) return error;
-  return new Fault('replayed', 'another message has used this transaction', { cause: error });
+  return new Fault('replayed', 'another message has already used this transaction', { cause: error });
 }

@@ -50,7 +50,7 @@ export async function accept(
     // Of a CA of ours the names are ours.
     if (request.ca !== null) demandNoOwnName(context.settings.serverNames, checked.certificate);
     if (request.device !== null && !(await context.store.get('device', request.device)))
-      throw new Fault('notFound', 'the device is gone');
+      throw new Fault('notFound', 'the device was deleted');
   } catch (error) {
     const fault = toFault(error);
     if (fault.code === 'unavailable' || fault.code === 'internal') throw fault;
@@ -95,7 +95,7 @@ async function checkedBy(
     return check(above, above);
   }
   const ca = configuration.ca(request.ca);
-  if (!ca) throw new Fault('conflict', 'the issuing CA is gone');
+  if (!ca) throw new Fault('conflict', 'the issuing CA was deleted');
   const by = ({ certificate, above }: ReturnType<typeof readCa>): CheckedCertificate =>
     check([certificate, ...above], [certificate]);
   try {
@@ -107,7 +107,7 @@ async function checkedBy(
     });
     // Of answers that come at the same time, here or at another instance, one brings the record up to date.
     const record = await context.store.get('issuingCa', request.ca);
-    if (!record) throw new Fault('conflict', 'the issuing CA is gone');
+    if (!record) throw new Fault('conflict', 'the issuing CA was deleted');
     return by(readCa(record, false));
   }
 }
@@ -161,9 +161,13 @@ async function record(
     const { ca, device } = values;
     const known = await context.store.find('certificate', { ca, serialNumber });
     if (!known || !sameBytes(known.der, der) || known.device !== device || known.status !== 'good') {
-      throw new Fault('conflict', `the upstream CA gave the serial number ${serialNumber} twice`, {
-        field: 'serialNumber',
-      });
+      throw new Fault(
+        'conflict',
+        `the upstream CA issued two certificates with the serial number ${serialNumber}`,
+        {
+          field: 'serialNumber',
+        },
+      );
     }
     await context.store.commit([done(known.id)]);
   }
@@ -203,7 +207,7 @@ function newCa(
   { purpose, actor, issuer }: UpstreamRequest,
   { certificate, chain }: CheckedCertificate,
 ): readonly Write[] {
-  if (purpose?.kind !== 'ca') throw new Fault('internal', 'a CA that nobody asked for');
+  if (purpose?.kind !== 'ca') throw new Fault('internal', 'the upstream request was not made for a CA');
   const { der, subject } = certificate;
   const made = { certificate: der, chain: chain.map((above) => above.der) };
   return caWrites(context, { ...purpose, subject, issuer }, made, purpose.key, actor);

@@ -30,7 +30,7 @@ const longestWait = 3_600_000;
 export const heldUntil = (context: Pick<Ports, 'clock'>, issuer: Issuer | undefined): number =>
   context.clock.now() + (issuer?.timeout ?? usualTimeout) + margin;
 
-const unknownAnswer = 'what the upstream CA answered is not known; it is not asked again';
+const unknownAnswer = 'the response of the upstream CA was lost, and the request cannot be repeated';
 
 export const isOpen = ({ state }: UpstreamRequest): boolean =>
   state === 'asked' || state === 'pending' || state === 'received';
@@ -86,7 +86,7 @@ export async function step(
 
 async function reread({ store }: Pick<Ports, 'store'>, request: UpstreamRequest): Promise<UpstreamRequest> {
   const record = await store.get('upstreamRequest', request.id);
-  if (!record) throw new Fault('unavailable', 'the request was given up');
+  if (!record) throw new Fault('unavailable', 'the upstream request was deleted');
   return record;
 }
 
@@ -123,7 +123,7 @@ async function ask(
       context,
       configuration,
       request,
-      new Fault('unavailable', `${fault.detail}; it is not asked again`),
+      new Fault('unavailable', `${fault.detail}; the request is not repeated`),
       0,
     );
   }
@@ -140,7 +140,7 @@ async function ask(
 
 function call({ state, handle }: UpstreamRequest, issuer: Issuer, order: Order): Promise<IssuerAnswer> {
   if (state === 'asked') return issuer.issue(order);
-  if (!issuer.poll) throw new Fault('unsupported', 'the upstream CA cannot be asked again');
+  if (!issuer.poll) throw new Fault('unsupported', 'the upstream CA does not support polling');
   return issuer.poll(handle ?? '', order);
 }
 
@@ -174,7 +174,7 @@ async function confirm(
     const fault = toFault(error);
     if (!refusals.has(fault.code)) throw fault;
     // RFC 9810 §5.3.18: what is not confirmed its CA may revoke.
-    context.log.error('an upstream CA did not take a confirmation: its certificate is withdrawn', fault, {
+    context.log.error('an upstream CA rejected a confirmation; its certificate is revoked', fault, {
       issuer: request.issuer,
       request: request.id,
     });
@@ -188,7 +188,7 @@ async function confirm(
 const refusals: ReadonlySet<FaultCode> = new Set(['forbidden', 'badCsr', 'badAlgorithm', 'unsupported']);
 
 async function tell(issuer: Issuer, handle: string, certificate: Uint8Array): Promise<void> {
-  if (!issuer.confirm) throw new Fault('unsupported', 'the upstream CA cannot be told');
+  if (!issuer.confirm) throw new Fault('unsupported', 'the upstream CA does not support confirmations');
   await issuer.confirm(handle, certificate, true);
 }
 

@@ -77,12 +77,16 @@ export async function certifyCa(
     : await begun(context, configuration, ca, digest, actor);
   if (request.state !== 'issued') {
     const { retryAfter } = deferral(context, request);
-    throw new Fault('unavailable', 'the upstream CA has not decided yet: the CA will be there when it has', {
-      retryAfter,
-    });
+    throw new Fault(
+      'unavailable',
+      'the upstream CA has not decided yet: the CA is created as soon as it has',
+      {
+        retryAfter,
+      },
+    );
   }
   const made = await context.store.find('issuingCa', { uniqueName: ca.uniqueName });
-  if (!made) throw new Fault('notFound', 'the CA is gone');
+  if (!made) throw new Fault('notFound', 'the CA was deleted');
   return made.id;
 }
 

@@ -16,7 +16,7 @@ interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'>, WithC
 /** The upstream of this name. Faults: unavailable when the configuration no longer has it. */
 export function issuerNamed({ issuers }: Pick<Ports, 'issuers'>, name: string): Issuer {
   const issuer = issuers.get(name);
-  if (!issuer) throw new Fault('unavailable', `no issuer called ${name} is configured`);
+  if (!issuer) throw new Fault('unavailable', `no issuer named "${name}" is configured`);
   return issuer;
 }
 
@@ -25,16 +25,20 @@ export async function upstreamChain(context: Dependencies, name: string): Promis
   const issuer = issuerNamed(context, name);
   const chain = (await context.circuits.watch(name, () => issuer.chain())).map(readCertificate);
   const [first, ...above] = chain;
-  if (!first) throw new Fault('malformed', `the upstream CA ${name} names no CA certificate`);
+  if (!first) throw new Fault('malformed', `the upstream CA "${name}" returned no CA certificate`);
   if (!factsOf(first).basicConstraints?.ca)
-    throw new Fault('malformed', `the upstream CA ${name} names a certificate that is not that of a CA`);
+    throw new Fault(
+      'malformed',
+      `the upstream CA "${name}" returned a certificate that is not a CA certificate`,
+    );
   if (above.length === 0) return chain;
   const path = validatePath(first, {
     time: context.clock.now(),
     intermediates: above,
     anchors: chain.slice(-1),
   });
-  if (!path.ok) throw new Fault('malformed', `the certificates of the upstream CA ${name}: ${path.detail}`);
+  if (!path.ok)
+    throw new Fault('malformed', `the CA certificates of the upstream CA "${name}": ${path.detail}`);
   return path.chain;
 }
 
@@ -47,8 +51,8 @@ export async function refreshChain(context: Dependencies, { record, certificate 
   const [first, ...above] = chain;
   if (!first || !sameName(first.subject, certificate.subject)) {
     const subject = first && formatDistinguishedName(first.subject);
-    throw new Fault('conflict', `the upstream CA of ${record.uniqueName} is called ${subject} now`, {
-      hint: 'make a new issuing CA of it and give that to the domains',
+    throw new Fault('conflict', `the upstream CA of "${record.uniqueName}" now has the name ${subject}`, {
+      hint: 'create a new issuing CA for it and assign it to the domains',
     });
   }
   const known = [record.certificate, ...record.chain];

@@ -46,36 +46,36 @@ export function checkCertificate(
     intermediates: [],
     anchors: issuers,
   });
-  if (!path.ok) throw wrong(`does not come from its CA: ${path.detail}`);
+  if (!path.ok) throw wrong(`was not issued by that CA: ${path.detail}`);
   const issuer = path.chain[1];
-  if (!issuer) throw wrong('is that of the CA itself');
+  if (!issuer) throw wrong('is the certificate of the upstream CA itself');
   return { certificate, chain: above.slice(above.indexOf(issuer)) };
 }
 
-const wrong = (what: string): Fault =>
-  new Fault('malformed', `the certificate that the upstream CA answered ${what}`);
+const wrong = (what: string): Fault => new Fault('malformed', `the certificate from the upstream CA ${what}`);
 
 /** Names and key are to be those that were asked for; what the certificate may be used for no more than that. */
 function demandWanted(wanted: CertificateTemplate, certificate: Certificate): void {
   const facts = factsOf(certificate);
   if (!isProperSerial(certificate)) throw wrong('has a serial number that is not positive, or is too long');
-  if (!samePublicKey(facts.key, readPublicKey(wanted.spki))) throw wrong('is for another key');
-  if (!sameName(wanted.subject, certificate.subject)) throw wrong('is for another subject');
+  if (!samePublicKey(facts.key, readPublicKey(wanted.spki)))
+    throw wrong('has another public key than requested');
+  if (!sameName(wanted.subject, certificate.subject)) throw wrong('has another subject than requested');
   if (!sameGeneralNames(subjectAltNamesOf(wanted), subjectAltNamesOf(certificate)))
-    throw wrong('has other alternative names');
+    throw wrong('has other subject alternative names than requested');
   const isCa = facts.basicConstraints?.ca === true;
   const wantsCa = basicConstraintsOf(wanted)?.ca === true;
-  if (isCa !== wantsCa) throw wrong(isCa ? 'is that of a CA' : 'is not that of a CA');
+  if (isCa !== wantsCa) throw wrong(isCa ? 'is a CA certificate' : 'is not a CA certificate');
   const usages = keyUsageOf(wanted);
   // Without the extension a key may be used for everything.
   if (usages && !facts.keyUsage?.every((usage) => usages.includes(usage)))
-    throw wrong('allows more uses of the key (keyUsage)');
+    throw wrong('allows more key usages than requested (keyUsage)');
   if (wantsCa && usages && !usages.every((usage) => facts.keyUsage?.includes(usage)))
-    throw wrong('does not allow what a CA does (keyUsage)');
+    throw wrong('lacks the key usages of a CA (keyUsage)');
   const purposes = extendedKeyUsageOf(wanted);
   if (!purposes || purposes.includes(oid.anyExtendedKeyUsage)) return;
   if (!facts.purposes?.every((purpose) => purposes.includes(purpose)))
-    throw wrong('is for more purposes (extendedKeyUsage)');
+    throw wrong('allows more purposes than requested (extendedKeyUsage)');
 }
 
 const longestSerial = 20;

@@ -27,7 +27,7 @@ export class Circuits {
     const circuit = this.#circuits.get(issuer);
     if (!circuit || !this.isOpen(issuer)) return;
     const retryAfter = Math.ceil((circuit.openUntil - this.#clock.now()) / 1000);
-    throw new Fault('unavailable', `the upstream CA ${issuer} is out of reach`, { retryAfter });
+    throw new Fault('unavailable', `the upstream CA "${issuer}" is unreachable`, { retryAfter });
   }
 
   isOpen(issuer: string): boolean {

@@ -169,11 +169,14 @@ async function isHeld(
     if (record.issuer !== issuer) continue;
     const held = await store.find('certificate', { ca: record.id, serialNumber });
     if (held?.status !== 'good' && held?.status !== 'hold') continue;
-    log.warn('an upstream CA has given a number twice: what it gave now is not revoked there', {
-      request: id,
-      serialNumber,
-      certificate: held.id,
-    });
+    log.warn(
+      'an upstream CA issued two certificates with one serial number; the new one is not revoked there',
+      {
+        request: id,
+        serialNumber,
+        certificate: held.id,
+      },
+    );
     return true;
   }
   return false;
@@ -185,9 +188,13 @@ async function tell(
   how: () => Promise<void>,
 ): Promise<void> {
   await how().catch((error: unknown) =>
-    context.log.error('an upstream CA was not told that its certificate is refused', toFault(error), {
-      issuer,
-      request: id,
-    }),
+    context.log.error(
+      'an upstream CA could not be notified that its certificate was rejected',
+      toFault(error),
+      {
+        issuer,
+        request: id,
+      },
+    ),
   );
 }

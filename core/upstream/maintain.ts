@@ -65,7 +65,7 @@ export class UpstreamMaintenance {
 
   async #logged(issuer: string, what: () => Promise<void>): Promise<void> {
     await what().catch((error: unknown) => {
-      this.#context.log.error('an upstream CA is not as it should be', error, { issuer });
+      this.#context.log.error('maintenance of an upstream CA failed', error, { issuer });
     });
   }
 
@@ -79,7 +79,7 @@ export class UpstreamMaintenance {
     });
   }
 
-  /** What nobody decided in time. */
+  /** What the upstream CA did not decide in time. */
   async #giveUp(configuration: Configuration): Promise<void> {
     const { clock, log } = this.#context;
     for (const request of await this.#list(open, 'expiresAt', clock.now())) {

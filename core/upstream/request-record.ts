@@ -60,7 +60,8 @@ export async function joinable(
     const certificate = issued === null ? undefined : await store.get('certificate', issued);
     if (certificate?.status === 'good') return known;
   }
-  const ending = isOpen(known) && ({ state: 'failed', reason: 'nobody decided in time' } as const);
+  const ending =
+    isOpen(known) && ({ state: 'failed', reason: 'the upstream CA did not decide in time' } as const);
   const set = { answersFor: null, ...ending };
   await store.commit([
     { op: 'update', kind: 'upstreamRequest', id, where: { state, answersFor: digest! }, set },
@@ -75,7 +76,7 @@ export function deferral(
 ): Deferral {
   const seconds = Math.min(latest, Math.max(1, Math.ceil((nextAt - clock.now()) / 1000)));
   if (state === 'failed' || (state === 'asked' && attempts > 0)) {
-    throw new Fault(code ?? 'unavailable', reason ?? 'the upstream CA did not issue it', {
+    throw new Fault(code ?? 'unavailable', reason ?? 'the upstream CA did not issue the certificate', {
       retryAfter: seconds,
     });
   }

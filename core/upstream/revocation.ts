@@ -29,9 +29,13 @@ export async function revokeUpstream(
   const issuer = issuerNamed(context, name);
   const { protocol } = issuer;
   if (!issuer.revoke) {
-    throw new Fault('unsupported', `the upstream CA ${name} cannot be told over ${protocol?.toUpperCase()}`, {
-      hint: 'have the certificate revoked there',
-    });
+    throw new Fault(
+      'unsupported',
+      `the upstream CA "${name}" cannot revoke certificates over ${protocol?.toUpperCase()}`,
+      {
+        hint: 'revoke the certificate at the upstream CA',
+      },
+    );
   }
   context.circuits.demand(name);
   await context.circuits.watch(name, () => issuer.revoke!(der, reason));
@@ -53,7 +57,8 @@ export async function revokeUpstreamIfPossible(
       await revokeUpstream(context, configuration, record, reason);
     } catch (error) {
       const { code, detail } = toFault(error);
-      if (code === 'internal') context.log.error('an upstream CA could not be told of a revocation', error);
+      if (code === 'internal')
+        context.log.error('an upstream CA could not be notified of a revocation', error);
       await recordRefusal(
         context,
         audit(context, actor, {

@@ -82,7 +82,7 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
   // RFC 9483 §4.2: that is no trouble with the secret, by which it goes on issuing.
   if (status.failInfo?.includes('wrongIntegrity'))
     throw new Fault('unsupported', 'the upstream CA takes no revocation under a shared secret', {
-      hint: 'give the issuer a client_certificate, or have the certificate revoked there',
+      hint: 'give the issuer a client_certificate, or revoke the certificate at the upstream CA',
     });
   throw refusal(status);
 }

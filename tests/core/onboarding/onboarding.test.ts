@@ -216,7 +216,7 @@ describe('a second onboarding', () => {
     expect(await verdict(() => onboard(twin))).toBe('forbidden');
     expect(
       (await site.audit('enrolment.admit')).map(({ actor, detail }) => [actor.name, detail.reason]),
-    ).toEqual([['SN-1', 'a device with its serial number has come already']]);
+    ).toEqual([['SN-1', 'the device with its serial number is bound to another IDevID']]);
     expect((await configOf('SN-1')).idevid).toEqual(pump);
     // Of a device that was repaired.
     await site.gateway.devices.resetOnboarding(site.admin, (await device('SN-1'))!.id);

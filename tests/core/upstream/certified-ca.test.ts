@@ -83,11 +83,11 @@ describe('a CA of ours that an upstream certifies', () => {
   });
 
   for (const [what, extensions, why] of [
-    ['that is none of a CA', [basicConstraintsExtension({ ca: false })], 'is not that of a CA'],
+    ['that is none of a CA', [basicConstraintsExtension({ ca: false })], 'is not a CA certificate'],
     [
       'by which no certificates can be signed',
       [basicConstraintsExtension({ ca: true }), keyUsageExtension(['cRLSign', 'digitalSignature'])],
-      'does not allow what a CA does (keyUsage)',
+      'lacks the key usages of a CA (keyUsage)',
     ],
   ] as const) {
     test(`is not made of a certificate ${what}, and its key is destroyed`, async () => {
@@ -95,7 +95,7 @@ describe('a CA of ours that an upstream certifies', () => {
       const before = await keys();
       one.upstream.script((request) => certsOnly(one.upstream.certify(request, { extensions })));
       const fault = await faultOf(make(`no ${what.slice(0, 10)}`));
-      expect(fault.detail).toBe(`the certificate that the upstream CA answered ${why}`);
+      expect(fault.detail).toBe(`the certificate from the upstream CA ${why}`);
       expect(await keys()).toBe(before);
     });
   }
@@ -107,7 +107,7 @@ describe('a CA of ours that an upstream certifies', () => {
       certsOnly(one.upstream.certify(request, { extensions: [basicConstraintsExtension({ ca: false })] })),
     );
     const fault = await faultOf(make('no line 4', { type: 3, keyStore: 'hsm', keyId: id }));
-    expect(fault.detail).toContain('is not that of a CA');
+    expect(fault.detail).toContain('is not a CA certificate');
     expect(await keys.files!.list()).toContain(id);
     await keys.remove(id);
   });

@@ -101,21 +101,21 @@ describe('an upstream that waits for a confirmation', () => {
       const request = { ...prepared.request!, publicKey: testKey('p-256', 'stranger').publicKey };
       return { kind: 'issued', certificate: one.ca.certify(request), chain: [], confirm: 'wrong' };
     };
-    expect((await faultOf(one.ask())).detail).toContain('is for another key');
+    expect((await faultOf(one.ask())).detail).toContain('has another public key than requested');
     expect(one.told).toEqual(['confirm wrong false']);
     expect(await one.certificates()).toEqual([]);
   });
 });
 
 describe('a certificate that its upstream does not confirm', () => {
-  const refuse = () => Promise.reject(new Fault('forbidden', 'somebody else has opened this transaction'));
+  const refuse = () => Promise.reject(new Fault('forbidden', 'another requester opened this transaction'));
 
   test('is handed to nobody: it is revoked here and there, and the audit trail says why', async () => {
     await using one = await site({ confirm: refuse });
     const fault = await faultOf(one.ask());
     expect([fault.code, fault.detail]).toEqual([
       'unavailable',
-      'the certificate could not be confirmed: somebody else has opened this transaction',
+      'the certificate could not be confirmed: another requester opened this transaction',
     ]);
     const [record, ...more] = await one.certificates();
     expect([record!.status, record!.revocationReason, more]).toEqual(['revoked', 'cessationOfOperation', []]);
@@ -127,7 +127,7 @@ describe('a certificate that its upstream does not confirm', () => {
     ]);
     expect(await one.service.audit('certificate.revoke')).toHaveLength(1);
     expect(one.service.log.entries.map(({ event }) => event)).toContain(
-      'an upstream CA did not take a confirmation: its certificate is withdrawn',
+      'an upstream CA rejected a confirmation; its certificate is revoked',
     );
     // For an hour the upstream hears of it no more; then there is another one.
     expect((await faultOf(one.ask())).detail).toBe(fault.detail);
@@ -219,10 +219,10 @@ test('an upstream that answers with what another device has, or with its number,
   await one.ask();
   const { der } = (await one.certificates())[0]!;
   one.issuer.issue = async () => ({ kind: 'issued', certificate: der, chain: [] });
-  expect((await faultOf(one.ask('mixed up'))).detail).toContain('is for another key');
+  expect((await faultOf(one.ask('mixed up'))).detail).toContain('has another public key than requested');
   const { serial } = parseCertificate(der);
   one.issuer.issue = ({ prepared }) => by(prepared.request!, { serial });
-  expect((await faultOf(one.ask('restored'))).detail).toContain('twice');
+  expect((await faultOf(one.ask('restored'))).detail).toContain('two certificates with the serial number');
   expect(one.told).toEqual([]);
   expect(await one.certificates()).toMatchObject([{ der, status: 'good' }]);
 });
@@ -230,7 +230,7 @@ test('an upstream that answers with what another device has, or with its number,
 test('an upstream that must not be asked twice is not, when its answer was lost', async () => {
   await using one = await site({ issue: unreachable });
   const fault = await faultOf(one.ask());
-  expect([fault.code, fault.detail]).toEqual(['unavailable', 'no answer; it is not asked again']);
+  expect([fault.code, fault.detail]).toEqual(['unavailable', 'no answer; the request is not repeated']);
   one.service.clock.advance(3_600_000);
   await one.service.gateway.maintain('a');
   expect(await one.requests()).toMatchObject([{ state: 'failed', answersFor: null }]);

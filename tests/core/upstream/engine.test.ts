@@ -254,43 +254,43 @@ describe('what is not what was asked for', () => {
       'another key',
       (upstream, _now, request) =>
         upstream.certify({ ...request, publicKey: testKey('p-256', 'stranger').publicKey }),
-      'is for another key',
+      'has another public key than requested',
     ],
     [
       'another subject',
       (upstream, _now, request) =>
         upstream.certify(request, { subject: parseDistinguishedName('CN=pump-2') }),
-      'is for another subject',
+      'has another subject than requested',
     ],
     [
       'an alternative name',
       (upstream, _now, request) =>
         upstream.certify(request, extensions(subjectAltNameExtension([parseGeneralName('DNS:pump-2')]))),
-      'has other alternative names',
+      'has other subject alternative names than requested',
     ],
     [
       'a CA',
       (upstream, _now, request) =>
         upstream.certify(request, extensions(basicConstraintsExtension({ ca: true }))),
-      'is that of a CA',
+      'is a CA certificate',
     ],
     [
       'more uses of the key',
       (upstream, _now, request) =>
         upstream.certify(request, extensions(keyUsageExtension(['digitalSignature', 'keyCertSign']))),
-      'allows more uses of the key (keyUsage)',
+      'allows more key usages than requested (keyUsage)',
     ],
     [
       'any use of the key',
       (upstream, _now, request) =>
         upstream.certify(request, { extensions: [extendedKeyUsageExtension([oid.clientAuth])] }),
-      'allows more uses of the key (keyUsage)',
+      'allows more key usages than requested (keyUsage)',
     ],
     [
       'another purpose',
       (upstream, _now, request) =>
         upstream.certify(request, extensions(extendedKeyUsageExtension([oid.clientAuth, oid.serverAuth]))),
-      'is for more purposes (extendedKeyUsage)',
+      'allows more purposes than requested (extendedKeyUsage)',
     ],
     [
       'ten years',
@@ -311,7 +311,7 @@ describe('what is not what was asked for', () => {
     [
       'another CA of the same name',
       (upstream, _now, request) => upstream.certify(request, {}, upstream.impostor),
-      'does not come from its CA',
+      'was not issued by that CA',
     ],
   ];
   let one: Plant;
@@ -333,7 +333,7 @@ describe('what is not what was asked for', () => {
       });
       const fault = await faultOf(one.ask(der));
       expect(fault.code).toBe('unavailable');
-      expect(fault.detail).toStartWith(`the certificate that the upstream CA answered ${why}`);
+      expect(fault.detail).toStartWith(`the certificate from the upstream CA ${why}`);
       expect(await certificates(one)).toHaveLength(before);
       const last = (await one.requests()).at(-1)!;
       expect(last).toMatchObject({ state: 'failed', refused: wrong! });
@@ -367,7 +367,7 @@ describe('what is not what was asked for', () => {
     const { serial } = parseCertificate(one.upstream.issued.at(-1)!);
     one.upstream.always((request) => certsOnly(one.upstream.certify(request, { serial })));
     const fault = await faultOf(one.ask(pumpRequest(testKey('p-256', 'second pump'))));
-    expect(fault.detail).toContain('twice');
+    expect(fault.detail).toContain('two certificates with the serial number');
     expect(await certificates(one)).toHaveLength(before);
   });
 });
@@ -570,7 +570,7 @@ describe('the CA of an upstream', () => {
     const fault = await faultOf(gateway.certificates.revoke(admin, record!.id, { reason: 'keyCompromise' }));
     expect([fault.code, fault.detail]).toEqual([
       'unsupported',
-      'the upstream CA plant cannot be told over EST',
+      'the upstream CA "plant" cannot revoke certificates over EST',
     ]);
     expect((await certificates(one))[0]!.status).toBe('good');
   });
@@ -616,7 +616,7 @@ test('a device that is removed meanwhile gets nothing', async () => {
   clock.advance(minute);
   await gateway.maintain('a');
   expect(await certificates(one)).toEqual([]);
-  expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'the device is gone' });
+  expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'the device was deleted' });
 });
 
 test('what has ended is forgotten after a while', async () => {

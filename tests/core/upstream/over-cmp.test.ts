@@ -151,14 +151,14 @@ describe('what is not what was asked for is seen by nobody, and the upstream hea
           const { publicKey } = testKey('p-256', 'stranger');
           return say(answerTo(message, one.upstream.ca.certify({ ...requestOf(message), publicKey })));
         },
-      'is for another key',
+      'has another public key than requested',
     ],
     [
       'a certificate of another CA of the same name',
       (one: CmpPlant): CmpScript =>
         (message, say) =>
           say(answerTo(message, one.upstream.ca.certify(requestOf(message), {}, one.upstream.ca.impostor))),
-      'does not come from its CA',
+      'was not issued by that CA',
     ],
   ];
   for (const [what, script, why] of rows) {
@@ -167,7 +167,7 @@ describe('what is not what was asked for is seen by nobody, and the upstream hea
       one.upstream.script((script as (plant: CmpPlant) => CmpScript)(one));
       const { code, detail } = await faultOf(one.ask(wish));
       expect(code).toBe('unavailable');
-      expect(detail).toStartWith(`the certificate that the upstream CA answered ${why}`);
+      expect(detail).toStartWith(`the certificate from the upstream CA ${why}`);
       expect(await certificates(one)).toEqual([]);
       const { body } = one.upstream.received.at(-1)!;
       if (body.type !== 'certConf') throw new Error(body.type);

@@ -31,7 +31,8 @@ function approving(gateway: Gateway, approval: Approval): Gateway {
     async enrol(requester, ask) {
       approval.asked++;
       if (approval.verdict === 'granted') return gateway.enrol(requester, ask);
-      if (approval.verdict === 'refused') throw new Fault('forbidden', 'the request has been rejected');
+      if (approval.verdict === 'refused')
+        throw new Fault('forbidden', 'an approver has rejected the request');
       return { kind: 'pending', id: 7, retryAfter: 1 };
     },
   };
