@@ -12,7 +12,7 @@ const url = (title: string, pattern: string) => Type.Optional(Type.String({ titl
 const serverName = '^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$';
 
 /** The tables that are Postern's own. Every member may be left out. */
-const sections = {
+export const sections = {
   server: Type.Object(
     {
       /** 0 for any free port. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { adminPassword, type Server, startServer } from '#tests/fixtures/server.ts';
@@ -57,13 +59,16 @@ test('killed between the certificate and the message, the service tells of it af
   expect(isSigned(message!, secret!)).toBe(true);
   expect(new Set(there.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 
-  // The lines of the README, as a receiver would run them.
+  // The lines of the page, as a receiver would run them.
+  const page = readFileSync(resolve(import.meta.dir, '../../docs/how-to/webhooks.md'), 'utf8');
+  const [, lines] = /^```python\n(.*?)^```/ms.exec(page)!;
   const script = `
 import base64, hashlib, hmac, os, sys
-key = base64.b64decode(os.environ["SECRET"].removeprefix("whsec_"))
-signed = f'{os.environ["ID"]}.{os.environ["TIMESTAMP"]}.'.encode() + sys.stdin.buffer.read()
-mac = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-print(any(hmac.compare_digest(one, "v1," + mac) for one in os.environ["SIGNATURE"].split()))`;
+secret = os.environ["SECRET"]
+headers = {"webhook-" + name.lower(): os.environ[name] for name in ("ID", "TIMESTAMP", "SIGNATURE")}
+body = sys.stdin.buffer.read()
+${lines}
+print(good)`;
   const header = (name: string) => String(message!.headers[`webhook-${name}`]);
   const env = {
     SECRET: secret!,
