@@ -27,7 +27,17 @@ export interface Problem {
   readonly detail: string;
 }
 
+/** What a text is built from, for a translation of it. */
+export type FaultValues = Readonly<Record<string, string | number>>;
+
 export interface FaultOptions {
+  /**
+   * Names this very error, in snake_case, where programs or translations tell it from others of its code. Part of the Management
+   * API: never renamed. Default: the code.
+   */
+  readonly id?: string;
+  /** The values in `detail`, by name; shown, as `detail` is. */
+  readonly values?: FaultValues;
   /** What the caller can do about it. */
   readonly hint?: string;
   /** The input field at fault, as the caller spells it. */
@@ -44,6 +54,8 @@ export interface FaultOptions {
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;
+  readonly id: string;
+  readonly values: FaultValues | undefined;
   readonly detail: string;
   readonly hint: string | undefined;
   readonly field: string | undefined;
@@ -53,6 +65,8 @@ export class Fault extends Error {
   constructor(code: FaultCode, detail: string, options: FaultOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.id = options.id ?? code.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    this.values = options.values;
     this.detail = detail;
     this.hint = options.hint;
     this.field = options.field;
@@ -71,6 +85,7 @@ const ofInput: ReadonlySet<FaultCode> = new Set(['malformed', 'badCsr', 'badProo
 /** `error` with the input field that it is about, when it is about the input and names none itself. */
 export function atField(error: unknown, field: string): unknown {
   if (!(error instanceof Fault) || error.field !== undefined || !ofInput.has(error.code)) return error;
-  const { code, detail, hint } = error;
-  return new Fault(code, detail, { field, cause: error, ...(hint !== undefined && { hint }) });
+  const { code, detail, id, values, hint } = error;
+  const options = { id, field, cause: error, ...(values && { values }), ...(hint !== undefined && { hint }) };
+  return new Fault(code, detail, options);
 }

@@ -1,4 +1,4 @@
-import { Fault } from '../fault.ts';
+import { Fault, type FaultValues } from '../fault.ts';
 import type { Passwords } from '../ports/platform.ts';
 import { hasHidden } from '../x509/visible.ts';
 
@@ -12,14 +12,17 @@ export function checkPassword(
   username: string,
   field = 'password',
 ): void {
-  const refuse = (detail: string): never => {
-    throw new Fault('malformed', detail, { field });
+  const refuse = (detail: string, id: string, values?: FaultValues): never => {
+    throw new Fault('malformed', detail, { id, field, ...(values && { values }) });
   };
   if (password.length < shortest || password.length > longest) {
-    refuse(`a password has ${shortest} to ${longest} characters`);
+    refuse(`a password has ${shortest} to ${longest} characters`, 'password_length', { shortest, longest });
   }
-  if (hasHidden(password)) refuse('a password has no control characters and no invisible characters');
-  if (password.trim() === '') refuse('a password has other characters than spaces');
-  if (password.toLowerCase() === username.toLowerCase()) refuse('the password is the user name');
-  if (passwords.isCommon(password)) refuse('this is one of the most common passwords: choose another one');
+  if (hasHidden(password))
+    refuse('a password has no control characters and no invisible characters', 'password_characters');
+  if (password.trim() === '') refuse('a password has other characters than spaces', 'password_characters');
+  if (password.toLowerCase() === username.toLowerCase())
+    refuse('the password is the user name', 'password_is_user_name');
+  if (passwords.isCommon(password))
+    refuse('this is one of the most common passwords: choose another one', 'password_common');
 }

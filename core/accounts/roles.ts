@@ -40,14 +40,17 @@ export function roles(context: Dependencies): Resource<'role', RoleInput, Role> 
 }
 
 function demandOpen({ isProtected }: Role): void {
-  if (isProtected) throw new Fault('conflict', 'this role is protected');
+  if (isProtected) throw new Fault('conflict', 'this role is protected', { id: 'role_protected' });
 }
 
 /** Faults: forbidden where `granted` has more than the principal may do. */
 function demandCovers(principal: Principal, granted: readonly string[]): void {
   const beyond = granted.find((permission) => !principal.permissions.has(permission));
   if (beyond !== undefined) {
-    throw new Fault('forbidden', `you do not have the permission ${beyond} yourself`);
+    throw new Fault('forbidden', `you do not have the permission ${beyond} yourself`, {
+      id: 'permission_not_held',
+      values: { permission: beyond },
+    });
   }
 }
 

@@ -175,7 +175,10 @@ export class Throttle {
 /** Faults: tooManyRequests when there are milliseconds to wait. */
 function refuse(wait: number): void {
   if (wait > 0)
-    throw new Fault('tooManyRequests', 'too many failed logins', { retryAfter: Math.ceil(wait / 1000) });
+    throw new Fault('tooManyRequests', 'too many failed logins', {
+      id: 'too_many_failed_logins',
+      retryAfter: Math.ceil(wait / 1000),
+    });
 }
 
 /** Limits failed logins. */

@@ -64,7 +64,7 @@ export function userSignIn(context: Dependencies) {
       const refusal: Refusal = {
         action: 'account.signIn',
         actor: { kind: 'unknown', id: null, name: brief(username), address },
-        fault: new Fault('unauthenticated', 'wrong user name or password'),
+        fault: new Fault('unauthenticated', 'wrong user name or password', { id: 'wrong_credentials' }),
       };
       const user = await verified(attempt, password, refusal);
       const actor: Actor = { kind: 'user', id: user.id, name: user.username, address };
@@ -77,12 +77,19 @@ export function userSignIn(context: Dependencies) {
       if (actor.kind !== 'user') throw new Fault('forbidden', 'only a user has a password');
       const field = 'newPassword';
       checkPassword(passwords, next, actor.name, field);
-      if (next === current) throw new Fault('malformed', 'the new password is the current one', { field });
+      if (next === current)
+        throw new Fault('malformed', 'the new password is the current one', {
+          id: 'password_unchanged',
+          field,
+        });
       const attempt: Attempt = { realm: 'user', name: actor.name, address: actor.address };
       const refusal: Refusal = {
         action: 'user.password',
         actor,
-        fault: new Fault('malformed', 'the current password is wrong', { field: 'currentPassword' }),
+        fault: new Fault('malformed', 'the current password is wrong', {
+          id: 'current_password_wrong',
+          field: 'currentPassword',
+        }),
       };
       const user = await verified(attempt, current, refusal);
       return committed(replacePassword(user, actor, next), attempt, refusal);

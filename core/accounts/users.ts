@@ -47,6 +47,7 @@ export function users(context: Dependencies): Resource<'user', UserInput, UserVi
     });
     if (others.records.every(({ id }) => id === user.id)) {
       throw new Fault('conflict', 'this is the last active administrator', {
+        id: 'last_administrator',
         hint: `make another active user with the role ${role.uniqueName} first`,
       });
     }

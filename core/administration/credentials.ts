@@ -49,7 +49,9 @@ export function credentials(
     },
     async remove({ id, isActive }) {
       if (isActive) {
-        throw new Fault('conflict', 'this credential is the one that is served: activate another one first');
+        throw new Fault('conflict', 'this credential is the one that is served: activate another one first', {
+          id: 'credential_active',
+        });
       }
       return [{ op: 'delete', kind: 'credential', id, where: { isActive: false } }];
     },
@@ -76,9 +78,9 @@ export function credentials(
       await retried(async () => {
         const { type, isActive, notValidAfter } = await find(id);
         if (type !== credentialType.tlsServer)
-          throw new Fault('conflict', 'only a TLS server credential can be served');
+          throw new Fault('conflict', 'only a TLS server credential can be served', { id: 'not_tls_server' });
         if (hasExpired(notValidAfter, clock.now()))
-          throw new Fault('conflict', 'its certificate has expired');
+          throw new Fault('conflict', 'its certificate has expired', { id: 'certificate_expired' });
         if (isActive) return;
         await store.commit([
           ...(await replaceActive(context)),

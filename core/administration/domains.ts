@@ -50,7 +50,9 @@ export function domains(context: Dependencies): Resource<'domain', DomainInput, 
 
 function demandNotDefault({ settings }: WithSettings, { uniqueName }: Domain): void {
   if (uniqueName === settings.defaultDomain) {
-    throw new Fault('conflict', 'this is the default domain: paths without a domain mean it');
+    throw new Fault('conflict', 'this is the default domain: paths without a domain mean it', {
+      id: 'default_domain',
+    });
   }
 }
 

@@ -134,12 +134,13 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
 async function demandSound(context: Dependencies, { certificate }: IssuingCa): Promise<void> {
   const parsed = parseCertificate(certificate);
   if (hasExpired(parsed.notAfter, context.clock.now()))
-    throw new Fault('conflict', 'the certificate of this CA has expired');
+    throw new Fault('conflict', 'the certificate of this CA has expired', { id: 'certificate_expired' });
   const configuration = await context.configuration.current();
   const own = await findIssued(context.store, configuration, parsed);
-  if (own && own.status !== 'good') throw new Fault('conflict', 'the certificate of this CA is revoked');
+  if (own && own.status !== 'good')
+    throw new Fault('conflict', 'the certificate of this CA is revoked', { id: 'certificate_revoked' });
   const shortcoming = caShortcoming(configuration.security, parsed);
-  if (shortcoming) throw new Fault('conflict', shortcoming);
+  if (shortcoming) throw new Fault('conflict', shortcoming, { id: 'security_level' });
 }
 
 const mostCounted = 1000;
@@ -157,7 +158,10 @@ async function removal(
   const issued = known - (own ? 1 : 0);
   if (issued > 0) {
     const count = known === mostCounted ? `${issued} or more` : issued;
-    throw new Fault('conflict', `it has issued ${count} certificate${issued === 1 ? '' : 's'}`);
+    throw new Fault('conflict', `it has issued ${count} certificate${issued === 1 ? '' : 's'}`, {
+      id: 'ca_has_issued',
+      values: { certificates: count },
+    });
   }
   return [
     ...(own ? ([{ op: 'delete', kind: 'certificate', id: own.id }] as const) : []),

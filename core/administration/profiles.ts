@@ -78,6 +78,7 @@ function demandOrdinary({ uniqueName }: CertificateProfile): void {
     throw new Fault(
       'conflict',
       'the certificates of this profile stand for the devices: it stays, and its name',
+      { id: 'profile_built_in' },
     );
   }
 }
@@ -100,6 +101,9 @@ async function demandUnused(context: WithConfiguration, id: number): Promise<voi
   );
   if (users.length > 0) {
     const names = users.slice(0, 5).map(({ uniqueName }) => uniqueName);
-    throw new Fault('conflict', `still offered by the domains ${names.join(', ')}`);
+    throw new Fault('conflict', `still offered by the domains ${names.join(', ')}`, {
+      id: 'profile_offered',
+      values: { domains: names.join(', ') },
+    });
   }
 }

@@ -68,6 +68,8 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     const shown = found.slice(0, 5).map(({ uniqueName, detail }) => `${uniqueName}: ${detail}`);
     const more = found.length > shown.length ? `; and ${found.length - shown.length} more` : '';
     throw new Fault('conflict', `not yet at the security level ${level}: ${shown.join('; ')}${more}`, {
+      id: 'security_level_not_met',
+      values: { level },
       hint: 'replace or deactivate these CAs, change these profiles or no longer offer them; GET /api/settings/security-levels/ lists them all',
     });
   }

@@ -76,7 +76,9 @@ export function signers(context: Dependencies): Signers {
         throw new Fault('malformed', detail, { field: 'hashValue' });
       }
       if (hasExpired(signer.notValidAfter, clock.now()))
-        throw new Fault('conflict', 'the certificate of this signer has expired');
+        throw new Fault('conflict', 'the certificate of this signer has expired', {
+          id: 'certificate_expired',
+        });
       const signature = await signDigest(context, signer, digest);
       const values = {
         createdAt: clock.now(),

@@ -78,7 +78,9 @@ export function approvals(context: Dependencies): Approvals {
     const approver = accountKey(actor);
     // Those that count have to be told apart.
     if (approver === undefined)
-      throw new Fault('forbidden', 'only users and service accounts can decide on approvals');
+      throw new Fault('forbidden', 'only users and service accounts can decide on approvals', {
+        id: 'account_required',
+      });
     const configuration = await context.configuration.current();
     // Of two who decide at the same moment each one counts.
     await retried(async () => {
@@ -88,22 +90,27 @@ export function approvals(context: Dependencies): Approvals {
         throw new Fault(
           'conflict',
           'the request or its outcome has changed since you read it: read it again before you decide',
+          { id: 'approval_changed' },
         );
       }
       if (approver === approval.requester) {
-        throw new Fault('forbidden', 'you cannot decide on your own request');
+        throw new Fault('forbidden', 'you cannot decide on your own request', { id: 'own_request' });
       }
       if (verdict === 'approved' && (await isCustodian(store, approver, approval))) {
         const device = JSON.stringify(approval.deviceName ?? '');
         throw new Fault(
           'forbidden',
           `this account registered or changed the device ${device}, or has seen its secrets: another account with the permission approvals.decide has to approve the request`,
+          { id: 'device_custodian', values: { device } },
         );
       }
       const state =
         approval.state === 'waiting' && clock.now() >= approval.expiresAt ? 'expired' : approval.state;
       if (state !== 'waiting')
-        throw new Fault('conflict', `the approval is no longer pending: it is ${state}`);
+        throw new Fault('conflict', `the approval is no longer pending: it is ${state}`, {
+          id: 'approval_not_pending',
+          values: { state },
+        });
       const writes = verdict === 'approved' ? approvedWrites : rejectedWrites;
       const values = {
         createdAt: clock.now(),
@@ -120,7 +127,10 @@ export function approvals(context: Dependencies): Approvals {
         ]);
       } catch (error) {
         if (error instanceof Fault && error.field !== undefined) {
-          throw new Fault('conflict', 'this account has already decided on the approval', { cause: error });
+          throw new Fault('conflict', 'this account has already decided on the approval', {
+            id: 'already_decided',
+            cause: error,
+          });
         }
         throw error;
       }

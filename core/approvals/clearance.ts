@@ -173,6 +173,7 @@ async function demandFew(
   const where = [whose, { field: 'state', is: 'equal', value: 'waiting' } as const];
   if ((await store.count('approval', where, mostWaiting)) >= mostWaiting) {
     throw new Fault('tooManyRequests', 'too many requests of this device are pending approval', {
+      id: 'too_many_pending_requests',
       retryAfter: longestPause,
     });
   }

@@ -68,11 +68,12 @@ export function backups(context: Dependencies, crls: Crls): Backups {
     progress?: (octets: number) => void,
   ): Promise<BackupFile> {
     const { backups } = context;
-    if (!backups) throw new Fault('conflict', 'backups cannot be made here');
+    if (!backups)
+      throw new Fault('conflict', 'backups cannot be made here', { id: 'backups_not_configured' });
     const holder = hex(context.entropy.bytes(16));
     const hold = async (): Promise<void> => {
       if (!(await store.lease('backup', holder, leased)))
-        throw new Fault('conflict', 'another backup is being made');
+        throw new Fault('conflict', 'another backup is being made', { id: 'backup_running' });
     };
     await hold();
     let renewedAt = clock.now();

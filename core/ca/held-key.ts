@@ -27,9 +27,13 @@ export async function takeHeldKey(
   actor: Actor,
 ): Promise<TakenKey> {
   const { store, keyStores } = context;
-  if (status !== 'good') throw new Fault('conflict', 'the certificate is revoked');
+  if (status !== 'good')
+    throw new Fault('conflict', 'the certificate is revoked', { id: 'certificate_revoked' });
   const held = await store.find('certificateKey', { certificate: id });
-  if (!held) throw new Fault('conflict', 'there is no private key to fetch: it was fetched, or never here');
+  if (!held)
+    throw new Fault('conflict', 'there is no private key to fetch: it was fetched, or never here', {
+      id: 'private_key_not_available',
+    });
   const keys = keyStores.get(held.key.store);
   if (!keys?.export) throw new Fault('unavailable', 'the key store of this key is out of reach');
   const privateKey = await keys.export(held.key.id);

@@ -43,7 +43,10 @@ export function revocationWrites(
       detail: { reason, serialNumber: record.serialNumber },
     });
   if (reason === 'removeFromCRL') {
-    if (status !== 'hold') throw new Fault('conflict', 'only a certificate on hold can be released');
+    if (status !== 'hold')
+      throw new Fault('conflict', 'only a certificate on hold can be released', {
+        id: 'certificate_not_on_hold',
+      });
     const set = { status: 'good', revokedAt: null, revocationReason: null, invalidityDate: null } as const;
     return [
       noted,
@@ -59,10 +62,11 @@ export function revocationWrites(
     throw new Fault(
       'conflict',
       status === 'revoked' ? 'the certificate is revoked already' : 'nothing was issued',
+      { id: status === 'revoked' ? 'certificate_revoked' : 'certificate_not_issued' },
     );
   }
   if (status === 'hold' && reason === 'certificateHold')
-    throw new Fault('conflict', 'the certificate is on hold already');
+    throw new Fault('conflict', 'the certificate is on hold already', { id: 'certificate_on_hold' });
   const set = {
     status: reason === 'certificateHold' ? 'hold' : 'revoked',
     revokedAt: record.revokedAt ?? now,
@@ -93,7 +97,9 @@ export function deactivationWrites(
   if (!ca) return [];
   // Whoever trusts a root asks no CRL about it, and least of all its own.
   if (ca.id === issuer)
-    throw new Fault('conflict', 'a root cannot be revoked: take it out of the truststores');
+    throw new Fault('conflict', 'a root cannot be revoked: take it out of the truststores', {
+      id: 'root_not_revocable',
+    });
   return inactiveWrites(context, actor, ca);
 }
 

@@ -31,7 +31,8 @@ export async function blockDevice(
   demand(principal, 'devices.write');
   if (revoke !== undefined) demand(principal, 'certificates.revoke');
   const { blockedAt } = await deviceWith(context, id);
-  if (blockedAt !== null) throw new Fault('conflict', 'the device is blocked already');
+  if (blockedAt !== null)
+    throw new Fault('conflict', 'the device is blocked already', { id: 'device_blocked' });
   await context.store.commit([
     { op: 'update', kind: 'device', id, where: { blockedAt }, set: { blockedAt: context.clock.now() } },
     audit(context, principal.actor, {
@@ -51,7 +52,8 @@ export async function unblockDevice(
 ): Promise<void> {
   demand(principal, 'devices.write');
   const { blockedAt } = await deviceWith(context, id);
-  if (blockedAt === null) throw new Fault('conflict', 'the device is not blocked');
+  if (blockedAt === null)
+    throw new Fault('conflict', 'the device is not blocked', { id: 'device_not_blocked' });
   await context.store.commit([
     { op: 'update', kind: 'device', id, where: { blockedAt }, set: { blockedAt: null } },
     audit(context, principal.actor, { action: 'device.unblock', object: `device:${id}` }),

@@ -228,7 +228,10 @@ export async function resetOnboarding(
     const device = await context.store.get('device', id);
     if (!device) throw new Fault('notFound', 'there is no such device');
     const { onboardingConfig, custodians: present } = device;
-    if (onboardingConfig === null) throw new Fault('conflict', 'the device has no onboarding configuration');
+    if (onboardingConfig === null)
+      throw new Fault('conflict', 'the device has no onboarding configuration', {
+        id: 'no_onboarding_config',
+      });
     const custodians = custodiansAfter(device, principal.actor);
     await context.store.commit([
       { op: 'update', kind: 'onboardingConfig', id: onboardingConfig, set: notOnboarded },

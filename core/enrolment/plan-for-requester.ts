@@ -56,7 +56,7 @@ export async function planForRequester(
   const found = deviceFor(context, requester, entitlement, requested, renewed);
   const device = found instanceof Promise ? await found : found;
   // A registration authority requests certificates for other devices, which `admit` has not checked.
-  if (device && device.blockedAt !== null) throw new Fault('forbidden', blocked);
+  if (device && device.blockedAt !== null) throw new Fault('forbidden', blocked, { id: 'device_blocked' });
   if (device) demandInDomain(device, domain);
   if (change && !device) {
     throw new Fault('forbidden', 'a certificate that was issued to no device keeps its names');

@@ -137,5 +137,7 @@ export function identityOf(plan: IssuancePlan): RequestIdentity {
 /** Faults: forbidden for a device of another domain. */
 export function demandInDomain({ commonName, domain }: Device, { id, uniqueName }: Domain): void {
   if (domain === id) return;
-  throw new Fault('forbidden', `the device "${commonName}" does not belong to the domain "${uniqueName}"`);
+  throw new Fault('forbidden', `the device "${commonName}" does not belong to the domain "${uniqueName}"`, {
+    id: 'device_in_other_domain',
+  });
 }

@@ -96,7 +96,8 @@ export const draftIssuance = (...args: Parameters<typeof preparationOf>): Draft 
 
 /** Faults: unavailable for a CA that has been deactivated. */
 export function demandActive({ record }: Pick<LoadedCa, 'record'>): void {
-  if (!record.isActive) throw new Fault('unavailable', 'the issuing CA is not active');
+  if (!record.isActive)
+    throw new Fault('unavailable', 'the issuing CA is not active', { id: 'ca_not_active' });
 }
 
 /** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */

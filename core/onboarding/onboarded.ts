@@ -21,6 +21,7 @@ import { sameName } from '../x509/name.ts';
 
 const onboardedAlready = (): Fault =>
   new Fault('forbidden', 'this device has been onboarded already', {
+    id: 'already_onboarded',
     hint: 'an administrator can reset its onboarding',
   });
 

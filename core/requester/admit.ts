@@ -137,7 +137,9 @@ async function admitSecret(
   const { device } = login;
   if (device.domain !== domain.id) {
     await refused(context, deviceActor(device, address), target, domain.uniqueName, 'another domain');
-    throw new Fault('forbidden', 'this device does not belong to the domain');
+    throw new Fault('forbidden', 'this device does not belong to the domain', {
+      id: 'device_in_other_domain',
+    });
   }
   if (device.blockedAt !== null) await refuseBlocked(context, device, address, target, domain);
   context.throttle.signedIn(attempt);
@@ -221,7 +223,7 @@ async function refuseBlocked(
   { uniqueName }: Domain,
 ): Promise<never> {
   await refused(context, deviceActor(device, address), target, uniqueName, blocked);
-  throw new Fault('forbidden', blocked);
+  throw new Fault('forbidden', blocked, { id: 'device_blocked' });
 }
 
 /** A certificate that is none of ours: that of a manufacturer, or of a stranger. */

@@ -83,7 +83,7 @@ function add(to: Shortcoming[], about: Shortcoming['about'], detail: string | un
 
 /** The key is the requester's fault, the rest that of the profile or the CA. */
 export const faultOf = ({ about, detail }: Shortcoming): Fault =>
-  new Fault(about === 'key' ? 'badAlgorithm' : 'conflict', detail);
+  new Fault(about === 'key' ? 'badAlgorithm' : 'conflict', detail, { id: 'security_level' });
 
 /** Why a CA may not sign at a security level: its key, how long it holds, what it signs by. Undefined when it may. */
 export function caShortcoming(rules: LevelRules, certificate: Certificate): string | undefined {

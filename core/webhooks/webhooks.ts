@@ -69,7 +69,10 @@ export function webhooks(context: Dependencies): Webhooks {
     async create({ uniqueName, url, events = [], isActive = true, truststore = null, handle, secret }) {
       await check({ url, truststore });
       if ((await store.count('webhook', [], most)) >= most)
-        throw new Fault('conflict', `there can be no more than ${most} webhooks`);
+        throw new Fault('conflict', `there can be no more than ${most} webhooks`, {
+          id: 'too_many_webhooks',
+          values: { most },
+        });
       const values = {
         createdAt: clock.now(),
         uniqueName,
@@ -117,7 +120,8 @@ export function webhooks(context: Dependencies): Webhooks {
     async test(principal, id) {
       demand(principal, 'webhooks.write');
       const { isActive, uniqueName } = await find(id);
-      if (!isActive) throw new Fault('conflict', 'it is not active: nothing is sent');
+      if (!isActive)
+        throw new Fault('conflict', 'it is not active: nothing is sent', { id: 'webhook_inactive' });
       const data = { webhook: uniqueName, message: 'a test' };
       const [made] = await store.commit([
         {

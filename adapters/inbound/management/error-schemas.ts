@@ -5,8 +5,14 @@ export const detail = Type.Object(
   {
     detail: Type.String({ description: 'what is wrong' }),
     hint: Type.Optional(Type.String({ description: 'what can be done about it' })),
-    code: Type.Optional(
-      Type.String({ enum: ['token_not_valid', 'password_change_required'], description: 'for programs' }),
+    code: Type.String({
+      description:
+        'identifies the error for programs and translations: `device_blocked`, `still_used`, `not_found`; never changes its meaning',
+    }),
+    values: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()]), {
+        description: 'the values in `detail` by name, for a translation of it',
+      }),
     ),
   },
   { $id: 'Detail', additionalProperties: false },

@@ -1,4 +1,5 @@
-import { type Fault, type FaultCode, toFault } from '#core/fault.ts';
+import { type Fault, type FaultCode, type FaultValues, toFault } from '#core/fault.ts';
+import { codeOfStatus, errorCodes, type FieldCodes } from './error-codes.ts';
 
 /** Messages by field, as a refused body or query is answered. `non_field_errors` where no field is at fault. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
@@ -27,10 +28,13 @@ function bounded(fields: FieldErrors): FieldErrors {
 export class ValidationError extends Error {
   override readonly name = 'ValidationError';
   readonly fields: FieldErrors;
+  readonly codes: FieldCodes;
 
-  constructor(fields: FieldErrors) {
+  /** `codes`: of the fields whose code is not `invalid`. */
+  constructor(fields: FieldErrors, codes: FieldCodes = {}) {
     super('validation');
     this.fields = fields;
+    this.codes = codes;
   }
 }
 
@@ -39,14 +43,22 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** For programs. */
-  readonly code: string | undefined;
+  /** The stable code of the error. */
+  readonly code: string;
+  readonly values: FaultValues | undefined;
 
-  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}, code?: string) {
+  constructor(
+    status: number,
+    detail: string,
+    headers: Readonly<Record<string, string>> = {},
+    code = codeOfStatus(status),
+    values?: FaultValues,
+  ) {
     super(detail);
     this.status = status;
     this.headers = headers;
     this.code = code;
+    this.values = values;
   }
 }
 
@@ -98,16 +110,22 @@ export function render(
   name: (field: string) => string,
   report: (cause: unknown) => void,
 ): Response {
-  if (error instanceof ValidationError) return json(400, bounded(error.fields));
+  if (error instanceof ValidationError) return fieldErrors(error.fields, error.codes);
   if (error instanceof HttpError) {
-    const { status, message, code, headers } = error;
-    return json(status, { detail: message, ...(code && { code }) }, headers);
+    const { status, message, code, values, headers } = error;
+    return json(status, { detail: message, code, ...(values && { values }) }, headers);
   }
   if (error instanceof TokenError) {
-    const detail = { detail: error.message, ...(error.given && { code: 'token_not_valid' }) };
-    return json(401, detail, { 'www-authenticate': 'Bearer' });
+    const code = error.given ? 'token_not_valid' : 'unauthenticated';
+    return json(401, { detail: error.message, code }, { 'www-authenticate': 'Bearer' });
   }
   return renderFault(toFault(error), name, report);
+}
+
+function fieldErrors(fields: FieldErrors, codes: FieldCodes, values?: FaultValues): Response {
+  const shown = bounded(fields);
+  const listed = errorCodes(Object.keys(shown), codes, values);
+  return json(400, shown, listed === '' ? {} : { 'error-codes': listed });
 }
 
 function renderFault(
@@ -115,22 +133,20 @@ function renderFault(
   name: (field: string) => string,
   report: (cause: unknown) => void,
 ): Response {
-  const { code, detail, field, hint, problems, retryAfter } = fault;
+  const { code, id, values, detail, field, hint, problems, retryAfter } = fault;
   if (code === 'internal') {
     report(fault.cause ?? fault);
-    return json(500, { detail: 'internal error' });
+    return json(500, { detail: 'internal error', code: 'internal' });
   }
   const status = statuses[code];
   if (status === 400 || (code === 'conflict' && field !== undefined)) {
     const messages = problems?.map((one) => (one.pointer ? `${one.pointer}: ${one.detail}` : one.detail));
-    return json(
-      400,
-      bounded({ [field === undefined ? 'non_field_errors' : name(field)]: messages ?? [detail] }),
-    );
+    const onWire = field === undefined ? 'non_field_errors' : name(field);
+    return fieldErrors({ [onWire]: messages ?? [detail] }, { [onWire]: id }, values);
   }
   return json(
     status,
-    { detail, ...(hint && { hint }) },
+    { detail, code: id, ...(values && { values }), ...(hint && { hint }) },
     {
       ...(code === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
       ...((code === 'tooManyRequests' || code === 'unavailable') && {
@@ -142,7 +158,7 @@ function renderFault(
 
 /** For operations of which the specification says that whatever keeps them from being done is answered with 500. */
 export function asServerError(error: unknown): unknown {
-  const { code, detail } = toFault(error);
+  const { code, detail, id, values } = toFault(error);
   const isState = code === 'unsupported' || code === 'unavailable' || code === 'conflict';
-  return isState ? new HttpError(500, detail) : error;
+  return isState ? new HttpError(500, detail, {}, id, values) : error;
 }

@@ -16,19 +16,25 @@ export function readInput(
 ): Readonly<Record<string, unknown>> {
   // Without a prototype: a member may be called `__proto__`.
   const errors: Record<string, readonly string[]> = Object.create(null);
+  const codes: Record<string, string> = Object.create(null);
+  const refuse = (name: string, code: string, message: string): void => {
+    errors[name] = [message];
+    codes[name] = code;
+  };
   const input: Record<string, unknown> = {};
   const unknown = Object.keys(members).filter((name) => !Object.hasOwn(fields, name));
-  for (const name of unknown.slice(0, mostProblems + 1)) errors[name.slice(0, 100)] = ['unknown field'];
+  for (const name of unknown.slice(0, mostProblems + 1))
+    refuse(name.slice(0, 100), 'unknown_field', 'unknown field');
   for (const [name, field] of Object.entries(fields)) {
     if (field.readOnly) continue;
     if (field.createOnly && mode !== 'create') {
       if (field.writeOnly && Object.hasOwn(members, name))
-        errors[name] = ['this can be given only on creation'];
+        refuse(name, 'create_only', 'this can be given only on creation');
       continue;
     }
     const target = field.record ?? camelCase(name);
     if (!Object.hasOwn(members, name)) {
-      if (isRequired(field, mode)) errors[name] = ['this field is required'];
+      if (isRequired(field, mode)) refuse(name, 'required', 'this field is required');
       else if (mode === 'replace' && 'whenMissing' in field) input[target] = field.whenMissing;
       continue;
     }
@@ -38,7 +44,7 @@ export function readInput(
     if ('messages' in checked) errors[name] = checked.messages;
     else input[target] = field.toInput ? field.toInput(checked.value) : checked.value;
   }
-  if (Object.keys(errors).length > 0) throw new ValidationError(errors);
+  if (Object.keys(errors).length > 0) throw new ValidationError(errors, codes);
   return input;
 }
 

@@ -97,6 +97,7 @@ const changePassword = (gateway: Gateway, tokens: Tokens): Route => ({
       200: jsonResponse('Tokens.', tokenPair, tokenPairExample),
       403: jsonResponse('A service account has no password.', detail, {
         detail: 'only a user has a password',
+        code: 'forbidden',
       }),
     },
   },

@@ -5,6 +5,7 @@ import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
 import { toHttpResponse, toWebRequest } from './bridge.ts';
 import { methodNotAllowed } from './collection.ts';
 import { snakeCase } from './description.ts';
+import { codeOfStatus } from './error-codes.ts';
 import { HttpError, render } from './errors.ts';
 import { healthRoute } from './health-route.ts';
 import { meRoutes } from './me-route.ts';
@@ -81,5 +82,5 @@ const isPublic = (route: Route | PublicRoute): route is PublicRoute => !('permis
 const refuse = (status: number, detail: string): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ detail }),
+  body: JSON.stringify({ detail, code: codeOfStatus(status) }),
 });

@@ -21,6 +21,11 @@ interface Failure {
 
 const retryAfter = { 'Retry-After': 'Seconds after which another try makes sense.' };
 
+const errorCodes = {
+  'Error-Codes':
+    'The code of each field with errors: a Dictionary (RFC 9651), `unique_name=already_taken, password=password_length;shortest=8`.',
+};
+
 /** The failures that every operation renders alike, see `errors.ts`. */
 const failures: Readonly<Record<number, Failure>> = {
   400: {
@@ -30,6 +35,7 @@ const failures: Readonly<Record<number, Failure>> = {
       'example because its path has a control character: `detail`.',
     schema: Type.Union([fieldErrors, detail]),
     example: { unique_name: ['this field is required'] },
+    headers: errorCodes,
   },
   401: {
     name: 'Unauthenticated',
@@ -42,50 +48,54 @@ const failures: Readonly<Record<number, Failure>> = {
     name: 'Forbidden',
     description: 'The account lacks the permission.',
     schema: detail,
-    example: { detail: 'this needs the permission devices.write' },
+    example: {
+      detail: 'this needs the permission devices.write',
+      code: 'permission_missing',
+      values: { permission: 'devices.write' },
+    },
   },
   404: {
     name: 'NotFound',
     description: 'There is no such record.',
     schema: detail,
-    example: { detail: 'there is no such device' },
+    example: { detail: 'there is no such device', code: 'not_found' },
   },
   409: {
     name: 'Conflict',
     description: 'The state of the record does not allow it.',
     schema: detail,
-    example: { detail: 'still used by 2 devices' },
+    example: { detail: 'still used by 2 devices', code: 'still_used', values: { device: 2 } },
   },
   413: {
     name: 'TooLarge',
     description: 'The body is longer than 1 MiB (16 KiB below `/api/token/`).',
     schema: detail,
-    example: { detail: 'the body is too long' },
+    example: { detail: 'the body is too long', code: 'content_too_large' },
   },
   415: {
     name: 'UnsupportedMediaType',
     description: 'The body is neither JSON nor a form.',
     schema: detail,
-    example: { detail: 'the media type "text/plain" is not supported' },
+    example: { detail: 'the media type "text/plain" is not supported', code: 'unsupported_media_type' },
   },
   429: {
     name: 'TooManyRequests',
     description: 'Too many failed logins.',
     schema: detail,
-    example: { detail: 'too many failed logins' },
+    example: { detail: 'too many failed logins', code: 'too_many_failed_logins' },
     headers: retryAfter,
   },
   500: {
     name: 'InternalError',
     description: 'A defect of the service; the log has the cause.',
     schema: detail,
-    example: { detail: 'internal error' },
+    example: { detail: 'internal error', code: 'internal' },
   },
   503: {
     name: 'Unavailable',
     description: 'The database, a key or an upstream is out of reach.',
     schema: detail,
-    example: { detail: 'the database is out of reach' },
+    example: { detail: 'the database is out of reach', code: 'unavailable' },
     headers: retryAfter,
   },
 };

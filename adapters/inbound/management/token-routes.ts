@@ -59,6 +59,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
         401: {
           ...jsonResponse('Wrong credentials.', Type.Union([detail, grantError]), {
             detail: 'wrong user name or password',
+            code: 'wrong_credentials',
           }),
           headers: { 'WWW-Authenticate': 'Bearer; Basic for a client that has used it.' },
         },

@@ -33,10 +33,15 @@ export class Refusal extends Error {
     if (!write) return new Fault('internal', 'internal error', { cause: this });
     const noun = nouns[write.kind][0];
     if (this.#reason.kind === 'gone') {
-      return new Fault('conflict', `the ${noun} has changed in the meantime or is gone`);
+      return new Fault('conflict', `the ${noun} has changed in the meantime or is gone`, {
+        id: 'record_changed',
+      });
     }
     if (this.#reason.kind === 'taken') {
-      return new Fault('conflict', `another ${noun} has it already`, { field: this.#reason.field });
+      return new Fault('conflict', `another ${noun} has it already`, {
+        id: 'already_taken',
+        field: this.#reason.field,
+      });
     }
     if (write.op === 'delete') return stillUsed(driver, write.kind, write.id);
     return (
@@ -53,6 +58,7 @@ const countedUpTo = 1000;
 
 async function stillUsed(driver: Queries, kind: Kind, id: number): Promise<Fault> {
   const users: string[] = [];
+  const counts: Record<string, number> = {};
   for (const referring of kinds) {
     const { name, fields } = tableOf(referring);
     for (const [field, { references, cascade }] of Object.entries(fields)) {
@@ -67,14 +73,16 @@ async function stillUsed(driver: Queries, kind: Kind, id: number): Promise<Fault
         .select((of) => of.fn.countAll().as('count'));
       const [row] = await driver.search(counting.compile().sql, [id]);
       const count = Number(row?.count);
-      if (count > 0)
+      if (count > 0) {
+        counts[referring] = Math.max(counts[referring] ?? 0, count);
         users.push(
           `${count === countedUpTo ? `${count} or more` : count} ${nouns[referring][count === 1 ? 0 : 1]}`,
         );
+      }
     }
   }
   const list = users.length === 0 ? 'others' : users.join(' and ');
-  return new Fault('conflict', `still used by ${list}`);
+  return new Fault('conflict', `still used by ${list}`, { id: 'still_used', values: counts });
 }
 
 interface Reference {
@@ -108,7 +116,11 @@ async function dangling(driver: Queries, writes: readonly Refused[]): Promise<Fa
       for (const row of await driver.query(query.sql, sought, false)) found.add(Number(row.id));
     }
     const lost = of.find(({ id }) => !found.has(id));
-    if (lost) return new Fault('conflict', `there is no such ${nouns[target][0]}`, { field: lost.field });
+    if (lost)
+      return new Fault('conflict', `there is no such ${nouns[target][0]}`, {
+        id: 'no_such_record',
+        field: lost.field,
+      });
   }
   return undefined;
 }

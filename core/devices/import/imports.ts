@@ -53,7 +53,8 @@ export function deviceImports(context: Dependencies): DeviceImports {
     summary: ({ fileName, created, refused }) => ({ fileName, created, refused }),
     update: async () => [],
     async remove({ id, finishedAt }) {
-      if (finishedAt === null) throw new Fault('conflict', 'the import has not ended');
+      if (finishedAt === null)
+        throw new Fault('conflict', 'the import has not ended', { id: 'import_running' });
       return [{ op: 'delete', kind: 'deviceImport', id }];
     },
   });
@@ -133,7 +134,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
         const record = await store.get('deviceImport', id);
         if (!record) throw new Fault('notFound', 'there is no such device import');
         const { state, done } = record;
-        if (isEnded(state)) throw new Fault('conflict', 'the import has ended');
+        if (isEnded(state)) throw new Fault('conflict', 'the import has ended', { id: 'import_ended' });
         await store.commit([
           { op: 'update', kind: 'deviceImport', id, where: { state, done }, set: { state: 'cancelled' } },
           audit(context, principal.actor, {

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals';
+import { type ErrorValues, germanError, germanFieldErrors } from './error-words.ts';
+import { language } from './language.ts';
 
 /** Messages by field; `non_field_errors` where no field is at fault. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
@@ -14,7 +16,13 @@ export class ApiError extends Error {
   /** Seconds after which another try makes sense. */
   readonly retryAfter: number | undefined;
 
-  constructor(status: number, body: unknown, retryAfter: number | undefined) {
+  /** `errorCodes`: the header Error-Codes. */
+  constructor(
+    status: number,
+    body: unknown,
+    retryAfter: number | undefined,
+    errorCodes: string | null = null,
+  ) {
     const members = isObject(body) ? body : {};
     const said = [members.detail, members.error, members.error_description].find(
       (one) => typeof one === 'string',
@@ -23,11 +31,20 @@ export class ApiError extends Error {
       (entry): entry is [string, string[]] =>
         Array.isArray(entry[1]) && entry[1].every((one) => typeof one === 'string'),
     );
-    super((said as string | undefined) ?? fields.map(([, told]) => told.join('; ')).join('; '));
+    const isGerman = language.value === 'de';
+    const values = isObject(members.values) ? members.values : ({} satisfies ErrorValues);
+    const german = isGerman ? germanError(members.code, values) : undefined;
+    const ofFields = isGerman ? germanFieldErrors(errorCodes) : {};
+    const shown = fields.map(([name, told]): [string, readonly string[]] => {
+      const text = Object.hasOwn(ofFields, name) ? ofFields[name] : undefined;
+      return [name, text === undefined ? told : [text]];
+    });
+    super(german ?? (said as string | undefined) ?? shown.map(([, told]) => told.join('; ')).join('; '));
     this.status = status;
     this.body = body;
-    this.fields = status === 400 ? Object.fromEntries(fields) : {};
-    this.hint = typeof members.hint === 'string' ? members.hint : undefined;
+    this.fields = status === 400 ? Object.fromEntries(shown) : {};
+    // A German text says itself what to do.
+    this.hint = german === undefined && typeof members.hint === 'string' ? members.hint : undefined;
     this.retryAfter = retryAfter;
   }
 }
@@ -121,7 +138,12 @@ async function demandSuccess(response: Response): Promise<Response> {
   if (response.ok) return response;
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const body: unknown = await response.json().catch(() => undefined);
-  throw new ApiError(response.status, body, Number.isFinite(retryAfter) ? retryAfter : undefined);
+  throw new ApiError(
+    response.status,
+    body,
+    Number.isFinite(retryAfter) ? retryAfter : undefined,
+    response.headers.get('error-codes'),
+  );
 }
 
 /** `timeLimit` in milliseconds, where it is not the usual one. */

@@ -147,6 +147,7 @@ const crlGeneration = (gateway: Gateway): Route => ({
       ),
       500: jsonResponse('No CRL could be made.', detail, {
         detail: 'the key store of this CA is not configured',
+        code: 'unavailable',
       }),
     },
   },

@@ -108,7 +108,10 @@ const sign = (gateway: Gateway): Route => ({
         ),
         signature,
       ),
-      500: jsonResponse('It could not be signed.', detail, { detail: 'the key store is out of reach' }),
+      500: jsonResponse('It could not be signed.', detail, {
+        detail: 'the key store is out of reach',
+        code: 'unavailable',
+      }),
     },
     failures: { 404: 'There is no such signer.' },
   },

@@ -50,6 +50,7 @@ test('the last active administrator stays', async () => {
   const path = `/api/users/${users[0].id}/`;
   const refused = {
     detail: 'this is the last active administrator',
+    code: 'last_administrator',
     hint: 'make another active user with the role Admin first',
   };
   const role = await roleId(api, 'Default');
@@ -125,14 +126,18 @@ test('the role Admin is protected, and a role that accounts have stays', async (
     await api.patch(`/api/roles/${admin}/`, { permissions: [] }),
     await api.remove(`/api/roles/${admin}/`),
   ]) {
-    expect([status, body]).toEqual([409, { detail: 'this role is protected' }]);
+    expect([status, body]).toEqual([409, { detail: 'this role is protected', code: 'role_protected' }]);
   }
   const { body: role } = await api.post('/api/roles/', {
     unique_name: 'Line',
     permissions: ['devices.read'],
   });
   const { body: user } = await api.post('/api/users/', { username: 'jo', password, role: role.id });
-  expect((await api.remove(`/api/roles/${role.id}/`)).body).toEqual({ detail: 'still used by 1 user' });
+  expect((await api.remove(`/api/roles/${role.id}/`)).body).toEqual({
+    detail: 'still used by 1 user',
+    code: 'still_used',
+    values: { user: 1 },
+  });
   const jo = await api.as('jo', password);
   expect((await jo.get('/api/domains/')).status).toBe(403);
   await api.patch(`/api/roles/${role.id}/`, { permissions: ['domains.read'] });
@@ -337,8 +342,16 @@ test.each([
     { client_id: ['this field is required'], client_secret: ['this field is required'] },
   ],
   [{ username: 'admin' }, 400, { password: ['this field is required'] }],
-  [{ username: 'admin', password: 'wrong password' }, 401, { detail: 'wrong user name or password' }],
-  [{ username: 'nobody', password: 'wrong password' }, 401, { detail: 'wrong user name or password' }],
+  [
+    { username: 'admin', password: 'wrong password' },
+    401,
+    { detail: 'wrong user name or password', code: 'wrong_credentials' },
+  ],
+  [
+    { username: 'nobody', password: 'wrong password' },
+    401,
+    { detail: 'wrong user name or password', code: 'wrong_credentials' },
+  ],
 ])('the token endpoint answers %j with %i', async (request, status, body) => {
   await using site = await installation();
   const answer = await (await apiOf(site)).anonymous.post('/api/token/', request);

@@ -191,6 +191,9 @@ describe('an approval policy', () => {
     const input = { unique_name: 'plant 7', decision: 'deny', domain: domain.id };
     await api.post('/api/approval-policies/', input);
     const { status, body } = await api.remove(`/api/domains/${domain.id}/`);
-    expect([status, body]).toEqual([409, { detail: 'still used by 1 approval policy' }]);
+    expect([status, body]).toEqual([
+      409,
+      { detail: 'still used by 1 approval policy', code: 'still_used', values: { approvalPolicy: 1 } },
+    ]);
   });
 });

@@ -133,7 +133,7 @@ describe('POST /api/backups/{id}/run/', () => {
     outcome = () => Promise.reject(fault);
     const { status, body } = await api.post(`/api/backups/${id}/run/`);
     outcome = async () => {};
-    expect([status, body]).toEqual([expected, { detail: fault.detail }]);
+    expect([status, body]).toEqual([expected, { detail: fault.detail, code: fault.id }]);
     expect((await api.get(`/api/backups/${id}/`)).body.last_result).toBe(`failed: ${fault.detail}`);
     expect((await site.audit('backup.run')).at(-1)!.outcome).toBe('failed');
   });
@@ -151,7 +151,10 @@ describe('POST /api/backups/{id}/run/', () => {
     const second = await api.post(`/api/backups/${id}/run/`);
     held.resolve();
     outcome = async () => {};
-    expect([second.status, second.body]).toEqual([409, { detail: 'another backup is being made' }]);
+    expect([second.status, second.body]).toEqual([
+      409,
+      { detail: 'another backup is being made', code: 'backup_running' },
+    ]);
     expect((await first).status).toBe(200);
     expect((await api.post(`/api/backups/${id}/run/`)).status).toBe(200);
   });

@@ -61,7 +61,7 @@ describe('a certificate by its name', () => {
     }).text;
     expect(text.split('BEGIN CERTIFICATE')).toHaveLength(4);
     const again = await api.post(`${one}/pkcs12/`, { password: 'a long secret' });
-    expect([again.status, Object.keys(again.body)]).toEqual([409, ['detail']]);
+    expect([again.status, Object.keys(again.body)]).toEqual([409, ['detail', 'code']]);
     expect(await site.store.find('certificateKey', { certificate: body.id })).toBeUndefined();
     expect(await site.audit('certificate.takeKey')).toHaveLength(1);
   });

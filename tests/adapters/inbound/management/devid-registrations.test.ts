@@ -111,10 +111,20 @@ describe('a DevID registration', () => {
     const { body: made } = await api.post(path, whole({ domain: domain.id }));
     for (const url of [`/api/truststores/${truststore}/`, `/api/domains/${domain.id}/`]) {
       const { status, body } = await api.remove(url);
-      expect([status, body]).toEqual([409, { detail: 'still used by 1 DevID registration' }]);
+      expect([status, body]).toEqual([
+        409,
+        {
+          detail: 'still used by 1 DevID registration',
+          code: 'still_used',
+          values: { devidRegistration: 1 },
+        },
+      ]);
     }
     const { status, body } = await api.patch(`/api/truststores/${truststore}/`, { intended_usage: 1 });
-    expect([status, body]).toEqual([409, { detail: 'still used for IDevIDs by a DevID registration' }]);
+    expect([status, body]).toEqual([
+      409,
+      { detail: 'still used for IDevIDs by a DevID registration', code: 'truststore_used_for_idevids' },
+    ]);
     expect((await api.patch(`/api/truststores/${truststore}/`, { intended_usage: 0 })).status).toBe(200);
     await api.remove(`${path}${made.id}/`);
     expect((await api.remove(`/api/domains/${domain.id}/`)).status).toBe(204);
@@ -161,5 +171,8 @@ test('a device that it let in shows its IDevID, and can be reset by who manages 
   });
   const { device: other } = await site.device('no-onboarding');
   const { status, body } = await api.call('POST', `/api/devices/${other.id}/reset-onboarding/`);
-  expect([status, body]).toEqual([409, { detail: 'the device has no onboarding configuration' }]);
+  expect([status, body]).toEqual([
+    409,
+    { detail: 'the device has no onboarding configuration', code: 'no_onboarding_config' },
+  ]);
 });

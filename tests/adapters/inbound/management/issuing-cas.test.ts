@@ -405,12 +405,19 @@ describe('a CA', () => {
     });
     await api.post(`${path}${below.id}/generate-crl/`);
     const refused = await api.remove(`${path}${root.id}/`);
-    expect([refused.status, refused.body]).toEqual([409, { detail: 'it has issued 1 certificate' }]);
+    expect([refused.status, refused.body]).toEqual([
+      409,
+      { detail: 'it has issued 1 certificate', code: 'ca_has_issued', values: { certificates: 1 } },
+    ]);
     const { body: domain } = await api.post('/api/domains/', {
       unique_name: 'of-deleted',
       issuing_ca: below.id,
     });
-    expect((await api.remove(`${path}${below.id}/`)).body).toEqual({ detail: 'still used by 1 domain' });
+    expect((await api.remove(`${path}${below.id}/`)).body).toEqual({
+      detail: 'still used by 1 domain',
+      code: 'still_used',
+      values: { domain: 1 },
+    });
     await api.remove(`/api/domains/${domain.id}/`);
     expect((await api.remove(`${path}${below.id}/`)).status).toBe(204);
     expect((await api.get(`${path}${below.id}/`)).status).toBe(404);
@@ -428,7 +435,7 @@ describe('a CA', () => {
       ['POST', 'activate/'],
     ] as const) {
       const { status, body } = await api.call(method, `${path}999/${rest}`, { body: {} });
-      expect([method, rest, status, Object.keys(body)]).toEqual([method, rest, 404, ['detail']]);
+      expect([method, rest, status, Object.keys(body)]).toEqual([method, rest, 404, ['detail', 'code']]);
     }
   });
 
@@ -491,7 +498,7 @@ describe('the CRL', () => {
     ]);
     site.clock.advance(2000);
     const { status, body } = await api.post(`${path}${ca.id}/generate-crl/`);
-    expect([status, body]).toEqual([500, { detail: expect.any(String) }]);
+    expect([status, body]).toEqual([500, { detail: expect.any(String), code: 'unsupported' }]);
   });
 
   test('needs a token to be downloaded, and each operation its permission', async () => {
@@ -515,7 +522,10 @@ test('a CA whose certificate its parent revokes signs nothing any more, and cann
   expect([revoked.status, revoked.body.status]).toEqual([200, 'revoked']);
   expect((await api.get(`${path}${ca.id}/`)).body.is_active).toBe(false);
   const active = await api.post(`${path}${ca.id}/activate/`);
-  expect([active.status, active.body]).toEqual([409, { detail: 'the certificate of this CA is revoked' }]);
+  expect([active.status, active.body]).toEqual([
+    409,
+    { detail: 'the certificate of this CA is revoked', code: 'certificate_revoked' },
+  ]);
   expect((await api.patch(`${path}${ca.id}/`, { is_active: true })).status).toBe(409);
   const crl = parseCrl((await api.get(`${path}${revoked.body.issuing_ca}/crl/?encoding=der`)).bytes);
   const entries = [...revokedEntries(crl)];
@@ -532,7 +542,10 @@ test('a root cannot revoke itself', async () => {
   const { body: ca } = await api.post(path, { unique_name: name(), issuing_ca_type: 0 });
   const own = await site.store.find('certificate', { ca: ca.id });
   const { status, body } = await api.post(`/api/certificates/${own!.id}/revoke/`);
-  expect([status, body]).toEqual([409, { detail: expect.stringContaining('root') }]);
+  expect([status, body]).toEqual([
+    409,
+    { detail: expect.stringContaining('root'), code: 'root_not_revocable' },
+  ]);
 });
 
 test('the key stores and upstream CAs that a new CA can be made of are listed to those who may read CAs', async () => {

@@ -125,7 +125,10 @@ test('a service account has no password', async () => {
   const { body } = await api.post('/api/service-accounts/', { unique_name: 'line', role: roles[0].id });
   const service = await api.asService(body.client_id, body.client_secret);
   const answer = await service.post('/api/me/password/', { current_password: 'x', new_password: own });
-  expect([answer.status, answer.body]).toEqual([403, { detail: 'only a user has a password' }]);
+  expect([answer.status, answer.body]).toEqual([
+    403,
+    { detail: 'only a user has a password', code: 'forbidden' },
+  ]);
 });
 
 test.each([

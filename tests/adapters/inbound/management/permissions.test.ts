@@ -56,7 +56,11 @@ describe.each([...everybody, ...everybody.map((role) => `service account ${role}
       if (permission === undefined) continue;
       // A body that no operation takes: nothing is done, but by those that take none.
       const { status, body } = await api.call(method, path, { body: { 'no such field': 1 } });
-      const refused = { detail: `this needs the permission ${permission}` };
+      const refused = {
+        detail: `this needs the permission ${permission}`,
+        code: 'permission_missing',
+        values: { permission },
+      };
       const asItShould = granted.has(permission)
         ? status !== 401 && status !== 403
         : status === 403 && Bun.deepEquals(body, refused);
@@ -75,7 +79,7 @@ test('without a token, everything but what is public is refused', async () => {
       continue;
     }
     expect([method, path, status, headers['www-authenticate']]).toEqual([method, path, 401, 'Bearer']);
-    expect(body).toEqual({ detail: 'authentication credentials were not provided' });
+    expect(body).toEqual({ detail: 'authentication credentials were not provided', code: 'unauthenticated' });
   }
   expect(open.sort()).toEqual([
     'GET /api/health/',
@@ -104,7 +108,10 @@ test('a service account in a browser is refused, with its token and at the token
   const { api } = accounts.get('service account Admin')!;
   for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: 'https://localhost:8443' }]) {
     const { status, body } = await api.get('/api/devices/', headers);
-    expect([status, body]).toEqual([403, { detail: 'service accounts are not for browsers' }]);
+    expect([status, body]).toEqual([
+      403,
+      { detail: 'service accounts are not for browsers', code: 'forbidden' },
+    ]);
     const grant = { grant_type: 'client_credentials', client_id: 'sa_1', client_secret: 'x' };
     const refused = await admin.anonymous.call('POST', '/api/token/', { body: grant, headers });
     expect([refused.status, refused.body.error]).toEqual([400, 'unauthorized_client']);

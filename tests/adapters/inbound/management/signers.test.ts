@@ -125,14 +125,17 @@ describe('a signer', () => {
     const id = await make();
     await sign({ signer_id: id, hash_value: digest('sha256') });
     const { status, body } = await api.remove(`/api/tls/${id}/`);
-    expect([status, body]).toEqual([409, { detail: 'still used by 1 signed message' }]);
+    expect([status, body]).toEqual([
+      409,
+      { detail: 'still used by 1 signed message', code: 'still_used', values: { signedMessage: 1 } },
+    ]);
     expect((await sign({ signer_id: id, hash_value: digest('sha256') })).status).toBe(200);
     expect((await api.remove(`/api/tls/${await make()}/`)).status).toBe(204);
   });
 });
 
 describe('signing', () => {
-  for (const [change, status, field] of [
+  for (const [change, status, ...members] of [
     [{ hash_value: 'xyz' }, 400, 'hash_value'],
     [{ hash_value: 'abc' }, 400, 'hash_value'],
     [{ hash_value: '' }, 400, 'hash_value'],
@@ -145,12 +148,12 @@ describe('signing', () => {
     [{ signer_id: 'one' }, 400, 'signer_id'],
     [{ signer_id: 0 }, 400, 'signer_id'],
     [{ message: 'x' }, 400, 'message'],
-    [{ signer_id: 999_999 }, 404, 'detail'],
+    [{ signer_id: 999_999 }, 404, 'detail', 'code'],
   ] as const) {
     test(`with ${JSON.stringify(change).slice(0, 60)} is answered with ${status}`, async () => {
       const before = (await api.get('/api/signed-messages/')).body.length;
       const answer = await sign({ signer_id: await make(), hash_value: digest('sha256'), ...change });
-      expect([answer.status, Object.keys(answer.body)]).toEqual([status, [field]]);
+      expect([answer.status, Object.keys(answer.body)]).toEqual([status, members]);
       expect((await api.get('/api/signed-messages/')).body).toHaveLength(before);
     });
   }
@@ -161,7 +164,10 @@ describe('signing', () => {
       { op: 'update', kind: 'credential', id, set: { key: { store: 'gone', id: 'x' } } },
     ]);
     const { status, body } = await sign({ signer_id: id, hash_value: digest('sha256') });
-    expect([status, body]).toEqual([500, { detail: 'the key store of this signer is not configured' }]);
+    expect([status, body]).toEqual([
+      500,
+      { detail: 'the key store of this signer is not configured', code: 'unavailable' },
+    ]);
   });
 
   test('is for those who may, and audited', async () => {

@@ -255,7 +255,10 @@ describe('the TLS server credential', () => {
   test('cannot be deleted while it is served', async () => {
     const { id } = await site.gateway.tlsCredential();
     const { status, body } = await api.remove(`${path}${id}/`);
-    expect([status, body]).toEqual([409, { detail: expect.stringContaining('served') }]);
+    expect([status, body]).toEqual([
+      409,
+      { detail: expect.stringContaining('served'), code: 'credential_active' },
+    ]);
   });
 
   test('is one, however many are activated at once', async () => {
@@ -276,6 +279,7 @@ describe('the TLS server credential', () => {
     const again = await apiOf(later);
     expect((await again.post(`${path}${body.id}/activate/`)).body).toEqual({
       detail: 'its certificate has expired',
+      code: 'certificate_expired',
     });
   });
 

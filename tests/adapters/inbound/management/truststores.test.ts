@@ -192,10 +192,20 @@ describe('a truststore', () => {
     const kept = await api.patch(url, { intended_usage: 3 });
     expect([kept.status, kept.body]).toEqual([
       409,
-      { detail: 'still used for IDevIDs by an onboarding configuration' },
+      {
+        detail: 'still used for IDevIDs by an onboarding configuration',
+        code: 'truststore_used_for_idevids',
+      },
     ]);
     const used = await api.remove(url);
-    expect([used.status, used.body]).toEqual([409, { detail: 'still used by 1 onboarding configuration' }]);
+    expect([used.status, used.body]).toEqual([
+      409,
+      {
+        detail: 'still used by 1 onboarding configuration',
+        code: 'still_used',
+        values: { onboardingConfig: 1 },
+      },
+    ]);
     await api.remove(`/api/onboarding-configs/${config.body.id}/`);
     expect((await api.remove(url)).status).toBe(204);
     expect((await api.get(`${url}file/`)).status).toBe(404);

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { germanError, germanErrors, germanFieldErrors } from '#adapters/inbound/console/app/error-words.ts';
+
+/** The ids that Faults are made with; those of other objects look different. */
+function idsIn(folder: string): readonly string[] {
+  return [...new Bun.Glob('**/*.ts').scanSync(folder)].flatMap((path) =>
+    [...readFileSync(`${folder}/${path}`, 'utf8').matchAll(/\bid: '([a-z]+(?:_[a-z]+)+)'/g)].map(
+      ([, id]) => id!,
+    ),
+  );
+}
+
+/** Errors that devices see, or whose text has details that no translation can give. */
+const english: readonly string[] = ['security_level'];
+
+test('every error id of the core has a German text', () => {
+  const ids = ['core', 'adapters/outbound'].flatMap(idsIn);
+  expect(ids.length).toBeGreaterThan(40);
+  expect(ids.filter((id) => !Object.hasOwn(germanErrors, id) && !english.includes(id))).toEqual([]);
+});
+
+test('an error with values has them in its German text', () => {
+  expect(germanError('permission_missing', { permission: 'devices.write' })).toBe(
+    'Dazu ist die Berechtigung devices.write nötig.',
+  );
+  expect(germanError('still_used', { device: 2, certificate: 1 })).toBe(
+    'Der Eintrag wird noch verwendet: Geräte (2), Zertifikate (1).',
+  );
+});
+
+test('an error without a German text is left to the English one', () => {
+  for (const code of ['malformed', 'constructor', 7, undefined]) expect(germanError(code)).toBeUndefined();
+});
+
+test('field errors are read from the Error-Codes header', () => {
+  const header = 'unique_name=already_taken, password=password_length;shortest=8;longest=1024, url=invalid';
+  expect(germanFieldErrors(header)).toEqual({
+    unique_name: 'Dieser Wert ist bereits vergeben.',
+    password: 'Ein Kennwort hat 8 bis 1024 Zeichen.',
+  });
+  for (const odd of [null, '', 'a', '=required', 'a=b;c, __proto__=required']) {
+    expect(germanFieldErrors(odd)).toEqual({});
+  }
+});
