@@ -37,7 +37,10 @@ test('a service account from the command line signs in with OAuth’s form, read
   const bearer = `-H 'Authorization: Bearer ${access}'`;
   expect(JSON.parse(curl('/api/devices/', bearer))[0].common_name).toBe('pump-1');
   expect(curl('/metrics', bearer)).toContain('postern_healthy{part="store"} 1\n');
-  expect(JSON.parse(curl('/metrics'))).toEqual({ detail: 'authentication credentials were not provided', code: 'unauthenticated' });
+  expect(JSON.parse(curl('/metrics'))).toEqual({
+    detail: 'authentication credentials were not provided',
+    code: 'unauthenticated',
+  });
   const files = JSON.parse(curl('/api/logging/list_files/', bearer));
   expect(files.map(({ name }: { name: string }) => name)).toEqual(['postern.log']);
 });
