@@ -45,9 +45,17 @@ export class Maintenance {
   /** Does what is due. `holder` names this instance in the leases. */
   async run(holder: string): Promise<void> {
     // A slow upstream CA delays none of the other tasks.
-    await Promise.all([this.#upstreamTasks(holder), this.#ownTasks(holder)]);
-    // An upstream may just have certified a CA of ours.
-    await this.#crls.generateMissing(systemActor);
+    const upstream = this.#upstreamTasks(holder);
+    const own = this.#ownTasks(holder);
+    const tasks: Task[] = [
+      () => own,
+      () => upstream,
+      // An upstream may just have certified a CA of ours.
+      () => this.#crls.generateMissing(systemActor),
+    ];
+    // Neither of those that run beside each other may fail unobserved while the other is awaited.
+    await Promise.allSettled([upstream, own]);
+    await inTurn(tasks, this.#context.log);
   }
 
   async #upstreamTasks(holder: string): Promise<void> {

@@ -1,4 +1,6 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
 import { shell } from '#tests/fixtures/server.ts';
 import { hands } from './hands.ts';
@@ -114,7 +116,10 @@ describe.skipIf(!hasBrowser)('what a device says of itself is text, and nothing 
 
   test('markup, and marks that turn the direction of writing', async () => {
     await site.signIn(page, '/devices');
-    await site.api('POST', '/api/devices/', { common_name: markup, serial_number: reversed });
+    // The API refuses invisible characters; what was stored before it did so is still shown.
+    await site.api('POST', '/api/devices/', { common_name: markup, serial_number: 'renamed' });
+    using db = new Database(join(site.server.directory, 'data/postern.db'));
+    db.run('update devices set serial_number = ? where common_name = ?', [reversed, markup]);
     await site.show(page, '/certificates');
     await site.show(page, '/devices');
     const row = await page.until<string>("document.querySelector('table.list tbody tr')?.innerText");
