@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TSchema } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { permissions, shippedRoles } from '#core/access/permissions.ts';
 import { shippedProfiles } from '#core/profiles/shipped.ts';
 import { catalog } from '#plugins/catalog.ts';
-import { sections } from '#plugins/host/config.ts';
+import { readConfiguration, sections } from '#plugins/host/config.ts';
+import { definePlugin } from '#plugins/kit/contract.ts';
+import ocsp from '#plugins/kit/examples/ocsp/plugin.ts';
 
 const root = join(import.meta.dir, '..');
 const page = (name: string): string => readFileSync(join(root, 'docs/reference', name), 'utf8');
@@ -67,5 +69,50 @@ describe('the reference pages', () => {
     const metrics = [...code.matchAll(/'(postern_[a-z_]+)'/g)].map(([, name]) => name!);
     expect(metrics.length).toBeGreaterThan(8);
     expect(missing(page('health.md'), metrics)).toEqual([]);
+  });
+});
+
+describe('the blocks of the pages', () => {
+  const blocks = (language: string): [string, string][] =>
+    [...new Bun.Glob('docs/**/*.md').scanSync(root)].sort().flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const found = text.matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\``, 'gms'));
+      return [...found].map(([, indent, block], n): [string, string] => [
+        `${file}, ${language} block ${n + 1}`,
+        block!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+      ]);
+    });
+  const outside = definePlugin({
+    slot: 'inbound',
+    name: 'metering',
+    summary: '',
+    config: Type.Object({}),
+    open: async () => ({ mounts: [] }),
+  });
+  const source = {
+    environment: { PGPASSWORD: 'x', POSTERN_PASSPHRASE: 'x', DATABASE_URL: 'postgres://localhost/x' },
+    directory: root,
+    readSecret: () => 'a secret of enough characters',
+  };
+
+  test('are at least a dozen', () => {
+    expect(blocks('toml').length + blocks('json').length).toBeGreaterThanOrEqual(12);
+  });
+
+  test.each(blocks('toml'))('%s is a valid configuration', async (_, block) => {
+    const load = async (module: string) => (module.includes('ocsp') ? ocsp : outside);
+    // Examples of a fingerprint are cut short.
+    const tables = Bun.TOML.parse(block.replace(/"(?:[0-9A-F]{2}:)+…"/g, `"${'00'.repeat(32)}"`));
+    expect(await readConfiguration({ tables, overrides: {}, source, catalog, load })).toBeDefined();
+  });
+
+  test.each(blocks('json').filter(([, block]) => !block.includes('…')))('%s is JSON', (_, block) => {
+    expect(() => JSON.parse(block)).not.toThrow();
+  });
+
+  test('a wrong key in one of them is found', async () => {
+    const tables = Bun.TOML.parse('[server]\nhttps = 8443\n');
+    const load = async () => outside;
+    expect(readConfiguration({ tables, overrides: {}, source, catalog, load })).rejects.toThrow('https');
   });
 });

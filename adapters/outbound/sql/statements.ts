@@ -42,7 +42,7 @@ export const selection = (
 
 // Stands where a parameter will.
 const parameter = 0;
-// Shapes come from the code that calls the store, not from its callers' input, so they are few; a bound all the same.
+// Shapes come from the code that calls the store, not from its callers' input, so they are few. The bound is a precaution.
 const mostShapes = 1000;
 
 /** The SQL text of the statements that come again and again, compiled once for each shape. */
