@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { type DeviceSecrets, type Server, shell, startServer } from '#tests/fixtures/server.ts';
 
 let server: Server;
@@ -9,6 +10,7 @@ let device: DeviceSecrets;
 beforeAll(async () => {
   server = await startServer();
   device = server.device('pump-1');
+  run(device.commands.ca!);
 }, 30_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -23,10 +25,10 @@ test('the ready line is the last that is printed, and names the service', () => 
   expect(server.output.at(-1)).toBe(`postern ready ${server.baseUrl}`);
 });
 
-describe('the lines that `device add` prints, pasted one after the other', () => {
+inOrder('the lines that `device add` prints, pasted one after the other', { timeout: 60_000 }, (step) => {
   const verify = 'openssl verify -x509_strict -CAfile ca.pem pump-1.pem';
 
-  test('make a key and fetch the CA certificates', () => {
+  step('make a key and fetch the CA certificates', async () => {
     run(device.commands.key!);
     run(device.commands.ca!);
     expect(readFileSync(join(server.directory, 'ca.pem'), 'utf8').match(/BEGIN CERTIFICATE/g)).toHaveLength(
@@ -34,7 +36,7 @@ describe('the lines that `device add` prints, pasted one after the other', () =>
     );
   });
 
-  test('enrol over EST; OpenSSL accepts the certificate strictly', () => {
+  step('enrol over EST; OpenSSL accepts the certificate strictly', async () => {
     run(device.commands.est!);
     expect(run(verify)).toContain('pump-1.pem: OK');
     expect(run('openssl x509 -in pump-1.pem -noout -subject -ext keyUsage,extendedKeyUsage')).toContain(
@@ -42,20 +44,20 @@ describe('the lines that `device add` prints, pasted one after the other', () =>
     );
   });
 
-  test('renew over EST with the certificate that it got', () => {
+  step('renew over EST with the certificate that it got', async () => {
     const before = run('openssl x509 -in pump-1.pem -noout -serial');
     run(device.commands.est_renew!);
     expect(run(verify)).toContain('pump-1.pem: OK');
     expect(run('openssl x509 -in pump-1.pem -noout -serial')).not.toBe(before);
   });
 
-  test('enrol over REST', () => {
+  step('enrol over REST', async () => {
     run('rm pump-1.pem');
     run(device.commands.rest!);
     expect(run(verify)).toContain('pump-1.pem: OK');
   });
 
-  test('renew over REST with the certificate that it got', () => {
+  step('renew over REST with the certificate that it got', async () => {
     const before = run('openssl x509 -in pump-1.pem -noout -serial');
     run(device.commands.rest_renew!);
     expect(run(verify)).toContain('pump-1.pem: OK');

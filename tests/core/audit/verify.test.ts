@@ -162,36 +162,70 @@ test('a whole chain that is removed is found by the anchor', async () => {
   ]);
 });
 
+interface Row {
+  readonly id: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly object: string;
+  readonly outcome: 'success';
+  readonly detail: string;
+  readonly sequence: number;
+}
+
+/** Writes a chain anew, with other events and the hashes that belong to them. */
+function rewrite(db: Database, chain: string, change: (row: Row) => Partial<Row>): void {
+  let previous = genesis;
+  for (const before of db
+    .query<Row, [string]>('select * from audit_events where chain = ? order by sequence')
+    .all(chain)) {
+    const row = { ...before, ...change(before) };
+    const [kind, id, name, address] = JSON.parse(row.actor);
+    const event = { ...row, actor: { kind, id, name, address }, detail: JSON.parse(row.detail) };
+    previous = chainHash(previous, chain, row.sequence, event);
+    db.run('update audit_events set object = ?, detail = ?, hash = ? where id = ?', [
+      row.object,
+      row.detail,
+      previous,
+      row.id,
+    ]);
+  }
+  db.run('update audit_heads set hash = ? where chain = ?', [previous, chain]);
+}
+
 test('a chain that is written anew, hashes and all, is found by the anchor', async () => {
   using site = await trail();
   tamper(site.path, (db) => {
     const { chain } = db
       .query<{ chain: string }, []>('select chain from audit_events order by id limit 1')
       .get()!;
-    type Row = {
-      id: number;
-      at: number;
-      actor: string;
-      action: string;
-      object: string;
-      outcome: 'success';
-      detail: string;
-      sequence: number;
-    };
-    let previous = genesis;
-    for (const row of db
-      .query<Row, [string]>('select * from audit_events where chain = ? order by sequence')
-      .all(chain)) {
-      const [kind, id, name, address] = JSON.parse(row.actor);
-      const object = row.object.replace('device:1', 'device:9');
-      const event = { ...row, object, actor: { kind, id, name, address }, detail: JSON.parse(row.detail) };
-      previous = chainHash(previous, chain, row.sequence, event);
-      db.run('update audit_events set object = ?, hash = ? where id = ?', [object, previous, row.id]);
-    }
-    db.run('update audit_heads set hash = ? where chain = ?', [previous, chain]);
+    rewrite(db, chain, ({ object }) => ({ object: object.replace('device:1', 'device:9') }));
   });
   const { problems } = await site.verify();
   expect(problems.map(({ what }) => what)).toEqual(['the chain is not the one that was anchored']);
+});
+
+test('an anchor that the same installation made of another trail is found by the next anchor', async () => {
+  using site = await trail();
+  using fork = await trail();
+  const anchors = (path: string) => {
+    using db = new Database(path, { readonly: true });
+    type Found = { chain: string; detail: string };
+    return db
+      .query<Found, []>("select chain, detail from audit_events where action = 'audit.anchor' order by id")
+      .all();
+  };
+  const [own, next] = anchors(site.path);
+  const [other] = anchors(fork.path);
+  expect(JSON.parse(other!.detail).number).toBe(JSON.parse(own!.detail).number);
+  expect(other!.detail).not.toBe(own!.detail);
+  tamper(site.path, (db) =>
+    rewrite(db, own!.chain, ({ detail }) => ({ detail: detail === own!.detail ? other!.detail : detail })),
+  );
+  const { problems } = await site.verify();
+  expect(problems).toContainEqual(
+    expect.objectContaining({ chain: next!.chain, what: 'an anchor is missing before this one' }),
+  );
 });
 
 test('an anchor that was not made with the master key is none', async () => {

@@ -13,6 +13,7 @@ import {
   request,
   testClock,
 } from '#tests/fixtures/installation.ts';
+import { intruded, recording } from '#tests/fixtures/intruded.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { openssl, pem } from '#tests/fixtures/openssl.ts';
 
@@ -270,5 +271,51 @@ test('is not there while the key of its CA is not here, which is not the same as
   expect(await refused.catch((fault) => fault)).toMatchObject({
     code: 'unavailable',
     detail: 'the key of the issuing CA is not at this gateway',
+  });
+});
+
+test('with a signature that does not hold is neither stored nor served', async () => {
+  let isWrong = false;
+  await using site = await installation({
+    wrapKeys: (keys) => ({
+      ...keys,
+      inProcess: false,
+      async sign(...given) {
+        const signature = await keys.sign(...given);
+        // Another value, in DER as well.
+        return isWrong ? testKey('p-256', 'impostor').sign('ecdsa-sha256', given[2]) : signature;
+      },
+    }),
+  });
+  const id = await issued(site, 'pump');
+  const { ca } = (await site.store.get('certificate', id))!;
+  const { crl } = await site.gateway.issuingCas.generateCrl(site.admin, ca);
+  isWrong = true;
+  const failed = await site.gateway.issuingCas.generateCrl(site.admin, ca).catch((error) => error);
+  expect(failed).toMatchObject({ code: 'internal' });
+  site.clock.advance(2000);
+  expect(await site.gateway.crl(ca)).toEqual(crl);
+});
+
+test('that misses a revocation which came while it was made is followed by one that has it', async () => {
+  const clock = testClock();
+  const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
+  await using site = await installation({ store, clock });
+  const ca = (await store.get('certificate', await issued(site, 'pump')))!.ca;
+  await store.commit([{ op: 'update', kind: 'issuingCa', id: ca, set: { lastRevocationAt: clock.now() } }]);
+  clock.advance(1000);
+  const later = clock.now();
+  // By another gateway, which could not make a CRL afterwards.
+  before(recording('crl.generate'), () =>
+    store.commit([{ op: 'update', kind: 'issuingCa', id: ca, set: { lastRevocationAt: later } }]),
+  );
+  await site.gateway.issuingCas.generateCrl(site.admin, ca);
+  const noted = (await store.get('issuingCa', ca))!;
+  expect(noted.lastRevocationAt).toBe(later);
+  clock.advance(60_000);
+  await site.gateway.maintain('test');
+  expect(await store.get('issuingCa', ca)).toMatchObject({
+    crlNumber: noted.crlNumber + 1,
+    lastRevocationAt: null,
   });
 });

@@ -43,6 +43,22 @@ describe('the status of a certificate', () => {
     });
   });
 
+  test('is revoked while it is on hold, and good again after its release', async () => {
+    await using service = await installation();
+    const { gateway, admin, clock } = service;
+    const { ca, serial, id } = await enrolled(service);
+    const at = clock.now();
+    await gateway.certificates.revoke(admin, id, { reason: 'certificateHold' });
+    clock.advance(5000);
+    expect(await gateway.revocationStatuses.of(ca, serial)).toEqual({
+      kind: 'revoked',
+      at,
+      reason: 'certificateHold',
+    });
+    await gateway.certificates.revoke(admin, id, { reason: 'removeFromCRL' });
+    expect(await gateway.revocationStatuses.of(ca, serial)).toEqual({ kind: 'good' });
+  });
+
   test('is unknown for what the CA never issued, however the number is written', async () => {
     await using service = await installation();
     const { ca, serial } = await enrolled(service);

@@ -121,6 +121,39 @@ describe('who is admitted', () => {
     expect(await verdict(() => site.enrol(holder(own), {}, der, 'renew'))).toBe('forbidden');
   });
 
+  test('a device that was moved to another domain is forbidden in both, by what it got in the first', async () => {
+    const domain = await site.gateway.domains.create(site.admin, { uniqueName: 'next hall' });
+    const { device, password: secret } = await site.device('moved');
+    const der = request(key, 'CN=moved');
+    const own = holder(await site.enrol(password('moved', secret), {}, der));
+    expect(await verdict(() => site.enrol(own, {}, der, 'renew'))).toBe('issued');
+    await site.gateway.devices.update(site.admin, device.id, { domain: domain.id });
+    expect(await verdict(() => site.enrol(own, {}, der, 'renew'))).toBe('forbidden');
+    expect(await verdict(() => site.enrol(own, { domain: 'next hall' }, der, 'renew'))).toBe('forbidden');
+    expect(await verdict(() => site.enrol(password('moved', secret), { domain: 'next hall' }, der))).toBe(
+      'issued',
+    );
+  });
+
+  test('a certificate that is not valid yet, or no more, is refused', async () => {
+    await using other = await installation();
+    const { password: secret } = await other.device('pump-1');
+    const der = request(key, 'CN=pump-1');
+    const certificate = await other.enrol(password('pump-1', secret), {}, der);
+    const renew = () => verdict(() => other.enrol(holder(certificate), {}, der, 'renew'));
+    const { notBefore, notAfter } = parseCertificate(certificate);
+    // To the second: what begins now is valid, and what ends now as well.
+    for (const [at, expected] of [
+      [notBefore - 1000, 'unauthenticated'],
+      [notBefore, 'issued'],
+      [notAfter, 'issued'],
+      [notAfter + 1000, 'unauthenticated'],
+    ] as const) {
+      other.clock.advance(at - other.clock.now());
+      expect([at, await renew()]).toEqual([at, expected]);
+    }
+  });
+
   test('a protocol that the configuration does not name is refused', async () => {
     const { device, password: secret } = await site.device('cmp-only');
     await site.gateway.noOnboardingConfigs.update(site.admin, device.noOnboardingConfig!, {

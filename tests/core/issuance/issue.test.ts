@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
 import { recordedOf } from '#tests/fixtures/certificates.ts';
-import { installation, password, request } from '#tests/fixtures/installation.ts';
+import { installation, password, request, testClock } from '#tests/fixtures/installation.ts';
+import { intruded, recording } from '#tests/fixtures/intruded.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
 const key = testKey('p-256', 'issuance');
@@ -79,6 +82,73 @@ describe('a key outside the process', () => {
     await attempt.catch(() => {});
     const { records } = await site.store.list('certificate', { limit: 1 });
     expect(records[0]).toMatchObject({ status: 'failed' });
+  });
+
+  test('an intent that was written off while the key signed stays so, and its certificate is seen by nobody', async () => {
+    const remote = remoteKeys();
+    await using site = await installation({ wrapKeys: remote.wrap });
+    const { password: secret } = await site.device('pump');
+    const sign = site.keys.sign.bind(site.keys);
+    remote.signWith(async (...given) => {
+      site.clock.advance(86_400_000);
+      await site.gateway.maintain('another');
+      return sign(...given);
+    });
+    const attempt = await site
+      .enrol(password('pump', secret), {}, request(key, 'CN=pump'))
+      .catch((error) => error);
+    expect(attempt).toMatchObject({ code: 'conflict' });
+    const intents = await site.store.list('certificate', {
+      where: [{ field: 'commonName', is: 'equal', value: 'pump' }],
+      limit: 10,
+    });
+    expect(intents.records.map(({ status }) => status)).toEqual(['failed']);
+    expect(await site.audit('certificate.settle')).toHaveLength(1);
+  });
+
+  test('an intent that was written off while the key failed is told of once', async () => {
+    const remote = remoteKeys();
+    await using site = await installation({ wrapKeys: remote.wrap });
+    const { password: secret } = await site.device('pump');
+    remote.signWith(async () => {
+      site.clock.advance(86_400_000);
+      await site.gateway.maintain('another');
+      throw new Fault('unavailable', 'the token is gone');
+    });
+    const before = (await site.audit('certificate.issue')).length;
+    const attempt = await site
+      .enrol(password('pump', secret), {}, request(key, 'CN=pump'))
+      .catch((error) => error);
+    expect(attempt).toBeInstanceOf(Fault);
+    expect(await site.audit('certificate.settle')).toHaveLength(1);
+    expect(await site.audit('certificate.issue')).toHaveLength(before);
+  });
+
+  test('an intent that is completed while it is settled stays a certificate', async () => {
+    const remote = remoteKeys();
+    const clock = testClock();
+    const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
+    await using site = await installation({ wrapKeys: remote.wrap, store, clock });
+    const { password: secret } = await site.device('pump');
+    const sign = site.keys.sign.bind(site.keys);
+    const signing = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    remote.signWith(async (...given) => {
+      signing.resolve();
+      await goOn.promise;
+      return sign(...given);
+    });
+    const asked = site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
+    await signing.promise;
+    clock.advance(86_400_000);
+    before(recording('certificate.settle'), () => {
+      goOn.resolve();
+      return asked;
+    });
+    await site.gateway.maintain('another').catch(() => {});
+    const { serialNumber } = parseCertificate(await asked);
+    expect(await store.find('certificate', { serialNumber })).toMatchObject({ status: 'good' });
+    expect(await site.audit('certificate.settle')).toEqual([]);
   });
 
   test('an intent that a crash left behind is settled by maintenance, and not before its time', async () => {

@@ -14,6 +14,7 @@ import {
   request,
   testClock,
 } from '#tests/fixtures/installation.ts';
+import { recording } from '#tests/fixtures/intruded.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { idevid, makerCa, register, trust } from '#tests/fixtures/manufacturer.ts';
 
@@ -389,6 +390,21 @@ describe('a device that an administrator registered', () => {
       `device:${(await device('pump-1'))!.id}`,
     ]);
     expect(await verdict(() => anew(pump))).toBe('forbidden');
+  });
+
+  test('is that of the IDevID that came first, where another one with the same serial number comes at once', async () => {
+    await registered('pump-1');
+    await site.gateway.devidRegistrations.remove(site.admin, registration);
+    const twin = idevid(testKey('p-256', 'twin'), acmeIssuing, 'serialNumber=SN-1');
+    let first: FaultCode | 'issued' | undefined;
+    intruder = async (writes) => {
+      expect(recording('device.meet')(writes)).toBe(true);
+      first = await verdict(() => onboard(twin, ''));
+    };
+    expect(await verdict(() => onboard(pump, ''))).not.toBe('issued');
+    expect(first).toBe('issued');
+    expect(await configOf('pump-1')).toMatchObject({ onboardingStatus: 2, idevid: twin });
+    expect(await site.audit('device.meet')).toHaveLength(1);
   });
 
   test('counts before any registration', async () => {

@@ -16,9 +16,10 @@ import {
   issued,
   kur,
 } from '#tests/fixtures/cmp-client.ts';
-import { type Installation, installation } from '#tests/fixtures/installation.ts';
+import { type Installation, installation, offer, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { registrationAuthority } from '#tests/fixtures/registration-authority.ts';
+import { cmpSite } from './fixture.ts';
 
 let site: Installation;
 let server: ReturnType<typeof cmpServer>;
@@ -121,6 +122,62 @@ describe('a registration authority', () => {
       requests: [{ certDetails, crlEntryDetails: [] }],
     });
     expect(failureOf(answer)).toBe('rp');
+  });
+
+  test('renews no certificate that is revoked, on hold or expired', async () => {
+    const renewed = async (old: Uint8Array) =>
+      failureOf(await client(authority).send(kur(crmf(key, { renews: old }))));
+    const old = () =>
+      client(pump)
+        .send(ir(crmf(key)), { implicitConfirm: true })
+        .then(issued);
+    for (const reason of ['certificateHold', 'keyCompromise'] as const) {
+      const certificate = await old();
+      expect(await renewed(certificate)).toBe('kup');
+      const { serialNumber } = parseCertificate(certificate);
+      const { id } = (await site.store.find('certificate', { serialNumber }))!;
+      await site.gateway.certificates.revoke(site.admin, id, { reason });
+      expect(await renewed(certificate)).toBe('badCertId');
+    }
+  });
+
+  test('renews no certificate that has expired', async () => {
+    await using own = await cmpSite();
+    const brief = { ...registrationAuthority, validity: { duration: 'P30D' }, extensions: {} };
+    await own.gateway.profiles.create(own.admin, { uniqueName: 'authority', profile: registrationAuthority });
+    await own.gateway.profiles.create(own.admin, { uniqueName: 'brief', profile: brief });
+    await offer(own, 'authority', 'brief');
+    const device = await own.cmpDevice('pump-1');
+    const wish = { path: '/p/~brief', implicitConfirm: true };
+    const old = issued(await own.client(device).send(ir(crmf(key)), wish));
+    const asked = ir(crmf(raKey, { subject: 'CN=authority' }));
+    const first = own.client(await own.cmpDevice('authority'));
+    const signer = {
+      certificate: issued(await first.send(asked, { path: '/p/~authority', implicitConfirm: true })),
+      key: raKey,
+    };
+    const renewal = () => own.client(signer).send(kur(crmf(key, { renews: old })), wish);
+    expect(failureOf(await renewal())).toBe('kup');
+    own.clock.advance(31 * 86_400_000);
+    expect(failureOf(await renewal())).toBe('notAuthorized');
+  });
+
+  test('revokes and renews nothing in another domain, whoever the CA is', async () => {
+    const { issuingCa, id: own } = (await site.gateway.domains.list(site.admin, { limit: 10 })).records.at(
+      -1,
+    )!;
+    expect(own).toBe(1);
+    const { id } = await site.gateway.domains.create(site.admin, { uniqueName: 'next door', issuingCa });
+    const { password: secret } = await site.device('valve-1', id);
+    const csr = request(testKey('p-256', 'valve'), 'CN=valve-1');
+    const certificate = await site.enrol(password('valve-1', secret), { domain: 'next door' }, csr);
+    const { issuer, serial, serialNumber } = parseCertificate(certificate);
+    const certDetails = parseCertTemplate(buildCertTemplate({ issuer, serial }));
+    const requests = [{ certDetails, crlEntryDetails: [] }];
+    expect(failureOf(await client(authority).send({ type: 'rr', requests }))).toBe('badCertId');
+    expect((await site.store.find('certificate', { serialNumber }))?.status).toBe('good');
+    const renewal = kur(crmf(key, { subject: 'CN=valve-1', renews: certificate }));
+    expect(failureOf(await client(authority).send(renewal))).toBe('badCertId');
   });
 });
 

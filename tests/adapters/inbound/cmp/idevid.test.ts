@@ -62,6 +62,17 @@ describe('a message signed by an IDevID', () => {
     expect(await client.post(client.sent)).toEqual(answer.der);
   });
 
+  test('gets no trust anchor beside its certificate: only what a secret protects may bring one', async () => {
+    await register(site, 'pumps', truststore);
+    const signed = (await site.client(pump).send(asked, { implicitConfirm: true })).body;
+    const bySecret = await site
+      .client(await site.cmpDevice('pump-2'))
+      .send(ir(crmf(ldevid, { subject: 'CN=pump-2' })));
+    const anchors = [signed, bySecret.body].map((body) => (body.type === 'ip' ? body.caPubs : undefined));
+    const root = (await site.gateway.caCertificates(undefined)).at(-1)!;
+    expect(anchors).toEqual([[], [root]]);
+  });
+
   const withoutConfirmation = { implicitConfirm: true };
 
   test('gets the same certificate in another transaction, however many at once, where none is confirmed', async () => {

@@ -72,8 +72,13 @@ describe.each(kinds)('%s', (name, open, where) => {
 });
 
 test('a relative path is refused', async () => {
-  mkdirSync(join(local, 'there'));
-  expect(await openDirectory('there').catch((error) => error)).toMatchObject({ code: 'conflict' });
+  const directory = join(local, 'there');
+  mkdirSync(directory);
+  try {
+    expect(await openDirectory('there').catch((error) => error)).toMatchObject({ code: 'conflict' });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 describe.skipIf(!hasSshd)('an SFTP server', () => {

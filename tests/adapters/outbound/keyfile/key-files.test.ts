@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -11,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyFiles } from '#adapters/outbound/keyfile/key-files.ts';
@@ -53,6 +54,22 @@ describe('key files', () => {
     }
     throw new Error('no Fault');
   };
+
+  test('are on the disk before they have their name, and their names before anybody is told', async () => {
+    const handle = await open(directory, 'r');
+    const prototype = Object.getPrototypeOf(handle);
+    await handle.close();
+    const seen: string[] = [];
+    const { sync } = prototype;
+    const synced = spyOn(prototype, 'sync').mockImplementation(async function (this: unknown) {
+      await sync.call(this);
+      seen.push(readdirSync(directory).join());
+    });
+    const { id } = await keys.generate('p-256', 'pump');
+    await keys.remove!(id);
+    synced.mockRestore();
+    expect(seen).toEqual([expect.stringMatching(/^\.[0-9a-f-]{36}\.tmp$/), `${id}.key`, '']);
+  });
 
   test('are for their owner alone, as is their directory', async () => {
     const { id } = await keys.generate('p-256', 'pump');

@@ -101,3 +101,19 @@ describe('a commit that is refused', () => {
     expect(order).toEqual(['because', 'closed']);
   });
 });
+
+test('a transaction that fails is told to everybody who waits for it, and the next one goes on', async () => {
+  let fails = true;
+  const group = groupOver({
+    async transact(units) {
+      if (fails) throw new Fault('unavailable', 'the disk is full');
+      return units.map(() => [1]);
+    },
+  });
+  const waiting = [1, 2, 3].map(() => failure(group.commit([write])));
+  expect(await Promise.all(waiting)).toMatchObject(
+    Array(3).fill({ code: 'unavailable', detail: 'the disk is full' }),
+  );
+  fails = false;
+  expect(await group.commit([write])).toEqual([1]);
+});

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +75,49 @@ describe('SQLite', () => {
     } finally {
       process.umask(before);
     }
+  });
+
+  test('a commit is flushed to the disk before it is answered', async () => {
+    // As the connection itself has it, with the file that it writes.
+    const queried = spyOn(Database.prototype, 'run');
+    const database = fresh();
+    const store = await database.open();
+    const [connection] = queried.mock.contexts as unknown as Database[];
+    queried.mockRestore();
+    expect(connection!.filename).toBe(database.path);
+    expect(connection!.query('pragma synchronous').get()).toEqual({ synchronous: 2 });
+    expect(connection!.query('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    await store.commit([insert('role')]);
+  });
+
+  test('a commit that was made although SQLite says otherwise does not break the audit chain', async () => {
+    const database = fresh();
+    const opened = spyOn(Database.prototype, 'run');
+    const store = await database.open();
+    const [connection] = opened.mock.contexts as unknown as Database[];
+    opened.mockRestore();
+    const prepare = connection!.prepare.bind(connection);
+    const prepared = spyOn(connection!, 'prepare').mockImplementation(((sql: string) => {
+      const statement = prepare(sql);
+      if (sql !== 'commit') return statement;
+      const run = statement.run.bind(statement);
+      let fails = true;
+      statement.run = (...given) => {
+        const result = run(...given);
+        if (!fails) return result;
+        fails = false;
+        throw new Error('disk I/O error');
+      };
+      return statement;
+    }) as never);
+    const told = (action: string) =>
+      store.commit([insert('loginFailure'), { op: 'audit', event: event({ action }) }]);
+    expect(await failure(told('one'))).toMatchObject({ code: 'internal' });
+    await told('two');
+    await told('three');
+    prepared.mockRestore();
+    const actions = (await verifyChains(store)).map(({ action }) => action);
+    expect(actions).toEqual(['one', 'two', 'three']);
   });
 
   test('in memory, each store is one by itself', async () => {

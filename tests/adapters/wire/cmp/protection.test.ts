@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { createHash, createHmac } from 'node:crypto';
 import type { MacParameters } from '#adapters/wire/cmp/mac.ts';
-import { macAlgorithm, readMacAlgorithm } from '#adapters/wire/cmp/mac.ts';
+import { computeMac, macAlgorithm, readMacAlgorithm } from '#adapters/wire/cmp/mac.ts';
 import {
   buildPkiMessage,
   openPkiMessage,
@@ -157,6 +158,18 @@ describe('a shared secret', () => {
   ])('with %s is accepted', (_what, parameters) => {
     expect(readMacAlgorithm(macAlgorithm(parameters))).toEqual(parameters);
   });
+
+  test.each([1000, 9_999, 10_000, 10_001, 20_000, 23_456])(
+    'with %d iterations of PasswordBasedMac gives what RFC 9810 §5.1.3.1 says',
+    async (iterations) => {
+      let key = createHash('sha256').update(secret).update(salt).digest();
+      for (let n = 1; n < iterations; n++) key = createHash('sha256').update(key).digest();
+      const data = Buffer.from('header and body');
+      const expected = createHmac('sha384', key).update(data).digest();
+      const parameters = { ...pbm, iterations, mac: 'sha384' } as const;
+      expect(Buffer.from(await computeMac(parameters, secret, data)).equals(expected)).toBe(true);
+    },
+  );
 
   test('with many iterations lets others work meanwhile', async () => {
     let turns = 0;

@@ -161,6 +161,9 @@ const ip: Row[] = [
   under({ excluded: ['IP:0.0.0.0/0.0.0.0'] }, ['IP:10.1.2.3'], excluded),
   under({ excluded: ['IP:10.0.0.0/255.0.0.0'] }, ['IP:11.1.2.3'], inside),
   under({ permitted: ['IP:10.1.0.0/255.255.0.0'] }, ['IP:fd00::1'], notPermitted),
+  // Its first octets are 10 and 1.
+  under({ permitted: ['IP:10.0.0.0/255.0.0.0'] }, ['IP:a01::1'], notPermitted),
+  under({ excluded: ['IP:10.0.0.0/255.0.0.0'] }, ['IP:a01::1'], inside),
   under({ permitted: ['IP:fd00::/ffff::'] }, ['IP:fd00::1'], inside),
   under({ permitted: ['IP:fd00::/ffff::'] }, ['IP:fd01::1'], notPermitted),
   under(

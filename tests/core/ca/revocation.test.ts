@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { RevocationReason } from '#core/x509/crl.ts';
+import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
+import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+let site: Installation;
+let id: number;
+beforeEach(async () => {
+  site = await installation();
+  const { password: secret } = await site.device('pump-1');
+  await site.enrol(password('pump-1', secret), {}, request(testKey('p-256', 'revocation'), 'CN=pump-1'));
+  id = (await site.store.list('certificate', { limit: 1 })).records[0]!.id;
+});
+afterEach(() => site[Symbol.asyncDispose]());
+
+const revoke = (reason: RevocationReason) => site.gateway.certificates.revoke(site.admin, id, { reason });
+const record = async () => (await site.store.get('certificate', id))!;
+const events = async (action: string) =>
+  (await site.audit(action)).filter(({ object }) => object === `certificate:${id}`);
+
+describe('of several at once', () => {
+  test('one revocation is done and audited, the others are refused', async () => {
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => revoke('superseded')));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'conflict' });
+    expect(await events('certificate.revoke')).toHaveLength(1);
+  });
+
+  test('a release does not undo a revocation for good', async () => {
+    await revoke('certificateHold');
+    const outcomes = await Promise.allSettled([revoke('keyCompromise'), revoke('removeFromCRL')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(await record()).toMatchObject({ status: 'revoked', revocationReason: 'keyCompromise' });
+    expect(await events('certificate.release')).toEqual([]);
+  });
+});
+
+describe('a certificate on hold', () => {
+  test('that is revoked for good keeps the date of its hold', async () => {
+    const heldAt = site.clock.now();
+    await revoke('certificateHold');
+    site.clock.advance(86_400_000);
+    await revoke('keyCompromise');
+    expect(await record()).toMatchObject({
+      status: 'revoked',
+      revokedAt: heldAt,
+      revocationReason: 'keyCompromise',
+    });
+    const { ca } = await record();
+    site.clock.advance(2000);
+    const [entry] = [...revokedEntries(parseCrl(await site.gateway.crl(ca)))];
+    expect(entry).toMatchObject({ revokedAt: heldAt, reason: 'keyCompromise' });
+  });
+
+  test('is released with an event that names the reason', async () => {
+    await revoke('certificateHold');
+    await revoke('removeFromCRL');
+    expect(await record()).toMatchObject({ status: 'good', revokedAt: null, revocationReason: null });
+    const { serialNumber } = await record();
+    expect(await events('certificate.release')).toMatchObject([
+      { outcome: 'success', detail: { reason: 'removeFromCRL', serialNumber } },
+    ]);
+    expect(await events('certificate.revoke')).toHaveLength(1);
+  });
+});

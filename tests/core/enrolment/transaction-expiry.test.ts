@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import { hash } from 'node:crypto';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { parseCertificate } from '#core/x509/certificate.ts';
+import { CmpClient, cmpServer, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
+import { installation, testClock } from '#tests/fixtures/installation.ts';
+import { intruded, recording } from '#tests/fixtures/intruded.ts';
+import { testKey } from '#tests/fixtures/keys.ts';
+
+const key = testKey('p-256', 'pump');
+const hour = 3_600_000;
+
+test('a certificate that is confirmed while its transaction expires is not revoked', async () => {
+  const clock = testClock();
+  const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
+  await using site = await installation({ store, clock });
+  const { device } = await site.device('pump-1');
+  const config = await site.gateway.noOnboardingConfigs.read(site.admin, device.noOnboardingConfig!);
+  const credential = { reference: 'pump-1', secret: config.cmpSharedSecret! };
+  const client = new CmpClient(cmpServer(site.gateway, clock).mount, credential);
+  const certificate = issued(await client.send(ir(crmf(key))));
+  const { serialNumber } = parseCertificate(certificate);
+  const status = async () => (await store.find('certificate', { serialNumber }))?.status;
+  clock.advance(24 * hour);
+  let confirmed: string | undefined;
+  // By a gateway whose clock is behind.
+  before(recording('transaction.expire'), async () => {
+    clock.advance(-24 * hour);
+    const statuses = [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }];
+    confirmed = (await client.send({ type: 'certConf', statuses })).body.type;
+    clock.advance(24 * hour);
+  });
+  await site.gateway.maintain('test');
+  expect(confirmed).toBe('pkiConf');
+  expect(await status()).toBe('good');
+  expect(await site.audit('transaction.expire')).toEqual([]);
+  await site.gateway.maintain('test');
+  expect(await status()).toBe('good');
+});
