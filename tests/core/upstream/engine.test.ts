@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
+import { settingName } from '#core/configuration/runtime-settings.ts';
 import { Fault } from '#core/fault.ts';
+import { settingWrite } from '#core/storage/setting-content.ts';
 import { type CertificateTemplate, parseCertificate } from '#core/x509/certificate.ts';
 import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
 import {
@@ -13,7 +16,8 @@ import { oid } from '#core/x509/oids.ts';
 import { person, policy, waiting } from '#tests/fixtures/approvals.ts';
 import { recordedOf } from '#tests/fixtures/certificates.ts';
 import { answer, certsOnly, type EstUpstream } from '#tests/fixtures/est-upstream.ts';
-import { request as pkcs10 } from '#tests/fixtures/installation.ts';
+import { request as pkcs10, testClock } from '#tests/fixtures/installation.ts';
+import { intruded, recording } from '#tests/fixtures/intruded.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { type Plant, plant, pumpRequest } from '#tests/fixtures/plant.ts';
 import { tcpProxy } from '#tests/fixtures/tcp-proxy.ts';
@@ -617,6 +621,37 @@ test('a device that is removed meanwhile gets nothing', async () => {
   await gateway.maintain('a');
   expect(await certificates(one)).toEqual([]);
   expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'the device was deleted' });
+});
+
+test('a certificate that the upstream signed by what has been banned since it was asked is not recorded', async () => {
+  await using one = await ready();
+  const { store, clock } = one.service;
+  one.upstream.script(async () => {
+    const setting = await store.find('setting', { name: settingName });
+    const value = Buffer.from(JSON.stringify({ securityLevel: 'critical' }));
+    await store.commit([settingWrite(settingName, setting, value, false)]);
+    clock.advance(2000);
+    return undefined;
+  });
+  const fault = await faultOf(one.ask(wish));
+  expect(fault.detail).toContain('bans signatures by ecdsa-sha256');
+  expect(await certificates(one)).toEqual([]);
+  expect((await one.requests())[0]).toMatchObject({ state: 'failed' });
+});
+
+test('an answer to a request that another gateway has ended meanwhile is not recorded', async () => {
+  const clock = testClock();
+  const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
+  await using one = await ready({ store, clock });
+  before(recording('certificate.issue'), async () => {
+    const [{ id } = { id: 0 }] = await one.requests();
+    await store.commit([
+      { op: 'update', kind: 'upstreamRequest', id, set: { state: 'failed', reason: 'ended' } },
+    ]);
+  });
+  await faultOf(one.ask(wish));
+  expect(await certificates(one)).toEqual([]);
+  expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'ended' });
 });
 
 test('what has ended is forgotten after a while', async () => {
