@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Random } from '../fuzz/random.ts';
+import { ImportGraph } from './covering.ts';
+import { type Mutant, mutantsOf } from './mutants.ts';
+import { keyOf, Results, report } from './results.ts';
+import { Scratch, type Verdict } from './scratch.ts';
+
+// npm run test:mutation -- [--files core/der,core/x509] [--minutes 20] [--seed 1] [--list]
+const usual = [
+  'core/accounts',
+  'core/ca',
+  'core/der',
+  'core/enrolment',
+  'core/issuance',
+  'core/requester',
+  'core/x509',
+  'adapters/wire/cmp',
+  'adapters/outbound/sql/statements.ts',
+  'adapters/outbound/sql/unit.ts',
+];
+const { values } = parseArgs({
+  options: {
+    files: { type: 'string', default: usual.join(',') },
+    minutes: { type: 'string', default: '20' },
+    seed: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+});
+const seed = Number(values.seed ?? Date.now() % 2 ** 32);
+const minutes = Number(values.minutes);
+const root = resolve(import.meta.dir, '../..');
+const tracked = Bun.spawnSync(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+});
+const all = tracked.stdout.toString().split('\n').filter(Boolean);
+const prefixes = values.files.split(',');
+const sources = all.filter(
+  (file) =>
+    /\.tsx?$/.test(file) && prefixes.some((prefix) => file === prefix || file.startsWith(`${prefix}/`)),
+);
+if (sources.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
+  console.error('usage: npm run test:mutation -- [--files FOLDER,FILE] [--minutes N] [--seed S] [--list]');
+  process.exit(64);
+}
+
+const graph = new ImportGraph(
+  root,
+  all.filter((file) => /^tests\/.*\.test\.ts$/.test(file)),
+);
+const covering = new Map(sources.map((file) => [file, graph.covering(file)]));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const mutants = sources.flatMap((file) => mutantsOf(file, read(file)));
+const random = new Random(seed);
+const order = mutants
+  .map((mutant) => ({ mutant, at: random.below(2 ** 31) }))
+  .toSorted((a, b) => a.at - b.at);
+if (values.list) {
+  for (const { mutant } of order)
+    console.log(`${mutant.file}:${mutant.line}: ${mutant.original} → ${mutant.replacement}`);
+  process.exit(0);
+}
+
+const until = Date.now() + minutes * 60_000;
+const results = new Results(join(tmpdir(), 'postern-mutation', 'results.json'));
+using scratch = new Scratch(root, all);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    scratch[Symbol.dispose]();
+    process.exit(1);
+  });
+}
+console.log(`${mutants.length} mutants of ${sources.length} files; --seed ${seed} repeats their order`);
+
+/** How long the tests take without a fault, by their names; undefined where they fail then. */
+const baselines = new Map<string, number | undefined>();
+async function baseline(tests: readonly string[]): Promise<number | undefined> {
+  const key = tests.join(' ');
+  if (!baselines.has(key)) {
+    const began = performance.now();
+    const passed = (await scratch.test(tests, 600_000)) === 'passed';
+    baselines.set(key, passed ? performance.now() - began : undefined);
+    if (!passed) console.log(`these fail without a mutant and are left out: ${key}`);
+  }
+  return baselines.get(key);
+}
+
+async function verdictOn(mutant: Mutant): Promise<Verdict | undefined> {
+  const { near, wide } = covering.get(mutant.file)!;
+  const state = [mutant.file, ...near, ...wide].map((file) => Bun.hash(read(file)).toString(36)).join();
+  const key = keyOf(mutant, state);
+  const known = results.get(key);
+  if (known) return known;
+  const groups: (readonly string[])[] = [];
+  let longest = 0;
+  for (const tests of [near, wide].filter(({ length }) => length > 0)) {
+    const time = await baseline(tests);
+    if (time !== undefined) groups.push(tests);
+    longest = Math.max(longest, time ?? 0);
+  }
+  if (groups.length === 0) return undefined;
+  const verdict = await scratch.judge(mutant, groups, 4 * longest + 30_000);
+  results.set(key, verdict);
+  return verdict;
+}
+
+const judged: { mutant: Mutant; verdict: Verdict }[] = [];
+for (const { mutant } of order) {
+  if (Date.now() >= until) break;
+  const verdict = await verdictOn(mutant);
+  if (verdict === undefined) continue;
+  judged.push({ mutant, verdict });
+  if (verdict === 'survived')
+    console.log(`survived ${mutant.file}:${mutant.line}: ${mutant.original} → ${mutant.replacement}`);
+}
+console.log(`${judged.length} of ${mutants.length} mutants were tried`);
+for (const line of report(judged)) console.log(line);
