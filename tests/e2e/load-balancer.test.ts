@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Subprocess } from 'bun';
+import { isHere } from '#tests/fixtures/is-here.ts';
 import { freePorts } from '#tests/fixtures/ports.ts';
 import { type DeviceSecrets, type Server, shell, startServer } from '#tests/fixtures/server.ts';
 
@@ -20,10 +21,9 @@ const missing = [
   ...['haproxy', 'nginx'].filter((tool) => find(tool) === null),
   ...modules.filter((path) => !existsSync(path)),
 ];
-const isHere = missing.length === 0 || process.env.CI === 'true';
-if (!isHere) console.warn(`${missing.join(' and ')} not installed: tests with load balancers are skipped`);
+const hasBalancers = isHere(missing.length === 0, `${missing.join(' and ')} not installed`);
 
-describe.skipIf(!isHere)('behind a load balancer, configured as docs/how-to/load-balancer.md says', () => {
+describe.skipIf(!hasBalancers)('behind a load balancer, configured as docs/how-to/load-balancer.md says', () => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-balancer-'));
   const running: Subprocess[] = [];
   let passed: Server;

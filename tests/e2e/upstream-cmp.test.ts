@@ -6,6 +6,7 @@ import { extendedKeyUsageExtension, keyUsageExtension } from '#core/x509/extensi
 import { oid } from '#core/x509/oids.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
 import { type EstUpstream, estUpstream, answer as httpAnswer } from '#tests/fixtures/est-upstream.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { request as pkcs10 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pem } from '#tests/fixtures/openssl.ts';
@@ -303,67 +304,71 @@ afterAll(async () => {
 describe('through the gateway over CMP to a second Postern', () => {
   beforeAll(() => useIssuer(cas.postern));
 
-  test('over EST, and the certificate is confirmed there', async () => {
-    makeRequest('by-est');
-    expect(est('by-est')).toBe(200);
-    expect(isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
-    for (let n = 0; n < 40; n++) {
-      const open = await list(gateway, '/api/upstream-requests/?state=received');
-      if (open.length === 0) break;
-      await Bun.sleep(250);
-    }
-    expect(await list(gateway, '/api/upstream-requests/?state=issued')).toHaveLength(1);
-    const [latest] = await list(upstream, '/api/transactions/?ordering=-id&page_size=1');
-    expect(latest).toMatchObject({ operation: 'p10cr', state: 'done' });
-  });
-
-  test('over CMP in both kinds of requests', async () => {
-    makeRequest('by-p10cr');
-    expect(await cmp('by-p10cr', '-cmd p10cr -csr by-p10cr.csr')).toContain('received PKICONF');
-    expect(isOfUpstream('by-p10cr')).toBe('by-p10cr.pem: OK\n');
-    makeRequest('by-cr');
-    expect(await cmp('by-cr', '-cmd cr -newkey by-cr.key -subject /CN=pump-1')).toContain('received PKICONF');
-    expect(isOfUpstream('by-cr')).toBe('by-cr.pem: OK\n');
-  });
-
-  test('while somebody there has to approve: the device polls here, and the gateway there', async () => {
-    const policy = await api(upstream, 'POST', '/api/approval-policies/', {
-      unique_name: 'look twice',
-      priority: 1,
-      decision: 'manual',
+  inOrder('all that follows, in order', { timeout: 240_000 }, (step) => {
+    step('over EST, and the certificate is confirmed there', async () => {
+      makeRequest('by-est');
+      expect(est('by-est')).toBe(200);
+      expect(isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
+      for (let n = 0; n < 40; n++) {
+        const open = await list(gateway, '/api/upstream-requests/?state=received');
+        if (open.length === 0) break;
+        await Bun.sleep(250);
+      }
+      expect(await list(gateway, '/api/upstream-requests/?state=issued&issuer=postern')).toHaveLength(1);
+      const [latest] = await list(upstream, '/api/transactions/?ordering=-id&page_size=1');
+      expect(latest).toMatchObject({ operation: 'p10cr', state: 'done' });
     });
-    expect([policy.status, policy.body]).toEqual([201, policy.body]);
-    makeRequest('approved');
-    expect(est('approved')).toBe(202);
-    await approve();
-    expect(await estInTime('approved')).toBe(200);
-    expect(isOfUpstream('approved')).toBe('approved.pem: OK\n');
-    expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
-  }, 30_000);
 
-  test('a revocation is not done under the shared secret, and nothing else stops for that', async () => {
-    const { ours, revoked } = await revokedHere('by-est');
-    expect(revoked.status).toBe(400);
-    expect(JSON.stringify(revoked.body)).toContain('takes no revocation under a shared secret');
-    const { body } = await api(gateway, 'GET', `/api/certificates/${ours!.id}/`);
-    expect(body).toMatchObject({ status: 'good' });
-    makeRequest('afterwards');
-    expect(est('afterwards')).toBe(200);
+    step('over CMP in both kinds of requests', async () => {
+      makeRequest('by-p10cr');
+      expect(await cmp('by-p10cr', '-cmd p10cr -csr by-p10cr.csr')).toContain('received PKICONF');
+      expect(isOfUpstream('by-p10cr')).toBe('by-p10cr.pem: OK\n');
+      makeRequest('by-cr');
+      expect(await cmp('by-cr', '-cmd cr -newkey by-cr.key -subject /CN=pump-1')).toContain(
+        'received PKICONF',
+      );
+      expect(isOfUpstream('by-cr')).toBe('by-cr.pem: OK\n');
+    });
+
+    step('while somebody there has to approve: the device polls here, and the gateway there', async () => {
+      const policy = await api(upstream, 'POST', '/api/approval-policies/', {
+        unique_name: 'look twice',
+        priority: 1,
+        decision: 'manual',
+      });
+      expect([policy.status, policy.body]).toEqual([201, policy.body]);
+      makeRequest('approved');
+      expect(est('approved')).toBe(202);
+      await approve();
+      expect(await estInTime('approved')).toBe(200);
+      expect(isOfUpstream('approved')).toBe('approved.pem: OK\n');
+      expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
+    });
+
+    step('a revocation is not done under the shared secret, and nothing else stops for that', async () => {
+      const { ours, revoked } = await revokedHere('by-est');
+      expect(revoked.status).toBe(400);
+      expect(JSON.stringify(revoked.body)).toContain('takes no revocation under a shared secret');
+      const { body } = await api(gateway, 'GET', `/api/certificates/${ours!.id}/`);
+      expect(body).toMatchObject({ status: 'good' });
+      makeRequest('afterwards');
+      expect(est('afterwards')).toBe(200);
+    });
+
+    step('while that is down: 503, and a certificate when it is back', async () => {
+      await upstream.stop();
+      makeRequest('down');
+      expect(est('down')).toBe(503);
+      await upstream.start();
+      let status = 503;
+      for (let n = 0; n < 40 && status !== 200; n++) {
+        await Bun.sleep(500);
+        status = est('down');
+      }
+      expect(status).toBe(200);
+      expect(isOfUpstream('down')).toBe('down.pem: OK\n');
+    });
   });
-
-  test('while that is down: 503, and a certificate when it is back', async () => {
-    await upstream.stop();
-    makeRequest('down');
-    expect(est('down')).toBe(503);
-    await upstream.start();
-    let status = 503;
-    for (let n = 0; n < 40 && status !== 200; n++) {
-      await Bun.sleep(500);
-      status = est('down');
-    }
-    expect(status).toBe(200);
-    expect(isOfUpstream('down')).toBe('down.pem: OK\n');
-  }, 60_000);
 });
 
 describe('through the gateway with the message of the device inside, to a second Postern', () => {
@@ -388,119 +393,130 @@ describe('through the gateway with the message of the device inside, to a second
   }
   const latest = async () => (await list(upstream, '/api/transactions/?ordering=-id&page_size=1'))[0]!;
 
-  test('cr: the upstream has it from the device, and its confirmation from the gateway', async () => {
-    makeKey('by-signed-cr');
-    const said = await signed('by-signed-cr', '-cmd cr -newkey by-signed-cr.key -subject /CN=pump-1');
-    expect(said).toContain('received PKICONF');
-    expect(isOfMachines('by-signed-cr')).toBe('by-signed-cr.pem: OK\n');
-    expect(await doneThere('own', 'certificate.issue')).toBe('authority');
-    expect(await doneThere('by-signed-cr', 'certificate.issue')).toBe('pump-1');
-    expect(await doneThere('by-signed-cr', 'certificate.confirm')).toBe('authority');
-    expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
-  });
-
-  test('a revocation is passed on, with its reason', async () => {
-    const { serial, revoked } = await revokedHere('by-signed-cr');
-    expect([revoked.status, revoked.body]).toEqual([200, revoked.body]);
-    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
-    const { body } = await api(upstream, 'GET', `/api/certificates/${theirs!.id}/`);
-    expect(JSON.stringify(body)).toContain('keyCompromise');
-  });
-
-  test('kur, and the device does without a confirmation', async () => {
-    makeKey('by-kur');
-    const said = await signed('by-kur', '-cmd kur -newkey by-kur.key -implicit_confirm');
-    expect(said).toContain('received KUP');
-    expect(said).not.toContain('CERTCONF');
-    expect(isOfMachines('by-kur')).toBe('by-kur.pem: OK\n');
-    expect(await doneThere('by-kur', 'certificate.issue')).toBe('pump-1');
-    expect(await doneThere('by-kur', 'certificate.confirm')).toBeUndefined();
-    expect(await latest()).toMatchObject({ operation: 'kur', state: 'done' });
-  });
-
-  test('while somebody there has to approve, with the gateway killed in between: it goes on where it was', async () => {
-    const policy = await api(upstream, 'POST', '/api/approval-policies/', {
-      unique_name: 'look thrice',
-      priority: 1,
-      decision: 'manual',
-    });
-    expect([policy.status, policy.body]).toEqual([201, policy.body]);
-    makeKey('decided');
-    const wish = '-cmd cr -newkey decided.key -subject /CN=pump-1';
-    expect(await signed('decided', `${wish} -total_timeout 2`)).toContain('received POLLREP');
-    await gateway.kill();
-    await gateway.start();
-    expect(await approve()).toMatchObject({ device_name: 'pump-1' });
-    const said = await signed('decided', `${wish} -total_timeout 30`);
-    expect(said).toContain('received PKICONF');
-    expect(isOfMachines('decided')).toBe('decided.pem: OK\n');
-    expect(await doneThere('decided', 'certificate.issue')).toBe('pump-1');
-    expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
-    expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
-  }, 60_000);
-
-  test('cut off in mid-answer, and the gateway killed: the same message again, and one certificate', async () => {
-    const before = (await list(upstream, '/api/transactions/')).length;
-    makeKey('cut');
-    const wish = '-cmd cr -newkey cut.key -subject /CN=pump-1';
-    between.mode = { cut: 0 };
-    expect(await signed('cut', wish)).toContain('systemUnavail');
-    await gateway.kill();
-    between.mode = 'pass';
-    await gateway.start();
-    let said = '';
-    for (let n = 0; n < 40 && !said.includes('received PKICONF'); n++) {
-      await Bun.sleep(500);
-      said = await signed('cut', wish);
-    }
-    expect(isOfMachines('cut')).toBe('cut.pem: OK\n');
-    expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 1);
-    expect(await doneThere('cut', 'certificate.issue')).toBe('pump-1');
-  }, 60_000);
-
-  test('answered twice on one connection: each gets its own certificate, once', async () => {
-    const before = (await list(upstream, '/api/transactions/')).length;
-    between.mode = 'twice';
-    for (const name of ['twice-1', 'twice-2']) {
-      makeKey(name);
-      const said = await signed(name, `-cmd cr -newkey ${name}.key -subject /CN=pump-1`);
+  inOrder('all that follows, in order', { timeout: 300_000 }, (step) => {
+    step('cr: the upstream has it from the device, and its confirmation from the gateway', async () => {
+      makeKey('by-signed-cr');
+      const said = await signed('by-signed-cr', '-cmd cr -newkey by-signed-cr.key -subject /CN=pump-1');
       expect(said).toContain('received PKICONF');
-      expect(isOfMachines(name)).toBe(`${name}.pem: OK\n`);
-      const [ours, its] = [
-        `openssl x509 -in ${name}.pem -noout -pubkey`,
-        `openssl pkey -in ${name}.key -pubout`,
-      ];
-      expect(run(ours)).toBe(run(its));
-    }
-    between.mode = 'pass';
-    expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 2);
-  });
+      expect(isOfMachines('by-signed-cr')).toBe('by-signed-cr.pem: OK\n');
+      expect(await doneThere('own', 'certificate.issue')).toBe('authority');
+      expect(await doneThere('by-signed-cr', 'certificate.issue')).toBe('pump-1');
+      expect(await doneThere('by-signed-cr', 'certificate.confirm')).toBe('authority');
+      expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
+    });
 
-  test('signed by a certificate that the upstream has revoked: the device hears that, and others go on', async () => {
-    const serial = run('openssl x509 -in by-kur.pem -noout -serial').trim().split('=')[1];
-    const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
-    await api(upstream, 'POST', `/api/certificates/${theirs!.id}/revoke/`, { reason: 'keyCompromise' });
-    makeKey('refused');
-    const refused = '-cmd cr -newkey refused.key -subject /CN=pump-1 -cert by-kur.pem -key by-kur.key';
-    expect(await signed('refused', refused)).toContain(
-      'does not take the message of the device (signerNotTrusted)',
-    );
-    expect(await signed('refused', '-cmd cr -newkey refused.key -subject /CN=pump-1')).toContain(
-      'received PKICONF',
-    );
-  });
+    step('a revocation is passed on, with its reason', async () => {
+      const { serial, revoked } = await revokedHere('by-signed-cr');
+      expect([revoked.status, revoked.body]).toEqual([200, revoked.body]);
+      const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
+      const { body } = await api(upstream, 'GET', `/api/certificates/${theirs!.id}/`);
+      expect(JSON.stringify(body)).toContain('keyCompromise');
+    });
 
-  test('where nothing else is wanted, what a secret protects is refused, and EST too', async () => {
-    await gateway.stop();
-    const file = join(gateway.directory, 'postern.toml');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"nested"', '"nested-only"'));
-    await gateway.start();
-    makeRequest('only');
-    const how = '-path .well-known/cmp -cmd p10cr -csr only.csr';
-    expect(await cmp('only', how)).toContain('only inside the message of CMP that the device has signed');
-    expect(est('only')).toBeGreaterThanOrEqual(400);
-    expect(await signed('only', '-cmd p10cr -csr only.csr')).toContain('received PKICONF');
-    expect(await doneThere('only', 'certificate.issue')).toBe('pump-1');
+    step('kur, and the device does without a confirmation', async () => {
+      makeKey('by-kur');
+      const said = await signed('by-kur', '-cmd kur -newkey by-kur.key -implicit_confirm');
+      expect(said).toContain('received KUP');
+      expect(said).not.toContain('CERTCONF');
+      expect(isOfMachines('by-kur')).toBe('by-kur.pem: OK\n');
+      expect(await doneThere('by-kur', 'certificate.issue')).toBe('pump-1');
+      expect(await doneThere('by-kur', 'certificate.confirm')).toBeUndefined();
+      expect(await latest()).toMatchObject({ operation: 'kur', state: 'done' });
+    });
+
+    step(
+      'while somebody there has to approve, with the gateway killed in between: it goes on where it was',
+      async () => {
+        const policy = await api(upstream, 'POST', '/api/approval-policies/', {
+          unique_name: 'look thrice',
+          priority: 1,
+          decision: 'manual',
+        });
+        expect([policy.status, policy.body]).toEqual([201, policy.body]);
+        makeKey('decided');
+        const wish = '-cmd cr -newkey decided.key -subject /CN=pump-1';
+        expect(await signed('decided', `${wish} -total_timeout 2`)).toContain('received POLLREP');
+        await gateway.kill();
+        await gateway.start();
+        expect(await approve()).toMatchObject({ device_name: 'pump-1' });
+        const said = await signed('decided', `${wish} -total_timeout 30`);
+        expect(said).toContain('received PKICONF');
+        expect(isOfMachines('decided')).toBe('decided.pem: OK\n');
+        expect(await doneThere('decided', 'certificate.issue')).toBe('pump-1');
+        expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
+        expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
+      },
+    );
+
+    step(
+      'cut off in mid-answer, and the gateway killed: the same message again, and one certificate',
+      async () => {
+        const before = (await list(upstream, '/api/transactions/')).length;
+        makeKey('cut');
+        const wish = '-cmd cr -newkey cut.key -subject /CN=pump-1';
+        between.mode = { cut: 0 };
+        expect(await signed('cut', wish)).toContain('systemUnavail');
+        await gateway.kill();
+        between.mode = 'pass';
+        await gateway.start();
+        let said = '';
+        for (let n = 0; n < 40 && !said.includes('received PKICONF'); n++) {
+          await Bun.sleep(500);
+          said = await signed('cut', wish);
+        }
+        expect(isOfMachines('cut')).toBe('cut.pem: OK\n');
+        expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 1);
+        expect(await doneThere('cut', 'certificate.issue')).toBe('pump-1');
+      },
+    );
+
+    step('answered twice on one connection: each gets its own certificate, once', async () => {
+      const before = (await list(upstream, '/api/transactions/')).length;
+      between.mode = 'twice';
+      for (const name of ['twice-1', 'twice-2']) {
+        makeKey(name);
+        const said = await signed(name, `-cmd cr -newkey ${name}.key -subject /CN=pump-1`);
+        expect(said).toContain('received PKICONF');
+        expect(isOfMachines(name)).toBe(`${name}.pem: OK\n`);
+        const [ours, its] = [
+          `openssl x509 -in ${name}.pem -noout -pubkey`,
+          `openssl pkey -in ${name}.key -pubout`,
+        ];
+        expect(run(ours)).toBe(run(its));
+      }
+      between.mode = 'pass';
+      expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 2);
+    });
+
+    step(
+      'signed by a certificate that the upstream has revoked: the device hears that, and others go on',
+      async () => {
+        const serial = run('openssl x509 -in by-kur.pem -noout -serial').trim().split('=')[1];
+        const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
+        await api(upstream, 'POST', `/api/certificates/${theirs!.id}/revoke/`, { reason: 'keyCompromise' });
+        makeKey('refused');
+        const refused = '-cmd cr -newkey refused.key -subject /CN=pump-1 -cert by-kur.pem -key by-kur.key';
+        expect(await signed('refused', refused)).toContain(
+          'does not take the message of the device (signerNotTrusted)',
+        );
+        expect(await signed('refused', '-cmd cr -newkey refused.key -subject /CN=pump-1')).toContain(
+          'received PKICONF',
+        );
+      },
+    );
+
+    step('where nothing else is wanted, what a secret protects is refused, and EST too', async () => {
+      await gateway.stop();
+      const file = join(gateway.directory, 'postern.toml');
+      writeFileSync(file, readFileSync(file, 'utf8').replace('"nested"', '"nested-only"'));
+      await gateway.start();
+      makeRequest('only');
+      const how = '-path .well-known/cmp -cmd p10cr -csr only.csr';
+      expect(await cmp('only', how)).toContain('only inside the message of CMP that the device has signed');
+      expect(est('only')).toBeGreaterThanOrEqual(400);
+      expect(await signed('only', '-cmd p10cr -csr only.csr')).toContain('received PKICONF');
+      expect(await doneThere('only', 'certificate.issue')).toBe('pump-1');
+    });
   });
 });
 

@@ -9,6 +9,7 @@ import { parseGeneralName } from '#core/x509/general-name.ts';
 import { oid } from '#core/x509/oids.ts';
 import { verifyPkcs10 } from '#core/x509/request.ts';
 import { type EstUpstream, estUpstream } from '#tests/fixtures/est-upstream.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { request as pkcs10 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pem } from '#tests/fixtures/openssl.ts';
@@ -156,7 +157,6 @@ timeout_seconds = 2
     );
     cas[name] = idOf(made);
   }
-  await useIssuer(gateway, cas.postern);
   pump = gateway.device('pump-1') as typeof pump;
 }, 120_000);
 afterAll(async () => {
@@ -167,91 +167,102 @@ afterAll(async () => {
 });
 
 describe('through the gateway to a second Postern', () => {
-  test('over EST', async () => {
-    await makeRequest('by-est');
-    expect(await est('by-est')).toBe(200);
-    expect(await isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
-  });
+  beforeAll(() => useIssuer(gateway, cas.postern));
 
-  test('over REST, with the chain of the upstream', async () => {
-    await makeRequest('by-rest');
-    await run(`printf '{"csr":"%s"}' "$(tr -d '\\n' <by-rest.b64)" >by-rest.json`);
-    const how = `-u 'pump-1:${pump.password}' -H 'Content-Type: application/json' --data-binary @by-rest.json`;
-    const answer = await run(`curl -sk ${how} '${gateway.baseUrl}/rest/default/tls_client/enroll'`);
-    const { certificate, certificate_chain: chain } = JSON.parse(answer);
-    writeFileSync(join(gateway.directory, 'by-rest.pem'), certificate);
-    expect(await isOfUpstream('by-rest')).toBe('by-rest.pem: OK\n');
-    expect(chain).toHaveLength(2);
-  });
+  inOrder('all that follows, in order', { timeout: 240_000 }, (step) => {
+    step('over EST', async () => {
+      await makeRequest('by-est');
+      expect(await est('by-est')).toBe(200);
+      expect(await isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
+    });
 
-  test('over CMP with the device’s PKCS#10; its CRMF request cannot be passed on, and that is said', async () => {
-    await makeRequest('by-cmp');
-    const cmp = (operation: string, how: string) =>
-      run(`openssl cmp -config '' -cmd ${operation} -server 127.0.0.1:${gateway.httpPort} \
+    step('over REST, with the chain of the upstream', async () => {
+      await makeRequest('by-rest');
+      await run(`printf '{"csr":"%s"}' "$(tr -d '\\n' <by-rest.b64)" >by-rest.json`);
+      const how = `-u 'pump-1:${pump.password}' -H 'Content-Type: application/json' --data-binary @by-rest.json`;
+      const answer = await run(`curl -sk ${how} '${gateway.baseUrl}/rest/default/tls_client/enroll'`);
+      const { certificate, certificate_chain: chain } = JSON.parse(answer);
+      writeFileSync(join(gateway.directory, 'by-rest.pem'), certificate);
+      expect(await isOfUpstream('by-rest')).toBe('by-rest.pem: OK\n');
+      expect(chain).toHaveLength(2);
+    });
+
+    step(
+      'over CMP with the device’s PKCS#10; its CRMF request cannot be passed on, and that is said',
+      async () => {
+        await makeRequest('by-cmp');
+        const cmp = (operation: string, how: string) =>
+          run(`openssl cmp -config '' -cmd ${operation} -server 127.0.0.1:${gateway.httpPort} \
         -path .well-known/cmp/p/~tls_client -ref pump-1 -secret 'pass:${pump.cmp_shared_secret}' \
         -certout by-cmp.pem ${how}`);
-    expect(await cmp('p10cr', '-csr by-cmp.csr')).toContain('received PKICONF');
-    expect(await isOfUpstream('by-cmp')).toBe('by-cmp.pem: OK\n');
-    await makeRequest('by-crmf');
-    const refused = await cmp('cr', '-newkey by-crmf.key -subject /CN=pump-1');
-    expect(refused).toContain('cannot be given a CRMF request');
-  });
+        expect(await cmp('p10cr', '-csr by-cmp.csr')).toContain('received PKICONF');
+        expect(await isOfUpstream('by-cmp')).toBe('by-cmp.pem: OK\n');
+        await makeRequest('by-crmf');
+        const refused = await cmp('cr', '-newkey by-crmf.key -subject /CN=pump-1');
+        expect(refused).toContain('cannot be given a CRMF request');
+      },
+    );
 
-  test('and back to renew: the gateway knows the certificate by which the device comes', async () => {
-    await makeRequest('renewed');
-    const how = `--cert by-est.pem --key by-est.key -H 'Content-Type: application/pkcs10' --data-binary @renewed.b64`;
-    const url = `${gateway.baseUrl}/.well-known/est/~tls_client/simplereenroll`;
-    expect(await run(`curl -sk -o renewed.out -w '%{http_code}' ${how} '${url}'`)).toBe('200');
-  });
-
-  test('while somebody there has to approve: 202 here too, until then', async () => {
-    const policy = await api(upstream, 'POST', '/api/approval-policies/', {
-      unique_name: 'look twice',
-      priority: 1,
-      decision: 'manual',
+    step('and back to renew: the gateway knows the certificate by which the device comes', async () => {
+      await makeRequest('renewed');
+      const how = `--cert by-est.pem --key by-est.key -H 'Content-Type: application/pkcs10' --data-binary @renewed.b64`;
+      const url = `${gateway.baseUrl}/.well-known/est/~tls_client/simplereenroll`;
+      expect(await run(`curl -sk -o renewed.out -w '%{http_code}' ${how} '${url}'`)).toBe('200');
     });
-    expect([policy.status, policy.body]).toEqual([201, policy.body]);
-    await makeRequest('approved');
-    expect(await est('approved')).toBe(202);
-    expect(await run('cat approved.out')).toBe('');
-    expect(await est('approved')).toBe(202);
-    const [approval, ...more] = await list(upstream, '/api/approvals/?state=waiting');
-    expect(more).toEqual([]);
-    const shown = (await api(upstream, 'GET', `/api/approvals/${approval!.id}/`)).body;
-    const { request_hash } = shown as { request_hash: string };
-    const verdict = { comment: 'as agreed', request_hash };
-    const decided = await api(upstream, 'POST', `/api/approvals/${approval!.id}/approve/`, verdict);
-    expect([decided.status, decided.body]).toEqual([200, decided.body]);
-    let status = 202;
-    for (let n = 0; n < 20 && status === 202; n++) {
-      await Bun.sleep(300);
-      status = await est('approved');
-    }
-    expect(status).toBe(200);
-    expect(await isOfUpstream('approved')).toBe('approved.pem: OK\n');
-    expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
-  }, 30_000);
 
-  test('while that is down: 503, and a certificate when it is back, without a restart here', async () => {
-    await upstream.stop();
-    await makeRequest('down');
-    expect(await est('down')).toBe(503);
-    expect(await run('cat down.out')).toContain('cannot be reached');
-    await upstream.start();
-    let status = 503;
-    for (let n = 0; n < 40 && status !== 200; n++) {
-      await Bun.sleep(500);
-      status = await est('down');
-    }
-    expect(status).toBe(200);
-    const waiting = await list(gateway, '/api/upstream-requests/?state=asked');
-    expect(waiting).toEqual([]);
-  }, 60_000);
+    step('while somebody there has to approve: 202 here too, until then', async () => {
+      const policy = await api(upstream, 'POST', '/api/approval-policies/', {
+        unique_name: 'look twice',
+        priority: 1,
+        decision: 'manual',
+      });
+      expect([policy.status, policy.body]).toEqual([201, policy.body]);
+      await makeRequest('approved');
+      expect(await est('approved')).toBe(202);
+      expect(await run('cat approved.out')).toBe('');
+      expect(await est('approved')).toBe(202);
+      const [approval, ...more] = await list(upstream, '/api/approvals/?state=waiting');
+      expect(more).toEqual([]);
+      const shown = (await api(upstream, 'GET', `/api/approvals/${approval!.id}/`)).body;
+      const { request_hash } = shown as { request_hash: string };
+      const verdict = { comment: 'as agreed', request_hash };
+      const decided = await api(upstream, 'POST', `/api/approvals/${approval!.id}/approve/`, verdict);
+      expect([decided.status, decided.body]).toEqual([200, decided.body]);
+      let status = 202;
+      for (let n = 0; n < 20 && status === 202; n++) {
+        await Bun.sleep(300);
+        status = await est('approved');
+      }
+      expect(status).toBe(200);
+      expect(await isOfUpstream('approved')).toBe('approved.pem: OK\n');
+      expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
+    });
+
+    step('while that is down: 503, and a certificate when it is back, without a restart here', async () => {
+      await upstream.stop();
+      await makeRequest('down');
+      expect(await est('down')).toBe(503);
+      expect(await run('cat down.out')).toContain('cannot be reached');
+      await upstream.start();
+      let status = 503;
+      for (let n = 0; n < 40 && status !== 200; n++) {
+        await Bun.sleep(500);
+        status = await est('down');
+      }
+      expect(status).toBe(200);
+      const waiting = await list(gateway, '/api/upstream-requests/?state=asked');
+      expect(waiting).toEqual([]);
+    });
+  });
 });
+
+const issuedByScripted = '/api/upstream-requests/?issuer=scripted&state=issued';
 
 test('killed between asking and hearing, the gateway goes on: one certificate, for the same request', async () => {
   await useIssuer(gateway, cas.scripted);
   await makeRequest('killed');
+  const before = { received: scripted.received.length, issued: scripted.issued.length };
+  const heard = (await list(gateway, issuedByScripted)).length;
   const asked = Promise.withResolvers<void>();
   scripted.script(async () => {
     asked.resolve();
@@ -273,7 +284,7 @@ test('killed between asking and hearing, the gateway goes on: one certificate, f
   await gateway.start();
   // What was begun is known; nobody asks a second time before an answer could have come.
   expect(await est('killed')).toBe(202);
-  expect(scripted.received).toHaveLength(1);
+  expect(scripted.received).toHaveLength(before.received + 1);
   let status = 202;
   for (let n = 0; n < 40 && status !== 200; n++) {
     await Bun.sleep(500);
@@ -281,13 +292,13 @@ test('killed between asking and hearing, the gateway goes on: one certificate, f
   }
   expect(status).toBe(200);
   expect(await est('killed')).toBe(200);
-  expect(scripted.received).toHaveLength(2);
-  const [first, second] = scripted.received;
+  expect(scripted.received).toHaveLength(before.received + 2);
+  const [first, second] = scripted.received.slice(before.received);
   expect(second!.request.der).toEqual(first!.request.der);
-  const issued = new X509Certificate(scripted.issued[0]!);
+  const issued = new X509Certificate(scripted.issued[before.issued]!);
   const held = await list(gateway, `/api/certificates/?search=${issued.serialNumber}`);
   expect(held).toHaveLength(1);
-  expect(await list(gateway, '/api/upstream-requests/?issuer=scripted&state=issued')).toHaveLength(1);
+  expect(await list(gateway, issuedByScripted)).toHaveLength(heard + 1);
 }, 90_000);
 
 test('an upstream that writes its answers twice on one connection: each request has its own certificate, once', async () => {

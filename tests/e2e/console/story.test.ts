@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { shell } from '#tests/fixtures/server.ts';
 import { hands } from './hands.ts';
 import { type Site, settled, startSite } from './site.ts';
@@ -25,90 +26,96 @@ function run(line: string): string {
 
 const { fact, factIs, press, choose } = hands(() => page);
 
-describe.skipIf(!hasBrowser)('from the first sign-in to the revoked certificate', () => {
-  test('a domain is added', async () => {
-    await site.signIn(page, '/domains');
-    await press('Add a domain');
-    await page.type('dialog [name=unique_name]', 'plant-7');
-    await choose('issuing_ca', 'issuing');
-    await page.press('Enter');
-    await page.until("document.querySelector('main h1')?.innerText === 'plant-7'");
-    expect(await fact('EST')).toContain('/.well-known/est/plant-7/');
-  }, 30_000);
+inOrder(
+  'from the first sign-in to the revoked certificate',
+  { skip: !hasBrowser, timeout: 180_000 },
+  (step) => {
+    step('a domain is added', async () => {
+      await site.signIn(page, '/domains');
+      await press('Add a domain');
+      await page.type('dialog [name=unique_name]', 'plant-7');
+      await choose('issuing_ca', 'issuing');
+      await page.press('Enter');
+      await page.until("document.querySelector('main h1')?.innerText === 'plant-7'");
+      expect(await fact('EST')).toContain('/.well-known/est/plant-7/');
+    });
 
-  let password: string;
+    let password: string;
 
-  test('a device is added to it, and its secrets are shown when they are asked for', async () => {
-    await site.show(page, '/devices/new');
-    await page.type('[name=common_name]', 'pump-7');
-    await choose('domain', 'plant-7');
-    await press('Add');
-    await page.until("document.querySelector('main h1')?.innerText === 'pump-7'");
-    await factIs('Domain', 'plant-7');
-    await page.click('[aria-label="Show: Password (EST and REST)"]');
-    password = (await fact('Password (EST and REST)')).split('\n')[0]!.trim().replace(/Copy$/, '').trim();
-    expect(password.length).toBeGreaterThan(20);
-  }, 30_000);
+    step('a device is added to it, and its secrets are shown when they are asked for', async () => {
+      await site.show(page, '/devices/new');
+      await page.type('[name=common_name]', 'pump-7');
+      await choose('domain', 'plant-7');
+      await press('Add');
+      await page.until("document.querySelector('main h1')?.innerText === 'pump-7'");
+      await factIs('Domain', 'plant-7');
+      await page.click('[aria-label="Show: Password (EST and REST)"]');
+      password = (await fact('Password (EST and REST)')).split('\n')[0]!.trim().replace(/Copy$/, '').trim();
+      expect(password.length).toBeGreaterThan(20);
+    });
 
-  test('it enrols with curl and OpenSSL, and the certificate is seen and explained', async () => {
-    const enrol = `${site.server.baseUrl}/.well-known/est/plant-7/simpleenroll`;
-    run(
-      'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout 7.key -out 7.csr -subj /CN=pump-7',
-    );
-    run(
-      `openssl req -in 7.csr -outform DER | openssl base64 -A | curl -sSfk --user 'pump-7:${password}' -H 'Content-Type: application/pkcs10' --data-binary @- ${enrol} | openssl base64 -d | openssl pkcs7 -inform DER -print_certs -out 7.pem`,
-    );
-    await press('Certificates');
-    await page.until(`${settled} && document.querySelector('table.list tbody a')`);
-    await page.click('table.list tbody a');
-    await page.until("document.querySelector('.facts dt') && location.pathname.startsWith('/certificates/')");
-    const serial = run('openssl x509 -in 7.pem -noout -serial').trim().replace('serial=', '');
-    expect(await fact('Serial number')).toBe(serial);
-    expect(await fact('State')).toBe('Good');
-    expect(await fact('keyUsage')).toContain('to sign: for TLS and to show who one is');
-    expect(await fact('basicConstraints')).toContain('it may not sign certificates');
-    expect(await page.evaluate("document.querySelectorAll('.tree .node').length")).toBe(3);
-  }, 30_000);
+    step('it enrols with curl and OpenSSL, and the certificate is seen and explained', async () => {
+      const enrol = `${site.server.baseUrl}/.well-known/est/plant-7/simpleenroll`;
+      run(
+        'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout 7.key -out 7.csr -subj /CN=pump-7',
+      );
+      run(
+        `openssl req -in 7.csr -outform DER | openssl base64 -A | curl -sSfk --user 'pump-7:${password}' -H 'Content-Type: application/pkcs10' --data-binary @- ${enrol} | openssl base64 -d | openssl pkcs7 -inform DER -print_certs -out 7.pem`,
+      );
+      await press('Certificates');
+      await page.until(`${settled} && document.querySelector('table.list tbody a')`);
+      await page.click('table.list tbody a');
+      await page.until(
+        "document.querySelector('.facts dt') && location.pathname.startsWith('/certificates/')",
+      );
+      const serial = run('openssl x509 -in 7.pem -noout -serial').trim().replace('serial=', '');
+      expect(await fact('Serial number')).toBe(serial);
+      expect(await fact('State')).toBe('Good');
+      expect(await fact('keyUsage')).toContain('to sign: for TLS and to show who one is');
+      expect(await fact('basicConstraints')).toContain('it may not sign certificates');
+      expect(await page.evaluate("document.querySelectorAll('.tree .node').length")).toBe(3);
+    });
 
-  test('it is revoked with a reason, and OpenSSL finds it on the CRL', async () => {
-    await press('Revoke');
-    await page.until("document.querySelector('dialog')");
-    await choose('reason', 'keyCompromise: the key is, or may be, known to others');
-    await page.until("document.querySelector('dialog [name=invalidity_date]')");
-    await page.evaluate("document.querySelector('dialog form').requestSubmit()");
-    await page.until("document.querySelector('.toasts').innerText.includes('has been revoked')");
-    await factIs('State', 'Revoked');
-    expect(await fact('Reason')).toContain('keyCompromise');
-    const serial = run('openssl x509 -in 7.pem -noout -serial').trim().replace('serial=', '');
-    const uri = run('openssl x509 -in 7.pem -noout -ext crlDistributionPoints').match(/URI:(\S+)/)![1]!;
-    expect(run(`curl -sSf ${uri} | openssl crl -inform DER -noout -text`)).toContain(
-      `Serial Number: ${serial}`,
-    );
-  }, 30_000);
+    step('it is revoked with a reason, and OpenSSL finds it on the CRL', async () => {
+      await press('Revoke');
+      await page.until("document.querySelector('dialog')");
+      await choose('reason', 'keyCompromise: the key is, or may be, known to others');
+      await page.until("document.querySelector('dialog [name=invalidity_date]')");
+      await page.evaluate("document.querySelector('dialog form').requestSubmit()");
+      await page.until("document.querySelector('.toasts').innerText.includes('has been revoked')");
+      await factIs('State', 'Revoked');
+      expect(await fact('Reason')).toContain('keyCompromise');
+      const serial = run('openssl x509 -in 7.pem -noout -serial').trim().replace('serial=', '');
+      const uri = run('openssl x509 -in 7.pem -noout -ext crlDistributionPoints').match(/URI:(\S+)/)![1]!;
+      expect(run(`curl -sSf ${uri} | openssl crl -inform DER -noout -text`)).toContain(
+        `Serial Number: ${serial}`,
+      );
+    });
 
-  test('the CRL of a CA is made at the press of a button', async () => {
-    await site.show(page, '/cas/2');
-    const before = Number(await fact('Number'));
-    await press('Make a CRL now');
-    await page.until(`${settled} && [...document.querySelectorAll('.facts dt')]
+    step('the CRL of a CA is made at the press of a button', async () => {
+      await site.show(page, '/cas/2');
+      const before = Number(await fact('Number'));
+      await press('Make a CRL now');
+      await page.until(`${settled} && [...document.querySelectorAll('.facts dt')]
       .some((dt) => dt.innerText === 'Number' && Number(dt.nextElementSibling.innerText) === ${before + 1})`);
-  }, 30_000);
+    });
 
-  test('the device is deleted once its name has been typed', async () => {
-    await site.show(page, '/devices/1');
-    await press('Delete');
-    await page.until("document.querySelector('dialog')");
-    await page.type('dialog input', 'pump');
-    await page.press('Enter');
-    await page.until("document.querySelector('dialog .complaint')?.innerText === 'This is not the name.'");
-    await page.type('dialog input', '-7');
-    await page.press('Enter');
-    await page.until(`location.pathname === '/devices' && ${settled}`);
-    expect(await page.until("document.querySelector('.empty')?.innerText")).toContain(
-      'There are no devices yet',
-    );
-  }, 30_000);
-});
+    step('the device is deleted once its name has been typed', async () => {
+      await site.show(page, '/devices/1');
+      await press('Delete');
+      await page.until("document.querySelector('dialog')");
+      await page.type('dialog input', 'pump');
+      await page.press('Enter');
+      await page.until("document.querySelector('dialog .complaint')?.innerText === 'This is not the name.'");
+      await page.type('dialog input', '-7');
+      await page.press('Enter');
+      await page.until(`location.pathname === '/devices' && ${settled}`);
+      expect(await page.until("document.querySelector('.empty')?.innerText")).toContain(
+        'There are no devices yet',
+      );
+    });
+  },
+);
 
 describe.skipIf(!hasBrowser)('what a device says of itself is text, and nothing else:', () => {
   const markup = `<img src=x onerror=alert(1)><b>bold</b>`;

@@ -19,51 +19,63 @@ import { type CmpSite, cmpSite } from './fixture.ts';
 const key = testKey('p-256', 'pump');
 const directory = mkdtempSync(join(tmpdir(), 'postern-cmp-'));
 
-let site: CmpSite;
-let listener: Awaited<ReturnType<typeof cmpListener>>;
-let device: CmpCredential;
-let domain: number;
-/** CA of the old root, and the old root; the new root, and a CA below that. */
-let [oldCa, oldRoot, newRoot, newCa]: IssuingCa[] = [];
+interface Generations {
+  readonly site: CmpSite;
+  readonly device: Extract<CmpCredential, { certificate: Uint8Array }>;
+  readonly domain: number;
+  readonly oldRoot: IssuingCa;
+  /** Below the old root. */
+  readonly oldCa: IssuingCa;
+  readonly newRoot: IssuingCa;
+  /** Below the new root. */
+  readonly newCa: IssuingCa;
+}
 
-beforeAll(async () => {
-  site = await cmpSite({}, testClock(Date.now()));
-  listener = await cmpListener(site.gateway, site.server.mount);
+async function generations(): Promise<Generations> {
+  const site = await cmpSite({}, testClock(Date.now()));
   const pump = await site.cmpDevice('pump-1');
   const certificate = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
-  device = { certificate, key };
   const { records } = await site.gateway.domains.list(site.admin, { limit: 1 });
-  domain = records[0]!.id;
+  const domain = records[0]!.id;
   const cas = (await site.gateway.issuingCas.list(site.admin, { limit: 10 })).records;
-  oldCa = cas.find(({ id }) => id === records[0]!.issuingCa);
-  oldRoot = cas.find(({ chain }) => chain.length === 0);
-  newRoot = await site.gateway.issuingCas.create(site.admin, {
+  const oldCa = cas.find(({ id }) => id === records[0]!.issuingCa)!;
+  const oldRoot = cas.find(({ chain }) => chain.length === 0)!;
+  const newRoot = await site.gateway.issuingCas.create(site.admin, {
     uniqueName: 'second generation',
     type: 0,
-    subject: formatDistinguishedName(parseCertificate(oldRoot!.certificate).subject),
+    subject: formatDistinguishedName(parseCertificate(oldRoot.certificate).subject),
   });
-  newCa = await site.gateway.issuingCas.create(site.admin, {
+  const newCa = await site.gateway.issuingCas.create(site.admin, {
     uniqueName: 'below the second generation',
     type: 1,
     commonName: 'Second Issuing CA',
     parent: newRoot.id,
   });
+  return { site, device: { certificate, key }, domain, oldRoot, oldCa, newRoot, newCa };
+}
+
+let both: Generations;
+let listener: Awaited<ReturnType<typeof cmpListener>>;
+
+beforeAll(async () => {
+  both = await generations();
+  listener = await cmpListener(both.site.gateway, both.site.server.mount);
   const files = {
-    'old.pem': pem('CERTIFICATE', oldRoot!.certificate),
-    'new.pem': pem('CERTIFICATE', newRoot.certificate),
-    'own.pem': pem('CERTIFICATE', certificate),
+    'old.pem': pem('CERTIFICATE', both.oldRoot.certificate),
+    'new.pem': pem('CERTIFICATE', both.newRoot.certificate),
+    'own.pem': pem('CERTIFICATE', both.device.certificate),
     key: key.pem(),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
 });
 afterAll(async () => {
   await listener[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
+  await both.site[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true });
 });
 
-const use = async (ca: IssuingCa | undefined): Promise<void> => {
-  await site.gateway.domains.update(site.admin, domain, { issuingCa: ca!.id });
+const use = async ({ site, domain }: Generations, ca: IssuingCa): Promise<void> => {
+  await site.gateway.domains.update(site.admin, domain, { issuingCa: ca.id });
 };
 
 /** Asks with stock OpenSSL, which trusts one root alone. */
@@ -75,8 +87,8 @@ async function asked(trusted: string, rest: string): Promise<{ status: number; s
   return { status: await client.exited, said };
 }
 
-const updateFor = async (root: IssuingCa | undefined) => {
-  const infos = [typedValue(infoTypes.rootCaCert, root!.certificate)];
+const updateFor = async ({ site, device }: Generations, root: IssuingCa) => {
+  const infos = [typedValue(infoTypes.rootCaCert, root.certificate)];
   const { body, extraCerts } = await site
     .client(device)
     .send({ type: 'genm', infos }, { path: '/getrootupdate' });
@@ -85,10 +97,10 @@ const updateFor = async (root: IssuingCa | undefined) => {
 };
 
 describe.each([
-  ['before the switch', () => oldCa],
-  ['after the switch', () => newCa],
+  ['before the switch', () => both.oldCa],
+  ['after the switch', () => both.newCa],
 ] as const)('%s', (_, inUse) => {
-  beforeAll(() => use(inUse()));
+  beforeAll(() => use(both, inUse()));
 
   test.each(['old.pem', 'new.pem'])('OpenSSL with %s alone checks the response', async (trusted) => {
     const { status, said } = await asked(trusted, '-infotype caCerts -cacertsout cas.pem');
@@ -97,11 +109,11 @@ describe.each([
   });
 
   test('who has the old root hears of the new one', async () => {
-    const { update } = await updateFor(oldRoot);
-    expect(update?.newWithNew).toEqual(newRoot!.certificate);
+    const { update } = await updateFor(both, both.oldRoot);
+    expect(update?.newWithNew).toEqual(both.newRoot.certificate);
     const verify = (anchor: string, link: Uint8Array | undefined) =>
       openssl(['verify', '-x509_strict', '-CAfile', 'anchor', 'link'], {
-        anchor: pem('CERTIFICATE', anchor === 'old' ? oldRoot!.certificate : newRoot!.certificate),
+        anchor: pem('CERTIFICATE', anchor === 'old' ? both.oldRoot.certificate : both.newRoot.certificate),
         link: pem('CERTIFICATE', link!),
       }).text.trim();
     expect(verify('old', update?.newWithOld)).toBe('link: OK');
@@ -109,25 +121,29 @@ describe.each([
   });
 
   test('who has the new root has the newest', async () => {
-    expect((await updateFor(newRoot)).update).toBeUndefined();
+    expect((await updateFor(both, both.newRoot)).update).toBeUndefined();
   });
 
   test('certificates go along for either root, and no root does', async () => {
-    const { extraCerts } = await updateFor(oldRoot);
-    const roots = [oldRoot!, newRoot!].map(({ certificate }) => Buffer.from(certificate).toString('hex'));
+    const { extraCerts } = await updateFor(both, both.oldRoot);
+    const roots = [both.oldRoot, both.newRoot].map(({ certificate }) =>
+      Buffer.from(certificate).toString('hex'),
+    );
     expect(extraCerts).toHaveLength(3);
     for (const one of extraCerts) expect(roots).not.toContain(Buffer.from(one).toString('hex'));
   });
 });
 
 test('a link that has been revoked is sent no more', async () => {
-  await use(newCa);
-  const { update } = await updateFor(oldRoot);
+  const own = await generations();
+  await using site = own.site;
+  await use(own, own.newCa);
+  const { update } = await updateFor(own, own.oldRoot);
   const { serialNumber } = parseCertificate(update!.newWithOld!);
-  const link = await site.store.find('certificate', { ca: oldRoot!.id, serialNumber });
+  const link = await site.store.find('certificate', { ca: own.oldRoot.id, serialNumber });
   await site.gateway.certificates.revoke(site.admin, link!.id, { reason: 'superseded' });
   site.clock.advance(61_000);
-  const { update: after, extraCerts } = await updateFor(oldRoot);
+  const { update: after, extraCerts } = await updateFor(own, own.oldRoot);
   expect(after?.newWithOld).toBeUndefined();
   expect(extraCerts).toHaveLength(2);
 });

@@ -33,11 +33,15 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 const headers = () => ({ authorization, 'content-type': 'application/pkcs10' });
 
-function ask(csr: Uint8Array, certificates: readonly Uint8Array[] = []): Promise<HttpResponse> {
+function ask(
+  csr: Uint8Array,
+  certificates: readonly Uint8Array[] = [],
+  changed: Readonly<Record<string, string>> = {},
+): Promise<HttpResponse> {
   const { authorization: _, ...bare } = headers();
   return est.handle({
     ...httpRequest({ path: '/.well-known/est/serverkeygen', body: csr }, certificates),
-    headers: certificates.length > 0 ? bare : headers(),
+    headers: certificates.length > 0 ? bare : { ...headers(), ...changed },
   });
 }
 
@@ -149,16 +153,20 @@ test('a registration authority gets no keys of other devices', async () => {
 });
 
 test('one that waits for approval is the same whatever stands in for its key, and is given once', async () => {
-  await policy(site, { decision: 'manual', protocols: ['est'] });
-  const csr = () => request(testKey('p-256', `${Math.random()}`), 'CN=pump-1');
-  const first = await ask(csr());
+  const { device, password } = await site.device('valve-1');
+  await policy(site, { decision: 'manual', protocols: ['est'], device: device.id });
+  const again = () =>
+    ask(request(testKey('p-256', `${Math.random()}`), 'CN=valve-1'), [], {
+      authorization: basic('valve-1', password),
+    });
+  const first = await again();
   expect(first).toMatchObject({ status: 202, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
-  expect((await ask(csr())).status).toBe(202);
+  expect((await again()).status).toBe(202);
   const { records } = await site.gateway.approvals.list(site.admin, { limit: 10 });
   expect(records).toHaveLength(1);
   const { id } = records[0]!;
   const approver = await person(site, 'jo');
   await site.gateway.approvals.approve(approver, id, { comment: '' });
-  received(await ask(csr()));
-  expect((await ask(csr())).status).toBe(202);
+  received(await again());
+  expect((await again()).status).toBe(202);
 });

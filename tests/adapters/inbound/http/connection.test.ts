@@ -1,104 +1,127 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import type { Socket } from 'node:net';
 import type { Listener } from '#adapters/inbound/http/listener.ts';
 import { connectPlain, connectSecure, mount, open, request, statusOf, talk, text, until } from './fixture.ts';
 
-// So far apart that a machine with other work still keeps them in order.
-const limits = { handshakeMs: 800, headerMs: 800, bodyMs: 1600, idleMs: 3200, lingerMs: 100 };
-let listener: Listener;
+const never = 600_000;
+const patient = { handshakeMs: never, headerMs: never, bodyMs: never, idleMs: never, lingerMs: 100 };
+type Limits = typeof patient;
 
-beforeAll(async () => {
+/** What the mount waits for before it responds to /?held. */
+const held = Promise.withResolvers<void>();
+const opened: Promise<Listener>[] = [];
+
+/** A listener with these limits, and no others: whatever it cuts, it cuts for them. */
+function limited(limits: Partial<Limits>): Promise<Listener> {
   const wait = mount('/', async ({ query }) => {
-    await Bun.sleep(Number(query));
+    if (query === 'held') await held.promise;
     return text('done');
   });
-  listener = await open([wait], { limits });
+  const listener = open([wait], { limits: { ...patient, ...limits } });
+  opened.push(listener);
+  return listener;
+}
+afterAll(async () => {
+  for (const listener of opened) await (await listener).close(0);
 });
-afterAll(() => listener.close(0));
 
-/** How long `socket` stays open, in milliseconds, and what it received. */
-async function life(socket: Socket, octets = ''): Promise<[number, string]> {
-  const started = performance.now();
-  const received = await talk(socket, octets);
-  return [performance.now() - started, received];
+const shortHandshake = limited({ handshakeMs: 200 });
+const shortHeader = limited({ headerMs: 300 });
+const shortBody = limited({ bodyMs: 300 });
+const shortIdle = limited({ idleMs: 300 });
+const allShort = limited({ handshakeMs: 1500, headerMs: 1500, bodyMs: 1500, idleMs: 1500 });
+
+const keepAlive = (query = ''): string => `GET /?${query} HTTP/1.1\r\nHost: pki\r\n\r\n`;
+
+/** Sends `octets` again and again, and resolves to what came back by the time that the connection was cut. */
+async function trickled(socket: Socket, first: string, octets: string): Promise<string> {
+  const trickle = setInterval(() => socket.write(octets), 20);
+  const received = await talk(socket, first);
+  clearInterval(trickle);
+  return received;
 }
 
-const within = ([ms]: [number, string], from: number, to: number): void => {
-  expect(ms).toBeGreaterThan(from);
-  expect(ms).toBeLessThan(to);
-};
-
-const secure = (): Socket => connectSecure(listener.httpsPort);
-const plain = (): Socket => connectPlain(listener.httpPort!);
-const keepAlive = (query: number): string => `GET /?${query} HTTP/1.1\r\nHost: pki\r\n\r\n`;
-
 describe.concurrent.each([
-  ['HTTPS', secure],
-  ['plain HTTP', plain],
+  ['HTTPS', ({ httpsPort }: Listener) => connectSecure(httpsPort)],
+  ['plain HTTP', ({ httpPort }: Listener) => connectPlain(httpPort!)],
 ])('%s cuts a connection', (_scheme, connect) => {
   test('that sends nothing', async () => {
-    within(await life(connect()), 400, 3_100);
+    expect(await talk(connect(await shortHeader), '')).not.toContain('200 OK');
   });
 
   test('whose header does not come to its end', async () => {
-    within(await life(connect(), 'GET / HTTP/1.1\r\nHost: pki\r\n'), 400, 3_100);
+    expect(await talk(connect(await shortHeader), 'GET / HTTP/1.1\r\nHost: pki\r\n')).not.toContain('200 OK');
   });
 
   test('whose header trickles in', async () => {
-    const socket = connect();
-    const trickle = setInterval(() => socket.write('X: a\r\n'), 20);
-    within(await life(socket, 'GET / HTTP/1.1\r\n'), 400, 3_100);
-    clearInterval(trickle);
+    expect(await trickled(connect(await shortHeader), 'GET / HTTP/1.1\r\n', 'X: a\r\n')).not.toContain('200 OK');
   });
 
   test('whose body trickles in, after 408 in the form of its mount', async () => {
-    const socket = connect();
-    const trickle = setInterval(() => socket.write('a'), 20);
-    const life_ = await life(socket, request('POST /', ['Content-Length: 500']));
-    clearInterval(trickle);
-    within(life_, 1_200, 12_000);
-    expect(statusOf(life_[1])).toBe(408);
-    expect(life_[1]).toMatch(/^x-form: \//im);
+    const received = await trickled(connect(await shortBody), request('POST /', ['Content-Length: 500']), 'a');
+    expect(statusOf(received)).toBe(408);
+    expect(received).toMatch(/^x-form: \//im);
   });
 
-  test('that is idle between requests, later', async () => {
-    within(await life(connect(), keepAlive(0)), 2_800, 15_000);
+  test('that is idle between requests', async () => {
+    expect(await talk(connect(await shortIdle), keepAlive())).toContain('done');
   });
 
-  test('whose next header trickles in, sooner', async () => {
-    const socket = connect();
-    const ended = life(socket, keepAlive(0));
+  test('whose next header trickles in', async () => {
+    const socket = connect(await shortHeader);
+    const ended = talk(socket, keepAlive());
     await until(socket, 'done');
     socket.write('GET');
-    within(await ended, 400, 3_100);
+    expect(await ended).toContain('done');
+  });
+
+  test('and leaves one alone that is idle for longer than a header may take', async () => {
+    const listener = await shortHeader;
+    const idle = connect(listener);
+    idle.write(keepAlive());
+    await until(idle, 'done');
+    // As long as two headers may take, one after the other.
+    for (let n = 0; n < 2; n++) await talk(connect(listener), '');
+    idle.write(keepAlive());
+    await until(idle, 'done');
+    idle.destroy();
   });
 });
 
 test.concurrent('a TCP connection without a handshake is cut', async () => {
-  within(await life(connectPlain(listener.httpsPort)), 400, 3_100);
-  within(await life(connectPlain(listener.httpsPort), '\x16\x03\x01'), 400, 3_100);
+  const { httpsPort } = await shortHandshake;
+  await talk(connectPlain(httpsPort), '');
+  await talk(connectPlain(httpsPort), '\x16\x03\x01');
 });
 
-test.concurrent('what is no handshake is cut', async () => {
-  // Before its time is up, which is longer than any test.
-  const patient = await open([], { limits: { ...limits, handshakeMs: 600_000 } });
-  expect((await life(connectPlain(patient.httpsPort), keepAlive(0)))[1]).not.toContain('HTTP/1.1 200');
-  await patient.close(0);
+test.concurrent('what is no handshake is cut before the time for a handshake is up', async () => {
+  const { httpsPort } = await shortIdle;
+  expect(await talk(connectPlain(httpsPort), keepAlive())).not.toContain('HTTP/1.1 200');
 });
 
 test.concurrent('a mount may take longer than any of these limits', async () => {
-  const [ms, received] = await life(secure(), request('GET /?4000'));
-  expect(ms).toBeGreaterThan(3_990);
-  expect(received).toEndWith('done');
+  const listener = await allShort;
+  const received = talk(connectSecure(listener.httpsPort), request('GET /?held'));
+  await talk(connectSecure(listener.httpsPort), keepAlive());
+  await talk(connectSecure(listener.httpsPort), keepAlive());
+  held.resolve();
+  expect(await received).toEndWith('done');
 });
 
 test.concurrent('a connection that is in use lives on', async () => {
-  const socket = secure();
-  for (let i = 0; i < 4; i += 1) {
-    socket.write(keepAlive(0));
+  const { httpsPort } = await allShort;
+  const socket = connectSecure(httpsPort);
+  let isCut = false;
+  const idle = talk(connectSecure(httpsPort), keepAlive()).then(() => {
+    isCut = true;
+  });
+  for (let more = 2; more > 0; ) {
+    if (isCut) more--;
+    socket.write(keepAlive());
     await until(socket, 'done');
-    await Bun.sleep(1_200);
+    await Bun.sleep(100);
   }
+  await idle;
   expect(socket.destroyed).toBe(false);
   socket.destroy();
 });

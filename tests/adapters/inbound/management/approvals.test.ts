@@ -5,26 +5,41 @@ import { ask, policy } from '#tests/fixtures/approvals.ts';
 import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-let site: Installation;
+/** An installation where two requests of one device wait for two approvals each, which tests only read. */
+let shared: Site;
 let api: Api;
 let operator: Api;
-let device: number;
-let csr: Uint8Array;
 const key = testKey('p-256', 'pump');
+const csr = request(key, 'CN=pump-1', ['DNS:pump-1.plant.example']);
 const names = ({ body }: { body: { unique_name: string }[] }) => body.map(({ unique_name }) => unique_name);
 
-beforeAll(async () => {
-  site = await installation();
-  api = await apiOf(site);
-  operator = await apiAs(site, 'Operator');
+interface Site extends AsyncDisposable {
+  readonly site: Installation;
+  readonly api: Api;
+  readonly operator: Api;
+  readonly device: number;
+}
+
+async function withRequests(): Promise<Site> {
+  const site = await installation();
   const pump = await site.device('pump-1');
-  device = pump.device.id;
   await policy(site, { uniqueName: 'four eyes', decision: 'manual', approvers: 2 });
-  csr = request(key, 'CN=pump-1', ['DNS:pump-1.plant.example']);
   await ask(site, password('pump-1', pump.password), csr, { profile: 'tls_server' });
   await ask(site, password('pump-1', pump.password), request(key, 'CN=pump-1'));
+  return {
+    site,
+    api: await apiOf(site),
+    operator: await apiAs(site, 'Operator'),
+    device: pump.device.id,
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
+  };
+}
+
+beforeAll(async () => {
+  shared = await withRequests();
+  ({ api, operator } = shared);
 });
-afterAll(() => site[Symbol.asyncDispose]());
+afterAll(() => shared[Symbol.asyncDispose]());
 
 describe('an approval', () => {
   test('is shown with the request, what would come of it, and what is other about that', async () => {
@@ -36,11 +51,11 @@ describe('an approval', () => {
       operation: 'issuance',
       protocol: 'est',
       domain_name: 'default',
-      device,
+      device: shared.device,
       device_name: 'pump-1',
       cert_profile_name: 'tls_server',
       policy_name: 'four eyes',
-      requester: `password device:${device}`,
+      requester: `password device:${shared.device}`,
       subject: 'CN=pump-1',
       approvers: 2,
       approvals: 0,
@@ -98,6 +113,8 @@ describe('an approval', () => {
   });
 
   test('is decided on, with a comment; who decided what is kept', async () => {
+    await using own = await withRequests();
+    const { site, api, operator } = own;
     const { request_hash, outcome_hash } = (await operator.get('/api/approvals/1/')).body;
     const other = { request_hash: outcome_hash };
     expect((await operator.post('/api/approvals/1/approve/', other)).status).toBe(409);
@@ -120,6 +137,8 @@ describe('an approval', () => {
   });
 
   test('that was rejected says by whom', async () => {
+    await using own = await withRequests();
+    const { operator } = own;
     const { body } = await operator.post('/api/approvals/2/reject/', { comment: 'who is that?' });
     expect(body).toMatchObject({ state: 'rejected', decisions: [{ verdict: 'rejected' }] });
   });
@@ -141,6 +160,8 @@ describe('an approval', () => {
 
 describe('a certificate that an account asks for', () => {
   test('waits for the approval of others, and is there when the same is asked again', async () => {
+    await using own = await withRequests();
+    const { site, api, operator } = own;
     await policy(site, {
       uniqueName: 'two eyes',
       decision: 'manual',
@@ -183,10 +204,12 @@ describe('an approval policy', () => {
 
   test('needs its permission; who may decide may read it', async () => {
     expect((await operator.post('/api/approval-policies/', {})).status).toBe(403);
-    expect(names(await operator.get('/api/approval-policies/'))).toEqual(['two eyes', 'four eyes']);
+    expect(names(await operator.get('/api/approval-policies/'))).toEqual(['four eyes']);
   });
 
   test('keeps what it is about from being deleted', async () => {
+    await using own = await installation();
+    const api = await apiOf(own);
     const { body: domain } = await api.post('/api/domains/', { unique_name: 'plant-7' });
     const input = { unique_name: 'plant 7', decision: 'deny', domain: domain.id };
     await api.post('/api/approval-policies/', input);

@@ -48,7 +48,9 @@ describe('/api/backups/', () => {
   });
 
   test('the list is narrowed by who made them', async () => {
-    await site.gateway.accounts.createUser('second', 'the second password', 'Admin', site.admin.actor);
+    await using own = await installation({ backups });
+    const api = await apiOf(own);
+    await own.gateway.accounts.createUser('second', 'the second password', 'Admin', own.admin.actor);
     const second = await api.as('second', 'the second password');
     await api.post('/api/backups/', { remote_directory: '/srv/a' });
     await second.post('/api/backups/', { remote_directory: '/srv/b' });

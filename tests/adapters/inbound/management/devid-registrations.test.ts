@@ -35,7 +35,10 @@ const whole = (changes: object = {}) => ({
 
 describe('a DevID registration', () => {
   test('is created, found, changed and deleted', async () => {
-    const body = whole();
+    await using own = await installation();
+    const api = await apiOf(own);
+    const truststore = await trust(own, 'makers', maker.certificate);
+    const body = whole({ truststore });
     const { status, body: made } = await api.post(path, body);
     expect([status, made]).toEqual([
       201,
@@ -54,7 +57,7 @@ describe('a DevID registration', () => {
     expect(changed.body).toEqual({ ...made, serial_number_pattern: '.*' });
     expect((await api.put(`${path}${made.id}/`, changed.body)).body).toEqual(changed.body);
     expect((await api.remove(`${path}${made.id}/`)).status).toBe(204);
-    const actions = (await site.audit()).map(({ action }) => action).filter((one) => one.startsWith('devid'));
+    const actions = (await own.audit()).map(({ action }) => action).filter((one) => one.startsWith('devid'));
     expect(actions).toEqual(
       ['create', 'update', 'update', 'delete'].map((one) => `devidRegistration.${one}`),
     );
@@ -107,8 +110,11 @@ describe('a DevID registration', () => {
   });
 
   test('keeps its truststore and its domain', async () => {
+    await using own = await installation();
+    const api = await apiOf(own);
+    const truststore = await trust(own, 'makers', maker.certificate);
     const { body: domain } = await api.post('/api/domains/', { unique_name: 'hall' });
-    const { body: made } = await api.post(path, whole({ domain: domain.id }));
+    const { body: made } = await api.post(path, whole({ truststore, domain: domain.id }));
     for (const url of [`/api/truststores/${truststore}/`, `/api/domains/${domain.id}/`]) {
       const { status, body } = await api.remove(url);
       expect([status, body]).toEqual([

@@ -14,6 +14,7 @@ let api: Api;
 beforeAll(async () => {
   site = await installation({ clock: testClock(Date.now() + 60_000) });
   api = await apiOf(site);
+  await api.post(path, { credential_type: 3, unique_name: 'taken' });
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
@@ -70,7 +71,7 @@ describe('a credential', () => {
     [{}, 'credential_type'],
     [{ credential_type: 6 }, 'credential_type'],
     [{ credential_type: '0' }, 'credential_type'],
-    [{ credential_type: 0, unique_name: 'plant server' }, 'unique_name'],
+    [{ credential_type: 0, unique_name: 'taken' }, 'unique_name'],
     [{ credential_type: 0, common_name: 'x'.repeat(65) }, 'common_name'],
     [{ credential_type: 0, common_name: 'not a host name' }, 'common_name'],
     [{ credential_type: 0, subject_alternative_names: ['pki.example'] }, 'subject_alternative_names'],
@@ -114,8 +115,12 @@ describe('a credential', () => {
   });
 
   test('is listed by its type', async () => {
+    const { body: made } = await api.post(path, { credential_type: 5 });
     const { body } = await api.get(`${path}?credential_type=5`);
-    expect(body.map((one: { credential_type: number }) => one.credential_type)).toEqual([5]);
+    expect(body[0].id).toBe(made.id);
+    expect(body.every((one: { credential_type: number }) => one.credential_type === 5)).toBe(true);
+    const { body: all } = await api.get(path);
+    expect(body).toEqual(all.filter((one: { credential_type: number }) => one.credential_type === 5));
     expect((await api.get(`${path}?credential_type=x`)).status).toBe(400);
   });
 

@@ -1,27 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Api, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
-import { isSigned, type Receiver, receiver } from '#tests/fixtures/webhook-receiver.ts';
+import { isSigned, receiver } from '#tests/fixtures/webhook-receiver.ts';
 
 let site: Installation;
 let api: Api;
-let there: Receiver;
 beforeAll(async () => {
   site = await installation();
   api = await apiOf(site);
-  there = await receiver();
 });
-afterAll(async () => {
-  await there[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+afterAll(() => site[Symbol.asyncDispose]());
 
-const deliver = async (): Promise<void> => {
+const deliver = async (site: Installation): Promise<void> => {
   await site.gateway.deliver('here', new AbortController().signal);
   await site.gateway.delivered();
 };
 
 test('a webhook is made, tested and given another secret; its receiver checks each message', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  await using there = await receiver();
   const { status, body: made } = await api.post('/api/webhooks/', { unique_name: 'tickets', url: there.url });
   expect(status).toBe(201);
   expect(made).toMatchObject({ events: [], is_active: true, truststore: null });
@@ -29,24 +27,26 @@ test('a webhook is made, tested and given another secret; its receiver checks ea
   expect((await api.get(one)).body.signing_secret).toBeNull();
   const sent = await api.call('POST', `${one}test/`);
   expect([sent.status, sent.body]).toEqual([202, expect.objectContaining({ state: 'pending', attempts: 0 })]);
-  await deliver();
+  await deliver(site);
   expect(there.received).toHaveLength(1);
   expect(isSigned(there.received[0]!, made.signing_secret)).toBe(true);
   expect(there.received[0]!.told).toMatchObject({ type: 'webhook.test', data: { webhook: 'tickets' } });
 
   const { body: rotated } = await api.call('POST', `${one}rotate/`);
   await api.call('POST', `${one}test/`);
-  await deliver();
+  await deliver(site);
   expect(isSigned(there.received[1]!, rotated.signing_secret)).toBe(true);
   expect(isSigned(there.received[1]!, made.signing_secret)).toBe(false);
   const actions = (await site.audit())
     .map(({ action }) => action)
     .filter((name) => name.startsWith('webhook'));
   expect(actions).toEqual(['webhook.create', 'webhook.test', 'webhook.rotate', 'webhook.test']);
-  await api.remove(one);
 });
 
 test('what happened is listed by state, and dead letters are sent again', async () => {
+  await using site = await installation();
+  const api = await apiOf(site);
+  await using there = await receiver();
   const { body: hook } = await api.post('/api/webhooks/', {
     unique_name: 'failing',
     url: there.url,
@@ -55,7 +55,7 @@ test('what happened is listed by state, and dead letters are sent again', async 
   there.answer = (response) => response.writeHead(503).end();
   const { body: certificate } = await api.post('/api/certificates/', { common_name: 'told of' });
   const before = there.received.length;
-  await deliver();
+  await deliver(site);
   const { body: pending } = await api.get('/api/webhook-deliveries/?state=pending');
   expect(pending).toMatchObject([
     {
@@ -70,7 +70,7 @@ test('what happened is listed by state, and dead letters are sent again', async 
   expect(pending[0].body).toBeUndefined();
   const { id } = pending[0];
   await site.store.commit([{ op: 'update', kind: 'webhookDelivery', id, set: { attempts: 9, dueAt: 1 } }]);
-  await deliver();
+  await deliver(site);
   expect((await api.get('/api/webhook-deliveries/?state=pending')).body).toEqual([]);
   expect((await api.get('/api/webhook-deliveries/?state=dead')).body).toMatchObject([
     { id, attempts: 10, next_attempt_at: null, delivered_at: null },
@@ -79,7 +79,7 @@ test('what happened is listed by state, and dead letters are sent again', async 
 
   there.answer = (response) => response.writeHead(200).end('thank you');
   expect((await api.call('POST', `/api/webhook-deliveries/${id}/redeliver/`)).status).toBe(202);
-  await deliver();
+  await deliver(site);
   const { body: delivered } = await api.get(`/api/webhook-deliveries/${id}/`);
   expect(delivered).toMatchObject({ state: 'delivered', attempts: 1, last_status: 200 });
   const messages = there.received.slice(before);
@@ -88,7 +88,6 @@ test('what happened is listed by state, and dead letters are sent again', async 
     new Set([delivered.webhook_id]),
   );
   expect(messages[0]!.told.data).toMatchObject({ id: certificate.id, common_name: 'told of' });
-  await api.remove(`/api/webhooks/${hook.id}/`);
 });
 
 test.each([

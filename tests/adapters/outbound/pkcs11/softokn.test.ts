@@ -1,4 +1,4 @@
 import { keyStoreContract } from '#tests/contracts/keys.ts';
 import { hasSoftokn, placeOf, startSoftokn } from '#tests/fixtures/tokens.ts';
 
-if (hasSoftokn) keyStoreContract('NSS softokn', async () => placeOf(await startSoftokn()));
+keyStoreContract('NSS softokn', async () => placeOf(await startSoftokn()), hasSoftokn);

@@ -45,10 +45,11 @@ afterAll(async () => {
 const bySecretArgs = ['-srv_ref', 'gateway', '-srv_secret', 'pass:secret'];
 const byKeyArgs = ['-srv_cert', 'server.pem', '-srv_key', 'server.key', '-srv_trusted', 'root.pem'];
 
-const serve = (...args: readonly string[]): Promise<OpensslCmpServer> =>
+const serve = (...args: readonly string[]): Promise<OpensslCmpServer> => serveAs(serverCertificate, ...args);
+const serveAs = (signer: Uint8Array, ...args: readonly string[]): Promise<OpensslCmpServer> =>
   opensslCmpServer(['-rsp_cert', 'certificate.pem', '-srv_untrusted', 'issuing.pem', ...args], {
     'certificate.pem': pem('CERTIFICATE', certificate),
-    'server.pem': pem('CERTIFICATE', serverCertificate),
+    'server.pem': pem('CERTIFICATE', signer),
     'server.key': serverKey.pem(),
     'root.pem': pem('CERTIFICATE', ca.root),
     'issuing.pem': pem('CERTIFICATE', ca.issuing),
@@ -226,17 +227,17 @@ for (const [what, args, options, fault] of [
 }
 
 test('a signer of openssl cmp that does not speak for a CA is one that is named, or pinned', async () => {
-  serverCertificate = ca.certify(verifyPkcs10(pkcs10(serverKey, 'CN=CMP server')), {
+  const signer = ca.certify(verifyPkcs10(pkcs10(serverKey, 'CN=CMP server')), {
     extensions: [keyUsageExtension(['digitalSignature'])],
   });
-  await using server = await serve(...byKeyArgs);
+  await using server = await serveAs(signer, ...byKeyArgs);
   const at = (options: Partial<RemoteCmpOptions>) => whole(issuerAt(server, { ...signed(), ...options }));
   expect(await faultOf(at({}))).toEqual([
     'unavailable',
     'the answer of the upstream CA is not trusted: its signer does not speak for a CA (id-kp-cmcCA)',
   ]);
   expect((await at({ serverName: parseDistinguishedName('CN=CMP server') })).der).toEqual(certificate);
-  expect((await at({ server: serverCertificate, trust: { kind: 'none' } })).der).toEqual(certificate);
+  expect((await at({ server: signer, trust: { kind: 'none' } })).der).toEqual(certificate);
   expect((await at({ leniency: { ...strict, anySigner: true } })).der).toEqual(certificate);
   expect((await faultOf(at({ serverName: parseDistinguishedName('CN=another') })))[1]).toEndWith(
     'its signer has another name',
