@@ -54,11 +54,17 @@ describe.concurrent.each([
   });
 
   test('whose header trickles in', async () => {
-    expect(await trickled(connect(await shortHeader), 'GET / HTTP/1.1\r\n', 'X: a\r\n')).not.toContain('200 OK');
+    expect(await trickled(connect(await shortHeader), 'GET / HTTP/1.1\r\n', 'X: a\r\n')).not.toContain(
+      '200 OK',
+    );
   });
 
   test('whose body trickles in, after 408 in the form of its mount', async () => {
-    const received = await trickled(connect(await shortBody), request('POST /', ['Content-Length: 500']), 'a');
+    const received = await trickled(
+      connect(await shortBody),
+      request('POST /', ['Content-Length: 500']),
+      'a',
+    );
     expect(statusOf(received)).toBe(408);
     expect(received).toMatch(/^x-form: \//im);
   });
