@@ -36,7 +36,6 @@ let api: Api;
 let device: { username: string; password: string };
 beforeAll(async () => {
   site = await installation();
-  api = await apiOf(site);
   device = { username: 'pump-1', password: (await site.device('pump-1')).password };
 });
 afterAll(() => site[Symbol.asyncDispose]());
@@ -67,6 +66,11 @@ const hugeKey = der((b) =>
 );
 
 describe('over the Management API', () => {
+  // The clock that other tests move ends sessions.
+  beforeAll(async () => {
+    api = await apiOf(site);
+  });
+
   test.each(oddNames)(
     'a CA is imported whose name has %s, and issues under the name as it is',
     async (what, name) => {

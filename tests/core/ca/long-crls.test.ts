@@ -105,6 +105,8 @@ test('the next CRL deletes the parts of the one before, and those that nobody co
   const record = (await store.find('crl', { ca }))!;
   // Another gateway may still be writing the fresh ones.
   expect(await partNames()).toEqual(new Set([record.parts!, 'fresh']));
+  const { id } = (await store.find('crlPart', { ca, name: 'fresh', position: 0 }))!;
+  await store.commit([{ op: 'delete', kind: 'crlPart', id }]);
 });
 
 test('a gateway of an earlier version writes a CRL into the record, and that one counts', async () => {

@@ -68,9 +68,9 @@ function packed(keyPackage: Uint8Array): Uint8Array {
   });
 }
 
-/** The key in SignedData, once OpenSSL is content with its signature: its SubjectPublicKeyInfo. */
-async function publicHalf(signedData: Uint8Array, bare = false): Promise<Uint8Array> {
-  const chain = await site.gateway.caCertificates(undefined);
+/** The key in SignedData, once OpenSSL is content with its signature: its SubjectPublicKeyInfo. `from`: where keys are not packed. */
+async function publicHalf(signedData: Uint8Array, from?: CmpSite): Promise<Uint8Array> {
+  const chain = await (from ?? site).gateway.caCertificates(undefined);
   const run = openssl(
     ['cms', '-verify', '-inform', 'DER', '-in', 'cms', '-CAfile', 'ca', '-purpose', 'any'].concat([
       '-out',
@@ -83,7 +83,7 @@ async function publicHalf(signedData: Uint8Array, bare = false): Promise<Uint8Ar
   expect(run.text).toContain('erification successful');
   const whole = run.file('out');
   const key = createPrivateKey({
-    key: Buffer.from(bare ? whole : plainPkcs8(packed(whole))),
+    key: Buffer.from(from ? whole : plainPkcs8(packed(whole))),
     format: 'der',
     type: 'pkcs8',
   });
@@ -141,12 +141,11 @@ const decrypted = (envelope: Uint8Array, how: string[], files: Record<string, st
 };
 
 test('OpenSSL opens a key under a shared secret, and reads it, where the configuration says so', async () => {
-  await site[Symbol.asyncDispose]();
-  site = await cmpSite({ keyDelivery: { format: 'pkcs8', wrap: 'pwriKek' } });
-  pump = await site.cmpDevice('pump-1');
-  const answer = await site.client(pump).send(ir(keyless()));
+  await using bare = await cmpSite({ keyDelivery: { format: 'pkcs8', wrap: 'pwriKek' } });
+  const pump = await bare.cmpDevice('pump-1');
+  const answer = await bare.client(pump).send(ir(keyless()));
   const signed = decrypted(envelopeOf(answer), ['-pwri_password', pump.secret]);
-  expect(await publicHalf(signed, true)).toEqual(parseCertificate(issued(answer)).spki);
+  expect(await publicHalf(signed, bare)).toEqual(parseCertificate(issued(answer)).spki);
 });
 
 test.each([

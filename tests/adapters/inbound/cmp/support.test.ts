@@ -28,8 +28,16 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-async function ask(path: string, ...infos: TypedValue[]): Promise<readonly TypedValue[]> {
-  const { body } = await site.client(pump).send({ type: 'genm', infos }, { path });
+const ask = (path: string, ...infos: TypedValue[]): Promise<readonly TypedValue[]> =>
+  askAt(site, pump, path, ...infos);
+
+async function askAt(
+  at: CmpSite,
+  credential: CmpCredential,
+  path: string,
+  ...infos: TypedValue[]
+): Promise<readonly TypedValue[]> {
+  const { body } = await at.client(credential).send({ type: 'genm', infos }, { path });
   if (body.type !== 'genp') throw new Error(JSON.stringify(body));
   return body.infos;
 }
@@ -70,10 +78,15 @@ describe('a newer root', () => {
 });
 
 describe('a new key of the root', () => {
+  let site: CmpSite;
+  let chain: readonly Uint8Array[];
   let [before, next]: IssuingCa[] = [];
   let update: RootUpdate;
 
   beforeAll(async () => {
+    site = await cmpSite();
+    chain = await site.gateway.caCertificates(undefined);
+    const pump = await site.cmpDevice('pump-1');
     const { records } = await site.gateway.issuingCas.list(site.admin, { limit: 10 });
     before = records.find(({ certificate }) => sameBytes(certificate, chain[1]!))!;
     site.clock.advance(24 * 3_600_000);
@@ -84,10 +97,11 @@ describe('a new key of the root', () => {
     });
     const domain = (await site.gateway.domains.list(site.admin, { limit: 1 })).records[0]!;
     await site.gateway.domains.update(site.admin, domain.id, { issuingCa: next.id });
-    const infos = await ask('/getrootupdate', typedValue(infoTypes.rootCaCert, before.certificate));
-    await site.gateway.domains.update(site.admin, domain.id, { issuingCa: domain.issuingCa });
+    const own = typedValue(infoTypes.rootCaCert, before.certificate);
+    const infos = await askAt(site, pump, '/getrootupdate', own);
     update = findValue(infos, infoTypes.rootCaKeyUpdate)!;
   });
+  afterAll(() => site[Symbol.asyncDispose]());
 
   test('comes with what the old key and the new key say of each other', () => {
     expect(update.newWithNew).toEqual(next!.certificate);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
@@ -8,6 +8,7 @@ import { insert } from '#tests/contracts/store-samples.ts';
 import { type Answer, type Api, apiOf } from '#tests/fixtures/api.ts';
 import { caWithoutCrl } from '#tests/fixtures/ca-without-crl.ts';
 import { basic } from '#tests/fixtures/enrolment.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 import { type Contract, contractOf, type Operation } from '#tests/fixtures/openapi.ts';
 
@@ -133,7 +134,7 @@ const bodies: Record<string, unknown> = {
 /** `issuingCa`: what the code calls it, and nobody else. */
 const camelCase = /\b[a-z]+[A-Z]/;
 
-test('each failure that every operation can have, at each operation, in words', async () => {
+async function eachFailure(): Promise<void> {
   const { body: pair } = await admin.anonymous.post('/api/token/', {
     username: 'admin',
     password: adminPassword,
@@ -155,7 +156,7 @@ test('each failure that every operation can have, at each operation, in words', 
     }
   }
   expect(wrong).toEqual([]);
-});
+}
 
 /** What a caller of a collection sends, and what stands in the way of it. */
 interface Walk {
@@ -287,28 +288,26 @@ const walks: readonly Walk[] = [
   },
 ];
 
-describe('each collection', () => {
-  test.each(walks)('$path', async ({ path, create, change, kept, refused }) => {
-    const { status, body: made } = await admin.post(path, create());
-    expect([status, made]).toEqual([201, expect.objectContaining({ id: expect.any(Number) })]);
-    const one = `${path}${made.id}/`;
-    expect((await admin.get(path)).body).toContainEqual(expect.objectContaining({ id: made.id }));
-    expect((await admin.get(one)).body).toMatchObject({ id: made.id });
-    const { body: changed } = await admin.patch(one, change);
-    expect(changed).toMatchObject(change);
-    // What was read can be sent back.
-    expect([path, (await admin.put(one, changed)).status]).toEqual([path, 200]);
-    expect((await admin.remove(one)).status).toBe(204);
-    expect((await admin.get(one)).status).toBe(404);
-    if (!kept) return;
-    const keptOne = `${path}${await kept()}/`;
-    expect((await admin.remove(keptOne)).status).toBe(409);
-    if (!refused) return;
-    expect((await admin.patch(keptOne, refused)).status).toBe(409);
-    const { body: before } = await admin.get(keptOne);
-    expect((await admin.put(keptOne, { ...before, ...refused })).status).toBe(409);
-  });
-});
+async function collection({ path, create, change, kept, refused }: (typeof walks)[number]): Promise<void> {
+  const { status, body: made } = await admin.post(path, create());
+  expect([status, made]).toEqual([201, expect.objectContaining({ id: expect.any(Number) })]);
+  const one = `${path}${made.id}/`;
+  expect((await admin.get(path)).body).toContainEqual(expect.objectContaining({ id: made.id }));
+  expect((await admin.get(one)).body).toMatchObject({ id: made.id });
+  const { body: changed } = await admin.patch(one, change);
+  expect(changed).toMatchObject(change);
+  // What was read can be sent back.
+  expect([path, (await admin.put(one, changed)).status]).toEqual([path, 200]);
+  expect((await admin.remove(one)).status).toBe(204);
+  expect((await admin.get(one)).status).toBe(404);
+  if (!kept) return;
+  const keptOne = `${path}${await kept()}/`;
+  expect((await admin.remove(keptOne)).status).toBe(409);
+  if (!refused) return;
+  expect((await admin.patch(keptOne, refused)).status).toBe(409);
+  const { body: before } = await admin.get(keptOne);
+  expect((await admin.put(keptOne, { ...before, ...refused })).status).toBe(409);
+}
 
 const asClient = (body: unknown): Promise<Answer> =>
   admin.anonymous.call('POST', '/api/token/', { body, headers: { authorization: basic('sa_999999', 'x') } });
@@ -558,15 +557,15 @@ async function whileBackupIsMade(id: number): Promise<Answer> {
   }
 }
 
-test('what stands alone', async () => {
+async function whatStandsAlone(): Promise<void> {
   writeFileSync(join(site.logDirectory, 'postern.log'), '{}\n');
   for (const [status, what, step] of steps) {
     const answer = await step();
     expect([what, answer.status, answer.status === status ? '' : answer.text]).toEqual([what, status, '']);
   }
-});
+}
 
-test('a password that is changed, by a user and by what has none', async () => {
+async function changedPassword(): Promise<void> {
   const { body: roles } = await admin.get('/api/roles/?unique_name=Default');
   const change = { current_password: 'guess', new_password: 'another long password' };
   const { body: account } = await admin.post('/api/service-accounts/', {
@@ -579,17 +578,31 @@ test('a password that is changed, by a user and by what has none', async () => {
   const guesser = await admin.as('guesser', 'a long password');
   for (let n = 0; n < 6; n++) await guesser.post('/api/me/password/', change);
   expect(produced).toContain('changeMyPassword 429');
-});
+}
 
-test('a lockout', async () => {
+async function lockout(): Promise<void> {
   for (let n = 0; n < 6; n++)
     await admin.anonymous.post('/api/token/', { username: 'locked', password: 'wrong password' });
   expect(produced).toContain('signIn 429');
-});
+}
 
-test('every answer that the OpenAPI document promises has been given, and no other', () => {
+async function everyAnswer(): Promise<void> {
   const promised = contract.operations.flatMap(({ id, statuses }) =>
     statuses.map((status) => `${id} ${status}`),
   );
   expect(promised.filter((answer) => !produced.has(answer))).toEqual([]);
-});
+}
+
+// What all of them produced is compared with what the document promises.
+inOrder(
+  'every answer that the OpenAPI document promises is given, and no other',
+  { timeout: 120_000 },
+  (step) => {
+    step('each failure that every operation can have, at each operation, in words', eachFailure);
+    for (const walk of walks) step(walk.path, () => collection(walk));
+    step('what stands alone', whatStandsAlone);
+    step('a password that is changed, by a user and by what has none', changedPassword);
+    step('a lockout', lockout);
+    step('no other', everyAnswer);
+  },
+);

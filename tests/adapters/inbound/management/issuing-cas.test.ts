@@ -440,7 +440,12 @@ describe('a CA', () => {
   });
 
   test('every change is in the audit trail', async () => {
-    const actions = new Set((await site.audit()).map(({ action }) => action));
+    const { body: ca } = await api.post(path, { unique_name: 'audited', issuing_ca_type: 0 });
+    await api.patch(`${path}${ca.id}/`, { unique_name: 'audited still' });
+    for (const action of ['deactivate', 'activate']) await api.post(`${path}${ca.id}/${action}/`);
+    await api.remove(`${path}${ca.id}/`);
+    const events = (await site.audit()).filter(({ object }) => object === `issuingCa:${ca.id}`);
+    const actions = new Set(events.map(({ action }) => action));
     for (const action of ['create', 'update', 'delete', 'activate', 'deactivate'])
       expect(actions).toContain(`issuingCa.${action}`);
   });
