@@ -42,6 +42,8 @@ export interface CrlFigures {
   readonly stall: number;
   readonly readingStall: number;
   readonly downloadStall: number;
+  /** The most processor time between two turns of the event loop while the CRL was issued, in milliseconds: on a busy machine less than `stall`. */
+  readonly busy: number;
   /** The longest enrolment while the CRL was issued, in milliseconds, and how many there were. */
   readonly enrolment: number;
   readonly enrolments: number;
@@ -106,6 +108,7 @@ async function measure(which: CrlDatabase, good: number, most: number): Promise<
         size: crl.length,
         time: issuing.time,
         stall: issuing.stall,
+        busy: issuing.busy,
         reading: reading.time,
         readingStall: reading.stall,
         download: downloading.time,
@@ -229,7 +232,8 @@ async function watched<T>(work: () => Promise<T>) {
   const stalls = watchStalls();
   const started = performance.now();
   const value = await work();
-  return { value, time: performance.now() - started, stall: stalls.longest() };
+  const time = performance.now() - started;
+  return { value, time, ...stalls.end() };
 }
 
 /** MiB, from the kernel. */
@@ -239,19 +243,24 @@ function resident(figure: 'VmRSS' | 'VmHWM'): number {
 }
 
 function watchStalls() {
-  let last = performance.now();
-  let longest = 0;
+  const processor = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [last, lastBusy] = [performance.now(), processor()];
+  let [stall, busy] = [0, 0];
   const look = (): void => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
+    const [now, nowBusy] = [performance.now(), processor()];
+    stall = Math.max(stall, now - last);
+    busy = Math.max(busy, nowBusy - lastBusy);
+    [last, lastBusy] = [now, nowBusy];
   };
   const timer = setInterval(look, 1);
   return {
-    longest(): number {
+    end() {
       clearInterval(timer);
       look();
-      return longest;
+      return { stall, busy };
     },
   };
 }

@@ -32,7 +32,7 @@ function crlsUpTo(database: CrlDatabase, good: number, revoked: number): Result[
       reach: `≤ ${longestStall} ms${isLast ? `, ≤ ${100 * mostGrowth} % above 10,000` : ''}`,
       met: stall <= longestStall && one.verified === 'verify OK' && (!isLast || growth <= mostGrowth),
       remark: [
-        `issued in ${seconds(one.time)} (stall ${one.stall.toFixed(0)} ms)`,
+        `issued in ${seconds(one.time)} (stall ${one.stall.toFixed(0)} ms, at most ${one.busy.toFixed(0)} ms of processor time)`,
         `read elsewhere in ${seconds(one.reading)} (${one.readingStall.toFixed(0)} ms)`,
         `PEM in ${seconds(one.download)} (${one.downloadStall.toFixed(0)} ms)`,
         `longest of ${one.enrolments} enrolments ${one.enrolment.toFixed(0)} ms`,

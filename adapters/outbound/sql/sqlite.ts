@@ -13,6 +13,7 @@ import { Looks } from './looks.ts';
 import { migrate } from './migrations/migrate.ts';
 import { type Ask, accountReaders, type Builder, reasonOf, type Tables, unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
+import { Checkpoints } from './sqlite-checkpoints.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
@@ -83,8 +84,9 @@ const pragmas = [
   // 24 MiB, the busiest pages of a million certificates. Not more: after a split in an index SQLite may walk through the whole
   // cache, and the system has the file in memory too.
   'cache_size = -24576',
-  // The log is copied back every 32 MiB, what was written several times only once, and kept at no more than 64.
-  'wal_autocheckpoint = 8192',
+  // The log is copied back every 32 MiB by a thread of its own; a commit does it where that could not, every 256. It is kept at
+  // no more than 64 MiB.
+  'wal_autocheckpoint = 65536',
   'journal_size_limit = 67108864',
   'temp_store = memory',
 ];
@@ -115,6 +117,8 @@ class SqliteDriver implements Driver {
   readonly #readers:
     | { readonly service: SqliteReader; readonly account: readonly SqliteReader[] }
     | undefined;
+  /** Absent in memory, where there is no log. */
+  readonly #checkpoints: Checkpoints | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
   readonly #queries = new UnderWay();
@@ -128,6 +132,7 @@ class SqliteDriver implements Driver {
     if (db.filename !== ':memory:') {
       const reader = () => new SqliteReader(db.filename, mostPatience);
       this.#readers = { service: reader(), account: Array.from({ length: accountReaders }, reader) };
+      this.#checkpoints = new Checkpoints(db.filename);
       this.still = (work) => this.#still(work);
     }
   }
@@ -220,6 +225,7 @@ class SqliteDriver implements Driver {
       const { results, head } = write(new SqliteTransaction(this.#db, this.#statements, prepare, chain.head));
       committing = true;
       this.#prepare('commit').run();
+      this.#checkpoints?.committed();
       chain.head = head;
       return results;
     } catch (error) {
@@ -300,7 +306,7 @@ class SqliteDriver implements Driver {
   async close(): Promise<void> {
     await Promise.all([this.#looks.close(), this.#queries.close()]);
     const { service, account } = this.#readers ?? { service: undefined, account: [] };
-    await Promise.all([service, ...account].map((reader) => reader?.close()));
+    await Promise.all([service, ...account, this.#checkpoints].map((thread) => thread?.close()));
     this.#prepared.clear();
     this.#db.close(true);
   }

@@ -267,6 +267,25 @@ describe('SQLite', () => {
     await store.close();
   });
 
+  test('no commit copies the log back: a thread does, and the log begins anew', async () => {
+    const database = fresh();
+    const store = await database.open();
+    const octets = new Uint8Array(250_000);
+    const log = () => statSync(`${database.path}-wal`).size;
+    await store.commit([insert('issuingCa')]);
+    let longest = 0;
+    for (let n = 0; n < 400; n++) {
+      await store.commit([insert('crlPart', { name: `${n}`, octets })]);
+      longest = Math.max(longest, log());
+    }
+    // 100 MB were written. As long as the log is at most, a commit does not copy it back itself.
+    expect(longest).toBeGreaterThan(8192 * 4096);
+    expect(longest).toBeLessThan(65_536 * 4096);
+    const copied = statSync(database.path).size;
+    expect(copied).toBeGreaterThan(32 * 2 ** 20);
+    expect(await store.count('crlPart', [], 1000)).toBe(400);
+  }, 60_000);
+
   test('a clock that was set back between two upgrades is no obstacle', async () => {
     const database = fresh();
     await (await database.open()).close();
