@@ -301,12 +301,14 @@ function tampered(der: Uint8Array): Uint8Array {
 }
 
 describe('an alias', () => {
-  test('is what paths call a profile in a domain, in place of its own name', async () => {
+  let domain: { id: number };
+  beforeAll(async () => {
     const [credential, server] = [await idOf('domain_credential'), await idOf('tls_server')];
-    const { body: domain } = await api.post('/api/domains/', {
-      unique_name: 'aliased',
-      profiles: [{ profile: credential }, { profile: server, alias: 'web' }],
-    });
+    const profiles = [{ profile: credential }, { profile: server, alias: 'web' }];
+    domain = (await api.post('/api/domains/', { unique_name: 'aliased', profiles })).body;
+  });
+
+  test('is what paths call a profile in a domain, in place of its own name', async () => {
     const { password: own } = await site.device('pump-2', domain.id);
     const enrol = (profile: string) =>
       site.enrol(password('pump-2', own), { domain: 'aliased', profile }, request(key, 'CN=pump-2'));

@@ -149,6 +149,14 @@ describe('the figures of the overview', () => {
 });
 
 describe('several certificates are revoked at once', () => {
+  let site: Installation;
+  let api: Api;
+  beforeAll(async () => {
+    site = await installation();
+    api = await apiOf(site);
+  });
+  afterAll(() => site[Symbol.asyncDispose]());
+
   const issue = async (name: string): Promise<number> =>
     (await api.post('/api/certificates/', { common_name: name })).body.id;
 
