@@ -18,7 +18,7 @@ interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithC
 
 /** An approval as administrators see it. */
 export type ApprovalView = Omit<ApprovalInBrief, 'answersFor'> & {
-  /** Only where one is read by itself. */
+  /** Present only when a single approval is read. */
   readonly details?: Pick<Approval, 'request' | 'content'> & {
     /** Oldest first. */
     readonly decisions: readonly ApprovalDecision[];
@@ -29,7 +29,7 @@ export type ApprovalView = Omit<ApprovalInBrief, 'answersFor'> & {
 
 export interface ApprovalVerdict {
   readonly comment: string;
-  /** `requestDigest` and `outcomeDigest` of what the approver has seen. */
+  /** `requestDigest` and `outcomeDigest` of the approval that the approver has seen. */
   readonly requestDigest?: string;
   readonly outcomeDigest?: string;
 }
@@ -39,11 +39,11 @@ export interface Approvals {
   /** Faults: notFound. */
   read(principal: Principal, id: number): Promise<ApprovalView>;
   /**
-   * Faults: notFound; forbidden for who asked for it, and for a custodian of the device; conflict when it waits for nobody any more, when the account has decided
-   * already, or when it has seen something else.
+   * Approves a request. Faults: notFound; forbidden for the requester itself and for a custodian of the device; conflict when the
+   * approval is no longer pending, when the account has already decided, or when it has seen another request or outcome.
    */
   approve(principal: Principal, id: number, verdict: ApprovalVerdict): Promise<ApprovalView>;
-  /** The same, but a custodian of the device may reject what it requests. */
+  /** Rejects a request. Faults: as `approve`, but a custodian of the device may reject its request. */
   reject(principal: Principal, id: number, verdict: ApprovalVerdict): Promise<ApprovalView>;
 }
 
@@ -76,13 +76,13 @@ export function approvals(context: Dependencies): Approvals {
     demand(principal, 'approvals.decide');
     const { actor } = principal;
     const approver = accountKey(actor);
-    // Those that count have to be told apart.
+    // Each approver counts once, so approvers must be distinguishable.
     if (approver === undefined)
       throw new Fault('forbidden', 'only users and service accounts can decide on approvals', {
         id: 'account_required',
       });
     const configuration = await context.configuration.current();
-    // Of two who decide at the same moment each one counts.
+    // Retry so that two concurrent decisions both count.
     await retried(async () => {
       const approval = await find(id);
       const seen = [requestDigest ?? approval.requestDigest, outcomeDigest ?? approval.outcomeDigest];

@@ -10,48 +10,48 @@ import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { commitFor, retried } from '../storage/commit.ts';
 import { overdueWrites } from './expiry.ts';
-import { forgottenWrites, openedApproval, openedWrites, supersededWrites } from './transitions.ts';
+import { detachedWrites, openedApproval, openedWrites, supersededWrites } from './transitions.ts';
 
 type Dependencies = Pick<Ports, 'clock' | 'entropy' | 'store'>;
 
-/** A request on which people may have to decide. */
+/** A request that people may have to approve. */
 export interface ApprovalRequest {
   /** See `requestDigest`. */
   readonly digest: string;
-  /** Who asks, so that nobody approves what they ask for themselves: `user:3`, `password device:7`. */
+  /** The requester, such as `user:3` or `password device:7`, so that nobody approves their own request. */
   readonly requester: string;
   readonly actor: Actor;
   readonly request: { readonly kind: NonNullable<Approval['requestKind']>; readonly der: Uint8Array } | null;
-  /** RFC 4514, of what would be issued at a moment. */
+  /** The subject (RFC 4514) of the certificate as it would be issued at the given time. */
   subject(now: number): string;
-  /** Equal for as long as the same would come of it; worked out for a moment. Faults: when nothing would. */
+  /** A digest of the certificate as it would be issued at the given time. Faults: those of the profile. */
   outcomeDigest(now: number): string;
   content(now: number): ApprovalContent;
-  /** It goes on with one that was told to wait: what has come to an end is not begun anew. */
-  readonly goesOn: boolean;
-  /** The requester has nothing to remember an answer by: what it was given is given again for a while. */
-  readonly forgetful: boolean;
+  /** The request continues a pending one: an expired approval is not opened again. */
+  readonly continues: boolean;
+  /** A repeated request gets the certificate that was issued for it, for a while, because the response may have been lost. */
+  readonly repeatable: boolean;
 }
 
 export type Clearance =
-  /** Go on. What was approved has to be marked as used in the commit that does it: `usedWrites`. */
+  /** The request may proceed. The commit that fulfils it has to mark the approval as used: `usedWrites`. */
   | { readonly kind: 'cleared'; readonly approval: Approval | undefined }
   | Deferral
-  | { readonly kind: 'given'; readonly certificate: StoredCertificate };
+  | { readonly kind: 'alreadyIssued'; readonly certificate: StoredCertificate };
 
-/** Whether somebody has used, or ended, what was granted since it was read. */
+/** Whether the approval was used or ended since it was read. */
 export const isUsed = async ({ store }: Pick<Ports, 'store'>, { id, state }: Approval): Promise<boolean> =>
   (await store.get('approval', id))?.state !== state;
 
 const cleared: Clearance = { kind: 'cleared', approval: undefined };
-const mostWaiting = 32;
+const mostPending = 32;
 
-/** The policy by which people have to be asked; undefined: nobody has to. Faults: forbidden (a policy denies it). */
+/** Returns the policy that demands an approval; undefined when none does. Faults: forbidden (a policy denies the request). */
 export function policyOn(
   { policies }: Pick<Configuration, 'policies'>,
-  matter: PolicyContext,
+  policyContext: PolicyContext,
 ): ApprovalPolicy | undefined {
-  const policy = ruleFor(policies, matter);
+  const policy = ruleFor(policies, policyContext);
   if (policy?.decision === 'deny') {
     throw new Fault('forbidden', `the approval policy "${policy.uniqueName}" denies this request`);
   }
@@ -67,73 +67,82 @@ export async function requestApproval(
   context: Dependencies,
   configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy | undefined,
-  matter: PolicyContext,
+  policyContext: PolicyContext,
   request: () => ApprovalRequest,
 ): Promise<Clearance> {
   if (!policy) return cleared;
-  const petition = request();
+  const made = request();
   // Another instance may open, decide or use the approval concurrently.
-  return retried(() => joinOrOpen(context, configuration, policy, matter, petition));
+  return retried(() => joinOrOpen(context, configuration, policy, policyContext, made));
 }
 
 async function joinOrOpen(
   context: Dependencies,
   configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy,
-  matter: PolicyContext,
-  petition: ApprovalRequest,
+  policyContext: PolicyContext,
+  request: ApprovalRequest,
 ): Promise<Clearance> {
-  const found = await context.store.find('approval', { answersFor: petition.digest });
-  if (!found) return open(context, configuration, policy, matter, petition, []);
-  const late = context.clock.now() >= found.expiresAt;
-  switch (found.state) {
+  const existing = await context.store.find('approval', { answersFor: request.digest });
+  if (!existing) return open(context, configuration, policy, policyContext, request, []);
+  const isOverdue = context.clock.now() >= existing.expiresAt;
+  switch (existing.state) {
     case 'waiting':
     case 'granted':
-      if (late) {
-        await context.store.commit(await overdueWrites(context, configuration, found));
-        return joinOrOpen(context, configuration, policy, matter, petition);
+      if (isOverdue) {
+        await context.store.commit(await overdueWrites(context, configuration, existing));
+        return joinOrOpen(context, configuration, policy, policyContext, request);
       }
       if (
-        found.approvers < policy.approvers ||
-        petition.outcomeDigest(found.createdAt) !== found.outcomeDigest
+        existing.approvers < policy.approvers ||
+        request.outcomeDigest(existing.createdAt) !== existing.outcomeDigest
       ) {
-        return open(context, configuration, policy, matter, petition, supersededWrites(context, found));
+        return open(
+          context,
+          configuration,
+          policy,
+          policyContext,
+          request,
+          supersededWrites(context, existing),
+        );
       }
-      return found.state === 'granted' ? { kind: 'cleared', approval: found } : deferral(context, found);
+      return existing.state === 'granted'
+        ? { kind: 'cleared', approval: existing }
+        : deferral(context, existing);
     case 'rejected':
-      if (!late) throw new Fault('forbidden', 'an approver has rejected the request');
+      if (!isOverdue) throw new Fault('forbidden', 'an approver has rejected the request');
       break;
     case 'expired':
-      if (petition.goesOn) throw new Fault('forbidden', 'the request expired before it was approved');
+      if (request.continues) throw new Fault('forbidden', 'the request expired before it was approved');
       break;
     case 'issued': {
       const certificate =
-        late || !petition.forgetful || found.certificate === null
+        isOverdue || !request.repeatable || existing.certificate === null
           ? undefined
-          : await context.store.get('certificate', found.certificate);
-      if (certificate?.status === 'good') return { kind: 'given', certificate };
+          : await context.store.get('certificate', existing.certificate);
+      if (certificate?.status === 'good') return { kind: 'alreadyIssued', certificate };
     }
   }
-  return open(context, configuration, policy, matter, petition, forgottenWrites(found));
+  return open(context, configuration, policy, policyContext, request, detachedWrites(existing));
 }
 
 async function open(
   context: Dependencies,
   configuration: Pick<Configuration, 'webhooks'>,
   policy: ApprovalPolicy,
-  matter: PolicyContext,
-  petition: ApprovalRequest,
-  before: readonly Write[],
+  policyContext: PolicyContext,
+  request: ApprovalRequest,
+  preceding: readonly Write[],
 ): Promise<Clearance> {
   const { store, clock } = context;
   const now = clock.now();
-  const { digest, requester, actor, request } = petition;
-  const { operation, protocol, domain, profile, device } = matter;
-  await demandFew(context, matter, requester);
+  const { digest, requester, actor, request: encoded } = request;
+  const { operation, protocol, domain, profile, device } = policyContext;
+  await demandFewPending(context, policyContext, requester);
   const approval = {
     createdAt: now,
     requestDigest: digest,
-    outcomeDigest: petition.outcomeDigest(now),
+    outcomeDigest: request.outcomeDigest(now),
     policy: policy.id,
     policyName: policy.uniqueName,
     operation,
@@ -147,31 +156,31 @@ async function open(
     requester,
     requesterName: actor.name,
     address: actor.address,
-    subject: petition.subject(now),
-    request: request?.der ?? null,
-    requestKind: request?.kind ?? null,
-    content: petition.content(now),
+    subject: request.subject(now),
+    request: encoded?.der ?? null,
+    requestKind: encoded?.kind ?? null,
+    content: request.content(now),
     approvers: policy.approvers,
     lasts: policy.expiresIn * 1000,
   };
-  const writes = [...before, ...openedWrites(context, configuration, actor, approval)];
+  const writes = [...preceding, ...openedWrites(context, configuration, actor, approval)];
   const id = await commitFor(store, writes, openedApproval);
   const { lasts } = approval;
   return deferral(context, { id, createdAt: now, expiresAt: now + lasts, lasts });
 }
 
-/** Each request keeps some 100 KB: a device that asks for ever more is told to wait. Administrators are trusted to know. */
-async function demandFew(
+/** Limits the pending requests of one device, because each takes up to 100 KB. Administrators are not limited. */
+async function demandFewPending(
   { store }: Pick<Ports, 'store'>,
   { device, protocol }: PolicyContext,
   requester: string,
 ): Promise<void> {
   if (protocol === 'management') return;
-  const whose: Condition<'approval'> = device
+  const owner: Condition<'approval'> = device
     ? { field: 'device', is: 'equal', value: device.id }
     : { field: 'requester', is: 'equal', value: requester };
-  const where = [whose, { field: 'state', is: 'equal', value: 'waiting' } as const];
-  if ((await store.count('approval', where, mostWaiting)) >= mostWaiting) {
+  const where = [owner, { field: 'state', is: 'equal', value: 'waiting' } as const];
+  if ((await store.count('approval', where, mostPending)) >= mostPending) {
     throw new Fault('tooManyRequests', 'too many requests of this device are pending approval', {
       id: 'too_many_pending_requests',
       retryAfter: longestPause,
@@ -183,7 +192,7 @@ async function demandFew(
 const shortestPause = 3;
 const longestPause = 300;
 
-/** The longer it has been waiting, the longer until the next try: somebody at the console is quick, or it takes hours. */
+/** The longer the request has been pending, the later the next retry: an approver decides at once, or takes hours. */
 function deferral(
   { clock }: Pick<Ports, 'clock'>,
   { id, createdAt, expiresAt, lasts }: Pick<Approval, 'id' | 'createdAt' | 'expiresAt' | 'lasts'>,
@@ -194,7 +203,7 @@ function deferral(
     kind: 'pending',
     id,
     retryAfter: Math.min(Math.max(pause, shortestPause), longestPause),
-    // Granted at the last moment, it can still be come for.
+    // If it is granted at the last moment, the requester still has the second period to collect the certificate.
     lasts: expiresAt - now + lasts,
   };
 }

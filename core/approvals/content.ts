@@ -17,12 +17,12 @@ import { formatGeneralName } from '../x509/general-name.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 
-/** Made from the key, which is told of by itself and may be yet to be made. */
+/** Derived from the key, which is shown separately and may not exist yet. */
 const ofTheKey: ReadonlySet<string> = new Set([oid.subjectKeyIdentifier]);
 
 /**
- * SHA-256, upper-case hex, of all that the certificate would say but for its serial number and its key. Times included: to
- * compare, apply the profile at the same moment.
+ * Returns the SHA-256 (upper-case hex) of the contents of the certificate, except for its serial number and its key. It includes the
+ * validity period: two digests are comparable only when the profile was applied for the same time.
  */
 export function outcomeDigest(
   ca: Pick<LoadedCa, 'record'>,
@@ -39,7 +39,7 @@ export function outcomeDigest(
   return hex(hash('sha256', JSON.stringify(members), 'buffer'));
 }
 
-/** What approvers are shown of a request and of what would come of it. */
+/** The description of a request and of its outcome for approvers. */
 export function certificateContent(
   request: ProfileRequest,
   outcome: ProfileOutcome,
@@ -76,7 +76,7 @@ function portrait(named: Named, { publicKey }: ProfileRequest): Portrait {
   };
 }
 
-/** In words where approvers look first; otherwise, and where it is nothing that can be read, in hexadecimal. */
+/** Formats the extensions that matter most to approvers as text; all others, and unreadable ones, in hexadecimal. */
 function shown(one: Extension): string {
   const alone = { extensions: [one] };
   try {
@@ -98,7 +98,7 @@ function shown(one: Extension): string {
   return hex(one.value).toLowerCase();
 }
 
-/** What every certificate gets from its CA: nobody asks for it, so it is no difference. */
+/** Extensions that every certificate gets from its CA. Nobody requests them, so they do not count as differences. */
 const ofTheCa: ReadonlySet<string> = new Set([
   oid.authorityKeyIdentifier,
   oid.crlDistributionPoints,
@@ -118,7 +118,7 @@ function differences(requested: Named, outcome: Named): readonly Difference[] {
   return found;
 }
 
-/** Values by field, as profiles call it. */
+/** Values by field, with the names that profiles use. */
 function valuesOf({ subject, extensions }: Named): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   const add = (field: string, value: string): void => {

@@ -12,24 +12,24 @@ type Listeners = Pick<Configuration, 'webhooks'>;
 interface Dependencies extends Stored, WithConfiguration {}
 
 const page = 100;
-/** In one run; the next one goes on. */
+/** The most pages of one run; the next run continues. */
 const mostPages = 100;
 
 /**
- * Ends the approvals whose time is up: nobody decided, or the requester did not come for it; what an upstream CA decides on by then goes
- * on. To be called by one instance at a time.
+ * Expires overdue approvals: nobody decided, or the requester did not collect the certificate. An approval whose request is pending at
+ * an upstream CA is prolonged. One instance at a time calls this.
  */
 export const expireApprovals = (context: Dependencies): Promise<void> => {
   const past = { field: 'expiresAt', is: 'less', value: context.clock.now() } as const;
-  return end(context, ['waiting', 'granted'], [past], overdueWrites);
+  return expireAll(context, ['waiting', 'granted'], [past], overdueWrites);
 };
 
-/** After a restore nobody knows what has been come for since the backup. */
+/** Expires granted approvals after a restore, because their certificates may have been issued since the backup. */
 export const expireGranted = (context: Dependencies): Promise<void> =>
-  end(context, ['granted'], [], async (...args) => expiredWrites(...args));
+  expireAll(context, ['granted'], [], async (...args) => expiredWrites(...args));
 
-/** The end of what is still open for a device, as writes of the commit that deletes it. */
-export async function endedWithDevice(
+/** Returns the writes that expire the open approvals of a device, for the commit that deletes the device. */
+export async function expiredWithDevice(
   context: Stored,
   listeners: Listeners,
   device: number,
@@ -53,7 +53,7 @@ export async function endedWithDevice(
   return writes;
 }
 
-/** What becomes of one whose time is up: the requester has come for what an upstream CA takes longer to decide on, or has issued. */
+/** Returns the writes for an overdue approval: it expires, unless its request is pending at an upstream CA or issued there. */
 export const overdueWrites = async (
   context: Stored,
   listeners: Listeners,
@@ -72,7 +72,7 @@ async function isWithUpstream(
   return ordered !== undefined && ordered.state !== 'failed' && clock.now() < ordered.expiresAt;
 }
 
-async function end(
+async function expireAll(
   context: Dependencies,
   states: readonly ApprovalState[],
   more: readonly Condition<'approval'>[],
@@ -88,7 +88,7 @@ async function end(
       try {
         await store.commit(await writes(context, configuration, approval));
       } catch (error) {
-        // Somebody decided, or came for it, in between: the next run looks again.
+        // The approval was decided or used concurrently; the next run checks again.
         if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
       }
     }

@@ -9,43 +9,43 @@ import { memory } from '../transactions/record.ts';
 import { type Notice, notify } from '../webhooks/notify.ts';
 
 /**
- * Every change of state of an approval is made here: the guarded write, so that of two that come at once one wins, and what is
- * told of it in the same commit.
+ * A change of an approval's state. Every change is made in this file: a guarded write, so that one of two concurrent changes wins,
+ * with its audit event and webhook messages in the same commit.
  */
-interface Step {
+interface Transition {
   readonly to: ApprovalState;
   readonly actor: Actor;
-  /** Milliseconds, from now: the next phase, or for so long it is the answer to its request. */
+  /** Milliseconds from now: the length of the next phase, or how long the approval answers repeated requests. */
   readonly lasts: number;
   readonly set?: { readonly certificate?: number | Handle | null; readonly approvals?: number };
-  /** It is no longer the answer to its request. */
-  readonly gone?: true;
+  /** The approval no longer answers its request. */
+  readonly detached?: true;
   readonly detail?: Readonly<Record<string, string | number>>;
 }
 
 type Clocked = Pick<Ports, 'clock'>;
-type Telling = Pick<Ports, 'clock' | 'entropy'>;
+type Dependencies = Pick<Ports, 'clock' | 'entropy'>;
 type Listeners = Pick<Configuration, 'webhooks'>;
 type NewApproval = Omit<
   Values<'approval'>,
   'createdAt' | 'state' | 'answersFor' | 'approvals' | 'expiresAt' | 'certificate'
 > & {
-  /** The moment that its outcome was worked out for: it is worked out for the same one again, to compare. */
+  /** The time for which the outcome was computed. Later comparisons compute it for the same time. */
   readonly createdAt: number;
   readonly requestDigest: string;
   readonly lasts: number;
   readonly policyName: string;
 };
 
-/** What tells of it to others. */
-type About = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
+/** The part of an approval that webhooks receive. */
+type Published = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
 
 /** In a commit that opens an approval: that approval. */
 export const openedApproval = newHandle('approval');
 
-/** An approval begins to wait. */
+/** Opens an approval. */
 export function openedWrites(
-  context: Telling,
+  context: Dependencies,
   listeners: Listeners,
   actor: Actor,
   approval: NewApproval,
@@ -64,14 +64,14 @@ export function openedWrites(
         certificate: null,
       },
     },
-    told(context, actor, 'approval', 'waiting', approval, {}, openedApproval),
+    auditWrite(context, actor, 'approval', 'waiting', approval, {}, openedApproval),
     ...notices(context, listeners, 'approval.waiting', openedApproval, approval),
   ];
 }
 
-/** One more account has approved: the last one that is needed grants it. */
+/** Records one more approval by an account; the last one that is needed grants the request. */
 export function approvedWrites(
-  context: Telling,
+  context: Dependencies,
   listeners: Listeners,
   actor: Actor,
   approval: ApprovalInBrief,
@@ -82,7 +82,7 @@ export function approvedWrites(
   const { lasts } = approval;
   if (granted) {
     return [
-      ...stepWrites(context, approval, {
+      ...transitionWrites(context, approval, {
         to: 'granted',
         actor,
         lasts,
@@ -101,7 +101,7 @@ export function approvedWrites(
       where: { state, approvals: approval.approvals },
       set: { approvals },
     },
-    told(context, actor, `approval:${id}`, 'approve', approval, {
+    auditWrite(context, actor, `approval:${id}`, 'approve', approval, {
       approvals,
       of: approval.approvers,
       comment,
@@ -109,40 +109,45 @@ export function approvedWrites(
   ];
 }
 
-/** One rejection is enough. */
+/** Rejects the request; one rejection is enough. */
 export const rejectedWrites = (
-  context: Telling,
+  context: Dependencies,
   listeners: Listeners,
   actor: Actor,
   approval: ApprovalInBrief,
   comment: string,
 ): readonly Write[] => [
-  ...stepWrites(context, approval, { to: 'rejected', actor, lasts: approval.lasts, detail: { comment } }),
+  ...transitionWrites(context, approval, {
+    to: 'rejected',
+    actor,
+    lasts: approval.lasts,
+    detail: { comment },
+  }),
   ...notices(context, listeners, 'approval.rejected', approval.id, approval),
 ];
 
-/** What was granted has been done; `certificate`: what came of it. */
+/** Marks a granted approval as used. `certificate`: the certificate that was issued or revoked. */
 export const usedWrites = (
   context: Clocked,
   actor: Actor,
   approval: ApprovalInBrief,
   certificate: number | Handle,
 ): readonly Write[] =>
-  stepWrites(context, approval, {
+  transitionWrites(context, approval, {
     to: approval.operation === 'revocation' ? 'revoked' : 'issued',
     actor,
     lasts: memory,
     set: { certificate },
   });
 
-/** Nobody decides on it any more, or comes for it: its time is up, or it ended for another reason, which the event has. */
+/** Expires an approval, because its time is over or for `reason`. */
 export const expiredWrites = (
-  context: Telling,
+  context: Dependencies,
   listeners: Listeners,
   approval: ApprovalInBrief,
   { actor, reason }: { readonly actor: Actor; readonly reason?: string } = { actor: systemActor },
 ): readonly Write[] => [
-  ...stepWrites(context, approval, {
+  ...transitionWrites(context, approval, {
     to: 'expired',
     actor,
     lasts: approval.lasts,
@@ -151,7 +156,7 @@ export const expiredWrites = (
   ...notices(context, listeners, 'approval.expired', approval.id, approval),
 ];
 
-/** It goes on for as long again. */
+/** Prolongs the present phase by its full length. */
 export const prolongedWrites = (
   { clock }: Clocked,
   { id, state, approvals, lasts }: ApprovalInBrief,
@@ -165,12 +170,12 @@ export const prolongedWrites = (
   },
 ];
 
-/** What would come of the request is no longer what was shown, or more approvers are needed than it was waiting for. */
+/** Ends an approval because the outcome of its request has changed, or because the policy now demands more approvers. */
 export const supersededWrites = (context: Clocked, approval: ApprovalInBrief): readonly Write[] =>
-  stepWrites(context, approval, { to: 'superseded', actor: systemActor, lasts: 0, gone: true });
+  transitionWrites(context, approval, { to: 'superseded', actor: systemActor, lasts: 0, detached: true });
 
-/** A request comes again after its approval came to an end: that one no longer answers for it. */
-export const forgottenWrites = (approval: ApprovalInBrief): readonly Write[] => [
+/** Detaches a finished approval from its request, which is repeated and opens another approval. */
+export const detachedWrites = (approval: ApprovalInBrief): readonly Write[] => [
   {
     op: 'update',
     kind: 'approval',
@@ -180,18 +185,27 @@ export const forgottenWrites = (approval: ApprovalInBrief): readonly Write[] => 
   },
 ];
 
-function stepWrites(context: Clocked, approval: ApprovalInBrief, step: Step): readonly Write[] {
+function transitionWrites(
+  context: Clocked,
+  approval: ApprovalInBrief,
+  transition: Transition,
+): readonly Write[] {
   const { id, state, approvals } = approval;
-  const { to, actor, lasts, set = {}, gone, detail = {} } = step;
+  const { to, actor, lasts, set = {}, detached, detail = {} } = transition;
   return [
     {
       op: 'update',
       kind: 'approval',
       id,
       where: { state, approvals },
-      set: { ...set, state: to, expiresAt: context.clock.now() + lasts, ...(gone && { answersFor: null }) },
+      set: {
+        ...set,
+        state: to,
+        expiresAt: context.clock.now() + lasts,
+        ...(detached && { answersFor: null }),
+      },
     },
-    told(context, actor, `approval:${id}`, to, approval, detail),
+    auditWrite(context, actor, `approval:${id}`, to, approval, detail),
   ];
 }
 
@@ -206,36 +220,36 @@ const actions: Readonly<Record<ApprovalState | 'approve', string>> = {
   superseded: 'approval.supersede',
 };
 
-function told(
+function auditWrite(
   context: Clocked,
   actor: Actor,
   object: string,
-  what: ApprovalState | 'approve',
+  change: ApprovalState | 'approve',
   approval: Pick<NewApproval, 'requestDigest' | 'outcomeDigest' | 'policyName' | 'subject' | 'operation'>,
   detail: Readonly<Record<string, string | number>>,
   about?: Handle,
 ): Write {
   const { requestDigest, outcomeDigest, policyName, subject, operation } = approval;
-  const facts = {
+  const common = {
     operation,
     subject: brief(subject),
     policy: brief(policyName),
     requestDigest,
     outcomeDigest,
   };
-  return audit(context, actor, { action: actions[what], object, detail: { ...facts, ...detail } }, about);
+  return audit(context, actor, { action: actions[change], object, detail: { ...common, ...detail } }, about);
 }
 
-/** What webhooks are told: enough to find it and to say what it is about. What came of it they are told by the certificate. */
+/** The webhook messages: enough to find the approval and to say what it is about. The certificate has a message of its own. */
 const notices = (
-  context: Telling,
+  context: Dependencies,
   { webhooks }: Listeners,
   event: WebhookEvent,
   object: Notice['object'],
-  approval: About,
+  approval: Published,
 ): readonly Write[] => notify(context, webhooks, event, () => ({ object, data: dataOf(approval) }));
 
-const dataOf = (approval: About): WebhookData => ({
+const dataOf = (approval: Published): WebhookData => ({
   operation: approval.operation,
   protocol: approval.protocol,
   subject: approval.subject,

@@ -28,22 +28,23 @@ export interface LoadedPolicy {
 /** The policy that decides: the first that matches. `policies` in order, see `inOrder`. Undefined: nobody has to be asked. */
 export function ruleFor(
   policies: readonly LoadedPolicy[],
-  matter: PolicyContext,
+  policyContext: PolicyContext,
 ): ApprovalPolicy | undefined {
-  for (const policy of policies) if (matches(policy, matter)) return policy.record;
+  for (const policy of policies) if (matches(policy, policyContext)) return policy.record;
   return undefined;
 }
 
-function matches({ record, matchesDevice }: LoadedPolicy, matter: PolicyContext): boolean {
+function matches({ record, matchesDevice }: LoadedPolicy, policyContext: PolicyContext): boolean {
   const { isActive, protocols, operations, domain, profile, device, devicePattern } = record;
   return (
     isActive &&
-    (protocols.length === 0 || protocols.includes(matter.protocol)) &&
-    (operations.length === 0 || operations.includes(matter.operation)) &&
-    (domain === null || domain === matter.domain.id) &&
-    (profile === null || profile === matter.profile?.id) &&
-    (device === null || device === matter.device?.id) &&
-    (devicePattern === null || (matter.device !== undefined && matchesDevice(matter.device.commonName)))
+    (protocols.length === 0 || protocols.includes(policyContext.protocol)) &&
+    (operations.length === 0 || operations.includes(policyContext.operation)) &&
+    (domain === null || domain === policyContext.domain.id) &&
+    (profile === null || profile === policyContext.profile?.id) &&
+    (device === null || device === policyContext.device?.id) &&
+    (devicePattern === null ||
+      (policyContext.device !== undefined && matchesDevice(policyContext.device.commonName)))
   );
 }
 

@@ -1,4 +1,4 @@
-import { endedWithDevice } from '../approvals/expiry.ts';
+import { expiredWithDevice } from '../approvals/expiry.ts';
 import { audit } from '../audit/record.ts';
 import { revocationWrites } from '../ca/revocation.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
@@ -39,7 +39,7 @@ export const removeDevice = (context: Dependencies, id: number, actor: Actor): P
       ...certificates.map(detached),
       { op: 'delete', kind: 'device', id },
       ...(await ownConfiguration(context, device)),
-      ...(await endedWithDevice(context, configuration, id, actor)),
+      ...(await expiredWithDevice(context, configuration, id, actor)),
       audit(context, actor, {
         action: 'device.delete',
         object: `device:${id}`,

@@ -11,7 +11,7 @@ import type { Exchange } from '../transactions/exchange.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 
 /** What differs between the kinds of requester. */
-export interface ApprovalOptions extends Pick<ApprovalRequest, 'request' | 'goesOn'> {
+export interface ApprovalOptions extends Pick<ApprovalRequest, 'request' | 'continues'> {
   /** A repeated request gets its response from elsewhere, or is a request for another certificate. */
   readonly remembers: boolean;
 }
@@ -28,7 +28,7 @@ interface ApprovalRequestInput extends ApprovalOptions, Pick<ApprovalRequest, 'a
 
 /** The request for a certificate in the form that approvers see. */
 export function approvalRequestFor(input: ApprovalRequestInput): ApprovalRequest {
-  const { identity, actor, request, goesOn, requested, ca, outcomeAt } = input;
+  const { identity, actor, request, continues, requested, ca, outcomeAt } = input;
   const isKeyMadeHere = typeof identity.key === 'string';
   return {
     digest: requestDigest(identity),
@@ -42,9 +42,9 @@ export function approvalRequestFor(input: ApprovalRequestInput): ApprovalRequest
       input.rehearse(outcome);
       return { kind: 'certificate', certificate: certificateContent(requested, outcome, ca) };
     },
-    goesOn,
+    continues,
     // A key that was made here is handed out only once.
-    forgetful: !input.remembers && !isKeyMadeHere,
+    repeatable: !input.remembers && !isKeyMadeHere,
   };
 }
 
@@ -80,7 +80,7 @@ export function revocationApprovalRequest(input: RevocationApprovalInput): Appro
       kind: 'revocation',
       entries: [{ certificate, subject, serialNumber, reason, invalidityDate }],
     }),
-    goesOn: follows !== undefined,
-    forgetful: false,
+    continues: follows !== undefined,
+    repeatable: false,
   };
 }

@@ -10,7 +10,7 @@ import type {
   IssuanceExchange,
 } from '../issuance/enrolment-request.ts';
 import { issuedCertificate } from '../issuance/issue.ts';
-import { demandSame, onboardedWith, onboardedWrites } from '../onboarding/onboarded.ts';
+import { demandSameCertificate, onboardedWrites, onboardingCertificate } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
@@ -76,16 +76,16 @@ async function planAndIssue(
   const { given } = plan;
   const { exchange } = ask;
   if (given) {
-    demandSame(given, requester, plan.profile, plan.requested, evaluation.outcome, exchange);
+    demandSameCertificate(given, requester, plan.profile, plan.requested, evaluation.outcome, exchange);
     return recordRepeated(context, requester, exchange, given, repeatedIssuance(plan, given));
   }
   const clearance = await clear(context, evaluation, {
     request: ask.request,
-    goesOn: exchange?.follows !== undefined,
+    continues: exchange?.follows !== undefined,
     remembers: exchange !== undefined,
   });
   if (clearance.kind === 'pending') return clearance;
-  if (clearance.kind === 'given') {
+  if (clearance.kind === 'alreadyIssued') {
     await context.store.confirm?.();
     return repeatedIssuance(plan, clearance.certificate);
   }
@@ -107,7 +107,7 @@ async function planAndIssue(
     if (toFault(error).code !== 'conflict') throw error;
     // Another request of the same device onboarded it, or used the approval, in the meantime.
     const overtaken =
-      (await onboardedWith(context, requester)) || (approval && (await isUsed(context, approval)));
+      (await onboardingCertificate(context, requester)) || (approval && (await isUsed(context, approval)));
     if (!overtaken || !(await isNext(context, exchange))) throw error;
   }
   // Another instance handled the same request concurrently. Retry so that this request observes its result.

@@ -73,9 +73,9 @@ async function issuePlanned(
   request: { readonly kind: 'pkcs10'; readonly der: Uint8Array } | null,
 ): Promise<number | Deferral> {
   const evaluation = await evaluate(context, plan);
-  const clearance = await clear(context, evaluation, { request, goesOn: false, remembers: true });
+  const clearance = await clear(context, evaluation, { request, continues: false, remembers: true });
   if (clearance.kind === 'pending') return clearance;
-  if (clearance.kind === 'given') return clearance.certificate.id;
+  if (clearance.kind === 'alreadyIssued') return clearance.certificate.id;
   const { approval } = clearance;
   const certified = await certify(context, evaluation, { approval, operation: 'enrol', inventoryName });
   return certified.kind === 'pending' ? certified : certified.issued.id;

@@ -35,7 +35,7 @@ export interface Evaluation<P extends IssuancePlan = IssuancePlan> {
   readonly plan: P;
   readonly outcome: ProfileOutcome;
   readonly policyContext: PolicyContext;
-  /** The policy by which people have to approve; undefined: nobody has to. */
+  /** The policy that demands an approval; undefined when none does. */
   readonly policy: ApprovalPolicy | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface Made {
 /** What differs between the kinds of requester when the certificate is issued. */
 interface IssuanceOptions {
   readonly approval: Approval | undefined;
-  /** What an upstream CA is asked for. */
+  /** The operation that an upstream CA is requested to perform. */
   readonly operation: 'enrol' | 'renew';
   /** See `Order.message`. */
   readonly message?: Uint8Array | undefined;

@@ -3,7 +3,7 @@ import type { Configuration, LoadedProfile } from '../configuration/configuratio
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
 import type { EnrolmentRequest, ReceivedRequest } from '../issuance/enrolment-request.ts';
-import { mayOnboard, onboardedWith } from '../onboarding/onboarded.ts';
+import { mayOnboard, onboardingCertificate } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
@@ -46,7 +46,7 @@ export async function planForRequester(
   if (entitlement === 'nothing') {
     throw new Fault('forbidden', 'these credentials do not permit a certificate of this profile');
   }
-  const given = onboarding ? await onboardedWith(context, requester) : undefined;
+  const given = onboarding ? await onboardingCertificate(context, requester) : undefined;
   const proven = verified(requester, ask);
   demandChannelBinding(ask, (proven.request ?? proven.wanted).challengePassword);
   const change = proven.request?.nameChange;

@@ -2,18 +2,18 @@ import type { ExchangeWithResponse } from '../transactions/exchange.ts';
 import type { CertReqMsg } from '../x509/crmf.ts';
 import type { Name } from '../x509/name.ts';
 
-/** A certification request as it came, DER: PKCS#10, or CertReqMsg of CRMF. Its proof of possession is checked in the core. */
+/** An encoded certification request (DER): PKCS#10, or CertReqMsg of CRMF. The core checks its proof of possession. */
 export interface EncodedRequest {
   readonly kind: 'pkcs10' | 'crmf';
   readonly der: Uint8Array;
 }
 
-/** The same where it comes from a requester: messages of CRMF have been read for what is in them beside the request. */
+/** A certification request of a requester. CRMF messages are already parsed, because they contain more than the request. */
 export type ReceivedRequest = ReceivedPkcs10 | CertReqMsg;
 
 interface ReceivedPkcs10 extends EncodedRequest {
   readonly kind: 'pkcs10';
-  /** A key is to be made for it here: its own, and its signature, do not count. */
+  /** Server-side key generation: the key and the signature in the request are ignored. */
   readonly keyMadeHere?: boolean | undefined;
 }
 
@@ -24,20 +24,20 @@ export interface CertificateReference {
   readonly serialNumber: string;
 }
 
-/** What a requester wants: a certificate for a new purpose, or the one it presented again. */
+/** A request for a new certificate, or for the renewal of the presented one. */
 export interface EnrolmentRequest {
   readonly operation: 'enrol' | 'renew';
   readonly request: ReceivedRequest;
-  /** The certificate to be renewed, where the request names it: it has to be the one that was presented. */
+  /** The certificate to be renewed, if the request names it; it must be the presented one. */
   readonly renews?: CertificateReference | undefined;
   /** See `Order.message`. */
   readonly message?: Uint8Array | undefined;
   /**
-   * EST: the channel binding of the TLS connection that the request came by, for a challengePassword in it. It is asked for only
-   * then. Undefined when TLS ends elsewhere.
+   * EST: returns the channel binding of the TLS connection, or undefined when TLS ends at a proxy. Called only when the request contains
+   * a challengePassword.
    */
   readonly channelBinding?: (() => Uint8Array | undefined) | undefined;
-  /** The transaction that the certificate comes of; the answer is stored in one commit with it. */
+  /** The exchange of the certificate; its response is stored in one commit with the certificate. */
   readonly exchange?: IssuanceExchange | undefined;
 }
 
@@ -45,20 +45,20 @@ export type Issuance = Extract<EnrolmentResult, { readonly kind: 'issued' }>;
 export type Deferral = Extract<EnrolmentResult, { readonly kind: 'pending' }>;
 
 export interface IssuanceExchange extends ExchangeWithResponse<Issuance> {
-  /** Milliseconds for the requester to confirm the certificate, before it is revoked; undefined: it need not. */
+  /** Milliseconds in which the requester has to confirm the certificate, or it is revoked; undefined: no confirmation. */
   readonly confirmWithin: number | undefined;
 }
 
-/** Pending is not an error: the same request asked again joins it. */
+/** The certificate, or a deferral. Pending is not an error: a repeated request joins the pending one. */
 export type EnrolmentResult =
   | {
       readonly kind: 'issued';
       readonly certificate: Uint8Array;
       /** Its issuer first, then upwards to the root, DER. */
       readonly chain: readonly Uint8Array[];
-      /** It says something else than the request, or more. */
+      /** The certificate differs from the request, or contains more. */
       readonly modified: boolean;
-      /** For a request without a key: the one that was made here, PKCS#8, DER. It is not kept. */
+      /** A key that was made here, PKCS#8, DER. It is not kept. */
       readonly privateKey?: Uint8Array | undefined;
     }
   | {
@@ -66,8 +66,8 @@ export type EnrolmentResult =
       readonly id: number;
       /** Seconds. */
       readonly retryAfter: number;
-      /** Milliseconds for which there may still be another answer; undefined: as long as anybody asks. */
+      /** Milliseconds for which the request can stay pending; undefined: unlimited. */
       readonly lasts?: number;
-      /** It waits for an upstream CA, not for people here. */
+      /** The request is pending at an upstream CA, not with approvers here. */
       readonly upstream?: true;
     };

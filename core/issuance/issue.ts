@@ -21,7 +21,7 @@ import { newSerial } from './serial.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithSettings {}
 
-/** For whom, by what rules and over which protocol a certificate is issued. */
+/** For whom, by which rules and over which protocol a certificate is issued. */
 export interface IssuanceRequest {
   readonly ca: LoadedCa;
   readonly outcome: Preparation['outcome'];
@@ -33,17 +33,17 @@ export interface IssuanceRequest {
   readonly profileName: string;
   readonly protocol: string;
   readonly actor: Actor;
-  /** The service certifies a key of its own: it may bear its own names. */
+  /** The certificate is for the gateway itself, so it may contain the gateway's names. */
   readonly forService?: true;
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string | undefined;
-  /** What has to happen in the transaction that records the certificate (DER), which is `issuedCertificate` there. */
+  /** Further writes of the commit that records the certificate (DER), which is `issuedCertificate` there. */
   readonly alongside?:
     | ((certificate: Uint8Array) => readonly Write[] | Promise<readonly Write[]>)
     | undefined;
 }
 
-/** Of a commission that the service gives itself: no device has asked for it, and no profile says what comes of it. */
+/** The common part of requests that the gateway makes for itself, without a device and without a profile. */
 export const internalIssuance = {
   forService: true,
   request: undefined,
@@ -60,11 +60,11 @@ export interface Issued {
   readonly certificate: Uint8Array;
   /** Its issuer first, up to the root, DER. */
   readonly chain: readonly Uint8Array[];
-  /** The id of the record that one of the commission's `alongside` writes made. */
+  /** Returns the id of a record that one of the `alongside` writes created. */
   idOf(handle: Handle): number;
 }
 
-/** In a commit that records a certificate: that certificate. */
+/** The handle of the certificate in the commit that records it. */
 export const issuedCertificate = newHandle('certificate');
 
 type Preparable = Pick<IssuanceRequest, 'ca' | 'outcome' | 'subjectKey' | 'request' | 'forService'>;
@@ -100,33 +100,33 @@ export function demandActive({ record }: Pick<LoadedCa, 'record'>): void {
     throw new Fault('unavailable', 'the issuing CA is not active', { id: 'ca_not_active' });
 }
 
-/** The issuance cycle. The numbered order is what keeps a CA knowing what it signed, whenever the power fails. */
+/** Issues a certificate. The numbered order ensures that a CA knows what it signed even if the power fails at any point. */
 export async function issue(
   context: Dependencies,
   configuration: Pick<Configuration, 'security' | 'webhooks'>,
-  commission: IssuanceRequest,
+  issuance: IssuanceRequest,
 ): Promise<Issued> {
-  const { ca } = commission;
+  const { ca } = issuance;
   demandActive(ca);
   // 1. Build the TBSCertificate from what the profile made of the request. 2. Lint it.
-  const examined = demandUnfactored(commission.subjectKey);
+  const examined = demandUnfactored(issuance.subjectKey);
   if (examined) await examined;
-  const prepared = prepareIssuance(context, configuration, commission);
-  // A key in this process has signed nothing that anybody could have seen before step 6 is durable.
+  const prepared = prepareIssuance(context, configuration, issuance);
+  // With a key in this process, nobody can see the signature before step 6 is durable, so no intent is needed.
   if (ca.issuer.inProcess) {
     const certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
-    const values = recordOf(context, commission, prepared, signed(certificate));
-    const alongside = commission.alongside && (await commission.alongside(certificate));
+    const values = recordOf(context, issuance, prepared, signed(certificate));
+    const alongside = issuance.alongside && (await issuance.alongside(certificate));
     const insert: Write = { op: 'insert', kind: 'certificate', values, as: issuedCertificate };
     return record(
       context,
       ca,
       certificate,
-      completion(context, configuration, commission, values, insert, alongside),
+      completion(context, configuration, issuance, values, insert, alongside),
     );
   }
-  // 3. Record serial number and intent, durably, before a key outside this process is asked.
-  const intent = recordOf(context, commission, prepared, {
+  // 3. Record the serial number and the intent durably before a key outside this process signs.
+  const intent = recordOf(context, issuance, prepared, {
     status: 'intended',
     der: prepared.tbs,
     fingerprint: '',
@@ -136,7 +136,7 @@ export async function issue(
   try {
     // 4. Sign.
     certificate = signedBy(await ca.issuer.issue({ prepared, operation: 'enrol' }));
-    // 5. What was signed is what was linted; that the signature verifies is the business of `guardedKey`.
+    // 5. Check that the signed certificate is the linted one. `guardedKey` verifies the signature.
     demandSame(prepared, certificate);
   } catch (error) {
     const { detail } = toFault(error);
@@ -148,7 +148,7 @@ export async function issue(
         where: { status: 'intended' },
         set: { status: 'failed' },
       },
-      audit(context, commission.actor, {
+      audit(context, issuance.actor, {
         action: 'certificate.issue',
         object: `certificate:${id}`,
         outcome: 'failed',
@@ -159,7 +159,7 @@ export async function issue(
   }
   // 6. Record the certificate and its audit event in one transaction. 7. Only then answer.
   const set = signed(certificate);
-  const along = await commission.alongside?.(certificate);
+  const along = await issuance.alongside?.(certificate);
   const update: Write = {
     op: 'update',
     kind: 'certificate',
@@ -168,7 +168,7 @@ export async function issue(
     set,
     as: issuedCertificate,
   };
-  const writes = completion(context, configuration, commission, { ...intent, ...set }, update, along);
+  const writes = completion(context, configuration, issuance, { ...intent, ...set }, update, along);
   return record(context, ca, certificate, writes);
 }
 
@@ -184,8 +184,8 @@ async function record(
 }
 
 /**
- * Settles intents that a crash left open: nothing left the service for them, so their serial numbers are written off.
- * `olderThan` (ms since 1970) keeps hands off what another instance is at this moment signing.
+ * Marks intents that a crash left open as failed. No certificate was handed out for them. `olderThan` (ms since 1970) spares intents
+ * that another instance is signing at the moment.
  */
 export async function settleIntents(
   context: Pick<Ports, 'clock' | 'store'>,
@@ -234,18 +234,18 @@ function demandSame({ tbs }: Prepared, certificate: Uint8Array): void {
 
 const recordOf = (
   { clock }: Pick<Ports, 'clock'>,
-  commission: IssuanceRequest,
+  issuance: IssuanceRequest,
   { template }: Prepared,
   signed: Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>,
 ): NewCertificate =>
-  newCertificate(clock.now(), commission.ca.record.id, commission, template, hex(template.serial), signed);
+  newCertificate(clock.now(), issuance.ca.record.id, issuance, template, hex(template.serial), signed);
 
 const none: readonly Write[] = [];
 
 function completion(
   context: Pick<Ports, 'clock' | 'entropy'>,
   { webhooks }: Pick<Configuration, 'webhooks'>,
-  commission: IssuanceRequest,
+  issuance: IssuanceRequest,
   record: NewCertificate,
   write: Write,
   alongside: readonly Write[] = none,
@@ -255,15 +255,15 @@ function completion(
     write,
     audit(
       context,
-      commission.actor,
+      issuance.actor,
       {
         action: 'certificate.issue',
         object: 'certificate',
         detail: {
           subject: brief(subject),
           serialNumber,
-          profile: commission.profileName,
-          protocol: commission.protocol,
+          profile: issuance.profileName,
+          protocol: issuance.protocol,
           fingerprint,
         },
       },

@@ -3,18 +3,18 @@ import type { StoredCertificate } from '../records/certificate.ts';
 import { type Certificate, fingerprint } from '../x509/certificate.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 
-/** The record of a certificate that is yet to be in the store; `CA` is a `Ref` where the CA is yet to be there, too. */
+/** The record of a certificate before it is stored; `CA` is a handle when the CA is stored in the same commit. */
 export type NewCertificate<CA extends number | Handle = number> = Omit<StoredCertificate, 'id' | 'ca'> & {
   readonly ca: CA;
 };
 
-/** For whom it is, by what profile and over which protocol. */
+/** For whom the certificate is, by which profile and over which protocol. */
 type Circumstances = Pick<StoredCertificate, 'device' | 'domain' | 'profile' | 'protocol'> & {
   /** The inventory name; default: the subject's common name. */
   readonly inventoryName?: string | null | undefined;
 };
 
-/** What of a record changes with the signature. */
+/** The fields of a record that change with the signature. */
 type Signed = Pick<StoredCertificate, 'status' | 'der' | 'fingerprint'>;
 
 export const signed = (certificate: Uint8Array): Signed => ({
@@ -23,7 +23,7 @@ export const signed = (certificate: Uint8Array): Signed => ({
   fingerprint: fingerprint(certificate),
 });
 
-/** The one place where a certificate's record begins. `createdAt`: ms since 1970; `serialNumber`: upper-case hex. */
+/** Creates the record of a certificate. `createdAt`: ms since 1970; `serialNumber`: upper-case hex. */
 export function newCertificate<CA extends number | Handle>(
   createdAt: number,
   ca: CA,

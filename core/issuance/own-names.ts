@@ -11,9 +11,8 @@ type ServerNames = GatewaySettings['serverNames'];
 type Named = Pick<CertificateTemplate, 'subject' | 'extensions'>;
 
 /**
- * A certificate with a name of this service would let its holder pose as the service to all others, who would send it their
- * secrets. So nobody but the service itself gets a certificate that a TLS client could accept for one of its names. Faults:
- * forbidden.
+ * Rejects a certificate that a TLS client could accept for a name of this service. Its holder could impersonate the service, and
+ * clients would send it their secrets. Faults: forbidden.
  */
 export function demandNoOwnName(names: ServerNames, certificate: Named): void {
   const fault = ownNameIn(names, certificate);
@@ -31,7 +30,7 @@ export function ownNameIn(names: ServerNames, certificate: Named): Fault | undef
       name.kind === 'dns' ? own.isHost(name.value) : name.kind === 'ip' && own.isAddress(name.value);
     if (isOwn) return taken(formatGeneralName(name));
   }
-  // Some clients look here when there is no DNS name (RFC 6125 §6.4.4), and not all of them at the same of several.
+  // Some clients check the common name when there is no DNS name (RFC 6125 §6.4.4); of several, each may check another one.
   for (const host of commonNames(certificate.subject)) if (own.isHost(host)) return taken(host);
   return undefined;
 }
@@ -49,7 +48,7 @@ function* commonNames({ rdns }: Name): Generator<string> {
 }
 
 interface OwnNames {
-  /** Of a DNS name, a wildcard or an IP address as text. */
+  /** `text`: a DNS name, a wildcard or an IP address. */
   isHost(text: string): boolean;
   isAddress(octets: Uint8Array): boolean;
 }
@@ -65,9 +64,7 @@ function ownNames(names: ServerNames): OwnNames {
   return own;
 }
 
-/**
- * Loopback names mean every machine itself: a client that reaches this service by them is on this machine already.
- */
+/** Reads the names of this service, except loopback names: a client that uses them is on this machine. */
 function readNames(names: ServerNames): OwnNames {
   const hosts: string[] = [];
   const addresses = new Set<string>();
@@ -102,7 +99,7 @@ function matches(name: string, host: string): boolean {
 
 function addressIn(host: string): Uint8Array | undefined {
   const text = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  // Nothing else can be an address: the usual name is not worth an exception.
+  // Other texts cannot be addresses; the check avoids an exception for ordinary names.
   if (!/^[\d.]+$|:/.test(text)) return undefined;
   try {
     return parseIpAddress(text);
@@ -114,7 +111,7 @@ function addressIn(host: string): Uint8Array | undefined {
 const mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 const compatible = new Array<number>(12).fill(0);
 
-/** The same for an IPv4 address and for its IPv6 forms (RFC 4291 §2.5.5). A mask after an address does not change it. */
+/** Returns one key for an IPv4 address and its IPv6 forms (RFC 4291 §2.5.5). A mask after the address is ignored. */
 function addressKey(octets: Uint8Array): string {
   const address =
     octets.length === 8 || octets.length === 32 ? octets.subarray(0, octets.length / 2) : octets;

@@ -28,16 +28,16 @@ export interface Preparation {
   readonly issuerKey: KeyType;
   /** The issuer's certificate; undefined for a root, which signs itself. */
   readonly issuer: Certificate | undefined;
-  /** Those above the issuer, its own first, as far as they are known. */
+  /** The certificates above the issuer, its own issuer first, as far as they are known. */
   readonly above?: readonly Certificate[];
-  /** What the security level of the service demands. */
+  /** The demands of the security level. */
   readonly security: LevelRules;
-  /** The names of this service, which nobody else gets; undefined when the service certifies itself. */
+  /** The names of this service, which no other certificate may contain; undefined when the service certifies itself. */
   readonly ownNames: GatewaySettings['serverNames'] | undefined;
 }
 
-/** What `prepare` made before and the store has kept: its `tbs`, and the request that it answers. */
-export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): Prepared {
+/** Restores the result of an earlier `prepare` from its stored `tbs` and its request. */
+export function restorePrepared(tbs: Uint8Array, request: VerifiedRequest | undefined): Prepared {
   const { signatureAlgorithm, ...read } = parseTbsCertificate(tbs);
   if (!signatureAlgorithm)
     throw new Fault('internal', 'the prepared certificate names no signature algorithm');
@@ -45,7 +45,7 @@ export function recall(tbs: Uint8Array, request: VerifiedRequest | undefined): P
   return { template, tbs, request } as Prepared;
 }
 
-/** What would be signed, and all that speaks against it. */
+/** A certificate before its signature, and all objections to it. */
 export interface Draft {
   readonly template: CertificateTemplate;
   /** TBSCertificate, DER. */

@@ -59,7 +59,7 @@ export class Maintenance {
   }
 
   async #upstreamTasks(holder: string): Promise<void> {
-    if (await this.#context.store.lease('upstreams', holder, 60)) await this.#upstreams.tend();
+    if (await this.#context.store.lease('upstreams', holder, 60)) await this.#upstreams.run();
   }
 
   async #ownTasks(holder: string): Promise<void> {

@@ -26,10 +26,11 @@ const onboardedAlready = (): Fault =>
   });
 
 /**
- * What the device that comes with an IDevID was onboarded with by the same one, for as long as it may ask for it again: the answer may
- * have been lost. Undefined while it waits for its domain credential, and without an IDevID. Faults: forbidden otherwise.
+ * Returns the certificate that the device was onboarded with by the same IDevID, while the device may request it again, because the
+ * response may have been lost. Returns undefined for a pending device and for a requester without an IDevID. Faults: forbidden for a
+ * device that has been onboarded otherwise.
  */
-export async function onboardedWith(
+export async function onboardingCertificate(
   { store, clock }: Pick<Ports, 'clock' | 'store'>,
   { onboarding }: Requester,
 ): Promise<StoredCertificate | undefined> {
@@ -46,8 +47,8 @@ export async function onboardedWith(
   return given;
 }
 
-/** Faults: forbidden, unless the request, of which this would come, is for the same as `given`, and for no confirmation. */
-export function demandSame(
+/** Faults: forbidden, unless the request is for the same certificate as `given` and expects no confirmation. */
+export function demandSameCertificate(
   given: StoredCertificate,
   { domain }: Requester,
   { record: profile }: LoadedProfile,
@@ -65,20 +66,20 @@ export function demandSame(
   if (!same || isToBeConfirmed(exchange)) throw onboardedAlready();
 }
 
-/** Without its confirmation a certificate is revoked, and the device may come again. */
+/** A certificate that is not confirmed is revoked, and the device can be onboarded again. */
 const isToBeConfirmed = (exchange: IssuanceExchange | undefined): boolean =>
   exchange?.confirmWithin !== undefined;
 
 const configOf = ({ onboarding }: Requester, device: Device | undefined): number | null =>
   device ? (onboarding?.config ?? device.onboardingConfig) : null;
 
-/** Whether the domain credential of a device may onboard it: else `onboardedWrites` gives none. */
+/** Whether a domain credential can onboard the device; if not, `onboardedWrites` returns no writes. */
 export const mayOnboard = (requester: Requester, device: Device | undefined): boolean =>
   configOf(requester, device) !== null;
 
 /**
- * What has to be in one commit with the domain credential of a device: it is onboarded. With an IDevID,
- * guarded: of two requests one gets a certificate, and the commit of the other fails (Fault conflict).
+ * Returns the writes that onboard a device, for the commit that records its domain credential. With an IDevID they are guarded: of two
+ * requests one gets a certificate, and the commit of the other fails (Fault conflict).
  */
 export async function onboardedWrites(
   context: Pick<Ports, 'clock' | 'store'>,
@@ -115,8 +116,8 @@ export async function onboardedWrites(
 }
 
 /**
- * What has to be in one commit with the revocation of the domain credential that a device was onboarded with by its IDevID, and
- * that it did not take: it may come again.
+ * Returns the writes that make a device pending again, for the commit that revokes the unconfirmed domain credential that the device
+ * was onboarded with.
  */
 export async function notOnboardedWrites(
   context: Pick<Ports, 'clock' | 'store'>,
@@ -137,7 +138,7 @@ export async function notOnboardedWrites(
     ],
     2,
   );
-  // An administrator has reset it in between, and it has another one by now.
+  // An administrator reset the device in the meantime, and it has another domain credential.
   if (good > 1) return [];
   return [
     {

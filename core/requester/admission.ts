@@ -1,7 +1,7 @@
 import type { LevelRules } from '../security/levels.ts';
 import type { Evidence, Protocol } from './evidence.ts';
 
-/** Why evidence of this kind does not count over a protocol, whoever brings it; undefined when it does. */
+/** Returns why the security level does not allow evidence of this kind over a protocol; undefined when it does. */
 export function evidenceShortcoming(
   { level, sharedSecrets }: LevelRules,
   protocol: Protocol,

@@ -30,15 +30,15 @@ interface Dependencies
     WithSettings,
     WithThrottle {}
 
-/** The profile whose certificates stand for the device itself. */
+/** The profile whose certificates are the domain credentials of devices. */
 export const domainCredentialProfile = 'domain_credential';
 
 export const blocked = 'the device is blocked';
 
-/** Who is it? See `Gateway.admit`. Whoever is refused is in the audit trail. */
+/** Authenticates a requester; see `Gateway.admit`. Refusals are audited. */
 export function admit(context: Dependencies, evidence: Evidence, target: Target): Promise<Requester> {
   const configuration = context.configuration.current();
-  // Nearly always it is at hand, and nobody has to wait for it.
+  // The configuration is nearly always cached, which saves a promise on every request.
   return configuration instanceof Promise
     ? admitOnceLoaded(context, configuration, evidence, target)
     : admitUnder(context, configuration, evidence, target);
@@ -62,17 +62,24 @@ function admitUnder(
   try {
     domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
   } catch (fault) {
-    return turnAway(context, address, target, brief(target.domain ?? ''), 'no such domain', fault);
+    return rejectUnknown(context, address, target, brief(target.domain ?? ''), 'no such domain', fault);
   }
   const { uniqueName } = domain;
   const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
   if (shortcoming) {
-    return turnAway(context, address, target, uniqueName, shortcoming, new Fault('forbidden', shortcoming));
+    return rejectUnknown(
+      context,
+      address,
+      target,
+      uniqueName,
+      shortcoming,
+      new Fault('forbidden', shortcoming),
+    );
   }
   switch (evidence.kind) {
     case 'none': {
       const fault = new Fault('unauthenticated', 'credentials or a client certificate are required');
-      return turnAway(context, address, target, uniqueName, 'no credentials', fault);
+      return rejectUnknown(context, address, target, uniqueName, 'no credentials', fault);
     }
     case 'password':
       return admitSecret(context, configuration, evidence.username, 'estPassword', evidence, target, domain);
@@ -92,8 +99,8 @@ function admitUnder(
   }
 }
 
-/** Somebody of whom nothing is known but an address. */
-async function turnAway(
+/** Rejects a requester of whom only the address is known. */
+async function rejectUnknown(
   context: Dependencies,
   address: string,
   target: Target,
@@ -101,11 +108,11 @@ async function turnAway(
   reason: string,
   fault: unknown,
 ): Promise<never> {
-  await refused(context, nobody(address), target, domain, reason);
+  await refused(context, unknownActor(address), target, domain, reason);
   throw fault;
 }
 
-/** A device by its name, or id, and a secret of its configuration. */
+/** Authenticates a device by its name or id and a secret of its configuration. */
 async function admitSecret(
   context: Dependencies,
   configuration: Configuration,
@@ -123,14 +130,14 @@ async function admitSecret(
   const allowed = login?.protocols?.includes(target.protocol);
   const sealed = allowed ? login?.secret : undefined;
   const expected = sealed && context.vault.open(sealed, secretContext[field]);
-  // Always compared, so that an unknown name takes as long as a wrong secret.
-  const secret = expected ?? unguessable(context);
+  // The comparison always runs, so that an unknown name takes as long as a wrong secret.
+  const secret = expected ?? randomSecret(context);
   const right =
     evidence.kind === 'mac' ? await evidence.verify(secret) : sameSecret(evidence.password, secret);
   context.throttle.recheck(attempt, standing);
   if (!login || !expected || !right) {
     await context.throttle.failed(attempt);
-    const actor = { ...nobody(address), name: brief(name) };
+    const actor = { ...unknownActor(address), name: brief(name) };
     await refused(context, actor, target, domain.uniqueName, 'wrong credentials');
     throw new Fault('unauthenticated', wrongSecret[field]);
   }
@@ -169,7 +176,7 @@ async function admitCertificate(
 ): Promise<Requester> {
   const { address } = evidence;
   const refuse = async (reason: string, name: string): Promise<never> => {
-    const actor = { ...nobody(address), name: brief(name) };
+    const actor = { ...unknownActor(address), name: brief(name) };
     await refused(context, actor, target, domain.uniqueName, reason);
     throw new Fault('unauthenticated', `the client certificate is not accepted: ${reason}`);
   };
@@ -182,13 +189,13 @@ async function admitCertificate(
   if (hasExpired(certificate.notAfter, now)) return refuse('it has expired', name);
   if (now < certificate.notBefore) return refuse('it is not valid yet', name);
   if (record.status !== 'good') return refuse('it has been revoked', name);
-  // RFC 9483 §1.6. In a handshake TLS sees to it.
+  // RFC 9483 §1.6. TLS checks this in a handshake.
   const usage = evidence.kind === 'signature' ? keyUsageOf(certificate) : undefined;
   if (usage && !usage.includes('digitalSignature')) return refuse('its key may not sign messages', name);
   const device = record.device === null ? undefined : await context.store.get('device', record.device);
   if (record.device !== null && !device) return refuse('its device was deleted', name);
   if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
-    const actor = device ? deviceActor(device, address) : { ...nobody(address), name: brief(name) };
+    const actor = device ? deviceActor(device, address) : { ...unknownActor(address), name: brief(name) };
     await refused(context, actor, target, domain.uniqueName, 'another domain');
     throw new Fault('forbidden', 'the client certificate belongs to another domain');
   }
@@ -214,7 +221,7 @@ async function admitCertificate(
   } as Requester;
 }
 
-/** Whoever has shown to be the device may know. */
+/** The requester has proved to be the device, so it may learn that the device is blocked. */
 async function refuseBlocked(
   context: Dependencies,
   device: Device,
@@ -226,7 +233,7 @@ async function refuseBlocked(
   throw new Fault('forbidden', blocked, { id: 'device_blocked' });
 }
 
-/** A certificate that is none of ours: that of a manufacturer, or of a stranger. */
+/** Authenticates a device by a certificate that this gateway did not issue, which may be an IDevID. */
 async function admitIdevid(
   context: Dependencies,
   configuration: Configuration,
@@ -245,7 +252,7 @@ async function admitIdevid(
   if (isRefusal(result)) {
     const { code, reason, device } = result;
     const name = brief(formatDistinguishedName(certificate.subject));
-    const actor = device ? deviceActor(device, address) : { ...nobody(address), name };
+    const actor = device ? deviceActor(device, address) : { ...unknownActor(address), name };
     await refused(context, actor, target, domain.uniqueName, reason);
     throw new Fault(code, `the client certificate is not accepted: ${brief(reason)}`);
   }
@@ -268,12 +275,12 @@ function parsed(der: Uint8Array | undefined): Certificate | undefined {
   }
 }
 
-/** A refusal that an adapter has spoken by itself. */
+/** A refusal by an adapter, before any use case was called. */
 export interface OutrightRefusal {
   readonly target: Target;
   readonly address: string;
   readonly reason: string;
-  /** Who it was, where that had been found out. */
+  /** The requester, if it was admitted. */
   readonly requester?: Requester | undefined;
 }
 
@@ -282,7 +289,7 @@ export async function refusedOutright(
   context: Dependencies,
   { target, address, reason, requester }: OutrightRefusal,
 ): Promise<void> {
-  const actor = requester ? requesterActor(requester) : nobody(address);
+  const actor = requester ? requesterActor(requester) : unknownActor(address);
   const domain = requester?.domain.uniqueName ?? target.domain ?? context.settings.defaultDomain;
   await refused(context, actor, target, brief(domain), reason);
 }
@@ -294,9 +301,9 @@ const deviceActor = (device: Device, address: string): Actor => ({
   address,
 });
 
-const nobody = (address: string): Actor => ({ kind: 'unknown', id: null, name: '', address });
+const unknownActor = (address: string): Actor => ({ kind: 'unknown', id: null, name: '', address });
 
-/** Who a requester is, for the audit record. */
+/** Returns the requester as the actor of an audit event. */
 export function requesterActor({ device, presented, address }: Requester): Actor {
   if (device) return deviceActor(device, address);
   return { kind: 'unknown', id: null, name: brief(presented?.record.subject ?? ''), address };
@@ -324,9 +331,9 @@ async function refused(
 
 const digest = (secret: Uint8Array | string): Uint8Array => hash('sha256', secret, 'buffer');
 
-/** In constant time for secrets of any length. A text stands for its octets in UTF-8. */
+/** Compares in constant time, for secrets of any length. A text counts as its octets in UTF-8. */
 function sameSecret(a: string, b: Uint8Array): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-const unguessable = (context: Pick<Ports, 'entropy'>): Uint8Array => context.entropy.bytes(32);
+const randomSecret = (context: Pick<Ports, 'entropy'>): Uint8Array => context.entropy.bytes(32);

@@ -9,7 +9,7 @@ import { fingerprint } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { deviceNames, type Idevid } from './idevid.ts';
 
-/** Binds a device that waits for an IDevID to this one, unless another request has changed it in between. */
+/** Binds a pending device to an IDevID, unless another request changed the device in the meantime. */
 export async function bindDevice(
   context: Pick<Ports, 'clock' | 'store'>,
   device: Device,
@@ -17,7 +17,7 @@ export async function bindDevice(
   idevid: Idevid,
   address: string,
 ): Promise<void> {
-  await unlessChanged(context, [
+  await commitUnlessChanged(context, [
     {
       op: 'update',
       kind: 'onboardingConfig',
@@ -25,7 +25,7 @@ export async function bindDevice(
       where: { idevidKey: null, onboardingStatus: onboardingStatus.pending },
       set: bound(idevid),
     },
-    audit(context, bearer(idevid, address), {
+    audit(context, idevidActor(idevid, address), {
       action: 'device.meet',
       object: `device:${device.id}`,
       detail: { idevid: fingerprint(idevid.certificate.der) },
@@ -33,7 +33,7 @@ export async function bindDevice(
   ]);
 }
 
-/** Makes the device of an IDevID that nobody knows yet, unless another request does so at the same moment. */
+/** Creates the device of an unknown IDevID, unless another request creates it concurrently. */
 export async function createDevice(
   context: Pick<Ports, 'clock' | 'store'>,
   { uniqueName, truststore, domain }: DevidRegistration,
@@ -46,7 +46,7 @@ export async function createDevice(
   const config = {
     createdAt,
     protocols: ['cmp', 'est', 'rest'],
-    // It has its certificate, and needs no secret.
+    // The device has its IDevID and needs no secret.
     estPassword: null,
     cmpSharedSecret: null,
     onboardingStatus: onboardingStatus.pending,
@@ -69,12 +69,12 @@ export async function createDevice(
     custodians: [],
   } as const;
   const detail = { commonName, serialNumber, registration: uniqueName };
-  await unlessChanged(context, [
+  await commitUnlessChanged(context, [
     { op: 'insert', kind: 'onboardingConfig', values: config, as: newConfig },
     { op: 'insert', kind: 'device', values: device, as: newDevice },
     audit(
       context,
-      bearer(idevid, address),
+      idevidActor(idevid, address),
       {
         action: 'device.create',
         object: 'device',
@@ -95,14 +95,14 @@ async function freeName({ store }: Pick<Ports, 'store'>, names: readonly string[
   throw new Fault('conflict', 'every name for the device is taken');
 }
 
-const bearer = ({ certificate }: Idevid, address: string): Actor => ({
+const idevidActor = ({ certificate }: Idevid, address: string): Actor => ({
   kind: 'unknown',
   id: null,
   name: brief(formatDistinguishedName(certificate.subject)),
   address,
 });
 
-async function unlessChanged({ store }: Pick<Ports, 'store'>, writes: readonly Write[]): Promise<void> {
+async function commitUnlessChanged({ store }: Pick<Ports, 'store'>, writes: readonly Write[]): Promise<void> {
   try {
     await store.commit(writes);
   } catch (error) {

@@ -1,14 +1,14 @@
-/** The protocols by which a certificate can be asked for. */
+/** The enrolment protocols. */
 export type Protocol = 'rest' | 'est' | 'cmp';
 
-/** Where a request is addressed: names as they stood in the path, undefined where the path had none. */
+/** The target of a request: the names in its path, undefined where the path has none. */
 export interface Target {
   readonly protocol: Protocol;
   readonly domain: string | undefined;
   readonly profile: string | undefined;
 }
 
-/** What a requester brings to show who it is. `address` is where it came from, for audit and limits. */
+/** The proof of a requester's identity. `address` is its network address, for audit and rate limits. */
 export type Evidence =
   | { readonly kind: 'none'; readonly address: string }
   | {
@@ -17,19 +17,19 @@ export type Evidence =
       readonly password: string;
       readonly address: string;
     }
-  /** Possession of the leaf's key is proven (TLS); trust is not decided. DER, leaf first. */
+  /** TLS has proved possession of the leaf's key; trust is not checked yet. DER, leaf first. */
   | { readonly kind: 'certificate'; readonly certificates: readonly Uint8Array[]; readonly address: string }
-  /** A message bears a signature that the first certificate's key has made; trust is not decided. DER. */
+  /** The first certificate's key has signed the message; trust is not checked yet. DER. */
   | { readonly kind: 'signature'; readonly certificates: readonly Uint8Array[]; readonly address: string }
   /**
-   * A message bears a MAC. `reference`: a device's common name or id. `verify` is called in every case, for an
-   * unknown reference with a secret that nobody has, so that its time tells nothing.
+   * A message with a MAC. `reference`: a device's common name or id. `verify` is always called, for an unknown reference with a
+   * random secret, so that the response time reveals nothing.
    */
   | {
       readonly kind: 'mac';
       readonly reference: string;
       readonly verify: (secret: Uint8Array) => boolean | Promise<boolean>;
-      /** It came inside TLS. */
+      /** The message came inside TLS. */
       readonly secure: boolean;
       readonly address: string;
     };

@@ -13,7 +13,7 @@ import { bindDevice, createDevice } from './bind-device.ts';
 import { type Idevid, readIdevid } from './idevid.ts';
 import { type Trust, trustIn } from './idevid-trust.ts';
 
-/** The device that an IDevID stands for, and the state of its onboarding: the configuration that is bound to the IDevID. */
+/** The device of an IDevID, with the onboarding configuration that is bound to the IDevID. */
 export interface IdentifiedDevice {
   readonly device: Device;
   readonly domain: Domain;
@@ -26,18 +26,18 @@ export interface Onboarding {
   readonly key: string;
 }
 
-/** A certificate that is none of ours, whose key its holder has. */
+/** A certificate that this gateway did not issue, whose holder has proved possession of the key. */
 export interface PresentedCertificate {
   readonly certificate: Certificate;
-  /** In any order, of any origin. */
+  /** Unverified, in any order. */
   readonly intermediates: readonly Certificate[];
   readonly address: string;
   readonly protocol: EnrolmentProtocol;
-  /** The one that it asks for by name; undefined: whichever lets it in. */
+  /** The domain that the request names; undefined: any domain that accepts the device. */
   readonly domain: Domain | undefined;
 }
 
-/** Why a stranger is not let in. `unauthenticated`: its certificate shows nothing; `forbidden`: it does, but not enough. */
+/** Why a certificate is rejected. `unauthenticated`: it is not trusted; `forbidden`: it is, but not allowed here. */
 export interface IdevidRefusal {
   readonly code: 'unauthenticated' | 'forbidden';
   readonly reason: string;
@@ -55,17 +55,17 @@ export const isRefusal = (result: IdentifiedDevice | IdevidRefusal): result is I
   'reason' in result;
 
 /**
- * Which device comes with this manufacturer's certificate (IEEE 802.1AR)? In this order: the one that it is bound to; one
- * that an administrator registered for its serial number and truststore; a new one, by the registration that fits. Of several
- * that fit, the oldest (lowest id) counts: which is the most specific cannot be told from patterns. The device is bound to the
- * public key in the certificate from then on; nothing is said yet of what it may do.
+ * Finds the device of a manufacturer's certificate (IEEE 802.1AR), in this order: the device that the certificate is bound to; a device
+ * that an administrator registered with its serial number and truststore; a new device, by the matching registration. Of several
+ * matching registrations, the oldest (lowest id) counts, because patterns have no order of specificity. From then on the device is
+ * bound to the public key in the certificate. What the device may do is decided later.
  */
 export async function identifyDevice(
   context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
-  stranger: PresentedCertificate,
+  presented: PresentedCertificate,
 ): Promise<IdentifiedDevice | IdevidRefusal> {
-  const { certificate, intermediates } = stranger;
+  const { certificate, intermediates } = presented;
   const idevid = readIdevid(certificate);
   if (!idevid)
     return unauthenticated('this gateway did not issue it, and without a serial number it is no IDevID');
@@ -73,8 +73,8 @@ export async function identifyDevice(
   for (let n = 0; n < tries; n++) {
     const bound = await context.store.find('onboardingConfig', { idevidKey: idevid.key });
     const result = bound
-      ? await known(context, configuration, stranger, idevid, trust, bound)
-      : await first(context, configuration, stranger, idevid, trust);
+      ? await boundDevice(context, configuration, presented, idevid, trust, bound)
+      : await bindOrCreate(context, configuration, presented, idevid, trust);
     if (result) return result;
   }
   throw new Fault('unavailable', 'the device was modified concurrently; try again', { retryAfter: 5 });
@@ -82,11 +82,11 @@ export async function identifyDevice(
 
 const tries = 5;
 
-/** The device that the IDevID is bound to. */
-async function known(
+/** Checks the device that the IDevID is bound to. */
+async function boundDevice(
   context: Pick<Ports, 'store'>,
   configuration: Configuration,
-  stranger: PresentedCertificate,
+  presented: PresentedCertificate,
   idevid: Idevid,
   trust: Trust,
   config: OnboardingConfig,
@@ -102,23 +102,23 @@ async function known(
     return unauthenticated('its onboarding configuration names no truststore');
   const untrusted = demandIdevid(idevid, trust.of(config.idevidTruststore));
   if (untrusted) return untrusted;
-  // A key in several devices tells none of them apart.
+  // A key that is used in several devices identifies none of them.
   const own = config.idevid && readIdevid(parseCertificate(config.idevid));
   if (!own?.serialNumbers.some((number) => idevid.serialNumbers.includes(number))) {
     return forbidden('its key belongs to another device', device);
   }
-  return admitted(configuration, stranger, device, config, idevid);
+  return admitted(configuration, presented, device, config, idevid);
 }
 
-/** Undefined once a device may have been bound to the IDevID, here or by another request that came in between: look again. */
-async function first(
+/** Binds or creates a device. Returns undefined when a device may now be bound, here or by a concurrent request: search again. */
+async function bindOrCreate(
   context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,
-  stranger: PresentedCertificate,
+  presented: PresentedCertificate,
   idevid: Idevid,
   trust: Trust,
 ): Promise<IdentifiedDevice | IdevidRefusal | undefined> {
-  const { domain } = stranger;
+  const { domain } = presented;
   const expected = await expectedDevices(context, idevid);
   const registrations = configuration.registrations.filter(
     ({ record }) => domain === undefined || record.domain === domain.id,
@@ -132,12 +132,12 @@ async function first(
   if (untrusted) return untrusted;
 
   const namesakes = expected.filter(({ truststore }) => trust.of(truststore).ok);
-  const awaited = namesakes.find(({ config }) => isAwaited(config));
-  if (awaited) {
-    const { device, config } = awaited;
-    const result = admitted(configuration, stranger, device, config, idevid);
+  const pending = namesakes.find(({ config }) => isPending(config));
+  if (pending) {
+    const { device, config } = pending;
+    const result = admitted(configuration, presented, device, config, idevid);
     if (isRefusal(result)) return result;
-    await bindDevice(context, device, config, idevid, stranger.address);
+    await bindDevice(context, device, config, idevid, presented.address);
     return undefined;
   }
   const [namesake] = namesakes;
@@ -147,20 +147,20 @@ async function first(
   for (const { record, matches } of registrations) {
     const serialNumber = idevid.serialNumbers.find(matches);
     if (serialNumber === undefined || !trust.of(record.truststore).ok) continue;
-    await createDevice(context, record, serialNumber, idevid, stranger.address);
+    await createDevice(context, record, serialNumber, idevid, presented.address);
     return undefined;
   }
   return forbidden('no DevID registration matches its serial number');
 }
 
-/** A device that waits for an IDevID with this serial number, or has met one. */
+/** A device that expects an IDevID with this serial number, or is bound to one. */
 interface Expected {
   readonly device: Device;
   readonly config: OnboardingConfig;
   readonly truststore: number;
 }
 
-const isAwaited = (config: OnboardingConfig): boolean =>
+const isPending = (config: OnboardingConfig): boolean =>
   config.idevidKey === null && config.onboardingStatus === onboardingStatus.pending;
 
 async function expectedDevices(
@@ -186,7 +186,7 @@ async function expectedDevices(
   });
 }
 
-/** Why a certificate shows nothing; undefined when it is an IDevID that the truststore vouches for. */
+/** Returns why the certificate is not accepted; undefined when it is an IDevID that the truststore trusts. */
 function demandIdevid({ certificate }: Idevid, path: ReturnType<Trust['of']>): IdevidRefusal | undefined {
   if (!path.ok) return unauthenticated(words[path.reason] ?? path.detail);
   if (basicConstraintsOf(certificate)?.ca) return unauthenticated('it is the certificate of a CA');
@@ -201,7 +201,7 @@ const words: Partial<Record<Extract<ReturnType<Trust['of']>, { ok: false }>['rea
 
 function admitted(
   configuration: Configuration,
-  stranger: PresentedCertificate,
+  presented: PresentedCertificate,
   device: Device,
   config: OnboardingConfig,
   { key }: Idevid,
@@ -209,9 +209,9 @@ function admitted(
   if (device.blockedAt !== null) return forbidden('its device is blocked', device);
   const domain = device.domain === null ? undefined : configuration.domain(device.domain);
   if (!domain) return forbidden('its device belongs to no domain', device);
-  if (stranger.domain && stranger.domain.id !== domain.id) return forbidden('another domain', device);
-  if (!config.protocols.includes(stranger.protocol)) {
-    return forbidden(`its device may not use ${stranger.protocol}`, device);
+  if (presented.domain && presented.domain.id !== domain.id) return forbidden('another domain', device);
+  if (!config.protocols.includes(presented.protocol)) {
+    return forbidden(`its device may not use ${presented.protocol}`, device);
   }
   return { device, domain, onboarding: { config: config.id, key } };
 }

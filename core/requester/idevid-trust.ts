@@ -2,15 +2,15 @@ import type { Configuration } from '../configuration/configuration.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { type PathResult, validatePath } from '../x509/path.ts';
 
-/** Whether an IDevID chains to one of several truststores. Each is asked once. */
+/** Whether an IDevID chains to truststores. Each path is validated once. */
 export interface Trust {
   of(truststore: number): PathResult;
   ofAny(truststores: readonly number[]): PathResult;
 }
 
 /**
- * No revocation is checked (what the manufacturer's CAs revoke is for their CRLs, which the service does not fetch), and no purpose:
- * IDevIDs have been issued for many.
+ * Validates the paths of one IDevID. Revocation is not checked, because the gateway does not fetch the CRLs of manufacturers, and neither
+ * are key purposes, which differ between IDevIDs.
  */
 export function trustIn(
   configuration: Configuration,

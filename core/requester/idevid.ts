@@ -5,10 +5,10 @@ import { type Certificate, fingerprint, subjectAltNamesOf } from '../x509/certif
 import { commonName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 
-/** What a manufacturer's certificate (IEEE 802.1AR §8) says of the device that bears it. */
+/** The device's identity in a manufacturer's certificate (IEEE 802.1AR §8). */
 export interface Idevid {
   readonly certificate: Certificate;
-  /** Of its subject, and of the hardware module (RFC 4108 §5), in this order. */
+  /** The serial numbers in the subject and in the hardware module name (RFC 4108 §5), in this order. */
   readonly serialNumbers: readonly string[];
   readonly manufacturer: string | undefined;
   /** SHA-256 of the SubjectPublicKeyInfo, upper-case hex. */
@@ -17,10 +17,10 @@ export interface Idevid {
 
 const serialNumber = attributeTypeNamed('serialNumber')!.oid;
 const organisation = attributeTypeNamed('O')!.oid;
-/** As long as the serial number of a device may be. */
+/** The longest serial number of a device. */
 const longest = 100;
 
-/** Undefined for a certificate without a serial number that a device could have here, or with names that cannot be read. */
+/** Reads an IDevID. Returns undefined for a certificate without a usable serial number, or with names that cannot be read. */
 export function readIdevid(certificate: Certificate): Idevid | undefined {
   const { subject, issuer, spki } = certificate;
   const numbers = [...texts(subject, serialNumber), ...hardwareSerialNumbers(certificate)]
@@ -37,7 +37,7 @@ const texts = (name: Name, type: string): string[] =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The hwSerialNum of each HardwareModuleName: as text where it is one, else in hexadecimal. */
+/** Returns the hwSerialNum of each HardwareModuleName: as text if it is text, otherwise in hexadecimal. */
 function hardwareSerialNumbers(certificate: Certificate): string[] {
   try {
     return subjectAltNamesOf(certificate).flatMap((name) => {
@@ -70,8 +70,8 @@ function printable(octets: Uint8Array): string | undefined {
 const longestName = 64;
 
 /**
- * What a new device may be called, the best first: its serial number; with the manufacturer before it where that is taken, or would
- * read like the id of a device; with some of its key's digest, which nobody else has.
+ * Returns names for a new device, the best first: its serial number; manufacturer and serial number, if the first is taken or looks
+ * like the id of a device; the serial number with a part of the key's digest, which is unique.
  */
 export function deviceNames(serialNumber: string, { manufacturer = '', key }: Idevid): readonly string[] {
   const serial = clean(serialNumber);
@@ -84,7 +84,7 @@ export function deviceNames(serialNumber: string, { manufacturer = '', key }: Id
   return [...names, sure];
 }
 
-/** In letters, digits, `.`, `_` and `-`: what stands in names of hosts and files as it is. */
+/** Reduces a text to letters, digits, `.`, `_` and `-`, which are valid in names of hosts and files. */
 const clean = (text: string): string =>
   text
     .normalize('NFKD')

@@ -6,15 +6,15 @@ import type { Name } from '../x509/name.ts';
 import type { PublicKey } from '../x509/public-key.ts';
 import type { Requester } from './requester.ts';
 
-/** The same for two requesters that showed the same credential: the device's secret, its IDevID's key, or one certificate. */
+/** Returns the same key for requesters with the same credential: the device's secret, its IDevID's key, or one certificate. */
 export function requesterKey({ credential, device, presented, onboarding }: Requester): string {
   if (presented) return `certificate:${presented.record.id}`;
   return `${credential} device:${device?.id}${onboarding ? ` key:${onboarding.key}` : ''}`;
 }
 
-/** What makes a request the same as another one, however often and in whatever bytes it is sent. */
+/** The properties that identify a request, however often and in whatever encoding it is sent. */
 export interface RequestIdentity {
-  /** Who asks, see `requesterKey`: the same for the same credential. */
+  /** See `requesterKey` for devices and `accountKey` for accounts. */
   readonly requester: string;
   readonly protocol: string;
   /** `issuance`, `renewal`. */
@@ -24,21 +24,20 @@ export interface RequestIdentity {
   readonly profile: number;
   /** The id of the certificate that is to be renewed. */
   readonly renews: number | null;
-  /** What of the request counts. A key that is yet to be made here is told by its type. */
+  /** The contents of the request. A key that is not made yet is represented by its type. */
   readonly subject: Name;
   readonly extensions: readonly Extension[];
   readonly key: Pick<PublicKey, 'spki'> | KeyType;
 }
 
 /**
- * SHA-256, 64 digits of upper-case hex: equal for the same request from the same requester, and for no other. It is not taken
- * over the request as it came: proofs of possession with ECDSA differ from one try to the next, and challenge passwords bind a
- * request to its connection (RFC 7030 §3.5).
+ * Returns the SHA-256 (upper-case hex) that is equal exactly for the same request of the same requester. It does not cover the encoded
+ * request, because ECDSA proofs of possession differ each time, and challenge passwords depend on the connection (RFC 7030 §3.5).
  */
 export function requestDigest(identity: RequestIdentity): string {
   const { requester, protocol, operation, domain, profile, renews, subject, extensions, key } = identity;
   const wanted = typeof key === 'string' ? key : hex(key.spki);
-  // A list of text and numbers can be written in JSON in one way only, and two lists never alike.
+  // JSON is unambiguous for lists of texts and numbers: different lists have different encodings.
   const members = [
     requester,
     protocol,
@@ -53,7 +52,7 @@ export function requestDigest(identity: RequestIdentity): string {
   return digest(members);
 }
 
-/** What makes a revocation the same as another one. */
+/** The properties that identify a revocation. */
 export interface RevocationIdentity {
   readonly requester: string;
   readonly protocol: string;
@@ -63,7 +62,7 @@ export interface RevocationIdentity {
   readonly invalidityDate: number | null;
 }
 
-/** As `requestDigest`, and never the same as one of those. */
+/** Like `requestDigest`, and never equal to a digest of that function. */
 export function revocationDigest(identity: RevocationIdentity): string {
   const { requester, protocol, certificate, reason, invalidityDate } = identity;
   return digest([requester, protocol, 'revocation', certificate, reason, invalidityDate]);

@@ -9,8 +9,9 @@ import type { Onboarding } from './idevid-device.ts';
 declare const admitted: unique symbol;
 
 /**
- * How the requester showed who it is, which decides what it may ask for. `password` stands for every shared secret; `idevid` for a
- * manufacturer's certificate (IEEE 802.1AR), which is none of ours; a `registrationAuthority` is a device whose certificate we issued for that purpose (id-kp-cmcRA, RFC 9480 §2.2).
+ * The kind of credential, which decides what the requester may request. `password` is any shared secret; `idevid` is a manufacturer's
+ * certificate (IEEE 802.1AR), which this gateway did not issue; a `registrationAuthority` is a device with a certificate of ours for
+ * that purpose (id-kp-cmcRA, RFC 9480 §2.2).
  */
 export type CredentialKind =
   | 'password'
@@ -19,18 +20,18 @@ export type CredentialKind =
   | 'issuedCertificate'
   | 'registrationAuthority';
 
-/** Somebody whose evidence has been checked. Only `admit` mints it. */
+/** An authenticated requester. Only `admit` creates it. */
 export interface Requester {
-  /** The configuration under which it was admitted; its whole request is served under that one. */
+  /** The configuration at admission. The whole request is served under it, so that no request mixes two configurations. */
   readonly configuration: Configuration;
-  /** Absent for the holder of a certificate that was issued to no device. */
+  /** Undefined for the holder of a certificate that was issued to no device. */
   readonly device: Device | undefined;
   readonly domain: Domain;
   readonly target: Target;
   readonly credential: CredentialKind;
-  /** The certificate it presented, one of ours. */
+  /** The presented certificate, if this gateway issued it. */
   readonly presented: { readonly record: StoredCertificate; readonly certificate: Certificate } | undefined;
-  /** Of an IDevID: what it is bound to. */
+  /** The onboarding configuration that the IDevID is bound to. */
   readonly onboarding: Onboarding | undefined;
   readonly address: string;
   readonly [admitted]: true;

@@ -1,34 +1,31 @@
 import type { Transaction } from '../records/transaction.ts';
 import type { Requester } from '../requester/requester.ts';
 
-/** A message that opens a transaction, or goes on with the one that it `follows`. */
+/** A message that opens a transaction, or continues the one that it `follows`. */
 export interface Exchange {
-  /** Of the transaction, upper-case hex. */
+  /** The transaction ID, upper-case hex. */
   readonly name: string;
   readonly operation: string;
   readonly certReqId: number;
-  /** The message as it came. */
+  /** The encoded message. */
   readonly message: Uint8Array;
-  /** See `Transaction`; of messages that open one. */
+  /** See `Transaction`; only for messages that open one. */
   readonly replayableUntil?: number | undefined;
   readonly follows: Transaction | undefined;
-  /** Who passed it on inside a message of their own, when it opens a transaction. */
+  /** The registration authority that relayed the opening message inside a message of its own. */
   readonly relay?: Requester | undefined;
 }
 
-/** What is sent in answer to a message; it is stored before it leaves. */
+/** The response to a message; it is stored before it is sent. */
 export interface ResponseMessage {
   readonly message: Uint8Array;
-  /**
-   * What of it is stored, where the rest is not worth its place as it can be had again: an answer by itself too, which earlier
-   * versions give as it is.
-   */
+  /** A shorter response that is stored instead, if the rest can be added again. It is a valid response by itself. */
   readonly kept?: Uint8Array | undefined;
-  /** What the next message has to bring back. */
+  /** The nonce that the next message has to return. */
   readonly nonce: Uint8Array;
 }
 
-/** An exchange whose answer depends on what becomes of the request, and is stored together with that. */
+/** An exchange whose response depends on the result of the request, and is stored together with it. */
 export interface ExchangeWithResponse<T> extends Exchange {
   answer(result: T): ResponseMessage | Promise<ResponseMessage>;
 }

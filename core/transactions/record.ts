@@ -8,16 +8,16 @@ import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
 import type { Exchange, ResponseMessage } from './exchange.ts';
 
-/** For so long a finished transaction is remembered at least, so that a repeated message gets its answer and no new life. */
+/** How long a finished transaction is kept at least, so that a repeated message gets the stored response. Milliseconds. */
 export const memory = 24 * 3_600_000;
 
 export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
 
-/** Whether it was opened with an IDevID: the certificate that comes of it onboards a device. */
+/** Whether the transaction was opened with an IDevID, so that its certificate onboards a device. */
 export const isOnboarding = ({ requester }: Pick<Transaction, 'requester'>): boolean =>
   requester.startsWith('idevid ');
 
-/** Faults: forbidden, when somebody else has opened the transaction, and somebody else passed that on. */
+/** Faults: forbidden for a requester that neither opened the transaction nor relayed its opening message. */
 export function demandOpener(requester: Requester, { follows }: Exchange): void {
   if (follows && follows.requester !== requesterKey(requester) && !isRelay(requester, follows)) {
     throw new Fault('forbidden', 'another requester opened this transaction');
@@ -34,11 +34,11 @@ export interface Progress {
   /** From now, in milliseconds. */
   readonly lasts: number;
   readonly certificate?: number | Handle | null;
-  /** The opening message, if it will have to be read again. */
+  /** The opening message, if it has to be read again later. */
   readonly request?: Uint8Array;
 }
 
-/** Records an exchange: opens its transaction, or takes that a step on. Guarded, so that of two messages one wins. */
+/** Records an exchange: opens or continues its transaction. The write is guarded, so that one of two concurrent messages wins. */
 export function exchangeWrite(
   { clock }: Pick<Ports, 'clock'>,
   requester: Requester,
@@ -84,7 +84,7 @@ export function exchangeWrite(
   };
 }
 
-/** Whether no other message has opened the transaction, or taken it on, in between. */
+/** Whether no other message has opened or continued the transaction in the meantime. */
 export async function isNext(
   { store }: Pick<Ports, 'store'>,
   exchange: Exchange | undefined,
@@ -95,7 +95,7 @@ export async function isNext(
   return follows ? latest !== undefined && sameBytes(latest.nonce, follows.nonce) : latest === undefined;
 }
 
-/** What a commit says when another message opened the transaction, or took it on, in between. */
+/** Returns `replayed` for a failed commit when another message opened or continued the transaction in the meantime. */
 export function refusedExchange(error: unknown, { follows }: Exchange): unknown {
   if (!(error instanceof Fault) || error.code !== 'conflict') return error;
   if (error.field !== 'name' && !follows) return error;

@@ -19,7 +19,7 @@ import type { Certificate } from '../x509/certificate.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import { type CheckedCertificate, checkCertificate } from './check-certificate.ts';
 import type { WithCircuits } from './circuits.ts';
-import { disown } from './failure.ts';
+import { rejectCertificate } from './failure.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
@@ -29,10 +29,10 @@ interface Dependencies
 
 type Answered = Extract<IssuerAnswer, { kind: 'issued' }>;
 
-/** For so long a certificate waits for its device to come for it. Milliseconds. */
+/** How long a certificate waits to be collected by its device. Milliseconds. */
 const keptFor = 30 * 24 * 3_600_000;
 
-/** Records what an upstream answered, if it is what was asked for. Faults: unavailable when that cannot be told yet. */
+/** Records the certificate of an upstream CA, if it is the requested one. Faults: unavailable when that cannot be checked yet. */
 export async function accept(
   context: Dependencies,
   configuration: Configuration,
@@ -47,7 +47,7 @@ export async function accept(
   try {
     checked = await checkedBy(context, configuration, request, check);
     demandSignature(configuration, checked);
-    // Of a CA of ours the names are ours.
+    // A CA of ours may bear the names of this gateway.
     if (request.ca !== null) demandNoOwnName(context.settings.serverNames, checked.certificate);
     if (request.device !== null && !(await context.store.get('device', request.device)))
       throw new Fault('notFound', 'the device was deleted');
@@ -56,15 +56,15 @@ export async function accept(
     if (fault.code === 'unavailable' || fault.code === 'internal') throw fault;
     const isFinal = fault.code === 'notFound' || fault.code === 'forbidden';
     const said = isFinal ? fault : new Fault('unavailable', fault.detail, { cause: fault });
-    return disown(context, configuration, request, issuer, answer, said);
+    return rejectCertificate(context, configuration, request, issuer, answer, said);
   }
   try {
     await record(context, configuration, request, checked, answer.confirm);
   } catch (error) {
     const fault = toFault(error);
-    // A number or a name that is taken will be so the next time as well.
+    // A retry would find the same serial number or name taken.
     if (fault.code !== 'conflict' || fault.field === undefined) throw error;
-    await disown(
+    await rejectCertificate(
       context,
       configuration,
       request,
@@ -75,14 +75,14 @@ export async function accept(
   }
 }
 
-/** Everything else in it is what was asked for, and held against the security level then. */
+/** Checks the signature algorithm against the security level, which was checked for everything else before the request. */
 function demandSignature({ security }: Configuration, { certificate }: CheckedCertificate): void {
   const algorithm = certificate.signatureAlgorithm;
   const shortcoming = algorithm && signatureShortcoming(security, algorithm);
   if (shortcoming) throw new Fault('conflict', shortcoming);
 }
 
-/** The CA's certificates are those that are known; they are asked for anew when the answer does not fit them. */
+/** Checks the certificate against the known CA certificates, and if it does not fit, against those that the upstream CA has now. */
 async function checkedBy(
   context: Dependencies,
   configuration: Configuration,
@@ -90,7 +90,7 @@ async function checkedBy(
   check: (above: readonly Certificate[], issuers: readonly Certificate[]) => CheckedCertificate,
 ): Promise<CheckedCertificate> {
   if (request.ca === null) {
-    // A CA of ours may be certified by any of those above the issuing one as well.
+    // Any CA above the issuing one may certify a CA of ours, too.
     const above = await upstreamChain(context, request.issuer);
     return check(above, above);
   }
@@ -105,7 +105,7 @@ async function checkedBy(
       const fault = toFault(failure);
       if (fault.code === 'unavailable') throw fault;
     });
-    // Of answers that come at the same time, here or at another instance, one brings the record up to date.
+    // One of several concurrent responses, here or at another instance, updates the record.
     const record = await context.store.get('issuingCa', request.ca);
     if (!record) throw new Fault('conflict', 'the issuing CA was deleted');
     return by(readCa(record, false));
@@ -157,7 +157,7 @@ async function record(
   } catch (error) {
     const fault = toFault(error);
     if (fault.code !== 'conflict' || fault.field !== 'serialNumber') throw error;
-    // The upstream answered the same request with the same certificate as at another time.
+    // The upstream CA may have returned the same certificate for the same request before.
     const { ca, device } = values;
     const known = await context.store.find('certificate', { ca, serialNumber });
     if (!known || !sameBytes(known.der, der) || known.device !== device || known.status !== 'good') {

@@ -1,6 +1,6 @@
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, type FaultCode, toFault } from '../fault.ts';
-import { recall } from '../issuance/prepare.ts';
+import { restorePrepared } from '../issuance/prepare.ts';
 import type { Issuer, IssuerAnswer, Order } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
@@ -18,26 +18,26 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** What a call takes that says nothing itself, and what is left on top of it before another try. Milliseconds. */
+/** The timeout of an issuer that names none, and the time after it until the request may be retried. Milliseconds. */
 const usualTimeout = 60_000;
 const margin = 5_000;
-/** Of the pause after a failure; it doubles. Longer ones the upstream may ask for. */
+/** The pause after a failure doubles with each failure. The upstream CA may demand longer pauses. */
 const shortestPause = 5_000;
 const longestPause = 600_000;
 const longestWait = 3_600_000;
 
-/** Until when whoever takes a request on now has an answer, or none will come. */
+/** Until when the caller that advances a request now is sure to have a response or to have failed. */
 export const heldUntil = (context: Pick<Ports, 'clock'>, issuer: Issuer | undefined): number =>
   context.clock.now() + (issuer?.timeout ?? usualTimeout) + margin;
 
-const unknownAnswer = 'the response of the upstream CA was lost, and the request cannot be repeated';
+const lostResponse = 'the response of the upstream CA was lost, and the request cannot be repeated';
 
 export const isOpen = ({ state }: UpstreamRequest): boolean =>
   state === 'asked' || state === 'pending' || state === 'received';
 
 /**
- * Takes a request on that is due: of all instances and calls that try at once, one. What it is like after that. Whatever the
- * upstream does is in the record, never thrown. Faults: unavailable of the store.
+ * Advances a request that is due, and returns its new record. Of all instances and calls that try at once, one succeeds. Failures of the
+ * upstream CA are recorded, never thrown. Faults: unavailable of the store.
  */
 export async function advance(
   context: Dependencies,
@@ -59,7 +59,7 @@ export async function advance(
   return step(context, configuration, { ...request, nextAt }, true);
 }
 
-/** The next step of a request that the caller holds; `again`: somebody else has held it before. As `advance` else. */
+/** Performs the next step of a request that the caller holds. `again`: another caller held it before. Otherwise like `advance`. */
 export async function step(
   context: Dependencies,
   configuration: Configuration,
@@ -70,15 +70,15 @@ export async function step(
     await ask(context, configuration, request, again);
   } catch (error) {
     const fault = toFault(error);
-    // Whoever ended it in between has said what becomes of it.
+    // Another caller has ended the request concurrently and recorded its result.
     if (fault.code === 'conflict') return reread(context, request);
     if (fault.code === 'internal') {
       context.log.error('an upstream request failed', error, { request: request.id });
     }
-    await setBack(context, request, fault);
+    await scheduleRetry(context, request, fault);
   }
   const after = await reread(context, request);
-  // What is recorded is confirmed at once.
+  // A certificate that is recorded is confirmed at once.
   return request.state !== 'received' && after.state === 'received'
     ? advance(context, configuration, after)
     : after;
@@ -98,9 +98,9 @@ async function ask(
 ): Promise<void> {
   const issuer = issuerNamed(context, request.issuer);
   if (request.state === 'received') return confirm(context, configuration, request, issuer);
-  // Asked once more, it might make a second certificate.
+  // An issuer that is not repeatable might issue a second certificate.
   const once = request.state === 'asked' && !issuer.repeatable;
-  if (once && again) return fail(context, configuration, request, new Fault('unavailable', unknownAnswer), 0);
+  if (once && again) return fail(context, configuration, request, new Fault('unavailable', lostResponse), 0);
   const order = orderOf(request);
   let answer: IssuerAnswer;
   try {
@@ -108,7 +108,7 @@ async function ask(
   } catch (error) {
     const fault = toFault(error);
     if (fault.code === 'internal') throw fault;
-    // An answer that cannot be read is not the fault of whoever asked.
+    // The requester is not to blame for a response that cannot be read.
     if (fault.code === 'malformed')
       return fail(
         context,
@@ -146,11 +146,11 @@ function call({ state, handle }: UpstreamRequest, issuer: Issuer, order: Order):
 
 function orderOf(record: UpstreamRequest): Order {
   const { createdAt, wanted, requestKind, request, operation, renews, message } = record;
-  // Proof of possession was demanded of it when it came; an RA's word for it was taken then, or not.
+  // The proof of possession was checked on arrival, including whether a registration authority may vouch for it.
   const verified =
     requestKind === 'pkcs10' ? verifyPkcs10(request) : verifyCertReqMsg(request, { raVerified: true });
   return {
-    prepared: recall(wanted, verified),
+    prepared: restorePrepared(wanted, verified),
     operation,
     createdAt,
     renews: renews ?? undefined,
@@ -169,11 +169,11 @@ async function confirm(
   const certificate = record?.der ?? (await certifiedCa(context, request))?.certificate;
   try {
     if (certificate)
-      await context.circuits.watch(request.issuer, () => tell(issuer, handle ?? '', certificate));
+      await context.circuits.watch(request.issuer, () => sendConfirmation(issuer, handle ?? '', certificate));
   } catch (error) {
     const fault = toFault(error);
     if (!refusals.has(fault.code)) throw fault;
-    // RFC 9810 §5.3.18: what is not confirmed its CA may revoke.
+    // RFC 9810 §5.3.18: the CA may revoke a certificate that is not confirmed.
     context.log.error('an upstream CA rejected a confirmation; its certificate is revoked', fault, {
       issuer: request.issuer,
       request: request.id,
@@ -184,26 +184,26 @@ async function confirm(
   await change(context, request, { state: 'issued', handle: null, attempts: 0, reason: null, code: null });
 }
 
-/** What is no answer, or cannot be read, says nothing of what the upstream made of it. */
+/** Faults by which an upstream CA rejects a confirmation. After any other Fault it is unknown what the CA decided. */
 const refusals: ReadonlySet<FaultCode> = new Set(['forbidden', 'badCsr', 'badAlgorithm', 'unsupported']);
 
-async function tell(issuer: Issuer, handle: string, certificate: Uint8Array): Promise<void> {
+async function sendConfirmation(issuer: Issuer, handle: string, certificate: Uint8Array): Promise<void> {
   if (!issuer.confirm) throw new Fault('unsupported', 'the upstream CA does not support confirmations');
   await issuer.confirm(handle, certificate, true);
 }
 
-/** Tried again later, and later each time. */
-async function setBack(
+/** Schedules a retry, later after each failure. */
+async function scheduleRetry(
   context: Pick<Ports, 'clock' | 'store'>,
   request: UpstreamRequest,
   fault: Fault,
 ): Promise<void> {
   const attempts = request.attempts + 1;
   const pause = Math.min(longestPause, shortestPause * 2 ** Math.min(attempts - 1, 10));
-  const wished = Math.min(longestWait, (fault.retryAfter ?? 0) * 1000);
+  const demanded = Math.min(longestWait, (fault.retryAfter ?? 0) * 1000);
   await change(context, request, {
     attempts,
-    nextAt: context.clock.now() + Math.max(pause, wished),
+    nextAt: context.clock.now() + Math.max(pause, demanded),
     reason: fault.code === 'internal' ? 'internal error' : fault.detail,
     code: fault.code,
   });
@@ -217,7 +217,7 @@ async function change(
   await store
     .commit([{ op: 'update', kind: 'upstreamRequest', id, where: { state, nextAt }, set }])
     .catch((error: unknown) => {
-      // Another one has taken it on.
+      // Another caller is advancing the request.
       if (toFault(error).code !== 'conflict') throw error;
     });
 }

@@ -32,7 +32,7 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** A CA of ours that an upstream is to certify. */
+/** A CA of ours that an upstream CA is to certify. */
 export interface UpstreamCertifiedCa {
   readonly uniqueName: string;
   /** One of `issuingCaType`. */
@@ -41,7 +41,7 @@ export interface UpstreamCertifiedCa {
   readonly subject: Name;
   readonly keyStore: NamedKeyStore;
   readonly key: { readonly type: KeyType } | { readonly id: string };
-  /** Milliseconds: the longest that is accepted. */
+  /** The longest validity period that is accepted. Milliseconds. */
   readonly lifetime: number;
   readonly pathLength?: number;
   /** The upstream's name in the configuration. */
@@ -51,8 +51,8 @@ export interface UpstreamCertifiedCa {
 const hour = 3_600_000;
 
 /**
- * The id of the CA, once the upstream has certified its key. Asked for again under the same name, what was asked before is gone on
- * with. Faults: unavailable while the upstream decides or is out of reach; those of its refusal; malformed with `field`.
+ * Returns the id of the CA once the upstream CA has certified its key. A repeated call with the same name continues the first request.
+ * Faults: unavailable while the upstream CA decides or is unreachable; those of its refusal; malformed with `field`.
  */
 export async function certifyCa(
   context: Dependencies,
@@ -97,7 +97,7 @@ async function begun(
   digest: string,
   actor: Actor,
 ): Promise<UpstreamRequest> {
-  // Before a key is made.
+  // These checks come before a key is made.
   issuerNamed(context, ca.issuer);
   context.circuits.demand(ca.issuer);
   const above = await upstreamChain(context, ca.issuer);
@@ -131,7 +131,7 @@ async function wantedOf(
   const request = verifyPkcs10(
     assembleCertificationRequest(info, algorithm, await keys.sign(key.id, algorithm, info)),
   );
-  // Which of those above will certify it is theirs to say: the root bounds them all.
+  // Any CA above may certify the key; the root's validity period limits all of them.
   const root = above.at(-1)!;
   const rootKey = readPublicKey(root.spki);
   const second = Math.floor(context.clock.now() / 1000) * 1000;

@@ -13,14 +13,14 @@ import type { WithCircuits } from './circuits.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'>, WithCircuits, WithConfiguration {}
 
-/** The upstream of this name. Faults: unavailable when the configuration no longer has it. */
+/** Returns the upstream CA with this name. Faults: unavailable when it is no longer configured. */
 export function issuerNamed({ issuers }: Pick<Ports, 'issuers'>, name: string): Issuer {
   const issuer = issuers.get(name);
   if (!issuer) throw new Fault('unavailable', `no issuer named "${name}" is configured`);
   return issuer;
 }
 
-/** What an upstream says its CA certificates are, the issuing one first. Faults: those of the issuer; malformed. */
+/** Asks an upstream CA for its CA certificates, the issuing one first. Faults: those of the issuer; malformed. */
 export async function upstreamChain(context: Dependencies, name: string): Promise<readonly Certificate[]> {
   const issuer = issuerNamed(context, name);
   const chain = (await context.circuits.watch(name, () => issuer.chain())).map(readCertificate);
@@ -43,8 +43,8 @@ export async function upstreamChain(context: Dependencies, name: string): Promis
 }
 
 /**
- * Brings the record of a CA up to date with what its upstream says now. A CA that got another name is another CA: it is told of,
- * and left to the operator. Faults: those of `upstreamChain`; conflict, also when somebody else does the same.
+ * Updates the record of a CA with the present certificates of its upstream CA. A CA with another name is another CA, which only the
+ * operator can adopt. Faults: those of `upstreamChain`; conflict for another name or a concurrent update.
  */
 export async function refreshChain(context: Dependencies, { record, certificate }: LoadedCa): Promise<void> {
   const chain = await upstreamChain(context, record.issuer ?? '');

@@ -16,20 +16,20 @@ import { oid } from '../x509/oids.ts';
 import { validatePath } from '../x509/path.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
 
-/** What clocks may differ by. Milliseconds. */
+/** The tolerated difference between clocks. Milliseconds. */
 const clockSkew = 300_000;
-/** By this much a year may be longer than the one that was counted on, and a certificate be dated back. */
+/** The tolerated excess of a validity period, for leap days and backdated certificates. Milliseconds. */
 const slack = 25 * 3_600_000;
 
-/** A certificate that is what was wanted, and those above it, its issuer first. */
+/** A certificate that passed the checks, and the CA certificates above it, its issuer first. */
 export interface CheckedCertificate {
   readonly certificate: Certificate;
   readonly chain: readonly Certificate[];
 }
 
 /**
- * Holds what an upstream answered (DER) against what was wanted of it. `above`: its CA certificates, the issuing one first;
- * `issuers`: those of them that may have issued it. Faults: malformed, with what is wrong.
+ * Checks the certificate of an upstream CA (DER) against the request. `above`: the CA certificates, the issuing one first; `issuers`:
+ * the ones among them that may issue it. Faults: malformed.
  */
 export function checkCertificate(
   wanted: CertificateTemplate,
@@ -54,7 +54,7 @@ export function checkCertificate(
 
 const wrong = (what: string): Fault => new Fault('malformed', `the certificate from the upstream CA ${what}`);
 
-/** Names and key are to be those that were asked for; what the certificate may be used for no more than that. */
+/** Names and key must be the requested ones; the usages must not exceed the requested ones. */
 function demandWanted(wanted: CertificateTemplate, certificate: Certificate): void {
   const facts = factsOf(certificate);
   if (!isProperSerial(certificate)) throw wrong('has a serial number that is not positive, or is too long');
@@ -67,7 +67,7 @@ function demandWanted(wanted: CertificateTemplate, certificate: Certificate): vo
   const wantsCa = basicConstraintsOf(wanted)?.ca === true;
   if (isCa !== wantsCa) throw wrong(isCa ? 'is a CA certificate' : 'is not a CA certificate');
   const usages = keyUsageOf(wanted);
-  // Without the extension a key may be used for everything.
+  // A certificate without the extension allows every use of the key.
   if (usages && !facts.keyUsage?.every((usage) => usages.includes(usage)))
     throw wrong('allows more key usages than requested (keyUsage)');
   if (wantsCa && usages && !usages.every((usage) => facts.keyUsage?.includes(usage)))
@@ -80,11 +80,11 @@ function demandWanted(wanted: CertificateTemplate, certificate: Certificate): vo
 
 const longestSerial = 20;
 
-/** RFC 5280 §4.1.2.2: the inventory knows certificates by it. */
+/** RFC 5280 §4.1.2.2. The inventory identifies certificates by their serial numbers. */
 const isProperSerial = ({ serial, serialNumber }: Certificate): boolean =>
   serial.length <= longestSerial && serial[0]! < 0x80 && serialNumber !== '00';
 
-/** As long as the profile says, from whenever the upstream decided. */
+/** The validity period may start whenever the upstream CA decided, but must not be longer than the profile allows. */
 function demandValidity(
   wanted: CertificateTemplate,
   { notBefore, notAfter }: Certificate,

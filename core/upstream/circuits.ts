@@ -1,9 +1,9 @@
 import { Fault } from '../fault.ts';
 import type { Clock, Health } from '../ports/platform.ts';
 
-/** Failures in a row after which an upstream is left alone for a while. */
+/** Consecutive failures after which the circuit to an upstream CA opens. */
 const threshold = 3;
-/** Milliseconds; doubles with every failure after that. */
+/** How long a circuit stays open, in milliseconds; doubles with every further failure. */
 const shortest = 10_000;
 const longest = 300_000;
 
@@ -13,7 +13,7 @@ interface Circuit {
   reason: string;
 }
 
-/** Which upstreams answer, as this process has found out: one that does not is not asked on every device's behalf. */
+/** Circuit breakers of this process: an upstream CA that fails is not called again for every device's request. */
 export class Circuits {
   readonly #clock: Clock;
   readonly #circuits = new Map<string, Circuit>();
@@ -22,7 +22,7 @@ export class Circuits {
     this.#clock = clock;
   }
 
-  /** Faults: unavailable while the upstream is left alone. */
+  /** Faults: unavailable while the circuit is open. */
   demand(issuer: string): void {
     const circuit = this.#circuits.get(issuer);
     if (!circuit || !this.isOpen(issuer)) return;
@@ -32,11 +32,11 @@ export class Circuits {
 
   isOpen(issuer: string): boolean {
     const left = (this.#circuits.get(issuer)?.openUntil ?? 0) - this.#clock.now();
-    // Longer than ever is since the clock was put back.
+    // A longer period can only come from a clock that was set back.
     return left > 0 && left <= longest;
   }
 
-  /** What is found out by a call. Whoever answers, be it with a refusal, is in reach. */
+  /** Runs a call and records whether it fails. An upstream CA that responds, even with a refusal, is reachable. */
   async watch<T>(issuer: string, call: () => Promise<T>): Promise<T> {
     try {
       const result = await call();
@@ -55,7 +55,7 @@ export class Circuits {
     this.#circuits.set(issuer, { failures, openUntil: this.#clock.now() + pause, reason });
   }
 
-  /** Not well from the failure that opens it to the next success. */
+  /** Not ok from the failure that opens the circuit to the next success. */
   health(issuer: string): Health {
     const circuit = this.#circuits.get(issuer);
     if (!circuit || circuit.failures < threshold) return { ok: true };
@@ -63,7 +63,7 @@ export class Circuits {
   }
 }
 
-/** Knows which upstream CAs fail at the moment. */
+/** Gives access to the circuit breakers of upstream CAs. */
 export interface WithCircuits {
   readonly circuits: Circuits;
 }

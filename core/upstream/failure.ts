@@ -18,13 +18,13 @@ interface Dependencies
     WithCircuits,
     WithConfiguration {}
 
-/** For so long the same request gets the same refusal, before the upstream hears of it again. Milliseconds. */
+/** How long a repeated request gets the same refusal without another call to the upstream CA. Milliseconds. */
 const refusalHolds = 300_000;
 export const wrongHolds = 3_600_000;
-/** For so long what ended is shown to administrators. */
+/** How long administrators see a finished request. Milliseconds. */
 const shown = 7 * 24 * 3_600_000;
 
-/** The upstream said no. */
+/** Ends a request that the upstream CA refused. */
 export const refuse = (
   context: Dependencies,
   configuration: Configuration,
@@ -32,7 +32,7 @@ export const refuse = (
   fault: Fault,
 ): Promise<void> => fail(context, configuration, request, fault, refusalHolds);
 
-/** Ends a request without a certificate; `holds`: for how long whoever asks the same again is told the same. */
+/** Ends a request without a certificate. `holds`: how long repeated requests get the same Fault. */
 export async function fail(
   context: Dependencies,
   configuration: Configuration,
@@ -105,8 +105,8 @@ function failureWrites(
 }
 
 /**
- * Ends a request whose certificate has been recorded and handed to nobody yet, because its upstream does not hold it good: it is revoked
- * here, and there where that can be; a CA that it was for signs nothing any more.
+ * Ends a request whose certificate was recorded but not handed out, because the upstream CA did not take its confirmation. The
+ * certificate is revoked here and, if possible, at the upstream CA; a CA that it was issued for is deactivated.
  */
 export async function withdraw(
   context: Dependencies,
@@ -131,15 +131,15 @@ export async function withdraw(
   await revokeUpstreamIfPossible(context, configuration, actor, [record], reason);
 }
 
-/** The CA of ours that came of a request. */
+/** Finds the CA of ours that a request created. */
 export const certifiedCa = async (
   { store }: Pick<Ports, 'store'>,
   { purpose }: UpstreamRequest,
 ): Promise<IssuingCa | undefined> =>
   purpose?.kind === 'ca' ? store.find('issuingCa', { uniqueName: purpose.uniqueName }) : undefined;
 
-/** What came back is not what was asked for: nobody sees it, and the upstream hears so where it can. */
-export async function disown(
+/** Rejects a certificate that is not the requested one: it is not handed out, and the upstream CA is notified if possible. */
+export async function rejectCertificate(
   context: Dependencies,
   configuration: Configuration,
   request: UpstreamRequest,
@@ -147,17 +147,17 @@ export async function disown(
   { certificate, confirm }: { readonly certificate: Uint8Array; readonly confirm?: string },
   fault: Fault,
 ): Promise<void> {
-  const told = confirm !== undefined && issuer.confirm;
-  if (told) await tell(context, request, () => issuer.confirm!(confirm, certificate, false));
+  const canReject = confirm !== undefined && issuer.confirm;
+  if (canReject) await notifyIssuer(context, request, () => issuer.confirm!(confirm, certificate, false));
   else if (issuer.revoke)
-    await tell(context, request, async () => {
+    await notifyIssuer(context, request, async () => {
       if (!(await isHeld(context, configuration, request, certificate)))
         await issuer.revoke!(certificate, 'superseded');
     });
   await fail(context, configuration, request, fault, wrongHolds, certificate);
 }
 
-/** Revocations go by the number (RFC 5280 §5.3): what a device holds under the same one would go with it. */
+/** Whether a device holds a certificate with the same serial number, which a revocation would also revoke (RFC 5280 §5.3). */
 async function isHeld(
   { store, log }: Dependencies,
   { cas }: Configuration,
@@ -182,7 +182,7 @@ async function isHeld(
   return false;
 }
 
-async function tell(
+async function notifyIssuer(
   context: Pick<Ports, 'log'>,
   { issuer, id }: UpstreamRequest,
   how: () => Promise<void>,

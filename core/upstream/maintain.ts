@@ -17,48 +17,48 @@ interface Dependencies
     WithSettings {}
 
 const page = 200;
-/** Requests that one run takes on at once, and upstreams' chains are looked at. */
+/** How many requests or upstream CAs one run handles in parallel. */
 const atOnce = 8;
 /** Milliseconds. */
 const chainHolds = 3_600_000;
-/** After that much of one run the rest is left to the next. */
+/** The longest run in milliseconds; the next run continues. */
 const longestRun = 20_000;
 
 const open = ['asked', 'pending', 'received'] as const satisfies readonly UpstreamRequestState[];
 const ended = ['issued', 'failed'] as const satisfies readonly UpstreamRequestState[];
 
-/** What is to be done about upstream CAs now and then. To be called by one instance at a time; a second one does no harm. */
+/** Periodic maintenance of upstream CAs. One instance at a time should run it; a second one does no harm. */
 export class UpstreamMaintenance {
   readonly #context: Dependencies;
-  readonly #lookedAt = new Map<string, number>();
+  readonly #checkedAt = new Map<string, number>();
 
   constructor(context: Dependencies) {
     this.#context = context;
   }
 
-  async tend(): Promise<void> {
-    await this.#tendIssuers();
-    // Looked up again: the CA certificates may just have changed.
+  async run(): Promise<void> {
+    await this.#maintainIssuers();
+    // The CA certificates may just have changed, so the configuration is read after that.
     const configuration = await this.#context.configuration.current();
-    await this.#goOn(configuration);
-    await this.#giveUp(configuration);
-    await this.#forget();
+    await this.#advanceDue(configuration);
+    await this.#endOverdue(configuration);
+    await this.#deleteOld();
   }
 
-  /** Renews what upstreams know us by, and finds out when they change their CA certificates, or answer again. */
-  async #tendIssuers(): Promise<void> {
+  /** Renews our credentials at upstream CAs, and checks whether their CA certificates changed and whether they respond again. */
+  async #maintainIssuers(): Promise<void> {
     const { issuers, circuits, clock, configuration } = this.#context;
     await inParallel([...issuers], async ([name, issuer]) => {
       if (circuits.isOpen(name)) return;
       await this.#logged(name, () => issuer.maintain?.() ?? Promise.resolve());
-      const fresh = clock.now() < (this.#lookedAt.get(name) ?? Number.NEGATIVE_INFINITY) + chainHolds;
+      const fresh = clock.now() < (this.#checkedAt.get(name) ?? Number.NEGATIVE_INFINITY) + chainHolds;
       if (fresh && circuits.health(name).ok) return;
       await this.#logged(name, async () => {
         const { cas } = await configuration.current();
         const own = cas.filter(({ record }) => record.key === null && record.issuer === name);
         if (own.length === 0) await upstreamChain(this.#context, name);
         for (const ca of own) await refreshChain(this.#context, ca);
-        this.#lookedAt.set(name, clock.now());
+        this.#checkedAt.set(name, clock.now());
       });
     });
   }
@@ -69,7 +69,7 @@ export class UpstreamMaintenance {
     });
   }
 
-  async #goOn(configuration: Configuration): Promise<void> {
+  async #advanceDue(configuration: Configuration): Promise<void> {
     const { circuits, clock } = this.#context;
     const due = await this.#list(open, 'nextAt', clock.now() + 1);
     const reachable = due.filter(({ issuer }) => !circuits.isOpen(issuer));
@@ -79,17 +79,20 @@ export class UpstreamMaintenance {
     });
   }
 
-  /** What the upstream CA did not decide in time. */
-  async #giveUp(configuration: Configuration): Promise<void> {
+  /** Ends requests that the upstream CA did not decide in time. */
+  async #endOverdue(configuration: Configuration): Promise<void> {
     const { clock, log } = this.#context;
     for (const request of await this.#list(open, 'expiresAt', clock.now())) {
-      await giveUp(this.#context, configuration, { ...request, actor: systemActor }).catch((error: unknown) =>
-        log.error('an upstream request could not be given up', toFault(error), { request: request.id }),
+      await endOverdue(this.#context, configuration, { ...request, actor: systemActor }).catch(
+        (error: unknown) =>
+          log.error('an overdue upstream request could not be ended', toFault(error), {
+            request: request.id,
+          }),
       );
     }
   }
 
-  async #forget(): Promise<void> {
+  async #deleteOld(): Promise<void> {
     const { store, clock } = this.#context;
     const past = await this.#list(ended, 'expiresAt', clock.now());
     if (past.length === 0) return;
@@ -110,7 +113,7 @@ export class UpstreamMaintenance {
   }
 }
 
-function giveUp(
+function endOverdue(
   context: Dependencies,
   configuration: Configuration,
   request: UpstreamRequest,

@@ -17,17 +17,17 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** For so long an upstream is given to decide. Milliseconds. */
+/** How long an upstream CA may take to decide. Milliseconds. */
 const patience = 30 * 24 * 3_600_000;
-/** Seconds to come back in while the upstream is being asked, and at the most. */
+/** Retry-After in seconds while a call to the upstream CA is under way, and the longest one. */
 const soon = 5;
 const latest = 3600;
 
 type NewRequest = Omit<UpstreamRequest, 'id'>;
 
 /**
- * The request with this digest as it stands, after it has been taken on as far as it goes now: the one that was made before, or a
- * new one as `wanted` says. Faults: those of `wanted`; unavailable while the upstream is out of reach.
+ * Returns the request with this digest after advancing it as far as possible: an earlier one, or a new one that `wanted` returns.
+ * Faults: those of `wanted`; unavailable while the upstream CA is unreachable.
  */
 export const ask = (
   context: Dependencies,
@@ -35,7 +35,7 @@ export const ask = (
   digest: string | undefined,
   wanted: () => NewRequest | Promise<NewRequest>,
 ): Promise<UpstreamRequest> =>
-  // Somebody who asks the same may come in between.
+  // The same request may be made concurrently.
   retried(async () => {
     const known = await joinable(context, digest);
     if (known) return advance(context, configuration, known);
@@ -45,7 +45,7 @@ export const ask = (
     return step(context, configuration, { id: id!, ...values });
   });
 
-/** What was asked before and is not over: not forgotten, nor is its certificate revoked. */
+/** Finds an earlier request with this digest that is not over, and whose certificate, if any, is not revoked. */
 export async function joinable(
   { store, clock }: Pick<Ports, 'clock' | 'store'>,
   digest: string | undefined,
@@ -69,7 +69,7 @@ export async function joinable(
   return undefined;
 }
 
-/** What is answered while there is no certificate. Faults: why there will be none; unavailable. */
+/** Returns the deferral while there is no certificate. Faults: the reason why there will be none; unavailable. */
 export function deferral(
   { clock }: Pick<Ports, 'clock'>,
   { id, state, attempts, reason, code, nextAt }: UpstreamRequest,
@@ -83,7 +83,7 @@ export function deferral(
   return { kind: 'pending', id, retryAfter: state === 'asked' ? soon : seconds, upstream: true };
 }
 
-/** For whom, by what rules and under which digest something is asked of an upstream. */
+/** For whom, by which rules and under which digest a certificate is requested from an upstream CA. */
 type About = Pick<
   UpstreamRequest,
   | 'issuer'
@@ -103,7 +103,7 @@ type About = Pick<
   readonly purpose?: UpstreamRequest['purpose'] | undefined;
 };
 
-/** A request as it is before the upstream has heard of it, held by whoever makes it. */
+/** The record of a request before it is sent, held by the caller that creates it. */
 export function newRequest(
   context: Pick<Ports, 'clock' | 'issuers'>,
   { digest, renews, message, purpose = null, ...about }: About,

@@ -32,12 +32,12 @@ export interface UpstreamIssuanceRequest extends IssuanceRequest {
   readonly renews: Uint8Array | undefined;
   /** See `Order.message`. */
   readonly message?: Uint8Array | undefined;
-  /** `requestDigest` of what is asked: the same asked again joins. Undefined: it is never the same. */
+  /** `requestDigest` of the request: a repeated request joins the first one. Undefined: requests are never joined. */
   readonly digest: string | undefined;
   readonly purpose?: UpstreamPurpose | undefined;
 }
 
-/** A certificate that has been handed out is so again for the same request: its answer may have been lost. */
+/** How long a certificate is handed out again for the same request, because the response may have been lost. Milliseconds. */
 const handedOutFor = 3_600_000;
 
 /**

@@ -13,9 +13,8 @@ interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'log' | 'store'
 type Revoked = Pick<StoredCertificate, 'id' | 'ca' | 'der'>;
 
 /**
- * Has the upstream revoke what it has issued, put it on hold or release it, before that is recorded here: its CRL is the one that
- * counts. Nothing to do for what a CA of ours has issued. Faults: unsupported where the upstream cannot be told, unavailable,
- * forbidden.
+ * Revokes, holds or releases a certificate at the upstream CA that issued it, before that is recorded here, because relying parties use
+ * the CRL of the upstream CA. Does nothing for a certificate of a CA of ours. Faults: unsupported, unavailable, forbidden.
  */
 export async function revokeUpstream(
   context: Dependencies,
@@ -42,8 +41,8 @@ export async function revokeUpstream(
 }
 
 /**
- * The same for what nobody can be asked about: the certificate counts for nothing here from now on, and where its CA could not be
- * told, the audit trail says so.
+ * Like `revokeUpstream`, for certificates that are already revoked here. A failure is recorded in the audit trail, because nobody could
+ * be asked to retry.
  */
 export async function revokeUpstreamIfPossible(
   context: Dependencies,
