@@ -52,6 +52,9 @@ export interface Expiry {
 
 export interface Failures {
   readonly since: number;
+  /** Events of every kind together. */
+  readonly total: number;
+  /** The most frequent kinds. */
   readonly events: readonly { readonly action: string; readonly outcome: string; readonly count: number }[];
   /** There were more events than are looked at: the newest. */
   readonly isCapped: boolean;
@@ -175,12 +178,11 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
       outcome: String(outcome),
       count,
     }));
+    const unsuccessful = events.filter(({ outcome }) => outcome !== 'success');
     return {
       since,
-      events: events
-        .filter(({ outcome }) => outcome !== 'success')
-        .sort((a, b) => b.count - a.count)
-        .slice(0, mostNamed),
+      total: total(unsuccessful),
+      events: unsuccessful.sort((a, b) => b.count - a.count).slice(0, mostNamed),
       isCapped: after > 0 && total(events) >= mostEvents,
     };
   }

@@ -11,6 +11,17 @@ export const equalText = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   conditions: (text) => [{ field, is: 'equal', value: text.trim() }],
 });
 
+/** One of some values, or several of them with commas between. */
+export const oneOfTexts = <K extends Kind>(field: FieldName<K>, values: readonly string[]): Filter<K> => ({
+  schema: Type.String({
+    description: `${values.join(', ')}; or several of these, separated by commas`,
+  }),
+  conditions: (text) => {
+    const wanted = text.split(',').map((one) => one.trim());
+    return wanted.every((one) => values.includes(one)) ? [{ field, is: 'oneOf', value: wanted }] : undefined;
+  },
+});
+
 export const equalInteger = <K extends Kind>(
   field: FieldName<K>,
   schema: TSchema = Type.Integer(),

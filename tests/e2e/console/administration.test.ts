@@ -9,6 +9,7 @@ let page: Page;
 let device: DeviceSecrets;
 const { fact, factIs, press, choose } = hands(() => page);
 const joPassword = 'the password of jo';
+const moPassword = 'the password of mo';
 
 beforeAll(async () => {
   if (!hasBrowser) return;
@@ -21,6 +22,7 @@ beforeAll(async () => {
   });
   const [operator] = (await site.api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
   await site.user('jo', joPassword, operator!.id);
+  await site.user('mo', moPassword, operator!.id);
   device = await site.server.register('gate-1');
   shell(site.server.directory, device.commands.key!);
   page = await site.tab();
@@ -57,18 +59,22 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
   test('is seen at a glance, with all that would be issued and why', async () => {
     expect(ask()).toEqual({ status: 202, subject: '' });
     await site.signIn(page, '/');
-    expect(await said('.navigation .mark')).toContain('1 request is waiting');
-    await page.click('.figures a[href="/approvals"]');
+    expect(await said('.navigation .mark')).toContain('1 pending approval');
+    await page.click('.tiles a[href="/approvals"]');
     await page.until(`${settled} && document.querySelector('table.list tbody a')`);
     await page.click('table.list tbody a');
     expect(await said('main h1')).toBe('CN=gate-1');
-    expect(await fact('Asked for by')).toContain('gate-1');
+    expect(await fact('Requester')).toContain('gate-1');
     const differences = await said('.card.wide table');
     expect(differences).toContain('digitalSignature');
     expect(differences).toContain('fixed by the profile');
   }, 30_000);
 
   test('is approved by one of them with a comment, who then has said enough', async () => {
+    // Not by `admin`, who has registered the device.
+    expect(await said('main .notice')).toContain('Another account has to approve');
+    await signOut();
+    await site.signIn(page, '/approvals/1', 'mo', moPassword);
     await listen();
     await press('Approve');
     await page.type('dialog [name=comment]', '<b>seen</b> on site');
@@ -80,7 +86,7 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
     const [body] = await page.evaluate<string[]>('sent');
     expect(JSON.parse(body!)).toEqual({ comment: '<b>seen</b> on site', request_hash, outcome_hash });
     expect(await said('.remark')).toBe('<b>seen</b> on site');
-    expect(await said('main .notice')).toContain('You have decided already');
+    expect(await said('main .notice')).toContain('You have already decided');
     expect(await page.evaluate("document.querySelector('main .heading button.main')")).toBeNull();
     expect(ask().status).toBe(202);
   }, 30_000);
@@ -91,11 +97,11 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
     await press('Approve');
     await page.until("document.querySelector('dialog')");
     await press('Approve');
-    await factIs('State', 'Granted\n\nThe requester gets it when they ask again.');
+    await factIs('State', 'Granted\n\nThe requester receives the certificate at the next request.');
     await page.until("document.querySelector('.navigation .mark') === null");
     expect(ask()).toEqual({ status: 200, subject: expect.stringMatching(/^subject=\s*CN\s*=\s*gate-1$/) });
     await site.show(page, '/approvals');
-    expect(await said('.empty')).toContain('Nothing is waiting');
+    expect(await said('.empty')).toContain('No pending approvals');
     await site.show(page, '/approvals?tab=history&state=issued');
     expect(await said('table.list tbody')).toContain('2 of 2');
   }, 30_000);
@@ -132,8 +138,8 @@ test.skipIf(!hasBrowser)(
     expect(await said('table.list tbody')).toContain(subject);
     await page.click('table.list tbody a');
     expect(await said('main h1')).toBe(subject);
-    expect(await fact('Held back by the policy')).toBe(markup);
-    expect(await said('main .notice')).toContain('Somebody else has to decide');
+    expect(await fact('Approval policy')).toBe(markup);
+    expect(await said('main .notice')).toContain('Another approver has to decide');
     expect(
       await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
     ).toBeNull();
@@ -310,8 +316,8 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
   test('finds what happened by what stands in the URL, and says in words whether the trail is intact', async () => {
     await site.show(page, '/audit?action=approval.grant&actor=jo');
     expect(await page.until("document.querySelectorAll('table.list tbody tr').length")).toBe(1);
-    expect(await said('table.list tbody')).toContain('approval:1');
-    await press('Verify the chain');
+    expect(await said('table.list tbody')).toContain('CN=gate-1');
+    await press('Verify');
     expect(await said('.card .notice.good')).toContain('The audit log is intact');
   }, 30_000);
 

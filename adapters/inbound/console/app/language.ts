@@ -15,10 +15,11 @@ export type Message = string | { readonly one: string; readonly other: string };
 type Values = Readonly<Record<string, string | number>>;
 type Translation<E> = { readonly [K in keyof E]: E[K] extends string ? string : Message };
 
-/** A catalogue whose keys come from elsewhere: undefined for one that it has not. */
+/** A catalogue whose keys come from elsewhere: undefined for one that it has not. `keys`: those that it has. */
 export function meanings<const E extends Readonly<Record<string, string>>>(en: E, de: Translation<E>) {
   const say = messages(en, de);
-  return (key: string): string | undefined => (Object.hasOwn(en, key) ? say(key) : undefined);
+  const meaning = (key: string): string | undefined => (Object.hasOwn(en, key) ? say(key) : undefined);
+  return Object.assign(meaning, { keys: Object.keys(en) });
 }
 
 /**
@@ -68,9 +69,16 @@ export const dateTime = (at: Date): string =>
 export const date = (at: Date): string =>
   new Intl.DateTimeFormat(language.value, { dateStyle: 'long' }).format(at);
 
-/** A day of a chart, which counts in UTC. */
+/** A day of a chart: `24 Nov`. */
 export const shortDay = (at: Date): string =>
-  new Intl.DateTimeFormat(language.value, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(at);
+  new Intl.DateTimeFormat(language.value, { day: 'numeric', month: 'short' }).format(at);
+
+/** The day of a moment in the reader's time zone, as inputs and queries write it: `2026-11-24`. */
+export const isoDay = (at: Date): string =>
+  [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((one) => String(one).padStart(2, '0')).join('-');
+
+/** The reader's time zone: `Europe/Berlin`. */
+export const timeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 365 * 86_400],

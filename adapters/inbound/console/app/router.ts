@@ -60,8 +60,10 @@ document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest('a') : null;
-  if (!link?.href || link.target !== '' || link.hasAttribute('download')) return;
-  const to = new URL(link.href);
+  // Attributes, not properties: those of a link in a drawing (SVG) are objects.
+  const href = link?.getAttribute('href');
+  if (!link || !href || link.hasAttribute('target') || link.hasAttribute('download')) return;
+  const to = new URL(href, location.href);
   if (to.origin !== location.origin || to.pathname.startsWith('/api/')) return;
   if (to.pathname === location.pathname && to.search === location.search && to.hash !== '') return;
   event.preventDefault();

@@ -3,7 +3,7 @@ import type { NamedEvent } from '#core/administration/audit-names.ts';
 import type { ChainedEvent } from '#core/records/audit-event.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
-import { contains, equalText, from, until } from '../filters.ts';
+import { contains, equalText, from, oneOfTexts, until } from '../filters.ts';
 import { idField } from './common.ts';
 
 const shown = { readOnly: true } as const;
@@ -64,7 +64,7 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
           ? [{ field: 'object', is: 'startsWith', value: `${text.trim()}:` }]
           : undefined,
     },
-    outcome: equalText('outcome'),
+    outcome: oneOfTexts('outcome', ['success', 'refused', 'failed']),
     actor: contains('actor', 'the kind, the name or the address of who did it', JSON.stringify),
     from: from('at'),
     to: until('at'),

@@ -128,6 +128,7 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
     schema: Type.Object(
       {
         since: dateTime('then or later'),
+        total: Type.Integer({ description: 'events that were rejected or failed, of every kind' }),
         events: Type.Array(
           Type.Object({ action: Type.String(), outcome: Type.String(), count: Type.Integer() }, closed),
         ),
@@ -137,12 +138,13 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
     ),
     example: {
       since: '2026-03-01T08:15:30.000',
+      total: 4,
       events: [{ action: 'certificate.issue', outcome: 'refused', count: 4 }],
       is_capped: false,
     },
     async read(principal) {
-      const { since, events, isCapped } = await overview.failures(principal);
-      return { since: timestamp(since), events, is_capped: isCapped };
+      const { since, total, events, isCapped } = await overview.failures(principal);
+      return { since: timestamp(since), total, events, is_capped: isCapped };
     },
   }),
   figure({

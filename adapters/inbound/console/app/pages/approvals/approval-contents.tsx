@@ -1,52 +1,54 @@
 import type { ComponentChildren } from 'preact';
 import { messages } from '../../language.ts';
+import { Extension } from '../../parts/certificates/extension.tsx';
 import { extensionMeaning } from '../../parts/certificates/extension-words.ts';
 import { named, nameOf } from '../../parts/certificates/oid-names.ts';
-import { Badge, Card, Facts } from '../../parts/display/facts.tsx';
+import { Card, Facts } from '../../parts/display/facts.tsx';
 import { Code, Text } from '../../parts/display/text.tsx';
 import { When } from '../../parts/display/when.tsx';
-import { m as a } from './approvals.tsx';
+import type { Said } from '../../records.ts';
+import { m as a } from './approval-list.tsx';
 
 const m = messages(
   {
-    because: 'Why',
-    critical: 'critical',
-    differences: 'Where the certificate would differ from the request',
-    differencesLead: 'What the profile adds, changes and leaves out.',
-    differencesNone: 'It would say exactly what was asked for.',
+    because: 'Reason',
+    differences: 'Differences between request and certificate',
+    differencesLead: 'What the profile adds, changes and removes.',
+    differencesNone: 'The certificate will have exactly the requested contents.',
     extensionsNone: 'No extensions',
     field: 'Field',
     fingerprint: 'SHA-256 of the key',
-    full: 'What would be issued, in full',
+    full: 'Certificate to be issued',
     issuer: 'Issuer',
     key: 'Key',
-    keyNone: 'It is yet to be made here.',
+    keyNone: 'Postern generates the key once the request is approved.',
     names: 'Alternative names',
     notAfter: 'Valid until',
     notBefore: 'Valid from',
     nothing: 'nothing',
-    outcome: 'Would be issued',
-    requested: 'Asked for',
+    outcome: 'Certificate',
+    requested: 'Requested',
+    requestedFull: 'Requested certificate',
   },
   {
-    because: 'Warum',
-    critical: 'kritisch',
-    differences: 'Worin das Zertifikat vom Antrag abwiche',
+    because: 'Grund',
+    differences: 'Unterschiede zwischen Antrag und Zertifikat',
     differencesLead: 'Was das Profil hinzufügt, ändert und weglässt.',
-    differencesNone: 'Es stünde genau das darin, worum gebeten wurde.',
+    differencesNone: 'Das Zertifikat erhält genau den beantragten Inhalt.',
     extensionsNone: 'Keine Erweiterungen',
     field: 'Feld',
     fingerprint: 'SHA-256 des Schlüssels',
-    full: 'Was ausgestellt würde, vollständig',
+    full: 'Auszustellendes Zertifikat',
     issuer: 'Aussteller',
     key: 'Schlüssel',
-    keyNone: 'Er wird erst hier erzeugt.',
+    keyNone: 'Postern erzeugt den Schlüssel nach der Genehmigung.',
     names: 'Alternative Namen',
     notAfter: 'Gültig bis',
     notBefore: 'Gültig ab',
     nothing: 'nichts',
-    outcome: 'Würde ausgestellt',
-    requested: 'Angefragt',
+    outcome: 'Zertifikat',
+    requested: 'Beantragt',
+    requestedFull: 'Beantragtes Zertifikat',
   },
 );
 
@@ -59,6 +61,7 @@ interface Portrait {
     readonly oid: string;
     readonly critical: boolean;
     readonly value: string;
+    readonly values: readonly Said[];
   }[];
 }
 
@@ -157,13 +160,11 @@ const portraitRows = (of: Portrait) =>
   ] as const;
 
 const extensionRows = (of: Portrait) =>
-  of.extensions.map(({ oid, critical, value }) => {
+  of.extensions.map(({ oid, critical, value, values }) => {
     const name = nameOf(oid);
     return [
-      <span key="n">
-        <Text of={name ?? oid} /> {critical && <Badge look="calm">{m('critical')}</Badge>}
-      </span>,
-      <Code key="v" of={named(value)} />,
+      <Text key="n" of={name ?? oid} />,
+      <Extension key="v" of={{ critical, values, value }} />,
       extensionMeaning(name ?? null, critical),
     ] as const;
   });
@@ -172,7 +173,7 @@ const extensionRows = (of: Portrait) =>
 export function Portraits({ of: { requested, outcome } }: { readonly of: Content }) {
   return (
     <>
-      <Card title={m('requested')}>
+      <Card title={m('requestedFull')}>
         <Facts rows={portraitRows(requested)} />
         <Extensions of={requested} />
       </Card>

@@ -9,8 +9,8 @@ import { ListPage } from '../../parts/lists/list-page.tsx';
 import type { Page } from '../../router.ts';
 import { may } from '../../session.ts';
 import { words } from '../../words.ts';
+import { m as a, protocolName } from './approval-list.tsx';
 import { EditPolicy, m as f, type Policy, policiesPath } from './approval-policy-form.tsx';
-import { m as a, protocolName } from './approvals.tsx';
 
 const m = messages(
   {

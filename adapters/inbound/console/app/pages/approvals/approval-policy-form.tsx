@@ -3,7 +3,14 @@ import { EditDialog, type Editing } from '../../parts/dialogs/edit-dialog.tsx';
 import { useChoices } from '../../parts/display/reference.tsx';
 import type { Values } from '../../parts/forms/input.tsx';
 import { words } from '../../words.ts';
-import { m as a, type Operation, operations, type Protocol, protocolName, protocols } from './approvals.tsx';
+import {
+  m as a,
+  type Operation,
+  operations,
+  type Protocol,
+  protocolName,
+  protocols,
+} from './approval-list.tsx';
 
 export const m = messages(
   {

@@ -11,37 +11,37 @@ import type { Page } from '../../router.ts';
 import { may } from '../../session.ts';
 import { words } from '../../words.ts';
 import { Differences, Portraits } from './approval-contents.tsx';
+import { m as a, decided } from './approval-list.tsx';
 import { type Approval, Decisions, Request, Revocations } from './approval-request.tsx';
-import { m as a, decided } from './approvals.tsx';
 
 const m = messages(
   {
     approve: 'Approve',
     approveTitle: 'Approve this request?',
     comment: 'Comment',
+    commentHint: 'Other approvers see the comment, and it is kept with the request.',
     custodian:
       'You registered or changed this device, or have seen its secrets. Another account has to approve its request.',
-    commentHint: 'Others see it, and it stays on record.',
-    mine: 'You have asked for this yourself. Somebody else has to decide.',
-    pem: 'The request as it came',
+    mine: 'This is your own request. Another approver has to decide on it.',
+    pem: 'Original request',
     reject: 'Reject',
     rejectTitle: 'Reject this request?',
-    told: 'Your decision is recorded.',
-    twice: 'You have decided already. Others have to decide now.',
+    told: 'Your decision has been saved.',
+    twice: 'You have already decided on this request. It needs the decision of another approver.',
   },
   {
     approve: 'Genehmigen',
     approveTitle: 'Diesen Antrag genehmigen?',
     comment: 'Kommentar',
+    commentHint: 'Andere Genehmigende sehen den Kommentar, und er bleibt beim Antrag gespeichert.',
     custodian:
       'Sie haben dieses Gerät angelegt oder geändert oder seine Geheimnisse gesehen. Ein anderes Konto muss den Antrag genehmigen.',
-    commentHint: 'Andere sehen ihn, und er bleibt verzeichnet.',
-    mine: 'Das haben Sie selbst beantragt. Jemand anderes muss entscheiden.',
-    pem: 'Der Antrag, wie er kam',
+    mine: 'Das ist Ihr eigener Antrag. Über ihn muss jemand anderes entscheiden.',
+    pem: 'Ursprünglicher Antrag',
     reject: 'Ablehnen',
     rejectTitle: 'Diesen Antrag ablehnen?',
-    told: 'Ihre Entscheidung ist verzeichnet.',
-    twice: 'Sie haben schon entschieden. Jetzt müssen andere entscheiden.',
+    told: 'Ihre Entscheidung wurde gespeichert.',
+    twice: 'Sie haben über diesen Antrag schon entschieden. Es fehlt die Entscheidung einer weiteren Person.',
   },
 );
 

@@ -4,30 +4,30 @@ import { Code, Text } from '../../parts/display/text.tsx';
 
 const m = messages(
   {
-    anchor: 'The newest seal has the number {n}. The log of the service has it too, with this digest:',
-    anchorNone: 'No seal has been set yet: the first one is set some time after the start.',
-    bad: 'The audit log is not as it was written',
+    anchor: 'The newest seal has the number {n}. Compare its digest with the one in the service log:',
+    anchorNone: 'The audit log has no seal yet. Postern sets the first one some time after its start.',
+    bad: 'The audit log was tampered with',
     badAt: 'event {event}',
     badNext:
-      'Somebody with access to the database has changed it, or it was put back to an earlier state. Keep a copy before anything else, and compare it with a backup.',
+      'Somebody with access to the database changed the audit log, or the database was reset to an earlier state. Make a copy of the database first, then compare it with a backup.',
     chains: { one: 'in {n} chain', other: 'in {n} chains' },
     good: 'The audit log is intact',
     goodLead: 'No event was changed, removed, inserted or moved.',
-    events: { one: '{n} event has been read', other: '{n} events have been read' },
+    events: { one: '{n} event checked', other: '{n} events checked' },
     verdict: 'Verification',
   },
   {
     anchor:
-      'Das neueste Siegel hat die Nummer {n}. Im Protokoll des Dienstes steht es auch, mit dieser Prüfsumme:',
-    anchorNone: 'Noch ist kein Siegel gesetzt: Das erste folgt einige Zeit nach dem Start.',
-    bad: 'Das Prüfprotokoll ist nicht, wie es geschrieben wurde',
+      'Das neueste Siegel hat die Nummer {n}. Vergleichen Sie seine Prüfsumme mit der im Protokoll des Dienstes:',
+    anchorNone: 'Das Prüfprotokoll hat noch kein Siegel. Postern setzt das erste einige Zeit nach dem Start.',
+    bad: 'Das Prüfprotokoll wurde verändert',
     badAt: 'Ereignis {event}',
     badNext:
-      'Jemand mit Zugang zur Datenbank hat es geändert, oder sie wurde auf einen früheren Stand zurückgesetzt. Sichern Sie zuerst eine Kopie, und vergleichen Sie diese mit einer Sicherung.',
+      'Jemand mit Zugang zur Datenbank hat das Prüfprotokoll geändert, oder die Datenbank wurde auf einen früheren Stand zurückgesetzt. Kopieren Sie zuerst die Datenbank, und vergleichen Sie die Kopie mit einer Sicherung.',
     chains: { one: 'in {n} Kette', other: 'in {n} Ketten' },
     good: 'Das Prüfprotokoll ist unversehrt',
     goodLead: 'Kein Ereignis wurde geändert, entfernt, eingefügt oder verschoben.',
-    events: { one: '{n} Ereignis wurde gelesen', other: '{n} Ereignisse wurden gelesen' },
+    events: { one: '{n} Ereignis geprüft', other: '{n} Ereignisse geprüft' },
     verdict: 'Prüfung',
   },
 );

@@ -2,6 +2,7 @@ import { call, write } from '../../api.ts';
 import { messages } from '../../language.ts';
 import { CertificateContents } from '../../parts/certificates/certificate-contents.tsx';
 import { CertificateState } from '../../parts/certificates/certificate-list.tsx';
+import { protocolTitle } from '../../parts/certificates/protocol-words.ts';
 import { reasons, reasonTitle } from '../../parts/certificates/revocation-reasons.ts';
 import { useDialog } from '../../parts/dialogs/dialog.tsx';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
@@ -19,47 +20,48 @@ import { m as c } from './certificates.tsx';
 
 const m = messages(
   {
-    ca: 'Signed by',
+    ca: 'Issuing CA',
     device: 'Device',
-    fetch: 'Fetch with key',
-    fetchLead: 'The key that was made here is handed out once, and destroyed here then.',
-    fetched: 'The key has been handed out; it is not here any more.',
+    fetch: 'Download with private key',
+    fetchLead: 'You can download the private key once. Postern then destroys its copy.',
+    fetched: 'The private key has been downloaded and destroyed here.',
     invalidity: 'Compromised since',
-    invalidityHint: 'A date like 2026-03-31, where it is known.',
+    invalidityHint: 'Optional, a date such as 2026-03-31.',
     password: 'Password for the file',
     passwordHint: 'At least 8 characters.',
     profile: 'Profile',
-    protocol: 'Came by',
+    protocol: 'Protocol',
     reason: 'Reason',
-    release: 'Release',
-    releaseDone: 'The certificate is good again.',
-    record: 'On record',
-    revokeDone: 'The certificate has been revoked, and is on the new CRL.',
+    release: 'Release from hold',
+    releaseDone: 'The certificate is valid again.',
+    record: 'Inventory',
+    revokeDone: 'The certificate has been revoked and is on the new CRL.',
     revokeLead:
-      'Whoever checks will refuse the certificate. Only a suspension (certificateHold) can be taken back.',
+      'Relying parties reject the certificate as soon as they have the new CRL. Only certificateHold can be undone.',
     revokeTitle: 'Revoke this certificate?',
     revokedAt: 'Revoked',
     status: 'State',
   },
   {
-    ca: 'Unterschrieben von',
+    ca: 'Ausstellende CA',
     device: 'Gerät',
-    fetch: 'Mit Schlüssel abholen',
-    fetchLead: 'Der hier erzeugte Schlüssel wird einmal ausgegeben und danach hier vernichtet.',
-    fetched: 'Der Schlüssel wurde ausgegeben; hier ist er nicht mehr.',
+    fetch: 'Mit privatem Schlüssel herunterladen',
+    fetchLead:
+      'Sie können den privaten Schlüssel einmal herunterladen. Danach vernichtet Postern seine Kopie.',
+    fetched: 'Der private Schlüssel wurde heruntergeladen und hier vernichtet.',
     invalidity: 'Kompromittiert seit',
-    invalidityHint: 'Ein Datum wie 2026-03-31, wenn es bekannt ist.',
+    invalidityHint: 'Freiwillig, ein Datum wie 2026-03-31.',
     password: 'Kennwort für die Datei',
     passwordHint: 'Mindestens 8 Zeichen.',
     profile: 'Profil',
-    protocol: 'Kam über',
+    protocol: 'Protokoll',
     reason: 'Grund',
-    release: 'Freigeben',
-    releaseDone: 'Das Zertifikat gilt wieder.',
-    record: 'Verzeichnet',
+    release: 'Aussetzung aufheben',
+    releaseDone: 'Das Zertifikat ist wieder gültig.',
+    record: 'Bestand',
     revokeDone: 'Das Zertifikat ist gesperrt und steht auf der neuen Sperrliste.',
     revokeLead:
-      'Wer prüft, lehnt das Zertifikat ab. Nur eine Aussetzung (certificateHold) lässt sich zurücknehmen.',
+      'Prüfende Stellen lehnen das Zertifikat ab, sobald sie die neue Sperrliste haben. Nur certificateHold lässt sich zurücknehmen.',
     revokeTitle: 'Dieses Zertifikat sperren?',
     revokedAt: 'Gesperrt',
     status: 'Zustand',
@@ -119,7 +121,7 @@ function Shown({ of: found, reload }: Found<Certificate>) {
             [m('device'), found.device === null ? null : <DeviceOf key="v" id={found.device} />],
             [c('domain'), <DomainOf key="d" id={found.domain} />],
             [m('profile'), <ProfileOf key="p" id={found.cert_profile} />],
-            [m('protocol'), <Text key="t" of={found.protocol} />],
+            [m('protocol'), <Text key="t" of={protocolTitle(found.protocol)} />],
             [words('created'), <When key="w" at={found.created_at} relative />],
           ]}
         />

@@ -10,10 +10,11 @@ import { may } from '../../session.ts';
 
 export const m = messages(
   {
-    csr: 'Request (PKCS #10)',
-    csrHint: 'PEM. Left empty, the key is made here and can be fetched once, as PKCS #12.',
+    csr: 'Certificate request (PKCS #10)',
+    csrHint:
+      'PEM. If you leave it empty, Postern generates the key, and you can download it once as PKCS #12.',
     domain: 'Domain',
-    issue: 'Issue a certificate',
+    issue: 'Issue certificate',
     issueAction: 'Issue',
     issued: 'The certificate has been issued.',
     name: 'Name',
@@ -23,9 +24,9 @@ export const m = messages(
     usualProfile: 'tls_client',
   },
   {
-    csr: 'Antrag (PKCS #10)',
+    csr: 'Zertifikatsantrag (PKCS #10)',
     csrHint:
-      'PEM. Bleibt das leer, wird der Schlüssel hier erzeugt und lässt sich einmal als PKCS #12 abholen.',
+      'PEM. Ohne Antrag erzeugt Postern den Schlüssel, den Sie einmal als PKCS #12 herunterladen können.',
     domain: 'Domäne',
     issue: 'Zertifikat ausstellen',
     issueAction: 'Ausstellen',

@@ -1,35 +1,34 @@
 import { useRead } from '../../data.ts';
 import { messages } from '../../language.ts';
-import type { CertificateView, ExplainedExtension } from '../../records.ts';
+import type { CertificateView } from '../../records.ts';
 import { Copy } from '../dialogs/action.tsx';
 import { Answer } from '../display/answer.tsx';
 import { Download } from '../display/download.tsx';
-import { Badge, Card, Facts } from '../display/facts.tsx';
+import { Card, Facts } from '../display/facts.tsx';
 import { Code, Text } from '../display/text.tsx';
 import { When } from '../display/when.tsx';
 import { type Branch, Tree } from '../forms/tree.tsx';
-import { extensionMeaning, termMeaning } from './extension-words.ts';
+import { Extension } from './extension.tsx';
+import { extensionMeaning } from './extension-words.ts';
 
 const m = messages(
   {
     chain: 'Chain of trust',
     chainFile: 'Chain',
-    contents: 'What stands in it',
-    critical: 'critical',
+    contents: 'Contents',
     download: 'Download',
-    extensions: 'Extensions, explained',
+    extensions: 'Extensions',
     from: 'Valid from',
     issuer: 'Issuer',
     key: 'Public key',
-    keyMeaning: 'What the holder of the private key proves to have.',
-    noExtensions: 'It has none.',
-    notKnown: 'not known here',
-    raw: 'Value (DER)',
+    keyMeaning: 'The holder proves possession of the matching private key.',
+    noExtensions: 'No extensions',
+    notKnown: 'unknown',
     serialNumber: 'Serial number',
     sha1: 'Fingerprint (SHA-1)',
     sha256: 'Fingerprint (SHA-256)',
-    sha256Meaning: 'Names this very certificate: compare it over another channel before you trust it.',
-    signature: 'Signed with',
+    sha256Meaning: 'Identifies this certificate: compare it over another channel before you trust it.',
+    signature: 'Signature algorithm',
     subject: 'Subject',
     until: 'Valid until',
     version: 'Version',
@@ -37,30 +36,28 @@ const m = messages(
   {
     chain: 'Vertrauenskette',
     chainFile: 'Kette',
-    contents: 'Was darin steht',
-    critical: 'kritisch',
+    contents: 'Inhalt',
     download: 'Herunterladen',
-    extensions: 'Erweiterungen, erklärt',
+    extensions: 'Erweiterungen',
     from: 'Gültig ab',
     issuer: 'Aussteller',
     key: 'Öffentlicher Schlüssel',
-    keyMeaning: 'Was der Inhaber des privaten Schlüssels zu besitzen beweist.',
-    noExtensions: 'Es hat keine.',
-    notKnown: 'hier nicht bekannt',
-    raw: 'Wert (DER)',
+    keyMeaning: 'Der Inhaber weist den Besitz des passenden privaten Schlüssels nach.',
+    noExtensions: 'Keine Erweiterungen',
+    notKnown: 'unbekannt',
     serialNumber: 'Seriennummer',
     sha1: 'Fingerabdruck (SHA-1)',
     sha256: 'Fingerabdruck (SHA-256)',
     sha256Meaning:
       'Benennt genau dieses Zertifikat: Vergleichen Sie ihn auf anderem Weg, ehe Sie ihm vertrauen.',
-    signature: 'Unterschrieben mit',
+    signature: 'Signaturverfahren',
     subject: 'Inhaber',
     until: 'Gültig bis',
     version: 'Version',
   },
 );
 
-/** A certificate taken apart, its chain, and files of it. `path`: `/api/certificates/7`. */
+/** The contents of a certificate, its chain, and downloads. `path`: `/api/certificates/7`. */
 export function CertificateContents({ path, name }: { readonly path: string; readonly name: string }) {
   const asked = useRead<CertificateView>(`${path}/contents/`);
   return (
@@ -127,27 +124,6 @@ export function CertificateContents({ path, name }: { readonly path: string; rea
           </div>
         )}
       </Answer>
-    </>
-  );
-}
-
-function Extension({ of: { critical, values, value } }: { readonly of: ExplainedExtension }) {
-  return (
-    <>
-      {critical && <Badge look="calm">{m('critical')}</Badge>}
-      {values.length === 0 && (
-        <p>
-          <span class="quiet">{m('raw')}:</span> <Code of={value} />
-        </p>
-      )}
-      <ul>
-        {values.map(({ term, text }) => (
-          <li key={`${term} ${text}`}>
-            {text !== undefined && text !== 'true' && <Code of={text} />}
-            {text === undefined && <Code of={term} />} <span class="quiet">{termMeaning(term) ?? term}</span>
-          </li>
-        ))}
-      </ul>
     </>
   );
 }

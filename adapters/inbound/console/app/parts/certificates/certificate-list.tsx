@@ -1,42 +1,65 @@
 import type { ComponentChildren } from 'preact';
 import { messages, moment } from '../../language.ts';
 import type { Certificate } from '../../records.ts';
+import { may } from '../../session.ts';
+import { words } from '../../words.ts';
+import { useDialog } from '../dialogs/dialog.tsx';
 import { Empty } from '../display/answer.tsx';
 import { Badge } from '../display/facts.tsx';
-import { DomainOf } from '../display/reference.tsx';
+import { DomainOf, useChoices } from '../display/reference.tsx';
 import { Text } from '../display/text.tsx';
 import { codeColumn, momentColumn } from '../lists/columns.tsx';
-import { choiceFilter } from '../lists/filters.ts';
-import { List, type ListProps } from '../lists/list.tsx';
+import { choiceFilter, periodFilters, recordFilter } from '../lists/filters.ts';
+import { List, type ListProps, useRound } from '../lists/list.tsx';
+import type { ListFilter } from '../lists/narrowing.tsx';
+import { protocolChoices, protocolTitle } from './protocol-words.ts';
+import { RevokeSeveral } from './revoke-several.tsx';
 
 const m = messages(
   {
+    active: 'Valid',
+    ca: 'Issuing CA',
+    days: 'Within {n} days',
     domain: 'Domain',
-    ends: 'Good until',
+    ends: 'Valid until',
     expired: 'Expired',
-    good: 'Good',
+    expiresFrom: 'Expires from',
+    expiresTo: 'Expires to',
+    expiring: 'Expires',
+    good: 'Valid',
     hold: 'On hold',
+    issuedFrom: 'Issued from',
+    issuedTo: 'Issued to',
     name: 'Name',
-    noCertificates: 'There are no certificates yet',
-    noCertificatesNext: 'They come here when devices enrol, or when one is issued by hand.',
-    protocol: 'Came by',
+    noCertificates: 'No certificates yet',
+    noCertificatesNext: 'Certificates appear here when devices enrol or when you issue one.',
+    profile: 'Profile',
+    protocol: 'Protocol',
     revoked: 'Revoked',
     serialNumber: 'Serial number',
-    soon: 'Ends soon',
+    soon: 'Expires soon',
     state: 'State',
     title: 'Certificates',
   },
   {
+    active: 'Gültig',
+    ca: 'Ausstellende CA',
+    days: 'In {n} Tagen',
     domain: 'Domäne',
     ends: 'Gültig bis',
     expired: 'Abgelaufen',
+    expiresFrom: 'Läuft ab von',
+    expiresTo: 'Läuft ab bis',
+    expiring: 'Läuft ab',
     good: 'Gültig',
     hold: 'Ausgesetzt',
+    issuedFrom: 'Ausgestellt von',
+    issuedTo: 'Ausgestellt bis',
     name: 'Name',
-    noCertificates: 'Es gibt noch keine Zertifikate',
-    noCertificatesNext:
-      'Sie erscheinen hier, wenn Geräte sich anmelden oder eines von Hand ausgestellt wird.',
-    protocol: 'Kam über',
+    noCertificates: 'Noch keine Zertifikate',
+    noCertificatesNext: 'Zertifikate erscheinen hier, wenn Geräte sie beantragen oder Sie eines ausstellen.',
+    profile: 'Profil',
+    protocol: 'Protokoll',
     revoked: 'Gesperrt',
     serialNumber: 'Seriennummer',
     soon: 'Läuft bald ab',
@@ -64,6 +87,12 @@ export function CertificateList({
   readonly fixed?: Readonly<Record<string, string>>;
   readonly empty?: ComponentChildren;
 }) {
+  const { dialog, open } = useDialog();
+  const { round, again } = useRound();
+  const domains = useChoices('/api/domains/', 'domains.read');
+  const cas = useChoices('/api/issuing-cas/', 'cas.read');
+  const profiles = useChoices('/api/cert-profiles/', 'profiles.read');
+  const isNarrow = 'device' in fixed;
   const columns: ListProps<Certificate>['columns'] = [
     {
       name: 'common_name',
@@ -79,21 +108,68 @@ export function CertificateList({
       title: m('domain'),
       cell: ({ domain }) => <DomainOf id={domain} />,
     },
-    { name: 'protocol', title: m('protocol'), cell: ({ protocol }) => <Text of={protocol} /> },
+    {
+      name: 'protocol',
+      title: m('protocol'),
+      cell: ({ protocol }) => <Text of={protocolTitle(protocol)} />,
+    },
+  ];
+  const filters: readonly ListFilter[] = [
+    choiceFilter('state', m('state'), ['active', 'expired', 'hold', 'revoked'], m),
+    choiceFilter('expires_within', m('expiring'), ['7', '30', '90'], (n) => m('days', { n: Number(n) })),
+    recordFilter('domain', m('domain'), domains),
+    recordFilter('cert_profile', m('profile'), profiles),
+    { ...recordFilter('issuing_ca', m('ca'), cas), isRare: true },
+    { name: 'protocol', title: m('protocol'), options: protocolChoices(), isRare: true },
+    { name: 'serial_number', title: m('serialNumber'), isRare: true },
+    ...[
+      ...periodFilters('expires_', m('expiresFrom'), m('expiresTo')),
+      ...periodFilters('created_', m('issuedFrom'), m('issuedTo')),
+    ].map((filter) => ({ ...filter, isRare: true })),
   ];
   return (
-    <List<Certificate>
-      path="/api/certificates/"
-      title={m('title')}
-      fixed={fixed}
-      searchable={!('device' in fixed)}
-      href={({ id }) => `/certificates/${id}`}
-      filters={[
-        choiceFilter('status', m('state'), ['good', 'hold', 'revoked'], m),
-        ...('device' in fixed ? [] : [{ name: 'serial_number', title: m('serialNumber') }]),
-      ]}
-      columns={columns}
-      empty={empty ?? <Empty title={m('noCertificates')} next={m('noCertificatesNext')} />}
-    />
+    <>
+      <List<Certificate>
+        path="/api/certificates/"
+        title={m('title')}
+        fixed={fixed}
+        round={round}
+        exported
+        searchable={!isNarrow}
+        href={({ id }) => `/certificates/${id}`}
+        filters={filters.filter(({ name }) => (isNarrow ? name === 'state' : !(name in fixed)))}
+        columns={columns}
+        empty={empty ?? <Empty title={m('noCertificates')} next={m('noCertificatesNext')} />}
+        selection={
+          may('certificates.revoke')
+            ? {
+                name: ({ common_name, id }) => (common_name === '' ? `#${id}` : common_name),
+                isSelectable: ({ status }) => status !== 'revoked',
+                actions: (records, clear) => (
+                  <button
+                    type="button"
+                    class="danger"
+                    onClick={() =>
+                      open((close) => (
+                        <RevokeSeveral
+                          of={records}
+                          after={() => {
+                            clear();
+                            again();
+                          }}
+                          close={close}
+                        />
+                      ))
+                    }
+                  >
+                    {words('revoke')}
+                  </button>
+                ),
+              }
+            : undefined
+        }
+      />
+      {dialog}
+    </>
   );
 }

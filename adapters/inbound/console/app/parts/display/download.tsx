@@ -3,8 +3,8 @@ import { call } from '../../api.ts';
 import { Action } from '../dialogs/action.tsx';
 
 /** Saves what the API answers, under the name that it says. The token goes in a header, so a mere link would not do. */
-async function download(path: string, name: string): Promise<void> {
-  const response = await call('GET', path);
+async function download(path: string, name: string, timeLimit?: number): Promise<void> {
+  const response = await call('GET', path, timeLimit === undefined ? {} : { timeLimit });
   const named = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
   save(await response.blob(), named ?? name);
 }
@@ -21,9 +21,20 @@ export function save(content: Blob, name: string): void {
 export const Download = ({
   path,
   name,
+  timeLimit,
+  look = '',
+  label,
   children,
 }: {
   readonly path: string;
   readonly name: string;
+  /** Milliseconds, for what may be long. */
+  readonly timeLimit?: number;
+  readonly look?: '' | 'plain';
+  readonly label?: string;
   readonly children: ComponentChildren;
-}) => <Action run={() => download(path, name)}>{children}</Action>;
+}) => (
+  <Action run={() => download(path, name, timeLimit)} look={look} {...(label !== undefined && { label })}>
+    {children}
+  </Action>
+);

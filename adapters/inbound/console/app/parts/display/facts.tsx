@@ -29,16 +29,19 @@ export const Badge = ({ look, children }: { readonly look: Look; readonly childr
 /** A part of a page with a heading of its own. */
 export const Card = ({
   title,
+  id,
   actions,
   wide = false,
   children,
 }: {
   readonly title: string;
+  /** For links to it. */
+  readonly id?: string;
   readonly actions?: ComponentChildren;
   readonly wide?: boolean;
   readonly children: ComponentChildren;
 }) => (
-  <section class={wide ? 'card wide' : 'card'} aria-label={title}>
+  <section class={wide ? 'card wide' : 'card'} aria-label={title} id={id}>
     <header>
       <h2>{title}</h2>
       {actions}

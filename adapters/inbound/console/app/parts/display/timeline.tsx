@@ -1,5 +1,6 @@
 import { useList } from '../../data.ts';
 import { messages } from '../../language.ts';
+import { actionTitle } from '../audit/action-words.ts';
 import { Answer, Empty } from './answer.tsx';
 import { Badge } from './facts.tsx';
 import { Text } from './text.tsx';
@@ -7,16 +8,16 @@ import { When } from './when.tsx';
 
 const m = messages(
   {
-    failed: 'failed',
-    more: 'All of it is in the audit log.',
-    nothing: 'Nothing is on record',
-    refused: 'refused',
+    failed: 'Failed',
+    more: 'Older events are in the audit log.',
+    nothing: 'No events yet',
+    refused: 'Rejected',
   },
   {
-    failed: 'gescheitert',
-    more: 'Alles steht im Prüfprotokoll.',
-    nothing: 'Es ist nichts verzeichnet',
-    refused: 'abgelehnt',
+    failed: 'Fehlgeschlagen',
+    more: 'Ältere Ereignisse stehen im Prüfprotokoll.',
+    nothing: 'Noch keine Ereignisse',
+    refused: 'Abgelehnt',
   },
 );
 
@@ -51,7 +52,7 @@ export function Timeline(of: { readonly object: string } | { readonly path: stri
                 <li key={id}>
                   <span>
                     <strong>
-                      <Text of={action} />
+                      <Text of={actionTitle(action)} />
                     </strong>{' '}
                     {outcome !== 'success' && <Badge look="bad">{m(outcome)}</Badge>}{' '}
                     <span class="quiet">

@@ -5,30 +5,43 @@ import { messages } from '../../language.ts';
 import { query, withQuery } from '../../router.ts';
 import { words } from '../../words.ts';
 import { Empty, Problem, Waiting } from '../display/answer.tsx';
+import { Download } from '../display/download.tsx';
+import { plain } from '../display/text.tsx';
+import { momentOf } from './filters.ts';
 import { type ListFilter, Narrowing } from './narrowing.tsx';
 
 const m = messages(
   {
     ascending: 'in ascending order',
     descending: 'in descending order',
+    exportAs: 'Export as {format}',
     nothingFound: 'Nothing matches',
     nothingFoundNext: 'Search for something else, or clear the filters.',
-    orderBy: 'Order by {title}',
+    jsonLines: 'JSON lines',
+    orderBy: 'Sort by {title}',
     pages: 'Pages of the list',
     records: { one: '{n} entry', other: '{n} entries' },
     recordsMore: 'The first {n} entries; there are more',
     recordsPage: '{n} more entries',
+    select: 'Select',
+    selectAll: 'Select all entries of this page',
+    selected: { one: '{n} entry selected', other: '{n} entries selected' },
   },
   {
     ascending: 'aufsteigend',
     descending: 'absteigend',
+    exportAs: 'Als {format} exportieren',
     nothingFound: 'Nichts gefunden',
     nothingFoundNext: 'Suchen Sie nach etwas anderem, oder setzen Sie die Filter zurück.',
-    orderBy: 'Nach {title} ordnen',
+    jsonLines: 'JSON Lines',
+    orderBy: 'Nach {title} sortieren',
     pages: 'Seiten der Liste',
     records: { one: '{n} Eintrag', other: '{n} Einträge' },
     recordsMore: 'Die ersten {n} Einträge; es gibt mehr',
     recordsPage: '{n} weitere Einträge',
+    select: 'Auswählen',
+    selectAll: 'Alle Einträge dieser Seite auswählen',
+    selected: { one: '{n} Eintrag ausgewählt', other: '{n} Einträge ausgewählt' },
   },
 );
 
@@ -62,6 +75,20 @@ export interface ListProps<T extends Listed> {
   readonly href?: (record: T) => string;
   /** Another number: ask again. */
   readonly round?: number;
+  /** What can be done with several records at once. */
+  readonly selection?: Selection<T> | undefined;
+  /** The API also answers with the whole list as a file. */
+  readonly exported?: boolean;
+  /** A row stays on one line. */
+  readonly isDense?: boolean;
+}
+
+export interface Selection<T> {
+  /** What a record is called, for those who do not see its row. */
+  readonly name: (record: T) => string;
+  readonly isSelectable?: (record: T) => boolean;
+  /** Buttons; `clear` unselects all. */
+  readonly actions: (records: readonly T[], clear: () => void) => ComponentChildren;
 }
 
 /** For a list whose records are changed beside it: `again` has it asked for once more. */
@@ -72,6 +99,8 @@ export function useRound() {
 
 /** How many records a page has. */
 const limit = 50;
+/** A file may have millions of records. Milliseconds. */
+const exportPatience = 3_600_000;
 
 /**
  * A collection of the API: searched, filtered, ordered and paged there. All that is chosen stands in the URL: `search`, `ordering`,
@@ -87,6 +116,9 @@ export function List<T extends Listed>({
   empty,
   href,
   round = 0,
+  selection,
+  exported = false,
+  isDense = false,
 }: ListProps<T>) {
   const columns = offered.filter((column) => column !== false);
   const chosen = new Map(
@@ -95,8 +127,14 @@ export function List<T extends Listed>({
       return value === null || value === '' ? [] : [[name, value] as const];
     }),
   );
-  const parameters = new URLSearchParams({ ...Object.fromEntries(chosen), ...fixed, limit: String(limit) });
+  const sent = new Map(chosen);
+  for (const { name, edge } of filters) {
+    const value = chosen.get(name);
+    if (edge && value !== undefined) sent.set(name, momentOf(value, edge));
+  }
+  const parameters = new URLSearchParams({ ...Object.fromEntries(sent), ...fixed, limit: String(limit) });
   const asked = useList<T>(`${path}?${parameters}`);
+  const [selected, setSelected] = useState<ReadonlySet<T['id']>>(new Set());
   const { data, error, waiting, reload } = asked;
   const first = useRef(round);
   useEffect(() => {
@@ -105,27 +143,49 @@ export function List<T extends Listed>({
   }, [round]);
   const isNarrowed = [...chosen.keys()].some((name) => name !== 'ordering');
   const records = data?.records ?? [];
+  const selectable = selection ? records.filter((record) => selection.isSelectable?.(record) ?? true) : [];
+  const picked = selectable.filter(({ id }) => selected.has(id));
   return (
     <>
       {(searchable || filters.length > 0) && <Narrowing filters={filters} searchable={searchable} />}
       {error !== undefined && <Problem error={error} retry={reload} />}
       {data === undefined && waiting && <Waiting retry={reload} />}
       {data && (
-        <p class="count" role="status">
-          {chosen.has('cursor')
-            ? m('recordsPage', { n: records.length })
-            : data.next === undefined
-              ? m('records', { n: records.length })
-              : m('recordsMore', { n: records.length })}
-        </p>
+        <div class="above-list">
+          <p class="count" role="status">
+            {chosen.has('cursor')
+              ? m('recordsPage', { n: records.length })
+              : data.next === undefined
+                ? m('records', { n: records.length })
+                : m('recordsMore', { n: records.length })}
+            {picked.length > 0 && ` · ${m('selected', { n: picked.length })}`}
+          </p>
+          {selection && picked.length > 0 && (
+            <span class="buttons">{selection.actions(picked, () => setSelected(new Set()))}</span>
+          )}
+          {exported && records.length > 0 && <Exports path={path} parameters={parameters} />}
+        </div>
       )}
       {data && records.length === 0 && (isNarrowed ? <NothingFound /> : empty)}
       {records.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         <section class="scroll" tabIndex={0} aria-label={title} aria-busy={waiting}>
-          <table class="list">
+          <table class={isDense ? 'list dense' : 'list'}>
             <thead>
               <tr>
+                {selection && (
+                  <th scope="col" class="select">
+                    <input
+                      type="checkbox"
+                      aria-label={m('selectAll')}
+                      checked={picked.length > 0 && picked.length === selectable.length}
+                      disabled={selectable.length === 0}
+                      onChange={({ currentTarget: { checked } }) =>
+                        setSelected(new Set(checked ? selectable.map(({ id }) => id) : []))
+                      }
+                    />
+                  </th>
+                )}
                 {columns.map((column) => (
                   <Head key={column.name} column={column} />
                 ))}
@@ -134,6 +194,25 @@ export function List<T extends Listed>({
             <tbody>
               {records.map((record) => (
                 <tr key={record.id}>
+                  {selection && (
+                    <td class="select" data-title={m('select')}>
+                      {selectable.includes(record) && (
+                        <input
+                          type="checkbox"
+                          aria-label={`${m('select')}: ${plain(selection.name(record))}`}
+                          checked={selected.has(record.id)}
+                          onChange={({ currentTarget: { checked } }) =>
+                            setSelected((before) => {
+                              const next = new Set(before);
+                              if (checked) next.add(record.id);
+                              else next.delete(record.id);
+                              return next;
+                            })
+                          }
+                        />
+                      )}
+                    </td>
+                  )}
                   {columns.map(({ name, title, cell, isNumber }, n) => (
                     <td key={name} data-title={title} class={isNumber ? 'number' : undefined}>
                       {n === 0 && href ? <a href={href(record)}>{cell(record)}</a> : cell(record)}
@@ -163,12 +242,41 @@ function Head<T>({ column: { name, title, orderable, isNumber } }: { readonly co
           aria-label={`${m('orderBy', { title })}${direction ? `, ${m(direction)}` : ''}`}
         >
           {title}
-          <span aria-hidden="true">{direction === 'ascending' ? ' ↑' : direction ? ' ↓' : ''}</span>
+          <span class="direction" aria-hidden="true">
+            {direction === 'ascending' ? ' ↑' : direction ? ' ↓' : ' ↕'}
+          </span>
         </a>
       ) : (
         title
       )}
     </th>
+  );
+}
+
+/** The list as it is filtered, whole. */
+function Exports({ path, parameters }: { readonly path: string; readonly parameters: URLSearchParams }) {
+  const name = path.split('/').at(-2) ?? 'list';
+  const rest = new URLSearchParams(parameters);
+  for (const one of ['limit', 'cursor']) rest.delete(one);
+  return (
+    <span class="buttons exports">
+      {(
+        [
+          ['csv', 'CSV'],
+          ['jsonl', m('jsonLines')],
+        ] as const
+      ).map(([format, title]) => (
+        <Download
+          key={format}
+          path={`${path}?${new URLSearchParams([...rest, ['format', format]])}`}
+          name={`${name}.${format}`}
+          timeLimit={exportPatience}
+          look="plain"
+        >
+          {m('exportAs', { format: title })}
+        </Download>
+      ))}
+    </span>
   );
 }
 

@@ -5,9 +5,11 @@ import { words } from '../../words.ts';
 
 const m = messages(
   {
+    more: 'More filters',
     searchFor: 'Search for',
   },
   {
+    more: 'Weitere Filter',
     searchFor: 'Suchen nach',
   },
 );
@@ -18,7 +20,11 @@ export interface ListFilter {
   readonly title: string;
   readonly options?: readonly (readonly [value: string, title: string])[];
   /** Of what is typed. Default: text. */
-  readonly type?: 'text' | 'date' | 'number';
+  readonly type?: 'text' | 'date' | 'datetime-local' | 'number';
+  /** Of a date: whether it begins or ends the period. */
+  readonly edge?: 'start' | 'end';
+  /** Folded away until it is needed. */
+  readonly isRare?: boolean;
 }
 
 /** The search word and the filters. What is typed counts when it is sent; a choice at once. */
@@ -39,6 +45,34 @@ export function Narrowing({
   );
   const typed = (form: HTMLFormElement): Record<string, string> =>
     Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
+  const rare = filters.filter(({ isRare }) => isRare);
+  const field = ({ name, title, options, type = 'text' }: ListFilter) => (
+    <div class="field" key={name}>
+      <label for={`${id}-${name}`}>{title}</label>
+      {options ? (
+        <select
+          id={`${id}-${name}`}
+          name={name}
+          value={query.value.get(name) ?? ''}
+          onChange={(event) => event.currentTarget.form?.requestSubmit()}
+        >
+          <option value="">{words('all')}</option>
+          {options.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={`${id}-${name}`}
+          name={name}
+          {...{ type: type as 'text' }}
+          value={query.value.get(name) ?? ''}
+        />
+      )}
+    </div>
+  );
   return (
     <search>
       <form
@@ -61,33 +95,13 @@ export function Narrowing({
             />
           </div>
         )}
-        {filters.map(({ name, title, options, type = 'text' }) => (
-          <div class="field" key={name}>
-            <label for={`${id}-${name}`}>{title}</label>
-            {options ? (
-              <select
-                id={`${id}-${name}`}
-                name={name}
-                value={query.value.get(name) ?? ''}
-                onChange={(event) => event.currentTarget.form?.requestSubmit()}
-              >
-                <option value="">{words('all')}</option>
-                {options.map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            ) : (
-              <input
-                id={`${id}-${name}`}
-                name={name}
-                {...{ type: type as 'text' }}
-                value={query.value.get(name) ?? ''}
-              />
-            )}
-          </div>
-        ))}
+        {filters.filter(({ isRare }) => !isRare).map(field)}
+        {rare.length > 0 && (
+          <details class="rare" open={rare.some(({ name }) => query.value.get(name))}>
+            <summary>{m('more')}</summary>
+            <div class="narrowing">{rare.map(field)}</div>
+          </details>
+        )}
         <button type="submit">{words('search')}</button>
         {isNarrowed && (
           <a class="button" href={withQuery(cleared)}>

@@ -1,0 +1,203 @@
+import { meanings } from '../../language.ts';
+
+/** The kinds of records whose creation, changes and deletion are in the audit log. */
+const kinds = meanings(
+  {
+    approval: 'Approval request',
+    approvalPolicy: 'Approval policy',
+    backup: 'Backup location',
+    certificate: 'Certificate',
+    credential: 'Credential',
+    device: 'Device',
+    deviceImport: 'Device import',
+    devidRegistration: 'DevID registration',
+    domain: 'Domain',
+    issuingCa: 'Issuing CA',
+    noOnboardingConfig: 'Manual configuration',
+    onboardingConfig: 'Onboarding configuration',
+    profile: 'Certificate profile',
+    role: 'Role',
+    serviceAccount: 'Service account',
+    truststore: 'Truststore',
+    upstreamRequest: 'Upstream request',
+    user: 'User',
+    webhook: 'Webhook',
+    webhookDelivery: 'Webhook message',
+  },
+  {
+    approval: 'Genehmigungsantrag',
+    approvalPolicy: 'Genehmigungsrichtlinie',
+    backup: 'Sicherungsziel',
+    certificate: 'Zertifikat',
+    credential: 'Berechtigungsnachweis',
+    device: 'Gerät',
+    deviceImport: 'Geräteimport',
+    devidRegistration: 'DevID-Registrierung',
+    domain: 'Domäne',
+    issuingCa: 'Ausstellende CA',
+    noOnboardingConfig: 'Manuelle Konfiguration',
+    onboardingConfig: 'Onboarding-Konfiguration',
+    profile: 'Zertifikatsprofil',
+    role: 'Rolle',
+    serviceAccount: 'Dienstkonto',
+    truststore: 'Truststore',
+    upstreamRequest: 'Upstream-Anfrage',
+    user: 'Benutzer',
+    webhook: 'Webhook',
+    webhookDelivery: 'Webhook-Nachricht',
+  },
+);
+
+const changes = meanings(
+  { create: 'created', delete: 'deleted', update: 'changed' },
+  { create: 'angelegt', delete: 'gelöscht', update: 'geändert' },
+);
+
+const others = meanings(
+  {
+    'account.authorize': 'Permission check',
+    'account.refresh': 'Session renewed',
+    'account.sessionRevoked': 'Session ended by reused token',
+    'account.signIn': 'Sign-in',
+    'account.signOut': 'Sign-out',
+    'approval.approve': 'Request approved by one approver',
+    'approval.expire': 'Approval request expired',
+    'approval.grant': 'Request granted',
+    'approval.open': 'Approval requested',
+    'approval.reject': 'Request rejected',
+    'approval.supersede': 'Approval request superseded',
+    'approval.use': 'Granted request completed',
+    'audit.anchor': 'Audit log sealed',
+    'backup.restore': 'Backup restored',
+    'backup.run': 'Backup run',
+    'certificate.confirm': 'Certificate confirmed by the client',
+    'certificate.issue': 'Certificate issued',
+    'certificate.reject': 'Certificate rejected by the client',
+    'certificate.release': 'Certificate released from hold',
+    'certificate.revoke': 'Certificate revoked',
+    'certificate.revokeUpstream': 'Revocation at the upstream CA',
+    'certificate.settle': 'Interrupted issuance settled',
+    'certificate.takeKey': 'Private key downloaded',
+    'credential.activate': 'Credential activated',
+    'crl.generate': 'CRL issued',
+    'device.await': 'Device expected for onboarding',
+    'device.block': 'Device blocked',
+    'device.meet': 'Device seen for the first time',
+    'device.onboard': 'Device onboarded',
+    'device.readSecrets': 'Device secrets shown',
+    'device.resetOnboarding': 'Onboarding reset',
+    'device.revokeCertificates': 'All certificates of a device revoked',
+    'device.unblock': 'Device unblocked',
+    'deviceImport.cancel': 'Device import cancelled',
+    'deviceImport.credentials': 'Secrets of an import shown',
+    'deviceImport.fail': 'Device import failed',
+    'deviceImport.finish': 'Device import finished',
+    'enrolment.admit': 'Client authentication',
+    'enrolment.enrol': 'Enrolment',
+    'enrolment.renew': 'Certificate renewal',
+    'issuingCa.activate': 'Issuing CA activated',
+    'issuingCa.deactivate': 'Issuing CA deactivated',
+    'issuingCa.rollover': 'Root CA key changed',
+    'log.delete': 'Log file deleted',
+    'profile.ship': 'Built-in profile updated',
+    'role.ship': 'Built-in role updated',
+    'secrets.rotated': 'Master key changed',
+    'secrets.rotationBegun': 'Change of the master key started',
+    'serviceAccount.rotate': 'Secret of a service account changed',
+    'serviceAccount.signIn': 'Service account sign-in',
+    'settings.update': 'Settings changed',
+    'signer.sign': 'Hash signed',
+    'transaction.expire': 'CMP transaction expired',
+    'upstream.failed': 'Upstream request failed',
+    'user.password': 'Password changed',
+    'webhook.rotate': 'Signing secret of a webhook changed',
+    'webhook.test': 'Test message sent',
+    'webhookDelivery.redeliver': 'Webhook message sent again',
+  },
+  {
+    'account.authorize': 'Berechtigungsprüfung',
+    'account.refresh': 'Sitzung verlängert',
+    'account.sessionRevoked': 'Sitzung wegen wiederverwendeten Tokens beendet',
+    'account.signIn': 'Anmeldung',
+    'account.signOut': 'Abmeldung',
+    'approval.approve': 'Antrag von einer Person genehmigt',
+    'approval.expire': 'Genehmigungsantrag abgelaufen',
+    'approval.grant': 'Antrag bewilligt',
+    'approval.open': 'Genehmigung beantragt',
+    'approval.reject': 'Antrag abgelehnt',
+    'approval.supersede': 'Genehmigungsantrag abgelöst',
+    'approval.use': 'Bewilligter Antrag abgeschlossen',
+    'audit.anchor': 'Prüfprotokoll versiegelt',
+    'backup.restore': 'Sicherung wiederhergestellt',
+    'backup.run': 'Sicherung erstellt',
+    'certificate.confirm': 'Zertifikat vom Client bestätigt',
+    'certificate.issue': 'Zertifikat ausgestellt',
+    'certificate.reject': 'Zertifikat vom Client zurückgewiesen',
+    'certificate.release': 'Aussetzung des Zertifikats aufgehoben',
+    'certificate.revoke': 'Zertifikat gesperrt',
+    'certificate.revokeUpstream': 'Sperrung bei der Upstream-CA',
+    'certificate.settle': 'Unterbrochene Ausstellung abgeschlossen',
+    'certificate.takeKey': 'Privaten Schlüssel heruntergeladen',
+    'credential.activate': 'Berechtigungsnachweis aktiviert',
+    'crl.generate': 'Sperrliste ausgestellt',
+    'device.await': 'Gerät zum Onboarding erwartet',
+    'device.block': 'Gerät blockiert',
+    'device.meet': 'Gerät zum ersten Mal gesehen',
+    'device.onboard': 'Onboarding des Geräts abgeschlossen',
+    'device.readSecrets': 'Gerätegeheimnisse angezeigt',
+    'device.resetOnboarding': 'Onboarding zurückgesetzt',
+    'device.revokeCertificates': 'Alle Zertifikate eines Geräts gesperrt',
+    'device.unblock': 'Blockierung des Geräts aufgehoben',
+    'deviceImport.cancel': 'Geräteimport abgebrochen',
+    'deviceImport.credentials': 'Geheimnisse eines Imports angezeigt',
+    'deviceImport.fail': 'Geräteimport fehlgeschlagen',
+    'deviceImport.finish': 'Geräteimport abgeschlossen',
+    'enrolment.admit': 'Authentifizierung eines Clients',
+    'enrolment.enrol': 'Zertifikatsantrag',
+    'enrolment.renew': 'Zertifikatserneuerung',
+    'issuingCa.activate': 'Ausstellende CA aktiviert',
+    'issuingCa.deactivate': 'Ausstellende CA deaktiviert',
+    'issuingCa.rollover': 'Schlüssel der Stamm-CA gewechselt',
+    'log.delete': 'Protokolldatei gelöscht',
+    'profile.ship': 'Mitgeliefertes Profil aktualisiert',
+    'role.ship': 'Mitgelieferte Rolle aktualisiert',
+    'secrets.rotated': 'Hauptschlüssel gewechselt',
+    'secrets.rotationBegun': 'Wechsel des Hauptschlüssels begonnen',
+    'serviceAccount.rotate': 'Geheimnis eines Dienstkontos gewechselt',
+    'serviceAccount.signIn': 'Anmeldung eines Dienstkontos',
+    'settings.update': 'Einstellungen geändert',
+    'signer.sign': 'Hashwert signiert',
+    'transaction.expire': 'CMP-Transaktion abgelaufen',
+    'upstream.failed': 'Upstream-Anfrage fehlgeschlagen',
+    'user.password': 'Kennwort geändert',
+    'webhook.rotate': 'Signaturgeheimnis eines Webhooks gewechselt',
+    'webhook.test': 'Testnachricht gesendet',
+    'webhookDelivery.redeliver': 'Webhook-Nachricht erneut gesendet',
+  },
+);
+
+/** What a kind of object is called; the kind itself where it has no title here. */
+export const kindTitle = (kind: string): string => kinds(kind) ?? kind;
+
+/** What an action is called: `device.block` → "Device blocked". An action without a title here is shown as it is. */
+export function actionTitle(action: string): string {
+  const [kind = '', change = ''] = action.split('.');
+  const changed = changes(change);
+  const named = kinds(kind);
+  return others(action) ?? (named !== undefined && changed !== undefined ? `${named} ${changed}` : action);
+}
+
+/** The kinds that can be chosen in a filter, by title. */
+export const kindChoices = (): readonly (readonly [kind: string, title: string])[] =>
+  kinds.keys.map((kind) => [kind, kindTitle(kind)] as const).sort(byTitle);
+
+/** The actions that can be chosen in a filter, by title. */
+export const actionChoices = (): readonly (readonly [action: string, title: string])[] =>
+  [...others.keys, ...kinds.keys.flatMap((kind) => changes.keys.map((change) => `${kind}.${change}`))]
+    .map((action) => [action, actionTitle(action)] as const)
+    .sort(byTitle);
+
+const byTitle = (
+  [, a]: readonly [name: string, title: string],
+  [, b]: readonly [name: string, title: string],
+): number => a.localeCompare(b);
