@@ -5,6 +5,11 @@ export const expectedSkips: readonly {
   readonly why: string;
 }[] = [
   {
+    file: 'tests/docs.test.ts',
+    name: 'are `area: summary` of at most 72 characters',
+    why: 'there is no git, or the clone does not reach back to the commit from which the rule holds',
+  },
+  {
     file: 'tests/plugins/plugin-new.test.ts',
     name: 'what it wrote compiles by itself',
     why: 'the compiler reads all of Postern for each plugin: with POSTERN_NIGHTLY=1 only',
