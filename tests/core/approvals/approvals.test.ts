@@ -54,8 +54,8 @@ async function faultOf(attempt: Promise<unknown>): Promise<string> {
   throw error ?? new Error('it was done');
 }
 
-describe('without a policy that wants it', () => {
-  test('nothing waits', async () => {
+describe('without a policy that demands approval', () => {
+  test('requests are not pending', async () => {
     await policy(site, { decision: 'manual', protocols: ['cmp'] });
     await policy(site, { decision: 'automatic', protocols: ['est'], priority: 1 });
     await policy(site, { decision: 'deny', protocols: ['est'] });
@@ -63,7 +63,7 @@ describe('without a policy that wants it', () => {
     expect(await approvals()).toEqual([]);
   });
 
-  test('and one that denies it, it is refused', async () => {
+  test('requests are rejected by a policy that denies them', async () => {
     await policy(site, { uniqueName: 'no servers', decision: 'deny' });
     expect(asked()).rejects.toThrow('the approval policy "no servers" denies this request');
     expect(await verdict(asked())).toBe('forbidden');
@@ -71,8 +71,8 @@ describe('without a policy that wants it', () => {
   });
 });
 
-describe('a request that has to be approved', () => {
-  test('waits, however often it comes, and makes one approval', async () => {
+describe('a request that needs approval', () => {
+  test('stays pending when it is repeated, and opens one approval', async () => {
     await policy(site, { decision: 'manual' });
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => asked()));
     expect(outcomes).toEqual(
@@ -82,7 +82,7 @@ describe('a request that has to be approved', () => {
     expect(await actions()).toEqual(['approval.open']);
   });
 
-  test('is the same one also when it took some time to be recorded', async () => {
+  test('joins its approval even when recording it took some time', async () => {
     const clock = testClock();
     const store = await openSqliteStore({ path: ':memory:', clock });
     const slow: Store = {
@@ -101,7 +101,7 @@ describe('a request that has to be approved', () => {
     expect(await other.audit('approval.supersede')).toEqual([]);
   });
 
-  test('is another one for another key, name, profile, device or protocol', async () => {
+  test('opens another approval for another key, name, profile, device or protocol', async () => {
     await policy(site, { decision: 'manual' });
     const valve = password('valve-1', (await site.device('valve-1')).password);
     const others = [
@@ -117,7 +117,7 @@ describe('a request that has to be approved', () => {
     expect(ids.size).toBe(others.length);
   });
 
-  test('gets its certificate once it is granted, and the same again for a day', async () => {
+  test('gets its certificate when it is granted, and the same one again for a day', async () => {
     await policy(site, { decision: 'manual' });
     const id = await waiting(asked());
     expect(await approve(id, jo)).toMatchObject({ state: 'granted', approvals: 1, certificate: null });
@@ -136,7 +136,7 @@ describe('a request that has to be approved', () => {
     expect(await actions()).toEqual(['approval.open', 'approval.grant', 'approval.use', 'approval.open']);
   });
 
-  test('is asked for anew when its certificate has been revoked', async () => {
+  test('opens another approval when its certificate is revoked', async () => {
     await policy(site, { decision: 'manual' });
     await approve(await waiting(asked()), jo);
     await asked();
@@ -145,7 +145,7 @@ describe('a request that has to be approved', () => {
     expect(await verdict(asked())).toBe('pending');
   });
 
-  test('of two that come for it at the same moment both get the same certificate', async () => {
+  test('gets the same certificate when it is repeated concurrently', async () => {
     await policy(site, { decision: 'manual' });
     await approve(await waiting(asked()), jo);
     const [one, other] = await Promise.all([given(asked()), given(asked())]);
@@ -153,7 +153,7 @@ describe('a request that has to be approved', () => {
     expect(await states()).toEqual(['issued']);
   });
 
-  test('has to wait longer the longer it has been waiting', async () => {
+  test('has longer retry intervals the longer it is pending', async () => {
     await policy(site, { decision: 'manual' });
     await asked();
     site.clock.advance(160_000);
@@ -162,7 +162,7 @@ describe('a request that has to be approved', () => {
     expect(await asked()).toMatchObject({ retryAfter: 300 });
   });
 
-  test('of one device no more than 32 wait', async () => {
+  test('is rejected when 32 requests of the device are pending', async () => {
     await policy(site, { decision: 'manual' });
     const names = (n: number) => request(key, 'CN=pump-1', [`DNS:pump-${n}.plant.example`]);
     for (let n = 0; n < 32; n++) await ask(site, pump, names(n), server);
@@ -171,7 +171,7 @@ describe('a request that has to be approved', () => {
   });
 });
 
-test('what could not be issued is refused before anybody is asked', async () => {
+test('a request that could not be issued is rejected before anybody has to approve it', async () => {
   await policy(site, { decision: 'manual' });
   await site.gateway.settings.change(site.admin, { securityLevel: 'hardened' });
   const weak = request(testKey('rsa-2048', 'pump'), 'CN=pump-1', ['DNS:pump-1.plant.example']);
@@ -179,8 +179,8 @@ test('what could not be issued is refused before anybody is asked', async () => 
   expect(await approvals()).toEqual([]);
 });
 
-describe('who approves', () => {
-  test('of three who may, two have to', async () => {
+describe('an approver', () => {
+  test('is needed twice when the policy demands two approvers', async () => {
     await policy(site, { decision: 'manual', approvers: 2 });
     const lee = await person(site, 'lee');
     const id = await waiting(asked());
@@ -193,14 +193,14 @@ describe('who approves', () => {
     expect(await actions()).toEqual(['approval.open', 'approval.approve', 'approval.grant', 'approval.use']);
   });
 
-  test('of two who approve at the same moment each counts', async () => {
+  test('counts even when two approve concurrently', async () => {
     await policy(site, { decision: 'manual', approvers: 2 });
     const id = await waiting(asked());
     await Promise.all([approve(id, jo), approve(id, kim)]);
     expect(await states()).toEqual(['granted']);
   });
 
-  test('needs the permission, and an account', async () => {
+  test('needs the permission and an account', async () => {
     await policy(site, { decision: 'manual' });
     const id = await waiting(asked());
     for (const role of ['Auditor', 'Default']) {
@@ -211,7 +211,7 @@ describe('who approves', () => {
     expect(await faultOf(approve(99, jo))).toBe('notFound');
   });
 
-  test('decides on what they have seen', async () => {
+  test('can decide only on the request and outcome that they have seen', async () => {
     await policy(site, { decision: 'manual' });
     const id = await waiting(asked());
     const { requestDigest, outcomeDigest } = await site.gateway.approvals.read(jo, id);
@@ -221,7 +221,7 @@ describe('who approves', () => {
     expect((await decide({ requestDigest, outcomeDigest })).state).toBe('granted');
   });
 
-  test('is never who asks for it', async () => {
+  test('cannot be the requester', async () => {
     await policy(site, { decision: 'manual', protocols: ['management'] });
     const create = (who: Principal) => site.gateway.certificates.create(who, { commonName: 'app-1' });
     const made = await create(jo);
@@ -238,7 +238,7 @@ describe('who approves', () => {
   });
 });
 
-test('no key is made for what is not approved', async () => {
+test('no key is made for a request that is not approved', async () => {
   let keys = 0;
   await using other = await installation({
     wrapKeys: (store) => ({
@@ -268,7 +268,7 @@ test('no key is made for what is not approved', async () => {
 });
 
 describe('one rejection', () => {
-  test('is enough, and holds for that request for as long as it might have waited', async () => {
+  test('is enough, and applies to the request for as long as it could have been pending', async () => {
     await policy(site, { decision: 'manual', approvers: 2, expiresIn: 3600 });
     const id = await waiting(asked());
     await approve(id, jo);
@@ -283,8 +283,8 @@ describe('one rejection', () => {
   });
 });
 
-describe('time', () => {
-  test('ends what nobody has decided on; the request may come again', async () => {
+describe('the expiry period', () => {
+  test('expires an undecided approval, and the request may be repeated', async () => {
     await policy(site, { decision: 'manual', expiresIn: 3600 });
     const id = await waiting(asked());
     site.clock.advance(3_600_000);
@@ -297,7 +297,7 @@ describe('time', () => {
     expect(await actions()).toEqual(['approval.open', 'approval.expire', 'approval.open']);
   });
 
-  test('ends it also where nobody keeps house', async () => {
+  test('expires an approval even without maintenance', async () => {
     await policy(site, { decision: 'manual', expiresIn: 3600 });
     const first = await waiting(asked());
     site.clock.advance(3_600_000);
@@ -305,7 +305,7 @@ describe('time', () => {
     expect(await states()).toEqual(['expired', 'waiting']);
   });
 
-  test('ends what was granted and nobody came for', async () => {
+  test('expires a granted approval that was not collected', async () => {
     await policy(site, { decision: 'manual', expiresIn: 3600 });
     const id = await waiting(asked());
     site.clock.advance(3_599_000);
@@ -321,7 +321,7 @@ describe('time', () => {
 });
 
 describe('deleting a device', () => {
-  test('ends what is open for it, in the name of who deletes it, and nothing of others', async () => {
+  test('expires its open approvals, as an action of the account that deletes it, and no others', async () => {
     const { gateway, store, admin } = site;
     const valve = password('valve-1', (await site.device('valve-1')).password);
     await policy(site, { decision: 'manual' });
@@ -345,7 +345,7 @@ describe('deleting a device', () => {
     ).toEqual([granted, open].map((one) => [`approval:${one}`, admin.actor.name, 'the device was deleted']));
   });
 
-  test('sees a decision that comes in between', async () => {
+  test('observes a concurrent decision', async () => {
     const clock = testClock();
     const store = await openSqliteStore({ path: ':memory:', clock });
     let between: (() => Promise<unknown>) | undefined;
@@ -371,8 +371,8 @@ describe('deleting a device', () => {
   });
 });
 
-describe('an approval that has come to an end', () => {
-  test('stays, however long ago that was', async () => {
+describe('a finished approval', () => {
+  test('is kept without limit', async () => {
     await policy(site, { decision: 'manual', expiresIn: 3600 });
     const used = await waiting(asked());
     await approve(used, jo);
@@ -387,7 +387,7 @@ describe('an approval that has come to an end', () => {
     expect((await site.gateway.approvals.read(jo, used)).details?.decisions).toHaveLength(1);
   });
 
-  test('has the comments of those who decided in the audit trail too', async () => {
+  test("has the approvers' comments in the audit trail", async () => {
     await policy(site, { decision: 'manual', approvers: 2 });
     const granted = await waiting(asked());
     await site.gateway.approvals.approve(jo, granted, { comment: 'as agreed' });
@@ -403,7 +403,7 @@ describe('an approval that has come to an end', () => {
   });
 });
 
-test('a list has no more of an approval than it shows', async () => {
+test('a list reads only the fields of an approval that it shows', async () => {
   await policy(site, { decision: 'manual' });
   const id = await waiting(asked());
   const { records } = await site.gateway.approvals.list(jo, { limit: 10 });
@@ -412,7 +412,7 @@ test('a list has no more of an approval than it shows', async () => {
   expect(Object.keys(details!).sort()).toEqual(['content', 'decisions', 'obstacle', 'request']);
 });
 
-test('what was granted before a backup is asked for anew after its restore', async () => {
+test('an approval that was granted before a backup is requested again after its restore', async () => {
   await policy(site, { decision: 'manual' });
   await approve(await waiting(asked()), jo);
   const marker = { name: unsettledRestore, value: new Uint8Array() };
@@ -422,7 +422,7 @@ test('what was granted before a backup is asked for anew after its restore', asy
   expect(await verdict(asked())).toBe('pending');
 });
 
-describe('what is approved is what was seen', () => {
+describe('an approval is for the request and the outcome that the approver saw', () => {
   const changeProfile = async (change: (rules: Record<string, unknown>) => object) => {
     const { records } = await site.gateway.profiles.list(site.admin, { limit: 100 });
     const { id, profile } = records.find(({ uniqueName }) => uniqueName === 'tls_server')!;
@@ -430,7 +430,7 @@ describe('what is approved is what was seen', () => {
     await site.gateway.profiles.update(site.admin, id, { profile: { ...rules, ...change(rules) } });
   };
 
-  test('the request, what would come of it, and how they differ', async () => {
+  test('shows the request, the outcome and their differences', async () => {
     await policy(site, { decision: 'manual' });
     const id = await waiting(asked());
     const { details, requestKind, ...rest } = await site.gateway.approvals.read(jo, id);
@@ -484,7 +484,7 @@ describe('what is approved is what was seen', () => {
     },
   );
 
-  test('a profile that comes to the same: it is not', async () => {
+  test('stays granted when a changed profile has the same outcome', async () => {
     await policy(site, { decision: 'manual' });
     const id = await waiting(asked());
     await changeProfile((rules) => ({ keys: { ...(rules.keys as object), allowed: ['p-256', 'p-384'] } }));
@@ -492,7 +492,7 @@ describe('what is approved is what was seen', () => {
     expect(await waiting(asked())).toBe(id);
   });
 
-  test('a policy that wants more approvers than have approved: it is asked for anew', async () => {
+  test('is requested again when the policy now demands more approvers', async () => {
     const { id: rule } = await policy(site, { decision: 'manual' });
     await approve(await waiting(asked()), jo);
     await site.gateway.approvalPolicies.update(site.admin, rule, { approvers: 2 });
@@ -500,7 +500,7 @@ describe('what is approved is what was seen', () => {
     expect(await states()).toEqual(['superseded', 'waiting']);
   });
 
-  test('a policy that lets it pass from now on: it does', async () => {
+  test('is no longer needed when the policy now allows the request', async () => {
     const { id: rule } = await policy(site, { decision: 'manual' });
     await asked();
     await site.gateway.approvalPolicies.update(site.admin, rule, { decision: 'automatic' });
@@ -508,7 +508,7 @@ describe('what is approved is what was seen', () => {
   });
 });
 
-test('a renewal is approved as such', async () => {
+test('a renewal is approved as a renewal', async () => {
   await policy(site, { decision: 'manual', operations: ['renewal'] });
   const first = await given(ask(site, pump, request(key, 'CN=pump-1')));
   const holder = { kind: 'certificate', certificates: [first], address: '192.0.2.7' } as const;
@@ -519,7 +519,7 @@ test('a renewal is approved as such', async () => {
   expect(await verdict(renew())).toBe('issued');
 });
 
-test('how many wait is among the metrics', async () => {
+test('the number of pending approvals is a metric', async () => {
   await policy(site, { decision: 'manual' });
   await asked();
   const families = await site.gateway.metrics(site.admin);

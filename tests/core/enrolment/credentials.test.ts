@@ -40,7 +40,7 @@ async function verdict(run: () => Promise<unknown>): Promise<FaultCode | 'issued
   }
 }
 
-describe('what each credential entitles to', () => {
+describe('each kind of credential', () => {
   const rows: [
     credential: string,
     operation: 'enrol' | 'renew',
@@ -75,7 +75,7 @@ describe('what each credential entitles to', () => {
   });
 });
 
-describe('who is admitted', () => {
+describe('admission', () => {
   const cases: [what: string, run: () => Promise<unknown>, FaultCode][] = [
     [
       'a wrong password',
@@ -102,7 +102,7 @@ describe('who is admitted', () => {
     expect(await verdict(run)).toBe(code);
   });
 
-  test('a device may be named by its id', async () => {
+  test('accepts the id of a device in place of its name', async () => {
     const { device, password: secret } = await site.device('named-by-id');
     const certificate = await site.enrol(
       password(String(device.id), secret),
@@ -112,7 +112,7 @@ describe('who is admitted', () => {
     expect(certificate.length).toBeGreaterThan(300);
   });
 
-  test('a device of another domain is forbidden, by password and by certificate', async () => {
+  test('rejects a device of another domain, with a password and with a certificate', async () => {
     const domain = await site.gateway.domains.create(site.admin, { uniqueName: 'elsewhere' });
     const { password: secret } = await site.device('stranger', domain.id);
     const der = request(key, 'CN=stranger');
@@ -154,7 +154,7 @@ describe('who is admitted', () => {
     }
   });
 
-  test('a protocol that the configuration does not name is refused', async () => {
+  test('rejects a protocol that the device configuration does not name', async () => {
     const { device, password: secret } = await site.device('cmp-only');
     await site.gateway.noOnboardingConfigs.update(site.admin, device.noOnboardingConfig!, {
       protocols: ['cmp'],
@@ -164,7 +164,7 @@ describe('who is admitted', () => {
     );
   });
 
-  test('a certificate that was revoked, or put on hold, is refused; released, it is good again', async () => {
+  test('rejects a certificate that is revoked or on hold, and accepts it again when it is released', async () => {
     const der = request(key, 'CN=pump-1');
     const certificate = await site.enrol(evidence.password!, {}, der);
     const renew = () => verdict(() => site.enrol(holder(certificate), {}, der, 'renew'));
@@ -181,7 +181,7 @@ describe('who is admitted', () => {
     expect(await renew()).toBe('unauthenticated');
   });
 
-  test('an altered copy of our certificate is refused', async () => {
+  test('rejects an altered copy of our certificate', async () => {
     const certificate = (evidence.domainCredential as Extract<Evidence, { kind: 'certificate' }>)
       .certificates[0]!;
     const altered = Uint8Array.from(certificate);
@@ -233,7 +233,7 @@ describe('a device is not certified as a server under a name of this service', (
   });
 });
 
-test('a certificate that was issued to a name, not to a device, is renewed for that name alone', async () => {
+test('a certificate without a device is renewed only for the same name', async () => {
   const csr = request(key, 'CN=app-1');
   const made = await site.gateway.certificates.create(site.admin, { commonName: 'app-1', csr });
   if ('kind' in made) throw new Error('it waits');
@@ -243,7 +243,7 @@ test('a certificate that was issued to a name, not to a device, is renewed for t
   expect(await verdict(() => site.enrol(holder(der), {}, csr, 'enrol'))).toBe('forbidden');
 });
 
-test('a certificate renews itself to the end of the second of notAfter, and nothing afterwards', async () => {
+test('a certificate can be renewed until the end of the second of notAfter, and not afterwards', async () => {
   await using other = await installation();
   const { password: secret } = await other.device('late');
   const der = request(key, 'CN=late');
@@ -256,7 +256,7 @@ test('a certificate renews itself to the end of the second of notAfter, and noth
   expect(await verdict(() => other.enrol(holder(certificate), {}, der, 'renew'))).toBe('unauthenticated');
 });
 
-test('every refusal and every issuance is in the audit trail', async () => {
+test('every refusal and every issuance is audited', async () => {
   await using other = await installation();
   const { password: secret } = await other.device('pump-9');
   const good = password('pump-9', secret);

@@ -46,7 +46,7 @@ describe('a MAC', () => {
     expect(await admitted(mac('pump-1', () => false))).toBe('unauthenticated');
   });
 
-  test('of an unknown device is verified all the same, with a secret that nobody has, and never holds', async () => {
+  test('of an unknown device is verified with a random secret and rejected', async () => {
     const given: string[] = [];
     const remember = (one: Uint8Array) => given.push(Buffer.from(one).toString('hex')) > 0;
     expect(await admitted(mac('nobody', remember))).toBe('unauthenticated');
@@ -55,7 +55,7 @@ describe('a MAC', () => {
     expect(given[0]).not.toBe(given[1]);
   });
 
-  test('is by the shared secret, which is no password; and the password is none', async () => {
+  test('is verified with the shared secret, which does not work as a password, nor the password as a shared secret', async () => {
     expect(await admitted(mac('pump-1', (given) => Buffer.from(given).toString() === estPassword))).toBe(
       'unauthenticated',
     );
@@ -63,7 +63,7 @@ describe('a MAC', () => {
   });
 });
 
-test('a signature by a key that may not sign is refused; the same certificate in a handshake is not', async () => {
+test('a signature by a key without digitalSignature is rejected, but the same certificate in a handshake is accepted', async () => {
   const { id: profile } = await site.gateway.profiles.create(site.admin, {
     uniqueName: 'encryption',
     profile: {

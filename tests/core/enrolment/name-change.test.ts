@@ -48,13 +48,13 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
     expect(await renew(change)).toEqual(names);
   });
 
-  test('has the names of its certificate itself, or is refused', async () => {
+  test('is rejected unless its own names are those of the certificate', async () => {
     const change = changeSubjectName('CN=b.example', ['DNS:b.example']);
     await expect(renew(change, 'CN=b.example')).rejects.toMatchObject({ code: 'badCsr' });
     await expect(renew(change, ownName, ['DNS:b.example'])).rejects.toMatchObject({ code: 'badCsr' });
   });
 
-  test('is refused where the profile does not allow the new subject', async () => {
+  test('is rejected when the profile does not allow the new subject', async () => {
     const der = attributedRequest(key, 'CN=pump-1', [changeSubjectName('CN=pump-2')]);
     await expect(site.enrol(credential, {}, der, 'renew')).rejects.toMatchObject({
       code: 'badCsr',
@@ -62,7 +62,7 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
     });
   });
 
-  test('is refused when the profile would change what was not asked for', async () => {
+  test('is rejected when the profile would change other names', async () => {
     // Without alternative names the profile makes one of the common name.
     const first = await site.enrol(credential, { profile: 'tls_server' }, request(key, ownName));
     expect(namesOf(first)).toEqual([ownName, 'DNS:a.example']);
@@ -73,12 +73,12 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
     });
   });
 
-  test('does not get a name of the gateway itself', async () => {
+  test('cannot get a name of the gateway', async () => {
     const change = changeSubjectName('CN=pki.example', ['DNS:pki.example']);
     await expect(renew(change)).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  test('is refused for a certificate that belongs to no device', async () => {
+  test('is rejected for a certificate without a device', async () => {
     const { id } = await site.gateway.certificates.create(site.admin, {
       commonName: 'by-name',
       csr: request(key, 'CN=by-name'),
@@ -104,7 +104,7 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
   });
 });
 
-describe('ChangeSubjectName is for renewals alone', () => {
+describe('ChangeSubjectName outside a renewal', () => {
   const der = attributedRequest(key, 'CN=pump-1', [changeSubjectName('CN=pump-1,O=Plant')]);
 
   test.each(['domain_credential', 'tls_client'])(
@@ -114,7 +114,7 @@ describe('ChangeSubjectName is for renewals alone', () => {
     },
   );
 
-  test('so is a key that is to be made here', async () => {
+  test('is rejected with server-side key generation', async () => {
     const requester = await site.gateway.admit(credential, {
       protocol: 'est',
       domain: undefined,
@@ -126,13 +126,13 @@ describe('ChangeSubjectName is for renewals alone', () => {
     ).rejects.toMatchObject({ code: 'badCsr' });
   });
 
-  test('a domain credential that is asked for again is a renewal, and may change', async () => {
+  test('is allowed when a domain credential is requested again, which is a renewal', async () => {
     const again = await site.enrol(credential, {}, der);
     expect(namesOf(again)).toEqual(['CN=pump-1,O=Plant']);
   });
 });
 
-test('new names need the approval of a new certificate, not of a renewal', async () => {
+test('a policy for new certificates, not for renewals, applies to a renewal with new names', async () => {
   const { id } = await policy(site, { decision: 'manual', operations: ['issuance'], protocols: ['est'] });
   const change = changeSubjectName('CN=d.example', ['DNS:d.example']);
   const changed = attributedRequest(key, ownName, [change], ownNames);

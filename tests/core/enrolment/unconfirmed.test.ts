@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => site[Symbol.asyncDispose]());
 
-test('an onboarded device gets its certificate again only once that is durable', async () => {
+test('an onboarded device gets its certificate again only when the certificate is durable', async () => {
   const acme = makerCa('CN=Acme Root,O=Acme');
   const pump = holder(idevid(key, acme, 'serialNumber=SN-1'), acme.certificate);
   await register(site, 'acme pumps', await trust(site, 'acme', acme.certificate), 'SN-\\d+');
@@ -47,7 +47,7 @@ test('an onboarded device gets its certificate again only once that is durable',
   expect(await given(onboard())).toEqual(certificate);
 });
 
-test('an approved certificate is given to a second request only once it is durable', async () => {
+test('a repeated request gets the approved certificate only when the certificate is durable', async () => {
   const pump = password('pump-1', (await site.device('pump-1')).password);
   const asked = () =>
     ask(site, pump, request(key, 'CN=pump-1', ['DNS:pump-1.plant.example']), { profile: 'tls_server' });
@@ -62,7 +62,7 @@ test('an approved certificate is given to a second request only once it is durab
   expect(await given(asked())).toEqual(certificate);
 });
 
-test('the stored answer to a CMP message is given again only once it is durable', async () => {
+test('a repeated CMP message gets its stored response only when the response is durable', async () => {
   const message = new Uint8Array([1, 2, 3]);
   const { id } = (await site.device('pump-1')).device;
   await site.store.commit([

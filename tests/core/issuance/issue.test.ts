@@ -10,7 +10,7 @@ import { testKey } from '#tests/fixtures/keys.ts';
 
 const key = testKey('p-256', 'issuance');
 
-test('what the service certifies for itself is for no device, and only its credentials are by a profile', async () => {
+test('certificates of the service itself belong to no device, and only its credentials have a profile', async () => {
   await using site = await installation();
   const { records } = await site.store.list('certificate', { limit: 10 });
   expect(
@@ -44,7 +44,7 @@ function remoteKeys() {
 }
 
 describe('a key outside the process', () => {
-  test('finds the intent durably recorded when it is asked to sign', async () => {
+  test('signs only after the intent is durable', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
     const { password: secret } = await site.device('pump');
@@ -63,7 +63,7 @@ describe('a key outside the process', () => {
     expect((await site.audit('certificate.issue')).at(-1)).toMatchObject({ outcome: 'failed' });
   });
 
-  test('issues, and the record turns from intended to good', async () => {
+  test('issues, and the status changes from intended to good', async () => {
     await using site = await installation({ wrapKeys: remoteKeys().wrap });
     const { password: secret } = await site.device('pump');
     const certificate = await site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
@@ -72,7 +72,7 @@ describe('a key outside the process', () => {
     expect(Buffer.compare(records[0]!.der, certificate)).toBe(0);
   });
 
-  test('a signature that does not hold is noticed before anybody sees the certificate', async () => {
+  test('a wrong signature is detected before the certificate is handed out', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
     const { password: secret } = await site.device('pump');
@@ -151,7 +151,7 @@ describe('a key outside the process', () => {
     expect(await site.audit('certificate.settle')).toEqual([]);
   });
 
-  test('an intent that a crash left behind is settled by maintenance, and not before its time', async () => {
+  test('maintenance settles an intent that a crash left open, but not too early', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
     const { password: secret } = await site.device('pump');
@@ -172,7 +172,7 @@ describe('a key outside the process', () => {
   });
 });
 
-test('serial numbers are positive, at most 20 octets, all different, with 80 random bits', async () => {
+test('serial numbers are positive, unique, at most 20 octets long and have 80 random bits', async () => {
   await using site = await installation();
   const { password: secret } = await site.device('pump');
   const der = request(key, 'CN=pump');
@@ -184,7 +184,7 @@ test('serial numbers are positive, at most 20 octets, all different, with 80 ran
   expect(new Set(serials.map((serial) => serial.slice(12))).size).toBe(serials.length);
 });
 
-test('validity never outlives the CA, and begins an hour back', async () => {
+test('the validity period starts one hour ago and ends no later than that of the CA', async () => {
   await using site = await installation();
   const { password: secret } = await site.device('pump');
   site.clock.advance(9.5 * 365.25 * 24 * 3_600_000);
@@ -197,7 +197,7 @@ test('validity never outlives the CA, and begins an hour back', async () => {
   expect(records[0]!.notValidBefore).toBe(site.clock.now() - 3_600_000);
 });
 
-test('a key that is at another gateway only makes it unavailable here', async () => {
+test('issuance is unavailable when the key exists only at another gateway', async () => {
   let gone = false;
   const wrapKeys = (keys: KeyStore): KeyStore => ({
     ...keys,

@@ -86,10 +86,10 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Fault ? error.code : String(error)),
   );
 
-describe('nobody gets a server certificate for a name of this service', () => {
+describe('a server certificate for a name of this service is rejected', () => {
   const sans = ['IP:::ffff:192.0.2.1'];
 
-  test('over the Management API, with a request or with a key that is made here', async () => {
+  test('over the Management API, with a request and with a server-generated key', async () => {
     await using site = await installation();
     const { gateway, admin } = site;
     const { records } = await gateway.profiles.list(admin, { limit: 100 });
@@ -103,7 +103,7 @@ describe('nobody gets a server certificate for a name of this service', () => {
     expect(await site.keys.files!.list()).toHaveLength(3);
   });
 
-  test('as a device, under a profile that keeps several common names, or with a key that is made here', async () => {
+  test('for a device, with several common names and with a server-generated key', async () => {
     await using site = await installation();
     const { gateway, admin } = site;
     await gateway.profiles.create(admin, {
@@ -131,7 +131,7 @@ describe('nobody gets a server certificate for a name of this service', () => {
     }
   });
 
-  test('from an upstream CA, which is not even asked', async () => {
+  test('before an upstream CA is called', async () => {
     await using one = await plant();
     one.upstream.received.length = 0;
     const target = { protocol: 'est', domain: undefined, profile: 'tls_server' } as const;
@@ -143,7 +143,7 @@ describe('nobody gets a server certificate for a name of this service', () => {
     expect(one.upstream.received).toEqual([]);
   });
 
-  test('from an upstream CA that answers after the service has got this name', async () => {
+  test('when the service got this name while the request was pending at the upstream CA', async () => {
     await using one = await plant();
     const { gateway, clock, admin } = one.service;
     const rules = { validity: { duration: 'P1Y' }, subject: { CN: {} }, subjectAltName: { dns: {} } };

@@ -81,8 +81,8 @@ async function configOf(commonName: string) {
 }
 const subjectOf = (certificate: Uint8Array) => formatDistinguishedName(parseCertificate(certificate).subject);
 
-describe('first contact', () => {
-  test('makes the device, binds it to its IDevID and gives it a domain credential, in the registration’s domain', async () => {
+describe('the first onboarding', () => {
+  test('creates the device in the registration’s domain, binds it to its IDevID and issues its domain credential', async () => {
     const certificate = await onboard(pump);
     expect(subjectOf(certificate)).toBe('CN=SN-1');
     expect(await device('SN-1')).toMatchObject({ serialNumber: 'SN-1', domain: 1, noOnboardingConfig: null });
@@ -98,7 +98,7 @@ describe('first contact', () => {
     expect(record).toMatchObject({ device: (await device('SN-1'))!.id, status: 'good', protocol: 'est' });
   });
 
-  test('is in the audit trail', async () => {
+  test('is audited', async () => {
     await onboard(pump);
     const { id } = (await device('SN-1'))!;
     const created = await site.audit('device.create');
@@ -128,7 +128,7 @@ describe('first contact', () => {
     expect(subjectOf(await onboard(pump, subject))).toBe(outcome);
   });
 
-  test('of a device whose name is taken, by a device of another manufacturer or of none', async () => {
+  test('uses another name when the name is taken by a device of another manufacturer or of none', async () => {
     await site.device('SN-1');
     await register(site, 'others', await trust(site, 'other', other.certificate));
     expect(subjectOf(await onboard(pump, ''))).toBe('CN=Acme-SN-1');
@@ -136,7 +136,7 @@ describe('first contact', () => {
     expect(subjectOf(await onboard(theirs, ''))).toBe('CN=Other-SN-1');
   });
 
-  test('gives nothing but a domain credential', async () => {
+  test('issues only a domain credential', async () => {
     for (const profile of ['tls_client', 'tls_server', 'code_signing']) {
       expect(await verdict(() => onboard(pump, 'CN=SN-1', { profile }))).toBe('forbidden');
     }
@@ -148,13 +148,13 @@ describe('first contact', () => {
     expect(await verdict(() => site.enrol(own, {}, csr('CN=SN-1'), 'renew'))).toBe('issued');
   });
 
-  test('may be tried until it succeeds, and makes one device', async () => {
+  test('can be repeated until it succeeds, and creates one device', async () => {
     expect(await verdict(() => site.enrol(bearer(pump), {}, Uint8Array.of(0x30, 0)))).toBe('malformed');
     expect(await verdict(() => onboard(pump))).toBe('issued');
     expect((await site.gateway.devices.list(site.admin, { limit: 9 })).records.length).toBe(1);
   });
 
-  test('that a crash cuts off leaves the device waiting', async () => {
+  test('leaves the device pending after a crash', async () => {
     await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
     intruder = async () => {
       throw new Fault('unavailable', 'the power is gone');
@@ -166,7 +166,7 @@ describe('first contact', () => {
 });
 
 describe('a second onboarding', () => {
-  test('is refused and audited, until an administrator resets it', async () => {
+  test('is rejected and audited until an administrator resets the device', async () => {
     await onboard(pump);
     expect(await verdict(() => anew(pump))).toBe('forbidden');
     expect(
@@ -185,14 +185,14 @@ describe('a second onboarding', () => {
     expect((await site.audit('device.resetOnboarding')).length).toBe(1);
   });
 
-  test('is allowed too where its configuration says that it is pending', async () => {
+  test('is allowed when the onboarding configuration is pending', async () => {
     await onboard(pump);
     const { onboardingConfig } = (await device('SN-1'))!;
     await site.gateway.onboardingConfigs.update(site.admin, onboardingConfig!, { onboardingStatus: 1 });
     expect(await verdict(() => onboard(pump))).toBe('issued');
   });
 
-  test('of many at once one succeeds, of the first contact as well', async () => {
+  test('succeeds once when many run concurrently, and so does the first', async () => {
     const keys = Array.from({ length: 8 }, (_, n) => testKey('p-256', `ldevid ${n}`));
     const verdicts = await Promise.all(
       keys.map((one) => verdict(() => site.enrol(bearer(pump), {}, request(one, 'CN=SN-1')))),
@@ -201,7 +201,7 @@ describe('a second onboarding', () => {
     expect((await certificates()).length).toBe(1);
   });
 
-  test('that comes between the other’s check and its commit wins', async () => {
+  test('wins when it comes between the check and the commit of another', async () => {
     await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
     let first: FaultCode | 'issued' | undefined;
     intruder = async () => {
@@ -211,7 +211,7 @@ describe('a second onboarding', () => {
     expect(first).toBe('issued');
   });
 
-  test('by another IDevID with the same serial number does not take the device over', async () => {
+  test('with another IDevID of the same serial number does not take over the device', async () => {
     const twin = idevid(testKey('p-256', 'twin'), acmeIssuing, 'serialNumber=SN-1');
     await onboard(pump);
     expect(await verdict(() => onboard(twin))).toBe('forbidden');
@@ -225,17 +225,17 @@ describe('a second onboarding', () => {
     expect(await verdict(() => onboard(pump))).toBe('forbidden');
   });
 
-  test('by another certificate for the same key is the same device’s; with another serial number nobody’s', async () => {
+  test('with another certificate for the same key belongs to the same device, but not with another serial number', async () => {
     await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
     expect(await verdict(() => onboard(idevid(key, acme, 'serialNumber=SN-2')))).toBe('forbidden');
     expect(await verdict(() => onboard(idevid(key, acme, 'serialNumber=SN-1')))).toBe('issued');
   });
 });
 
-describe('a device that missed the answer', () => {
+describe('a device that lost the response', () => {
   const day = 24 * 3_600_000;
 
-  test('is given the same certificate again for a day, over whichever protocol, and nothing changes', async () => {
+  test('gets the same certificate again for a day, over every protocol, and nothing changes', async () => {
     const certificate = await onboard(pump);
     const before = [await configOf('SN-1'), await certificates(), await site.audit()];
     expect(await onboard(pump)).toEqual(certificate);
@@ -263,7 +263,7 @@ describe('a device that missed the answer', () => {
   const contact = () =>
     site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
 
-  test('is refused a key that is to be made here: it was given once', async () => {
+  test('cannot get a server-generated key again', async () => {
     await onboard(pump);
     const requester = await contact();
     const wanted = { kind: 'pkcs10', der: csr('CN=SN-1'), keyMadeHere: true } as const;
@@ -308,7 +308,7 @@ describe('a device that missed the answer', () => {
     expect((await certificates()).length).toBe(1);
   });
 
-  test('after a reset is given the one that came of it, and not the one before', async () => {
+  test('gets the new certificate after a reset, not the earlier one', async () => {
     const before = await onboard(pump);
     await site.gateway.devices.resetOnboarding(site.admin, (await device('SN-1'))!.id);
     const after = await onboard(pump);
@@ -316,7 +316,7 @@ describe('a device that missed the answer', () => {
     expect(await onboard(pump)).toEqual(after);
   });
 
-  test('is refused what it got by its secret', async () => {
+  test('cannot get a certificate again that it got with its secret', async () => {
     await contact();
     const { id } = await configOf('SN-1');
     const estPassword = 'a password for SN-1';
@@ -325,7 +325,7 @@ describe('a device that missed the answer', () => {
     expect(await verdict(() => onboard(pump))).toBe('forbidden');
   });
 
-  test('and asks many times at once, of two gateways, is given one certificate', async () => {
+  test('gets one certificate when it sends many concurrent requests to two gateways', async () => {
     const store: Store = Object.assign(Object.create(site.store), { close: async () => {} });
     await using second = await installation({ store, clock: site.clock, wrapKeys: () => site.keys });
     const given = await Promise.all(
@@ -339,7 +339,7 @@ describe('a device that missed the answer', () => {
   });
 });
 
-test('first contact that has to be approved waits, is asked again with the same IDevID, and onboards once it is', async () => {
+test('onboarding that needs approval is pending, can be repeated with the same IDevID, and succeeds when it is approved', async () => {
   const { gateway, admin } = site;
   await gateway.approvalPolicies.create(admin, { uniqueName: 'by hand', decision: 'manual' });
   const again = csr('CN=SN-1');
@@ -380,7 +380,7 @@ describe('a device that an administrator registered', () => {
     return site.gateway.devices.create(site.admin, input);
   }
 
-  test('for its truststore and serial number is the one that comes, without a registration', async () => {
+  test('is found by truststore and serial number, without a registration', async () => {
     await site.gateway.devidRegistrations.remove(site.admin, registration);
     expect(await verdict(() => onboard(pump))).toBe('unauthenticated');
     await registered('pump-1');
@@ -407,24 +407,24 @@ describe('a device that an administrator registered', () => {
     expect(await site.audit('device.meet')).toHaveLength(1);
   });
 
-  test('counts before any registration', async () => {
+  test('takes precedence over every registration', async () => {
     await registered('pump-1');
     expect(subjectOf(await onboard(pump, ''))).toBe('CN=pump-1');
   });
 
-  test('is passed over for another truststore, or for none', async () => {
+  test('is ignored for another truststore or none', async () => {
     const makers = await trust(site, 'other', other.certificate);
     await registered('pump-1', { idevidTruststore: makers });
     await registered('pump-2', { idevidTruststore: null });
     expect(subjectOf(await onboard(pump, ''))).toBe('CN=SN-1');
   });
 
-  test('and has its certificate by another way is not awaited', async () => {
+  test('is not pending when it got its certificate by another way', async () => {
     await registered('pump-1', { onboardingStatus: 2 });
     expect(await verdict(() => onboard(pump))).toBe('forbidden');
   });
 
-  test('of which there are two: the older one comes first', async () => {
+  test('is the older one when there are two', async () => {
     await registered('pump-1');
     await registered('pump-2');
     const twin = idevid(testKey('p-256', 'twin'), acmeIssuing, 'serialNumber=SN-1');
@@ -432,13 +432,13 @@ describe('a device that an administrator registered', () => {
     expect(subjectOf(await onboard(pump, ''))).toBe('CN=pump-2');
   });
 
-  test('uses the protocols that its configuration names', async () => {
+  test('may use only the protocols of its configuration', async () => {
     await registered('pump-1', { protocols: ['cmp'] });
     expect(await verdict(() => onboard(pump))).toBe('forbidden');
     expect((await configOf('pump-1')).idevid).toBeNull();
   });
 
-  test('comes to its own domain', async () => {
+  test('is onboarded in its own domain', async () => {
     const { id: domain } = await site.gateway.domains.create(site.admin, { uniqueName: 'hall' });
     await registered('pump-1', {}, { domain });
     expect(await verdict(() => onboard(pump, '', { domain: 'default' }))).toBe('forbidden');
@@ -448,7 +448,7 @@ describe('a device that an administrator registered', () => {
     expect(await verdict(() => onboard(homeless))).toBe('forbidden');
   });
 
-  test('is onboarded by its secret as well', async () => {
+  test('can also be onboarded with its secret', async () => {
     await registered('pump-1', { estPassword: 'a password for pump-1' });
     const secret = password('pump-1', 'a password for pump-1');
     await site.enrol(secret, { profile: 'tls_client' }, csr('CN=pump-1'));
@@ -460,8 +460,8 @@ describe('a device that an administrator registered', () => {
   });
 });
 
-describe('a device that has come', () => {
-  test('is let in no more once no truststore vouches for it', async () => {
+describe('an onboarded device', () => {
+  test('is rejected when no truststore trusts it any more', async () => {
     await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
     const { onboardingConfig } = (await device('SN-1'))!;
     await site.gateway.onboardingConfigs.update(site.admin, onboardingConfig!, { idevidTruststore: null });
@@ -471,7 +471,7 @@ describe('a device that has come', () => {
     expect(await verdict(() => onboard(pump))).toBe('unauthenticated');
   });
 
-  test('comes again as another once it has been deleted', async () => {
+  test('can be onboarded as a new device after it was deleted', async () => {
     await onboard(pump);
     const { id } = (await device('SN-1'))!;
     await site.gateway.devices.remove(site.admin, id);
@@ -479,7 +479,7 @@ describe('a device that has come', () => {
     expect((await device('SN-1'))!.id).not.toBe(id);
   });
 
-  test('keeps truststore and domain from being deleted', async () => {
+  test('prevents the deletion of its truststore and domain', async () => {
     await onboard(pump);
     expect(await verdict(() => site.gateway.truststores.remove(site.admin, truststore))).toBe('conflict');
     await site.gateway.devidRegistrations.remove(site.admin, registration);
@@ -491,7 +491,7 @@ describe('the configuration of a device', () => {
   const devices = () => site.gateway.devices;
   const configs = () => site.gateway.onboardingConfigs;
 
-  test('goes when the device takes another, or none, unless another device has it too', async () => {
+  test('is deleted when the device gets another one or none, unless another device uses it', async () => {
     const first = await configs().create(site.admin, {});
     const second = await configs().create(site.admin, {});
     const { id } = await devices().create(site.admin, { commonName: 'pump-1', onboardingConfig: first.id });
@@ -511,7 +511,7 @@ describe('the configuration of a device', () => {
     expect(await site.store.get('noOnboardingConfig', shared)).toBeUndefined();
   });
 
-  test('for onboarding is that of one device', async () => {
+  test('for onboarding belongs to one device only', async () => {
     const { id } = await configs().create(site.admin, {});
     await devices().create(site.admin, { commonName: 'pump-1', onboardingConfig: id });
     const create = () => devices().create(site.admin, { commonName: 'pump-2', onboardingConfig: id });
@@ -530,8 +530,8 @@ describe('the configuration of a device', () => {
   });
 });
 
-describe('who is refused before any credentials were looked at', () => {
-  test('is in the audit trail, as long as the address has not been refused too often', async () => {
+describe('a requester that is rejected before its credentials are checked', () => {
+  test('is audited until its address has been rejected too often', async () => {
     const none: Evidence = { kind: 'none', address: '192.0.2.9' };
     expect(await verdict(() => site.enrol(none, {}, csr('CN=x')))).toBe('unauthenticated');
     expect(await verdict(() => site.enrol(none, { domain: 'mars' }, csr('CN=x')))).toBe('notFound');

@@ -175,7 +175,7 @@ describe('an IDevID', () => {
     expect(await comes(below)).toBe('default');
   });
 
-  test('that stands in the truststore itself', async () => {
+  test('that is in the truststore itself', async () => {
     const own = idevid(testKey('p-256', 'pinned'), strange, 'serialNumber=PIN-1');
     await register(site, 'pinned', await trust(site, 'pinned', own));
     const target = { protocol: 'rest', domain: undefined, profile: undefined } as const;
@@ -183,7 +183,7 @@ describe('an IDevID', () => {
   });
 });
 
-test('of several registrations that fit, the oldest counts', async () => {
+test('the oldest of several matching registrations applies', async () => {
   const maker = makerCa('CN=Twice Root');
   const truststore = await trust(site, 'twice', maker.certificate);
   const other = (await site.gateway.domains.list(site.admin, { limit: 9 })).records.find(

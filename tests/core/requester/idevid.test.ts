@@ -49,14 +49,14 @@ describe('the serial numbers of an IDevID', () => {
     expect(read(subject, ...(module ? [module] : []))?.serialNumbers).toEqual(numbers);
   });
 
-  test('other alternative names are none', () => {
+  test('other alternative names are ignored', () => {
     const extensions = [
       subjectAltNameExtension(['DNS:SN-1', 'otherName:1.2.3;#0403534e31'].map(parseGeneralName)),
     ];
     expect(readIdevid(parseCertificate(idevid(key, maker, 'CN=x', { extensions })))).toBeUndefined();
   });
 
-  test('a HardwareModuleName that cannot be read is none', () => {
+  test('an unreadable HardwareModuleName is ignored', () => {
     const broken = subjectAltNameExtension([
       { kind: 'otherName', type: oid.hardwareModuleName, value: Uint8Array.of(0x30, 0) },
     ]);
@@ -66,13 +66,13 @@ describe('the serial numbers of an IDevID', () => {
   });
 });
 
-test('the same key is the same, whatever the certificate says', () => {
+test('the key is identified independently of the rest of the certificate', () => {
   const one = read('serialNumber=1')!;
   expect(read('serialNumber=2')!.key).toBe(one.key);
   expect(one.key).toMatch(/^[0-9A-F]{64}$/);
 });
 
-describe('what a new device may be called', () => {
+describe('the name of a new device', () => {
   const tag = read('serialNumber=1')!.key.slice(0, 16);
   const rows: [serialNumber: string, subject: string, names: string[]][] = [
     ['SN-1', 'O=Maker', ['SN-1', 'Maker-SN-1', `SN-1-${tag}`]],
@@ -89,7 +89,7 @@ describe('what a new device may be called', () => {
     expect(deviceNames(serialNumber, read(`serialNumber=1,${subject}`)!)).toEqual(names);
   });
 
-  test('stands as it is in names of hosts and files, and in certificates', () => {
+  test('is valid in names of hosts and files, and in certificates', () => {
     const one = read('serialNumber=1')!;
     fc.assert(
       fc.property(

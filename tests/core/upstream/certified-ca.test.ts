@@ -33,8 +33,8 @@ const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
   throw new Error(`no Fault: ${error}`);
 };
 
-describe('a CA of ours that an upstream certifies', () => {
-  test('signs here, with a chain that leads to the root of the upstream, and makes its own CRLs', async () => {
+describe('a CA of ours that an upstream CA certifies', () => {
+  test('signs here, with a chain to the root of the upstream CA, and publishes its own CRLs', async () => {
     const { gateway, admin, clock } = one.service;
     const ca = await make('line 1', { pathLength: 0 });
     expect(ca).toMatchObject({ type: 1, issuer: 'plant', isActive: true, commonName: 'line 1' });
@@ -56,7 +56,7 @@ describe('a CA of ours that an upstream certifies', () => {
     expect((await gateway.crl(ca.id)).length).toBeGreaterThan(100);
   });
 
-  test('that the upstream is still deciding about is there when it has decided; meanwhile the same key is asked for', async () => {
+  test('is created when the upstream CA has decided; until then, repeated requests use the same key', async () => {
     const { gateway, admin, clock } = one.service;
     one.upstream.always(() => answer(202, '', { 'retry-after': '120' }));
     const at = one.upstream.received.length;
@@ -100,7 +100,7 @@ describe('a CA of ours that an upstream certifies', () => {
     });
   }
 
-  test('that does not come about leaves a key that was there before where it is', async () => {
+  test('that is not certified keeps a key that existed before', async () => {
     const { keys } = one.service;
     const { id } = await keys.generate('p-256', 'of the operator');
     one.upstream.script((request) =>
@@ -112,7 +112,7 @@ describe('a CA of ours that an upstream certifies', () => {
     await keys.remove(id);
   });
 
-  test('needs a name, and an upstream that is configured', async () => {
+  test('needs a name and a configured upstream CA', async () => {
     const { gateway, admin } = one.service;
     const nameless = { uniqueName: 'x', type: 1, issuer: 'plant' };
     expect((await faultOf(gateway.issuingCas.create(admin, nameless))).field).toBe('commonName');
@@ -121,8 +121,8 @@ describe('a CA of ours that an upstream certifies', () => {
   });
 });
 
-describe('what an administrator asks for by name', () => {
-  test('of an upstream that takes its time is there, with its key, when it has decided', async () => {
+describe('a certificate that an administrator requests by name', () => {
+  test('is recorded with its key when the upstream CA has decided', async () => {
     const { gateway, admin, clock } = one.service;
     await gateway.domains.update(admin, 1, { issuingCa: one.ca });
     one.upstream.script(() => answer(202, '', { 'retry-after': '60' }));
@@ -140,8 +140,8 @@ describe('what an administrator asks for by name', () => {
   });
 });
 
-describe('what the service needs for itself', () => {
-  test('comes from a CA whose key is here, while the domain has an upstream', async () => {
+describe('a certificate of the service itself', () => {
+  test('is issued by a CA with a local key although the domain uses an upstream CA', async () => {
     const { gateway, admin } = one.service;
     const asked = one.upstream.received.length;
     const credential = await gateway.credentials.create(admin, { type: 0 });

@@ -14,7 +14,7 @@ const answered = (...serial: number[]): Certificate => {
   return checkCertificate(wanted, der, above, above, noon).certificate;
 };
 
-test('an upstream CA counts as it should: from 1, in 20 octets', () => {
+test('a serial number of an upstream CA is accepted from 1 up to 20 octets', () => {
   expect(answered(1).serialNumber).toBe('01');
   expect(answered(...new Array<number>(20).fill(0x7f)).serial).toHaveLength(20);
   const longer = new Array<number>(21).fill(0x7f);

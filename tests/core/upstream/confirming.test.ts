@@ -70,8 +70,8 @@ const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
   throw new Error(`no Fault: ${JSON.stringify(error)}`);
 };
 
-describe('an upstream that waits for a confirmation', () => {
-  test('gets it once the certificate is recorded, and only then the device has it', async () => {
+describe('an upstream CA that expects a confirmation', () => {
+  test('gets it when the certificate is recorded, before the device gets the certificate', async () => {
     await using one = await site();
     let recorded: number | undefined;
     one.issuer.confirm = async (...args) => {
@@ -83,7 +83,7 @@ describe('an upstream that waits for a confirmation', () => {
     expect(one.told).toEqual(['issue 16', 'confirm handle true']);
   });
 
-  test('gets it as often as it takes', async () => {
+  test('gets it again until it succeeds', async () => {
     await using one = await site({ confirm: unreachable });
     expect(await one.ask()).toMatchObject({ kind: 'pending' });
     expect((await one.requests())[0]).toMatchObject({ state: 'received', attempts: 1 });
@@ -95,7 +95,7 @@ describe('an upstream that waits for a confirmation', () => {
     expect(await one.certificates()).toHaveLength(1);
   });
 
-  test('hears that a wrong certificate is not accepted', async () => {
+  test('is notified that a wrong certificate is rejected', async () => {
     await using one = await site();
     one.issuer.issue = async ({ prepared }) => {
       const request = { ...prepared.request!, publicKey: testKey('p-256', 'stranger').publicKey };
@@ -107,10 +107,10 @@ describe('an upstream that waits for a confirmation', () => {
   });
 });
 
-describe('a certificate that its upstream does not confirm', () => {
+describe('a certificate whose confirmation the upstream CA rejects', () => {
   const refuse = () => Promise.reject(new Fault('forbidden', 'another requester opened this transaction'));
 
-  test('is handed to nobody: it is revoked here and there, and the audit trail says why', async () => {
+  test('is not handed out: it is revoked here and at the upstream CA, and the reason is audited', async () => {
     await using one = await site({ confirm: refuse });
     const fault = await faultOf(one.ask());
     expect([fault.code, fault.detail]).toEqual([
@@ -137,14 +137,14 @@ describe('a certificate that its upstream does not confirm', () => {
     expect((await one.certificates()).map(({ status }) => status).toSorted()).toEqual(['good', 'revoked']);
   });
 
-  test('is, when the upstream cannot be told of the revocation, revoked here alone', async () => {
+  test('is revoked only here when the upstream CA cannot be notified', async () => {
     await using one = await site({ confirm: refuse, revoke: unreachable });
     await faultOf(one.ask());
     expect((await one.certificates())[0]!.status).toBe('revoked');
     expect(await one.service.audit('certificate.revokeUpstream')).toMatchObject([{ outcome: 'failed' }]);
   });
 
-  test('because its answer cannot be read, is confirmed once more', async () => {
+  test('is confirmed again when the response cannot be read', async () => {
     await using one = await site({ confirm: () => Promise.reject(new Fault('malformed', 'what?')) });
     expect(await one.ask()).toMatchObject({ kind: 'pending' });
     one.issuer.confirm = one.own.confirm!;
@@ -153,7 +153,7 @@ describe('a certificate that its upstream does not confirm', () => {
     expect(await one.certificates()).toMatchObject([{ status: 'good' }]);
   });
 
-  test('for as long as anybody waits for it, is given up', async () => {
+  test('is withdrawn when the request expires', async () => {
     await using one = await site({ confirm: unreachable });
     expect(await one.ask()).toMatchObject({ kind: 'pending' });
     one.service.clock.advance(31 * 24 * 3_600_000);
@@ -164,7 +164,7 @@ describe('a certificate that its upstream does not confirm', () => {
     expect(await one.certificates()).toMatchObject([{ status: 'revoked' }]);
   });
 
-  test('leaves nothing of the key that was made for it', async () => {
+  test('leaves no key that was made for it', async () => {
     await using one = await site({ confirm: refuse });
     const { gateway, admin, store } = one.service;
     const fault = await faultOf(gateway.certificates.create(admin, { commonName: 'made here' }));
@@ -174,10 +174,10 @@ describe('a certificate that its upstream does not confirm', () => {
   });
 });
 
-describe('a CA of ours that an upstream certifies', () => {
+describe('a CA of ours that an upstream CA certifies', () => {
   const wish = { uniqueName: 'line 1', type: 1, issuer: 'plant', subject: 'CN=line 1' } as const;
 
-  test('is confirmed there', async () => {
+  test('is confirmed at the upstream CA', async () => {
     await using one = await site();
     const { gateway, admin } = one.service;
     let confirmed: Uint8Array | undefined;
@@ -189,7 +189,7 @@ describe('a CA of ours that an upstream certifies', () => {
     expect(ca.isActive).toBe(true);
   });
 
-  test('signs nothing when the confirmation is refused', async () => {
+  test('is deactivated when the confirmation is rejected', async () => {
     await using one = await site({ confirm: () => Promise.reject(new Fault('forbidden', 'no')) });
     const { gateway, admin, store } = one.service;
     expect((await faultOf(gateway.issuingCas.create(admin, wish))).code).toBe('unavailable');
@@ -198,7 +198,7 @@ describe('a CA of ours that an upstream certifies', () => {
   });
 });
 
-test('an upstream that wants no confirmation has a wrong certificate revoked', async () => {
+test('an upstream CA without confirmations is told to revoke a wrong certificate', async () => {
   await using one = await site();
   one.issuer.issue = async ({ prepared }) => {
     const request = { ...prepared.request!, publicKey: testKey('p-256', 'stranger').publicKey };
@@ -208,7 +208,7 @@ test('an upstream that wants no confirmation has a wrong certificate revoked', a
   expect(one.told).toEqual(['revoke superseded']);
 });
 
-test('an upstream that answers with what another device has, or with its number, is not asked to revoke that', async () => {
+test('a certificate or a serial number of another device in a response is not revoked at the upstream CA', async () => {
   await using one = await site();
   const by = async (...how: Parameters<typeof one.ca.certify>): Promise<IssuerAnswer> => ({
     kind: 'issued',
@@ -227,7 +227,7 @@ test('an upstream that answers with what another device has, or with its number,
   expect(await one.certificates()).toMatchObject([{ der, status: 'good' }]);
 });
 
-test('an upstream that must not be asked twice is not, when its answer was lost', async () => {
+test('a request is not repeated when the response was lost and the upstream CA is not repeatable', async () => {
   await using one = await site({ issue: unreachable });
   const fault = await faultOf(one.ask());
   expect([fault.code, fault.detail]).toEqual(['unavailable', 'no answer; the request is not repeated']);
@@ -236,7 +236,7 @@ test('an upstream that must not be asked twice is not, when its answer was lost'
   expect(await one.requests()).toMatchObject([{ state: 'failed', answersFor: null }]);
 });
 
-test('an upstream that must not be asked twice is not, when whoever asked it is gone', async () => {
+test('a request is not repeated when the instance that sent it stopped and the upstream CA is not repeatable', async () => {
   let asked = 0;
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const issue = () => {
@@ -255,7 +255,7 @@ test('an upstream that must not be asked twice is not, when whoever asked it is 
 });
 
 describe('a revocation', () => {
-  test('is passed on before it is recorded, and not recorded when it cannot be', async () => {
+  test('is made at the upstream CA before it is recorded, and is not recorded when that fails', async () => {
     await using one = await site();
     const { gateway, admin } = one.service;
     await one.ask();
@@ -270,7 +270,7 @@ describe('a revocation', () => {
     expect(one.told.at(-1)).toBe('revoke keyCompromise');
   });
 
-  test('of what a removed device had is passed on; where it cannot be, the audit trail says so', async () => {
+  test('of the certificates of a deleted device is made at the upstream CA, and failures are audited', async () => {
     await using one = await site({ revoke: unreachable });
     const { gateway, admin } = one.service;
     await one.ask();

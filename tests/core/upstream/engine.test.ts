@@ -54,8 +54,8 @@ const ready = async (options?: Parameters<typeof plant>[0]): Promise<Plant> => {
   return made;
 };
 
-describe('a request that is passed on', () => {
-  test('has its answer stored whole: the chain of the upstream may be another one when it is given again', async () => {
+describe('a request to an upstream CA', () => {
+  test('has its response stored with the chain, which may change at the upstream CA', async () => {
     await using one = await ready();
     const { gateway, store } = one.service;
     const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
@@ -79,7 +79,7 @@ describe('a request that is passed on', () => {
     expect(await store.find('transaction', { name: 'AB' })).toMatchObject({ openingAnswer: message });
   });
 
-  test('gets the certificate of the upstream, which is recorded as if it were our own', async () => {
+  test('gets the certificate of the upstream CA, which is recorded like our own', async () => {
     await using one = await ready();
     const outcome = await one.ask(wish);
     if (outcome.kind !== 'issued') throw new Error('not issued');
@@ -101,7 +101,7 @@ describe('a request that is passed on', () => {
     expect(one.upstream.received[0]?.request.der).toEqual(wish);
   });
 
-  test('admits the device that has it to its renewal, which is passed on too', async () => {
+  test('authenticates the device for its renewal, which goes to the upstream CA too', async () => {
     await using one = await ready();
     const { gateway } = one.service;
     const certificate = await issued(one.ask(wish));
@@ -121,7 +121,7 @@ describe('a request that is passed on', () => {
     expect(one.upstream.received.map(({ operation }) => operation)).toEqual(['simpleenroll', 'simpleenroll']);
   });
 
-  test('is asked of the upstream once, however often it comes at the same time, and all get the same', async () => {
+  test('is sent once when it comes many times concurrently, and all get the same certificate', async () => {
     await using one = await ready();
     one.upstream.always(async () => {
       await Bun.sleep(100);
@@ -137,7 +137,7 @@ describe('a request that is passed on', () => {
     expect(await certificates(one)).toHaveLength(1);
   });
 
-  test('is another one once the certificate has been handed out for an hour, or is revoked', async () => {
+  test('is sent again when the certificate was handed out an hour ago or is revoked', async () => {
     await using one = await ready();
     const first = await issued(one.ask(wish));
     one.service.clock.advance(59 * minute);
@@ -152,7 +152,7 @@ describe('a request that is passed on', () => {
     expect(await issued(one.ask(wish))).not.toEqual(second);
   });
 
-  test('says in words what an EST upstream cannot be given', async () => {
+  test('is rejected with the reason when EST cannot express it', async () => {
     await using one = await ready();
     const elsewhere = pkcs10(key, 'CN=pump-1', ['DNS:pump-1.plant.example', 'DNS:pump-1']);
     expect((await one.ask(elsewhere)).kind).toBe('issued');
@@ -174,8 +174,8 @@ describe('a request that is passed on', () => {
   });
 });
 
-describe('an upstream that takes its time', () => {
-  test('is asked again when it said, by whoever comes first, and by no two', async () => {
+describe('an upstream CA that defers', () => {
+  test('is polled at the time that it named, by one caller only', async () => {
     await using one = await ready();
     one.upstream.script(() => answer(202, '', { 'retry-after': '30' }));
     expect(await one.ask(wish)).toMatchObject({ kind: 'pending', retryAfter: 30, upstream: true });
@@ -189,7 +189,7 @@ describe('an upstream that takes its time', () => {
     expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
   });
 
-  test('for an hour is asked for an hour, also when nobody comes, and a restart does not matter', async () => {
+  test('is polled by maintenance as well, also after a restart', async () => {
     await using one = await ready();
     one.upstream.always(() => answer(202, '', { 'retry-after': '300' }));
     const { clock, gateway } = one.service;
@@ -210,7 +210,7 @@ describe('an upstream that takes its time', () => {
     expect(one.upstream.received).toHaveLength(14);
   });
 
-  test('takes the time of Retry-After in both forms, within bounds', async () => {
+  test('may use both forms of Retry-After, within limits', async () => {
     await using one = await ready();
     const { clock } = one.service;
     const at = new Date(clock.now() + 90_000).toUTCString();
@@ -227,7 +227,7 @@ describe('an upstream that takes its time', () => {
     }
   });
 
-  test('for a month is given up', async () => {
+  test('for a month makes the request fail', async () => {
     await using one = await ready();
     one.upstream.always(() => answer(202, '', { 'retry-after': '3600' }));
     await one.ask(wish);
@@ -239,7 +239,7 @@ describe('an upstream that takes its time', () => {
   });
 });
 
-describe('what is not what was asked for', () => {
+describe('a certificate other than the requested one', () => {
   const extensions = (...changes: CertificateTemplate['extensions'][number][]) => {
     const usual = [
       basicConstraintsExtension({ ca: false }),
@@ -365,7 +365,7 @@ describe('what is not what was asked for', () => {
     });
   }
 
-  test('a serial number that another certificate has is refused', async () => {
+  test('is rejected when another certificate has its serial number', async () => {
     await one.ask(wish);
     const before = (await certificates(one)).length;
     const { serial } = parseCertificate(one.upstream.issued.at(-1)!);
@@ -376,7 +376,7 @@ describe('what is not what was asked for', () => {
   });
 });
 
-describe('an upstream that refuses', () => {
+describe('an upstream CA that refuses', () => {
   for (const [status, code] of [
     [400, 'badCsr'],
     [403, 'forbidden'],
@@ -398,8 +398,8 @@ describe('an upstream that refuses', () => {
   }
 });
 
-describe('an upstream that cannot be reached', () => {
-  test('with 5xx is asked again, later each time; the device is told to come back, and gets its certificate', async () => {
+describe('an upstream CA that is unreachable', () => {
+  test('with 5xx is retried with growing pauses; the device is told to retry, and gets its certificate', async () => {
     await using one = await ready();
     const { clock, gateway } = one.service;
     one.upstream.script(
@@ -426,7 +426,7 @@ describe('an upstream that cannot be reached', () => {
     expect(await certificates(one)).toHaveLength(1);
   });
 
-  test('three times in a row is left alone for a while; health says so, and after that all is as before', async () => {
+  test('three times in a row is not called for a while, which health reports, and then works as before', async () => {
     let proxied = 0;
     await using proxy = await tcpProxy(() => proxied);
     await using one = await ready({
@@ -492,7 +492,7 @@ describe('an upstream that cannot be reached', () => {
     });
   }
 
-  test('after it has answered the same twice has one certificate recorded', async () => {
+  test('after the same response twice has one certificate recorded', async () => {
     await using one = await ready();
     const first = await issued(one.ask(wish));
     one.service.clock.advance(2 * 60 * minute);
@@ -502,8 +502,8 @@ describe('an upstream that cannot be reached', () => {
   });
 });
 
-describe('a gateway that dies', () => {
-  test('between asking and hearing: another one goes on, and the device gets its certificate', async () => {
+describe('a gateway that crashes', () => {
+  test('between request and response is replaced by another one, and the device gets its certificate', async () => {
     await using one = await ready();
     let heard: (() => void) | undefined;
     one.upstream.script(async () => {
@@ -530,8 +530,8 @@ describe('a gateway that dies', () => {
   });
 });
 
-describe('the CA of an upstream', () => {
-  test('that has a new key is known by it, as soon as it has issued something', async () => {
+describe('the CA certificate of an upstream CA', () => {
+  test('is updated for a new key when the upstream CA issues a certificate', async () => {
     await using one = await ready();
     one.upstream.rollOver();
     expect((await one.ask(wish)).kind).toBe('issued');
@@ -540,7 +540,7 @@ describe('the CA of an upstream', () => {
     expect(await one.service.audit('issuingCa.rollover')).toHaveLength(1);
   });
 
-  test('that has a new key is known by it to all that come at the same time', async () => {
+  test('is updated for a new key for all concurrent requests', async () => {
     await using one = await ready();
     one.service.clock.advance(minute);
     one.upstream.rollOver();
@@ -556,7 +556,7 @@ describe('the CA of an upstream', () => {
     expect(await one.service.audit('issuingCa.rollover')).toHaveLength(1);
   });
 
-  test('that has a new key is known by it within an hour', async () => {
+  test('is updated for a new key within an hour', async () => {
     await using one = await ready();
     await one.service.gateway.maintain('a');
     one.upstream.rollOver();
@@ -566,7 +566,7 @@ describe('the CA of an upstream', () => {
     expect(record?.certificate).toEqual(one.upstream.issuing);
   });
 
-  test('takes no revocations over EST, and says so; nothing is recorded', async () => {
+  test('does not support revocation over EST, and nothing is recorded', async () => {
     await using one = await ready();
     const { gateway, admin } = one.service;
     await one.ask(wish);
@@ -579,7 +579,7 @@ describe('the CA of an upstream', () => {
     expect((await certificates(one))[0]!.status).toBe('good');
   });
 
-  test('publishes its own CRLs: there is none here, and none can be made', async () => {
+  test('has no CRL here, and none can be issued', async () => {
     await using one = await ready();
     const { gateway, admin } = one.service;
     expect((await faultOf(gateway.crl(one.ca))).code).toBe('notFound');
@@ -589,7 +589,7 @@ describe('the CA of an upstream', () => {
   });
 });
 
-test('what people have granted stays so while the upstream decides, and until its device has come for it', async () => {
+test('an approval stays granted while the upstream CA decides and until the device collects the certificate', async () => {
   await using one = await ready();
   const { gateway, clock, store } = one.service;
   await policy(one.service, { decision: 'manual', expiresIn: 3600 });
@@ -611,7 +611,7 @@ test('what people have granted stays so while the upstream decides, and until it
   expect(await approvals()).toMatchObject([{ id, state: 'issued' }]);
 });
 
-test('a device that is removed meanwhile gets nothing', async () => {
+test('a device that is deleted in the meantime gets no certificate', async () => {
   await using one = await ready();
   const { gateway, admin, clock } = one.service;
   one.upstream.script(() => answer(202, '', { 'retry-after': '10' }));
@@ -654,7 +654,7 @@ test('an answer to a request that another gateway has ended meanwhile is not rec
   expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'ended' });
 });
 
-test('what has ended is forgotten after a while', async () => {
+test('a finished request is deleted after a while', async () => {
   await using one = await ready();
   await one.ask(wish);
   one.upstream.script(() => answer(403));

@@ -47,7 +47,7 @@ async function inTheEnd(one: CmpPlant): Promise<Uint8Array> {
   throw new Error('never issued');
 }
 
-test('a request is passed on, recorded, and only then confirmed to the upstream', async () => {
+test('a certificate is confirmed to the upstream CA only after it is recorded', async () => {
   await using one = await cmpPlant();
   const outcome = await one.ask(wish);
   if (outcome.kind !== 'issued') throw new Error('not issued');
@@ -58,7 +58,7 @@ test('a request is passed on, recorded, and only then confirmed to the upstream'
   expect(await certificates(one)).toHaveLength(1);
 });
 
-describe('nothing is lost and nothing issued twice', () => {
+describe('no request is lost and no certificate issued twice', () => {
   const cases: readonly (readonly [string, (one: CmpPlant) => void, (one: CmpPlant) => void])[] = [
     [
       'while nobody answers',
@@ -127,7 +127,7 @@ describe('nothing is lost and nothing issued twice', () => {
   }
 });
 
-test('what waits there is polled for an hour by one of several instances, and comes in the end', async () => {
+test('a pending request is polled for an hour by one of several instances, and is issued in the end', async () => {
   await using one = await cmpPlant();
   one.upstream.script(waiting);
   expect(await one.ask(wish)).toMatchObject({ kind: 'pending', upstream: true });
@@ -142,7 +142,7 @@ test('what waits there is polled for an hour by one of several instances, and co
   expect(openings(one).size).toBe(1);
 });
 
-describe('what is not what was asked for is seen by nobody, and the upstream hears so', () => {
+describe('a certificate other than the requested one is not handed out, and the upstream CA is notified', () => {
   const rows: readonly (readonly [string, CmpScript | ((one: CmpPlant) => CmpScript), string])[] = [
     [
       'a certificate for another key',
@@ -177,7 +177,7 @@ describe('what is not what was asked for is seen by nobody, and the upstream hea
     });
   }
 
-  test('an answer to another device', async () => {
+  test('a response to another device', async () => {
     await using one = await cmpPlant();
     // By somebody in between: the upstream knows nothing of it.
     one.upstream.script(async (message, say) =>
@@ -194,7 +194,7 @@ describe('what is not what was asked for is seen by nobody, and the upstream hea
   });
 });
 
-test('a revocation is made there before it is recorded here', async () => {
+test('a revocation is made at the upstream CA before it is recorded here', async () => {
   await using one = await cmpPlant();
   await one.ask(wish);
   const [record] = await certificates(one);
@@ -211,7 +211,7 @@ test('a revocation is made there before it is recorded here', async () => {
   expect(sent(one, 'rr')).toHaveLength(1);
 });
 
-test('a CA of ours is certified by it, signs here, and is confirmed there', async () => {
+test('a CA of ours is certified by the upstream CA, signs here, and is confirmed there', async () => {
   await using one = await cmpPlant();
   const { gateway, admin } = one.service;
   const ca = await gateway.issuingCas.create(admin, {
