@@ -5,8 +5,8 @@ import { messages } from '../../language.ts';
 import { query, withQuery } from '../../router.ts';
 import { words } from '../../words.ts';
 import { Empty, Problem, Waiting } from '../display/answer.tsx';
-import { Download } from '../display/download.tsx';
 import { plain } from '../display/text.tsx';
+import { Exports } from './exports.tsx';
 import { momentOf } from './filters.ts';
 import { type ListFilter, Narrowing } from './narrowing.tsx';
 
@@ -14,10 +14,8 @@ const m = messages(
   {
     ascending: 'in ascending order',
     descending: 'in descending order',
-    exportAs: 'Export as {format}',
     nothingFound: 'Nothing matches',
     nothingFoundNext: 'Search for something else, or clear the filters.',
-    jsonLines: 'JSON lines',
     orderBy: 'Sort by {title}',
     pages: 'Pages of the list',
     records: { one: '{n} entry', other: '{n} entries' },
@@ -30,10 +28,8 @@ const m = messages(
   {
     ascending: 'aufsteigend',
     descending: 'absteigend',
-    exportAs: 'Als {format} exportieren',
     nothingFound: 'Nichts gefunden',
     nothingFoundNext: 'Suchen Sie nach etwas anderem, oder setzen Sie die Filter zurück.',
-    jsonLines: 'JSON Lines',
     orderBy: 'Nach {title} sortieren',
     pages: 'Seiten der Liste',
     records: { one: '{n} Eintrag', other: '{n} Einträge' },
@@ -99,8 +95,6 @@ export function useRound() {
 
 /** How many records a page has. */
 const limit = 50;
-/** A file may have millions of records. Milliseconds. */
-const exportPatience = 3_600_000;
 
 /**
  * A collection of the API: searched, filtered, ordered and paged there. All that is chosen stands in the URL: `search`, `ordering`,
@@ -250,33 +244,6 @@ function Head<T>({ column: { name, title, orderable, isNumber } }: { readonly co
         title
       )}
     </th>
-  );
-}
-
-/** The list as it is filtered, whole. */
-function Exports({ path, parameters }: { readonly path: string; readonly parameters: URLSearchParams }) {
-  const name = path.split('/').at(-2) ?? 'list';
-  const rest = new URLSearchParams(parameters);
-  for (const one of ['limit', 'cursor']) rest.delete(one);
-  return (
-    <span class="buttons exports">
-      {(
-        [
-          ['csv', 'CSV'],
-          ['jsonl', m('jsonLines')],
-        ] as const
-      ).map(([format, title]) => (
-        <Download
-          key={format}
-          path={`${path}?${new URLSearchParams([...rest, ['format', format]])}`}
-          name={`${name}.${format}`}
-          timeLimit={exportPatience}
-          look="plain"
-        >
-          {m('exportAs', { format: title })}
-        </Download>
-      ))}
-    </span>
   );
 }
 
