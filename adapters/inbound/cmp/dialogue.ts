@@ -39,7 +39,7 @@ export interface Dialogue extends Sender {
   readonly secure: boolean;
   /** Of the transactionID, upper-case hex. */
   readonly name: string;
-  /** What this message goes on with; undefined when it opens a transaction. */
+  /** The transaction that this message continues; undefined when it opens one. */
   readonly transaction: Transaction | undefined;
   /** The registration authority inside whose message it came. */
   readonly relay: Requester | undefined;

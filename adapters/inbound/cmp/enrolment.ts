@@ -90,7 +90,7 @@ export async function resumeEnrolment(
   body: EnrolmentBody,
   certReqIds: readonly number[],
 ): Promise<Uint8Array> {
-  // Who asks may be the registration authority that passed it on: its protection is another.
+  // The requester may be the registration authority that forwarded the message and protects it differently.
   const enrolment = readEnrolment(opening, body, readProtection(opening).kind === 'signature');
   if (certReqIds.length !== 1 || certReqIds[0] !== enrolment.certReqId) {
     throw new Refusal('badRequest', 'pollReq has to name the one request that is waiting, by its certReqId');

@@ -44,7 +44,7 @@ function open({ body }: HttpRequest): SealedPkiMessage | undefined {
   }
 }
 
-/** What is no PKIMessage gets none for an answer. */
+/** Responds in plain text to a body that is not a PKIMessage. */
 function refuse(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain', ...headers }, body: `${detail}\n` };
 }

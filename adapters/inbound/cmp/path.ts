@@ -34,5 +34,5 @@ export function parseCmpPath(path: string): CmpPath | undefined {
   return { operation: operation(more[0]), domain: usual.has(domain) ? undefined : domain, profile };
 }
 
-/** What stands in the place of a domain for the one that is meant without any. */
+/** The path segment that names the default domain explicitly. */
 const usual: ReadonlySet<string> = new Set(['', '.', '_']);

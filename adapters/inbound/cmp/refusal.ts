@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** To what goes on with a transaction that there is not. */
+/** Rejects a message of an unknown transaction. */
 export const noTransaction = (): Refusal =>
   new Refusal(
     'badRequest',
@@ -55,7 +55,7 @@ export function refusalStatus(error: unknown, table: FailureTable = failures): P
   return { status: 'rejection', statusString, failInfo: [table[code]] };
 }
 
-/** Whether the request itself is at fault, and not the time at which it came, or we are. */
+/** Tells whether the request itself is invalid, rather than its timing or this service. */
 export function isOfRequest(error: unknown): boolean {
   if (error instanceof Refusal) return true;
   return error instanceof Fault && !notOfRequest.has(error.code);

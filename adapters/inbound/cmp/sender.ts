@@ -22,7 +22,7 @@ export interface Sender {
   readonly expires: number;
 }
 
-/** Who has shown to know the secret is not admitted: as it can check no other answer, that is protected by the secret too. */
+/** Rejects a sender that has proved to know the secret. The response is protected by the secret too, because the sender can check nothing else. */
 export class TurnedAway extends Error {
   override readonly name = 'TurnedAway';
   readonly seal: Seal;

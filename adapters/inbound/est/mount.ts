@@ -16,7 +16,7 @@ type EstGateway = Pick<Gateway, 'admit' | 'enrol' | 'caCertificates'>;
 interface Operation {
   readonly method: string;
   readonly allow: string;
-  /** What is asked for; nothing, for CA certificates. */
+  /** The requested operation; undefined for CA certificates. */
   readonly ask?: EnrolmentRequest['operation'];
   readonly keyMadeHere?: boolean;
 }
@@ -55,7 +55,7 @@ export function createEst(gateway: EstGateway): Mount {
           return refusal(415, 'Content-Type is not application/pkcs10');
         }
         if (request.body.length > bodyLimit) return refusal(413, 'request too large');
-        // Who asks is settled before the body is looked at.
+        // The client is authenticated before its body is read.
         evidence = enrolmentEvidence(request, operation.ask);
         const requester = await gateway.admit(evidence, { protocol: 'est', domain, profile });
         const der = decodeCertificationRequest(request.body);

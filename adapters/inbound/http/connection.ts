@@ -130,7 +130,7 @@ export class Connection {
     return !this.#full;
   }
 
-  /** Whoever waits for it before the body (RFC 9110 §10.1.1) is told to go on; not ahead of the answer to an earlier request. */
+  /** Sends 100 Continue (RFC 9110 §10.1.1), unless the response to an earlier request comes first. */
   invite(): void {
     if (!this.#running) this.socket.write(goOn);
   }

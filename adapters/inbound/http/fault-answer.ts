@@ -5,7 +5,7 @@ import { basicChallenge } from './basic-credentials.ts';
 /** Seconds to wait when a Fault does not say. */
 const usualRetryAfter = 60;
 
-/** What is said of a Fault to devices. */
+/** Returns the text of a Fault for devices: its detail and its hint. */
 export const faultText = ({ detail, hint }: Fault): string =>
   hint === undefined ? detail : `${detail}; ${hint}`;
 

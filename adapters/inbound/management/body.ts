@@ -43,13 +43,13 @@ async function readForm(contentType: string, body: Uint8Array): Promise<Readonly
   try {
     form = await new Response(Uint8Array.from(body), { headers: { 'content-type': contentType } }).formData();
   } catch {
-    throw new ValidationError({ non_field_errors: ['the body is not the form that its media type says'] });
+    throw new ValidationError({ non_field_errors: ['the body does not match its Content-Type'] });
   }
   const members: Record<string, unknown> = Object.create(null);
   let count = 0;
   for (const [name, value] of form.entries()) {
     if (++count > mostFormFields) {
-      throw new ValidationError({ non_field_errors: [`a form has at most ${mostFormFields} fields`] });
+      throw new ValidationError({ non_field_errors: [`a form can have at most ${mostFormFields} fields`] });
     }
     const given = typeof value === 'string' ? value : new Uint8Array(await (value as Blob).arrayBuffer());
     const before = members[name];

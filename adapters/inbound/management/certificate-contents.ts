@@ -31,9 +31,9 @@ import { dateTime, nullable } from './fields.ts';
 export const said = Type.Object(
   {
     term: Type.String({
-      description: 'what it is, as the standard calls it: `digitalSignature`, `dns`, `pathLength`',
+      description: 'name in the standard: `digitalSignature`, `dns`, `pathLength`',
     }),
-    text: Type.Optional(Type.String({ description: 'its value, where the term does not say it all' })),
+    text: Type.Optional(Type.String({ description: 'the value, if the term has one' })),
   },
   { additionalProperties: false },
 );
@@ -42,15 +42,15 @@ export type Said = Static<typeof said>;
 const extensionSchema = Type.Object(
   {
     oid: Type.String(),
-    name: nullable(Type.String(), 'as RFC 5280 §4.2 calls it; null for one that is not known here'),
+    name: nullable(Type.String(), 'name in RFC 5280 §4.2; null if unknown'),
     critical: Type.Boolean(),
-    values: Type.Array(said, { description: 'empty where it cannot be read here' }),
+    values: Type.Array(said, { description: 'empty if the value cannot be decoded' }),
     value: Type.String({ description: 'DER, hexadecimal' }),
   },
   { $id: 'ExplainedExtension', additionalProperties: false },
 );
 
-/** A certificate, taken apart. */
+/** The decoded contents of a certificate. */
 export const contentsSchema = Type.Object(
   {
     version: Type.Integer(),
@@ -59,19 +59,21 @@ export const contentsSchema = Type.Object(
     issuer: Type.String({ description: 'RFC 4514' }),
     not_valid_before: dateTime('notBefore'),
     not_valid_after: dateTime('notAfter'),
-    signature_algorithm: nullable(Type.String(), 'null for one that is not known here'),
+    signature_algorithm: nullable(Type.String(), 'null if unknown'),
     public_key: Type.Object(
       {
         type: nullable(
           Type.String({ description: '`p-256`, `rsa-3072`, …' }),
-          'null for one that is not accepted here',
+          'null if the key type is not supported',
         ),
         sha256: Type.String({ description: 'of the SubjectPublicKeyInfo, upper-case hexadecimal' }),
       },
       { additionalProperties: false },
     ),
     sha256: Type.String({ description: 'of the certificate, upper-case hexadecimal' }),
-    sha1: Type.String({ description: 'the same in SHA-1, by which some devices still name it' }),
+    sha1: Type.String({
+      description: 'SHA-1 of the certificate, which some devices still use as its identifier',
+    }),
     extensions: Type.Array(extensionSchema),
   },
   { $id: 'CertificateContents', additionalProperties: false },

@@ -14,12 +14,12 @@ const client = {
     required: true,
   },
   client_secret: {
-    schema: secret(1024, 'shown once, when the account or the secret was made'),
+    schema: secret(1024, 'shown once, when the account or the secret was created'),
     required: true,
   },
 } satisfies Record<string, FieldDescription>;
 
-/** Of the body. Who has said in the Authorization field who they are need not say it again. */
+/** The fields of the body. A client that authenticates with the Authorization header can omit its credentials here. */
 export const grant = {
   grant_type: { schema: Type.String({ enum: ['client_credentials'] }), required: true },
   client_id: { schema: client.client_id.schema },
@@ -27,7 +27,7 @@ export const grant = {
   scope: {
     schema: Type.String({
       maxLength: 1024,
-      description: 'ignored (RFC 6749 §3.3): what the account may do is what its role permits',
+      description: 'ignored (RFC 6749 §3.3): the role of the account decides',
     }),
   },
 } satisfies Record<string, FieldDescription>;
@@ -57,13 +57,13 @@ export function clientOf(request: HttpRequest, body: Body): Client | Response {
   if (!usesBasic(request.headers))
     return readInput({ ...grant, ...client }, body, 'create') as unknown as Client;
   const inHeader = readBasicClient(request.headers.authorization!);
-  if (!inHeader) return invalidClient(request, 'the Authorization field has no client id and secret');
+  if (!inHeader) return invalidClient(request, 'the Authorization header has no client id and secret');
   // RFC 6749 §3.2: a parameter without a value is none.
   const members = Object.fromEntries(Object.entries(body.members).filter(([, value]) => value !== ''));
   const inBody = readInput(grant, { ...body, members }, 'create') as Partial<Client>;
   const { clientId, clientSecret } = { ...inHeader, ...inBody };
   if (clientId !== inHeader.clientId || clientSecret !== inHeader.clientSecret) {
-    const error_description = 'the Authorization field and the body do not say the same';
+    const error_description = 'the Authorization header and the body have different credentials';
     return json(400, { error: 'invalid_request', error_description });
   }
   return inHeader;

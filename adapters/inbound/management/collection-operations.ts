@@ -36,7 +36,7 @@ export function collectionOperations<K extends Kind, Input, View>(
   const a = /^[aeiou]/i.test(noun) ? 'an' : 'a';
   const shown = shownExample(description);
   const page = jsonResponse(
-    'A page of them, newest first unless `ordering` says otherwise.',
+    'A page of the list, newest first unless `ordering` is given.',
     Type.Array(listed),
     [pick(shown, fields, ({ detailOnly }) => !detailOnly)],
   );
@@ -58,12 +58,12 @@ export function collectionOperations<K extends Kind, Input, View>(
         ...listQuery(fields),
         ...(exported && { format: exportFormat }),
       },
-      failures: { 400: 'A query parameter is not what it should be.' },
+      failures: { 400: 'A query parameter is invalid.' },
       responses: {
         200: {
           ...page,
           content: { ...page.content, ...(exported && exportExamples(description)) },
-          headers: { Link: '`<…>; rel="next"` names the next page, where there is one.' },
+          headers: { Link: '`<…>; rel="next"` is the next page, if there is one.' },
         },
       },
     },
@@ -79,7 +79,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       summary: `Create ${a} ${noun}`,
       body: { schema: inputSchema(fields, 'create', `${name}Input`), example: written },
       responses: {
-        201: jsonResponse(`The ${noun} as it was created.`, record, shown),
+        201: jsonResponse(`The created ${noun}.`, record, shown),
         ...(deferred !== undefined && { 202: pendingResponse(deferred) }),
       },
       ...failure(conflicts.create),
@@ -89,22 +89,22 @@ export function collectionOperations<K extends Kind, Input, View>(
       tag,
       summary: `Replace every writable field of ${a} ${noun}`,
       body: { schema: inputSchema(fields, 'replace', replacement), example: replaced },
-      responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
+      responses: { 200: jsonResponse(`The updated ${noun}.`, record, shown) },
       ...failure(conflicts.update),
     },
     change: {
       id: `change${name}`,
       tag,
-      summary: `Change those fields of ${a} ${noun} that are sent`,
+      summary: `Change some fields of ${a} ${noun}`,
       body: { schema: inputSchema(fields, 'change', `${name}Changes`), example: changed },
-      responses: { 200: jsonResponse(`The ${noun} as it is now.`, record, shown) },
+      responses: { 200: jsonResponse(`The updated ${noun}.`, record, shown) },
       ...failure(conflicts.update),
     },
     remove: {
       id: `delete${name}`,
       tag,
       summary: `Delete ${a} ${noun}`,
-      responses: { 204: { description: 'It is gone.' } },
+      responses: { 204: { description: 'Deleted.' } },
       ...failure(conflicts.remove),
     },
   };
@@ -112,16 +112,20 @@ export function collectionOperations<K extends Kind, Input, View>(
 
 export const listQuery = (fields: Fields) => ({
   ordering: Type.String({
-    description: `The field to order by; with \`-\` before it, descending. One of: ${Object.entries(fields)
+    description: `The field to order by; prefix \`-\` for descending. One of: ${Object.entries(fields)
       .filter(([, { orderable }]) => orderable)
       .map(([name]) => name)
       .join(', ')}`,
   }),
   search: Type.String({
-    description: 'Words of which each must be in a record, in whatever case; at most 10',
+    description: 'Words that a record must all contain, case-insensitive; at most 10',
   }),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, description: 'The most records of a page; default 1000' }),
-  cursor: Type.String({ description: 'Where a page starts: from the `Link` header of the page before' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: 'Maximum number of records in a page; default 1000',
+  }),
+  cursor: Type.String({ description: 'Start of the page, from the `Link` header of the previous page' }),
 });
 
 /** `$id` is the name under which the OpenAPI document has a schema once. */

@@ -7,11 +7,11 @@ const schema = Type.Object(
   {
     status: Type.Literal('pending'),
     detail: Type.String(),
-    id: Type.Integer({ description: 'of what is being waited for' }),
+    id: Type.Integer({ description: 'id of the approval or the upstream request that is pending' }),
   },
   { $id: 'Pending', additionalProperties: false },
 );
-const waitsFor = (whom: string): string => `the request waits for ${whom}: send it again later`;
+const waitsFor = (whom: string): string => `the request is pending with ${whom}: send it again later`;
 const detail = waitsFor('approval');
 
 export const isDeferral = (made: unknown): made is Deferral =>
@@ -27,5 +27,5 @@ export const pending = ({ id, retryAfter, upstream }: Deferral): Response =>
 
 export const pendingResponse = (description: string): ResponseDocumentation => ({
   ...jsonResponse(description, schema, { status: 'pending', detail, id: 12 }),
-  headers: { 'Retry-After': 'Seconds after which it makes sense to ask again.' },
+  headers: { 'Retry-After': 'Seconds after which to retry.' },
 });

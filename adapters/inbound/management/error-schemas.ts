@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 
-/** The bodies of failures that `errors.ts` renders. */
+/** The error bodies that `errors.ts` renders. */
 export const detail = Type.Object(
   {
-    detail: Type.String({ description: 'what is wrong' }),
-    hint: Type.Optional(Type.String({ description: 'what can be done about it' })),
+    detail: Type.String({ description: 'the error' }),
+    hint: Type.Optional(Type.String({ description: 'how to fix it' })),
     code: Type.String({
       description:
         'identifies the error for programs and translations: `device_blocked`, `still_used`, `not_found`; never changes its meaning',
@@ -20,6 +20,6 @@ export const detail = Type.Object(
 export const fieldErrors = Type.Unsafe({
   $id: 'FieldErrors',
   type: 'object',
-  description: 'messages by field; `non_field_errors` where no field is at fault',
+  description: 'messages by field; `non_field_errors` for errors that concern no single field',
   additionalProperties: { type: 'array', items: { type: 'string' } },
 });

@@ -1,7 +1,7 @@
 import { type Fault, type FaultCode, type FaultValues, toFault } from '#core/fault.ts';
 import { codeOfStatus, errorCodes, type FieldCodes } from './error-codes.ts';
 
-/** Messages by field, as a refused body or query is answered. `non_field_errors` where no field is at fault. */
+/** Validation messages by field. `non_field_errors` holds those that concern no single field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** How many problems an error response lists. */
@@ -15,7 +15,7 @@ function bounded(fields: FieldErrors): FieldErrors {
   if (all.length <= mostProblems) return fields;
   const shown = [
     ...all.slice(0, mostProblems - 1),
-    { name: 'non_field_errors', message: 'there are more problems than are listed' },
+    { name: 'non_field_errors', message: 'there are more problems than this response lists' },
   ];
   return Object.fromEntries(
     Map.groupBy(shown, ({ name }) => name)

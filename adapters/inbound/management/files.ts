@@ -11,7 +11,7 @@ const dataUri = /^data:[^,]{0,200},/i;
 export function readFile(value: string | Uint8Array): Uint8Array {
   if (typeof value !== 'string') return value;
   if (someUri.test(value)) {
-    throw new Fault('malformed', 'the file itself is expected: nothing is fetched from elsewhere');
+    throw new Fault('malformed', 'expected the file itself: URLs are not fetched');
   }
   const head = dataUri.exec(value)?.[0];
   if (head === undefined) return Buffer.from(value, 'utf8');

@@ -28,13 +28,17 @@ export const healthRoute = (gateway: Gateway): PublicRoute => ({
   operation: {
     id: 'readHealth',
     tag: 'health',
-    summary: 'Readiness: whether this gateway can store and sign, and why not',
+    summary: 'Check readiness: whether this gateway can store and sign',
     responses: {
-      200: jsonResponse('It can. Upstream CAs may be unreachable, and records set aside.', schema, {
-        status: 'ok',
-        checks: { store: { ok: true } },
-      }),
-      503: jsonResponse('It cannot store, or not sign.', schema, {
+      200: jsonResponse(
+        'The gateway is ready. Upstream CAs may still be unreachable, or records set aside.',
+        schema,
+        {
+          status: 'ok',
+          checks: { store: { ok: true } },
+        },
+      ),
+      503: jsonResponse('The gateway cannot store or cannot sign.', schema, {
         status: 'unavailable',
         checks: { store: { ok: false, detail: 'the disk is full' } },
       }),

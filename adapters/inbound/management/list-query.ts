@@ -21,10 +21,10 @@ export function readListQuery<K extends Kind, Input, View>(
     if (conditions) {
       where.push(...conditions);
       referral = filter.referral?.(text, now) ?? referral;
-    } else errors[name] = ['not a value of this field'];
+    } else errors[name] = ['invalid value for this field'];
   }
   const order = readOrdering<K>(fields, parameters.get('ordering'));
-  if (order === 'unknown') errors.ordering = ['there is no such field to order by'];
+  if (order === 'unknown') errors.ordering = ['records cannot be ordered by this field'];
   const limitText = parameters.get('limit');
   const limit = limitText === null ? mostRecords : Number(limitText);
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= mostRecords))

@@ -11,9 +11,9 @@ import { objectOf, tokenPair, tokenPairExample } from './token-schemas.ts';
 import type { Tokens } from './tokens.ts';
 
 const passwordChange = {
-  current_password: { schema: secret(1024, 'the password as it is'), required: true },
+  current_password: { schema: secret(1024, 'the current password'), required: true },
   new_password: {
-    schema: secret(1024, '8 characters at least, and none of the most common passwords'),
+    schema: secret(1024, 'at least 8 characters, and not a common password'),
     required: true,
   },
 } satisfies Record<string, FieldDescription>;
@@ -30,7 +30,7 @@ const readMe = (gateway: Gateway): Route => ({
   operation: {
     id: 'readMe',
     tag: 'accounts',
-    summary: 'Whose token this is, and what may be done with it',
+    summary: 'Show the account of the token and its permissions',
     permission: anyAccount,
     beforePasswordChange: true,
     responses: {
@@ -47,7 +47,7 @@ const readMe = (gateway: Gateway): Route => ({
             ),
             permissions: Type.Array(Type.String()),
             must_change_password: Type.Boolean({
-              description: 'until the password has been changed, everything else is answered with 403',
+              description: 'true until the user changes the password; all other operations return 403',
             }),
           },
           { $id: 'Me', additionalProperties: false },
@@ -85,7 +85,7 @@ const changePassword = (gateway: Gateway, tokens: Tokens): Route => ({
     tag: 'accounts',
     summary: "Change the user's own password",
     description:
-      'All sessions of the user end; the tokens in the response open a new one. Wrong current passwords count as failed logins.',
+      'Ends all sessions of the user; the tokens in the response start a new session. A wrong current password counts as a failed login.',
     permission: anyAccount,
     beforePasswordChange: true,
     body: {

@@ -15,8 +15,8 @@ export const metricsRoute = (gateway: Gateway): Route => ({
     tag: 'metrics',
     summary: 'Metrics, in the text format of Prometheus',
     description:
-      'One of the processes that serve answers. What it counts itself carries its number in the label `worker`: sum over it. ' +
-      'A scraper signs in as a service account.',
+      'One of the worker processes answers. Its own counters have its number in the label `worker`: sum over the label. ' +
+      'Scrapers authenticate as a service account.',
     permission: 'metrics.read',
     responses: {
       200: {
@@ -39,7 +39,7 @@ function processFamilies(): readonly MetricFamily[] {
   return [
     {
       name: 'process_cpu_seconds_total',
-      help: 'CPU time that the process has used.',
+      help: 'CPU time used by the process.',
       type: 'counter',
       perProcess: true,
       samples: one((user + system) / 1e6),
@@ -53,7 +53,7 @@ function processFamilies(): readonly MetricFamily[] {
     },
     {
       name: 'process_start_time_seconds',
-      help: 'When the process was started, seconds since 1970.',
+      help: 'Start time of the process, seconds since 1970.',
       type: 'gauge',
       perProcess: true,
       samples: one(Math.floor(performance.timeOrigin / 1000)),

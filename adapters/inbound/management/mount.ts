@@ -20,7 +20,7 @@ import { tokenRoutes } from './token-routes.ts';
 import { Tokens } from './tokens.ts';
 
 const usualBody = 1024 * 1024;
-/** Whoever sends it has not signed in yet. */
+/** Small, because the sender has not signed in yet. */
 const tokenBody = 16 * 1024;
 
 /**

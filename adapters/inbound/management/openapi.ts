@@ -19,7 +19,7 @@ interface Failure {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const retryAfter = { 'Retry-After': 'Seconds after which another try makes sense.' };
+const retryAfter = { 'Retry-After': 'Seconds after which to retry.' };
 
 const errorCodes = {
   'Error-Codes':
@@ -31,15 +31,15 @@ const failures: Readonly<Record<number, Failure>> = {
   400: {
     name: 'BadRequest',
     description:
-      'The body or a query parameter is not what it should be: messages by field. Or the request cannot be read at all, for ' +
-      'example because its path has a control character: `detail`.',
+      'The body or a query parameter is invalid: messages by field. Or the request is malformed, for ' +
+      'example because its path contains a control character: `detail`.',
     schema: Type.Union([fieldErrors, detail]),
     example: { unique_name: ['this field is required'] },
     headers: errorCodes,
   },
   401: {
     name: 'Unauthenticated',
-    description: 'The access token is missing, wrong or has expired.',
+    description: 'The access token is missing, invalid or expired.',
     schema: detail,
     example: { detail: 'the token is not valid or has expired', code: 'token_not_valid' },
     headers: { 'WWW-Authenticate': 'Bearer' },
@@ -56,13 +56,13 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   404: {
     name: 'NotFound',
-    description: 'There is no such record.',
+    description: 'The record does not exist.',
     schema: detail,
     example: { detail: 'there is no such device', code: 'not_found' },
   },
   409: {
     name: 'Conflict',
-    description: 'The state of the record does not allow it.',
+    description: 'The state of the record does not allow the operation.',
     schema: detail,
     example: { detail: 'still used by 2 devices', code: 'still_used', values: { device: 2 } },
   },
@@ -87,15 +87,15 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   500: {
     name: 'InternalError',
-    description: 'A defect of the service; the log has the cause.',
+    description: 'An internal error; the log has the cause.',
     schema: detail,
     example: { detail: 'internal error', code: 'internal' },
   },
   503: {
     name: 'Unavailable',
-    description: 'The database, a key or an upstream is out of reach.',
+    description: 'The database, a key store or an upstream CA is unavailable.',
     schema: detail,
-    example: { detail: 'the database is out of reach', code: 'unavailable' },
+    example: { detail: 'the database is unavailable', code: 'unavailable' },
     headers: retryAfter,
   },
 };
@@ -131,7 +131,7 @@ export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json 
       description:
         'Administers certificate authorities, domains, certificate profiles, devices, certificates and accounts. ' +
         'Every path works with and without its trailing slash. A body can also be a form ' +
-        '(`application/x-www-form-urlencoded` or `multipart/form-data`) with the same members: a file as a part of its own, a list item ' +
+        '(`application/x-www-form-urlencoded` or `multipart/form-data`) with the same members: a file as its own part, a list item ' +
         'by item or as JSON, an object as JSON.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -195,7 +195,7 @@ class Components {
   #pathParameters(path: string, operation: Operation): Json[] {
     return [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
       const given = operation.path?.[name!];
-      const schema = given ?? Type.Integer({ minimum: 1, description: 'names the record' });
+      const schema = given ?? Type.Integer({ minimum: 1, description: 'id of the record' });
       return this.#parameter(name!, 'path', schema);
     });
   }

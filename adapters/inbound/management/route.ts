@@ -27,7 +27,7 @@ export interface Route {
   ) => Response | Promise<Response>;
 }
 
-/** A route for everybody. */
+/** A route that needs no authentication. */
 export interface PublicRoute extends Pick<Route, 'method' | 'path'> {
   readonly operation: Operation;
   readonly handle: (request: HttpRequest, parameters: Parameters) => Response | Promise<Response>;

@@ -31,7 +31,7 @@ export function createRest(gateway: RestGateway): Mount {
       const { operation, domain, profile } = path;
       let der: Uint8Array | undefined;
       try {
-        // Who asks is settled before the body is looked at.
+        // The client is authenticated before its body is read.
         const evidence = enrolmentEvidence(request, operation);
         const requester = await gateway.admit(evidence, { protocol: 'rest', domain, profile });
         der = decodeCertificationRequest(readEnrolmentBody(request.body));

@@ -35,17 +35,17 @@ export const approvalPolicies: Description<'approvalPolicy', ApprovalPolicyInput
       schema: Type.Integer({
         minimum: 0,
         maximum: mostPriority,
-        description: 'the policy with the lowest number that matches decides; default: 100',
+        description: 'of all matching policies, the one with the lowest number decides; default: 100',
       }),
       whenMissing: 100,
       orderable: true,
     },
     is_active: { schema: Type.Boolean(), whenMissing: true, orderable: true },
     protocols: {
-      schema: some(approvalProtocols, '`management`: certificates that accounts ask for; none: all'),
+      schema: some(approvalProtocols, '`management`: certificates that accounts request; empty: all'),
       whenMissing: [],
     },
-    operations: { schema: some(approvalOperations, '`revocation`: over CMP; none: all'), whenMissing: [] },
+    operations: { schema: some(approvalOperations, '`revocation`: over CMP; empty: all'), whenMissing: [] },
     domain: { schema: nullable(reference('null: all')), whenMissing: null, orderable: true },
     cert_profile: {
       schema: nullable(reference('null: all')),
@@ -78,7 +78,7 @@ export const approvalPolicies: Description<'approvalPolicy', ApprovalPolicyInput
         minimum: leastSeconds,
         maximum: mostSeconds,
         description:
-          'manual: seconds for the decision, and as many for the requester to come back after it; default: a week',
+          'manual: seconds. It limits two periods: the time approvers have to decide, and then the time the requester has to collect the result; default: a week',
       }),
       whenMissing: 7 * 86_400,
     },

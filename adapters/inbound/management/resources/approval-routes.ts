@@ -19,13 +19,18 @@ export const approvalRoutes = (gateway: Gateway): readonly Route[] => [
     gateway,
     'approve',
     'Approve a request',
-    'The last approval that is needed grants it. An account that registered, imported or changed the device, or has read or set its secrets, cannot approve what the device requests (403).',
+    'The request is granted with the last required approval. An account that registered, imported or changed the device, or has read or set its secrets, cannot approve what the device requests (403).',
   ),
-  decision(gateway, 'reject', 'Reject a request', 'One rejection is enough, whoever has approved before.'),
+  decision(
+    gateway,
+    'reject',
+    'Reject a request',
+    'One rejection is enough, even if other accounts have approved the request.',
+  ),
 ];
 
 const hash = (of: string) =>
-  text(64, { least: 64, description: `of ${of}, as it was read: 409 when it is another` });
+  text(64, { least: 64, description: `of ${of} that was read; 409 if it has changed` });
 
 const upperCase = (value: unknown): string => (value as string).toUpperCase();
 
@@ -35,7 +40,7 @@ const fields = {
     whenMissing: '',
   },
   request_hash: { schema: hash('the request'), record: 'requestDigest', toInput: upperCase },
-  outcome_hash: { schema: hash('what would come of it'), record: 'outcomeDigest', toInput: upperCase },
+  outcome_hash: { schema: hash('the expected outcome'), record: 'outcomeDigest', toInput: upperCase },
 } as const satisfies Record<string, FieldDescription>;
 
 const decision = (
@@ -50,7 +55,7 @@ const decision = (
     id: `${verb}Request`,
     tag,
     summary,
-    description: `${description} Nobody decides twice, nor on what they ask for themselves (403).`,
+    description: `${description} An account decides once, and never on its own request (403).`,
     permission: 'approvals.decide',
     body: {
       schema: inputSchema(fields, 'create', 'ApprovalDecisionInput'),
@@ -59,13 +64,13 @@ const decision = (
     },
     responses: {
       200: jsonResponse(
-        'The approval as it is now.',
+        'The updated approval.',
         recordSchema(approvals.fields, true, 'Approval'),
         shownExample(approvals),
       ),
     },
     failures: {
-      409: 'It waits for nobody any more, the account has decided already, or it is not what the account has seen.',
+      409: 'The approval is no longer pending, the account has already decided, or the request has changed since it was read.',
     },
   },
   async handle(principal, request, { id }) {

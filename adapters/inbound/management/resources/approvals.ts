@@ -28,14 +28,16 @@ const portrait = {
   subject: words('RFC 4514'),
   subject_alternative_names: Type.Array(Type.String()),
   key_type: Type.String(),
-  key_fingerprint: nullable(words('SHA-256 of the public key; null: it is yet to be made here')),
+  key_fingerprint: nullable(words('SHA-256 of the public key; null: Postern has yet to generate the key')),
   extensions: Type.Array(
     object(
       {
         oid: Type.String(),
         critical: Type.Boolean(),
-        value: words('in words where it is a usual one, else hexadecimal'),
-        values: Type.Array(said, { description: 'the same term by term; empty where it cannot be read' }),
+        value: words('readable for well-known extensions, otherwise hexadecimal'),
+        values: Type.Array(said, {
+          description: 'the same value as a list of terms; empty if it cannot be decoded',
+        }),
       },
       'ApprovalExtension',
     ),
@@ -49,7 +51,7 @@ const certificateContent = object(
       {
         ...portrait,
         issuer: words('RFC 4514'),
-        not_before: dateTime('of a certificate that had been issued when the request came'),
+        not_before: dateTime('if it had been issued when the request arrived'),
         not_after: dateTime('the same'),
       },
       'ApprovalOutcome',
@@ -66,7 +68,7 @@ const certificateContent = object(
     ),
     explanations: Type.Array(
       object(
-        { field: Type.String(), value: Type.String(), because: words('what the profile says of it') },
+        { field: Type.String(), value: Type.String(), because: words('the reason, from the profile') },
         'ApprovalExplanation',
       ),
     ),
@@ -80,7 +82,7 @@ const revocationContent = object(
     subject: Type.String(),
     serial_number: Type.String(),
     reason: words('RFC 5280 §5.3.1'),
-    invalidity_date: nullable(dateTime('since when the key may be known to others')),
+    invalidity_date: nullable(dateTime('the date since which the key may be compromised')),
   },
   'ApprovalRevocation',
 );
@@ -109,17 +111,19 @@ export const approvals: Description<'approval', never, ApprovalView> = {
   permissions: { read: 'approvals.read' },
   fields: {
     id: idField,
-    created_at: { schema: dateTime('when the request came first'), record: 'createdAt', ...ordered },
+    created_at: { schema: dateTime('when the request first arrived'), record: 'createdAt', ...ordered },
     state: {
       schema: Type.String({
         enum: [...approvalStates],
         description:
-          'granted: the requester may come for it; expired: nobody decided, or came for it, in time or before the device was deleted; superseded: what would come of it changed, and it is asked for anew',
+          'granted: the requester can collect the result; expired: not decided or not collected in time, or the device was deleted; superseded: the expected outcome changed, so a new approval is required',
       }),
       ...ordered,
     },
     expires_at: {
-      schema: dateTime('the end of the time to decide, to come for it, or for which it answers the request'),
+      schema: dateTime(
+        'the end of the current period: to decide, to collect the result, or to answer repeated requests',
+      ),
       ...ordered,
     },
     operation: { schema: Type.String({ enum: [...approvalOperations] }), ...ordered },
@@ -134,25 +138,25 @@ export const approvals: Description<'approval', never, ApprovalView> = {
     policy_name: { schema: Type.String(), ...shown },
     requester: { schema: words('`user:3`, `password device:7`, `certificate:12`'), ...shown },
     requester_name: { schema: Type.String(), ...shown },
-    address: { schema: words('where the request came from'), ...shown },
+    address: { schema: words('source address of the request'), ...shown },
     subject: { schema: words('RFC 4514; of the certificate'), ...ordered },
     request_hash: { schema: words('SHA-256 of the request'), ...shown },
-    outcome_hash: { schema: words('SHA-256 of what would come of it'), ...shown },
-    approvers: { schema: Type.Integer({ description: 'how many are needed' }), ...shown },
-    approvals: { schema: Type.Integer({ description: 'how many have approved' }), ...shown },
-    certificate: { schema: nullable(Type.Integer({ description: 'what came of it' })), ...shown },
+    outcome_hash: { schema: words('SHA-256 of the expected outcome'), ...shown },
+    approvers: { schema: Type.Integer({ description: 'number of required approvals' }), ...shown },
+    approvals: { schema: Type.Integer({ description: 'number of approvals so far' }), ...shown },
+    certificate: { schema: nullable(Type.Integer({ description: 'the issued certificate' })), ...shown },
     content: {
-      schema: nullable(certificateContent, 'what would be issued, beside what was asked for'),
+      schema: nullable(certificateContent, 'the certificate to be issued, compared with the request'),
       ...detailed,
     },
     revocations: {
-      schema: nullable(Type.Array(revocationContent), 'what would be revoked'),
+      schema: nullable(Type.Array(revocationContent), 'the certificates to be revoked'),
       ...detailed,
     },
     request: {
       schema: nullable(
-        words('PEM: PKCS #10, CRMF or a whole CMP message, as it came'),
-        'null: an account asked for a name',
+        words('PEM of the received PKCS #10, CRMF or whole CMP message'),
+        'null: an account requested a certificate by name',
       ),
       ...detailed,
     },
@@ -160,7 +164,7 @@ export const approvals: Description<'approval', never, ApprovalView> = {
     obstacle: {
       schema: nullable(
         Type.String({ enum: Object.values(obstacleNames) }),
-        'why the account that reads this cannot approve it; device_custodian: it registered, imported or changed the device, or has read or set its secrets',
+        'why the calling account cannot approve it; device_custodian: it registered, imported or changed the device, or has read or set its secrets',
       ),
       ...detailed,
     },
@@ -295,7 +299,7 @@ function details(
   };
 }
 
-/** RFC 7468 has a label for PKCS#10 alone. */
+/** RFC 7468 defines a label only for PKCS#10. */
 const labels = {
   pkcs10: 'CERTIFICATE REQUEST',
   crmf: 'CRMF REQUEST',

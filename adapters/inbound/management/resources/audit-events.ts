@@ -14,9 +14,9 @@ const actor = Type.Object(
     kind: Type.String({ enum: ['user', 'device', 'serviceAccount', 'system', 'unknown'] }),
     id: nullable(Type.Integer()),
     name: Type.String(),
-    address: Type.String({ description: 'where the request came from; empty for the service itself' }),
+    address: Type.String({ description: 'source address of the request; empty for the service itself' }),
   },
-  { additionalProperties: false, description: 'who did it' },
+  { additionalProperties: false, description: 'the account, device or service that acted' },
 );
 const detail = Type.Record(
   Type.String(),
@@ -31,26 +31,26 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
   permissions: { read: 'audit.read' },
   fields: {
     id: idField,
-    created_at: { schema: dateTime('when it happened'), record: 'at', ...ordered },
+    created_at: { schema: dateTime('when the event happened'), record: 'at', ...ordered },
     actor: { schema: actor, ...shown },
     action: { schema: Type.String({ description: '`certificate.issue`, `device.create`, …' }), ...ordered },
     object: {
-      schema: Type.String({ description: '`certificate:17`; empty when there is none' }),
+      schema: Type.String({ description: '`certificate:17`; empty if the event is about no record' }),
       ...ordered,
     },
     object_name: {
       schema: nullable(
         Type.String(),
-        'how that record is called now; null when it is deleted, has no name, or your role does not show it',
+        'the current name of that record; null if it is deleted, has no name, or your role does not show it',
       ),
       ...shown,
     },
     outcome: { schema: Type.String({ enum: ['success', 'refused', 'failed'] }), ...ordered },
     detail: { schema: detail, ...shown },
-    chain: { schema: Type.String({ description: 'there is one for each process that wrote' }), ...ordered },
-    sequence: { schema: Type.Integer({ description: 'within the chain' }), ...ordered },
+    chain: { schema: Type.String({ description: 'each writing process has its own chain' }), ...ordered },
+    sequence: { schema: Type.Integer({ description: 'position in the chain' }), ...ordered },
     hash: {
-      schema: Type.String({ description: 'SHA-256 that links it to the event before, hexadecimal' }),
+      schema: Type.String({ description: 'SHA-256 that links the event to the previous one, hexadecimal' }),
       ...shown,
     },
   },
@@ -65,7 +65,7 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
           : undefined,
     },
     outcome: oneOfTexts('outcome', ['success', 'refused', 'failed']),
-    actor: contains('actor', 'the kind, the name or the address of who did it', JSON.stringify),
+    actor: contains('actor', 'the kind, name or address of the actor', JSON.stringify),
     from: from('at'),
     to: until('at'),
   },

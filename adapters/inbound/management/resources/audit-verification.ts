@@ -9,24 +9,24 @@ const closed = { additionalProperties: false } as const;
 
 const verdict = Type.Object(
   {
-    is_intact: Type.Boolean({ description: 'no event was changed, removed, inserted or moved' }),
-    events: Type.Integer({ description: 'how many were read' }),
+    is_intact: Type.Boolean({ description: 'true if no event was changed, removed, inserted or moved' }),
+    events: Type.Integer({ description: 'number of events verified' }),
     chains: Type.Integer(),
     anchor: nullable(
       Type.Object({ number: Type.Integer(), digest: Type.String() }, closed),
-      'the newest seal; the log has its number and digest too',
+      'the newest seal; the log also records its number and digest',
     ),
     problems: Type.Array(
       Type.Object(
         {
           chain: Type.String(),
           sequence: Type.Integer(),
-          event: nullable(Type.Integer(), 'null: it is about one that is missing'),
+          event: nullable(Type.Integer(), 'null: the event is missing'),
           detail: Type.String(),
         },
         closed,
       ),
-      { description: 'of each chain that is not in order the first bad event' },
+      { description: 'the first invalid event of each broken chain' },
     ),
   },
   { ...closed, $id: 'AuditVerdict' },
@@ -40,10 +40,10 @@ export const auditVerification = (gateway: Gateway): Route => ({
     id: 'verifyAuditEvents',
     tag: 'audit',
     summary: 'Verify the audit trail',
-    description: 'Reads all of it, so it takes its time: some seconds for every hundred thousand events.',
+    description: 'Reads the whole trail, which takes some seconds per hundred thousand events.',
     permission: 'audit.read',
     responses: {
-      200: jsonResponse('What was found.', verdict, {
+      200: jsonResponse('The result.', verdict, {
         is_intact: true,
         events: 1207,
         chains: 3,

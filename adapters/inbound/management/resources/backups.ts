@@ -25,10 +25,14 @@ export const backups: Description<'backup', BackupInput, Backup> = {
       required: true,
       orderable: true,
     },
-    user: { schema: Type.String({ description: 'who made it' }), readOnly: true, orderable: true },
+    user: {
+      schema: Type.String({ description: 'the account that created it' }),
+      readOnly: true,
+      orderable: true,
+    },
     created_at: createdAtField,
     last_run_at: {
-      schema: nullable(dateTime('when a backup was last tried')),
+      schema: nullable(dateTime('when a backup was last attempted')),
       readOnly: true,
       orderable: true,
     },
@@ -65,17 +69,18 @@ export const runBackup = (gateway: Gateway): Route => ({
     id: 'runBackup',
     tag: 'backups',
     summary: 'Make a backup now',
-    description: 'The store as it stands at one moment, keys and configuration, in one encrypted file.',
+    description:
+      'Writes a consistent snapshot of the storage, the keys and the configuration to one encrypted file.',
     permission: 'backups.write',
     responses: {
       200: jsonResponse(
-        'The file that was written, whole and durable.',
+        'The backup file, completely written and synced to disk.',
         Type.Object(
           {
             id: Type.Integer(),
-            file: Type.String({ description: 'its name in the directory' }),
-            size: Type.Integer({ description: 'in octets' }),
-            finished_at: dateTime('when it was whole'),
+            file: Type.String({ description: 'file name in the directory' }),
+            size: Type.Integer({ description: 'size in bytes' }),
+            finished_at: dateTime('when the file was complete'),
           },
           { $id: 'BackupRun', additionalProperties: false },
         ),
@@ -88,7 +93,7 @@ export const runBackup = (gateway: Gateway): Route => ({
       ),
     },
     failures: {
-      409: 'No passphrase is configured, the directory cannot be used, or another backup is being made.',
+      409: 'No passphrase is configured, the directory cannot be used, or another backup is running.',
     },
   },
   async handle(principal, _request, { id }) {

@@ -7,15 +7,19 @@ import { issuingCas } from './issuing-cas.ts';
 
 const { tag } = issuingCas;
 
-/** What the configuration offers to a new issuing CA: where its key can be, and which upstream CAs there are. */
+/** Lists what the configuration offers a new issuing CA: key stores and upstream CAs. */
 export const caChoices = (gateway: Gateway): readonly Route[] => [keyStores(gateway), issuers(gateway)];
 
 const keyStore = Type.Object(
   {
-    name: Type.String({ description: 'as the configuration calls it' }),
-    key_types: nullable(Type.Array(Type.String()), 'the types of keys that it makes; null: all of them'),
-    hands_out_keys: Type.Boolean({ description: 'a CA of type 3 needs a key store that does not' }),
-    takes_keys: Type.Boolean({ description: 'a CA of type 2 needs a key store that does' }),
+    name: Type.String({ description: 'name in the configuration' }),
+    key_types: nullable(Type.Array(Type.String()), 'the key types that it generates; null: all'),
+    hands_out_keys: Type.Boolean({
+      description: 'true if private keys can be exported; a CA of type 3 needs a key store where they cannot',
+    }),
+    takes_keys: Type.Boolean({
+      description: 'true if private keys can be imported; a CA of type 2 needs such a key store',
+    }),
   },
   { $id: 'KeyStore', additionalProperties: false },
 );
@@ -49,10 +53,10 @@ const keyStores = (gateway: Gateway): Route => ({
 
 const issuer = Type.Object(
   {
-    name: Type.String({ description: 'as the configuration calls it' }),
+    name: Type.String({ description: 'name in the configuration' }),
     protocol: nullable(
       Type.String({ enum: ['est', 'cmp'] }),
-      'type 4 needs est, type 5 cmp; null: no CA can be made of it',
+      'type 4 needs est, type 5 cmp; null: cannot be used for a CA',
     ),
   },
   { $id: 'ConfiguredIssuer', additionalProperties: false },

@@ -17,7 +17,7 @@ import { previewExample, previewSchema, previewToJson } from './preview.ts';
 
 const { path, tag } = certProfiles;
 
-/** What can be done with profiles beyond keeping them. */
+/** Operations on certificate profiles other than CRUD: the schema of the rules, and previews. */
 export const certProfileRoutes = (gateway: Gateway): readonly Route[] => [
   rulesSchema,
   previewOf(gateway),
@@ -58,17 +58,17 @@ const fields = {
   device: {
     schema: nullable(
       reference(
-        'for which device it would be; without one, for the name in the request, as with `POST /api/certificates/`',
+        'the device to issue for; default: none, the name in the request is used as with `POST /api/certificates/`',
       ),
     ),
     toInput: (value: unknown) => value ?? undefined,
   },
   domain: {
-    schema: nullable(reference('in which domain; default: that of the device, or else the default domain')),
+    schema: nullable(reference('the domain; default: the domain of the device, or else the default domain')),
     toInput: (value: unknown) => value ?? undefined,
   },
   profile: {
-    ...rulesField('rules that are not stored (yet), in place of those of the profile'),
+    ...rulesField('unsaved rules to use instead of those of the profile'),
     record: 'rules',
   },
 } satisfies Record<string, FieldDescription>;
@@ -82,13 +82,13 @@ const example = {
 };
 
 const description =
-  'Goes the way of an enrolment up to the signature. Whatever would be refused is in `objections`, each with who objects and ' +
-  'where; whatever would be issued is in `certificate`, with a line in `explanations` for each field that came out, or was left ' +
-  'out (an empty value), and why. Nothing is stored, and no serial number is used. A device needs the permission `devices.read`, a ' +
-  'domain `domains.read`.';
+  'Runs an enrolment up to the signature. `objections` lists every reason for a rejection, with its source and ' +
+  'location. `certificate` is what would be issued, and `explanations` says for each field, including omitted ones ' +
+  '(empty value), where its value comes from. Nothing is stored, and no serial number is used. `device` needs the permission `devices.read`, ' +
+  '`domain` needs `domains.read`.';
 
 const responses: Operation['responses'] = {
-  200: jsonResponse('What would be issued, and what would be refused.', previewSchema, previewExample),
+  200: jsonResponse('The certificate to be issued, and the objections.', previewSchema, previewExample),
 };
 
 const previewOf = (gateway: Gateway): Route => ({
@@ -97,7 +97,7 @@ const previewOf = (gateway: Gateway): Route => ({
   operation: {
     id: 'previewProfile',
     tag,
-    summary: 'See what a certificate profile would make of a request, and why',
+    summary: 'Preview the certificate that a profile makes of a request',
     description,
     permission: 'profiles.read',
     body: { schema: inputSchema(fields, 'create', 'PreviewInput'), example },
@@ -118,7 +118,7 @@ const previewOfRules = (gateway: Gateway): Route => ({
   operation: {
     id: 'previewRules',
     tag,
-    summary: 'See what rules that are no profile yet would make of a request, and why',
+    summary: 'Preview the certificate that unsaved rules make of a request',
     description,
     permission: 'profiles.read',
     body: { schema: inputSchema(fieldsOfRules, 'create', 'RulesPreviewInput'), example },

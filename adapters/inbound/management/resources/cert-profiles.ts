@@ -7,7 +7,7 @@ import { text } from '../fields.ts';
 import { equalText, within } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
 
-/** The core checks them, and says of each problem where it is. */
+/** The core validates the rules and reports the location of each problem. */
 export const rulesField = (description: string): FieldDescription => ({
   schema: Type.Object({}, { additionalProperties: true }),
   documented: Type.Unsafe({ ...profileRulesSchema, $id: 'ProfileRules', description }),
@@ -28,7 +28,7 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
     id: idField,
     unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
     created_at: createdAtField,
-    profile: rulesField('the rules; default: those of tls_client'),
+    profile: rulesField('the rules; default: the rules of tls_client'),
   },
   filters: { created_at: within('createdAt'), unique_name: equalText('uniqueName') },
   toJson: ({ id, uniqueName, createdAt, profile }) => ({
@@ -43,6 +43,6 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
     created_at: '2026-03-02T08:15:30.000',
     profile: exampleRules,
   },
-  conflicts: { remove: 'Domains or certificates still refer to it.' },
+  conflicts: { remove: 'Domains or certificates still use it.' },
   operations: (gateway) => gateway.profiles,
 };

@@ -15,7 +15,7 @@ import { certificates } from './certificates.ts';
 
 const { path, tag } = certificates;
 
-/** What can be done with a certificate beyond reading and renaming it. */
+/** Operations on a certificate other than reading and renaming it. */
 export const certificateRoutes = (gateway: Gateway): readonly Route[] => [
   revoke(gateway),
   revokeSeveral(gateway),
@@ -39,11 +39,13 @@ export const reasonField = (description: string, only: readonly RevocationReason
   };
 };
 
-/** Those that several certificates at once can be revoked for. */
+/** The reasons for which several certificates can be revoked at once. */
 export const commonReasons: readonly RevocationReason[] = names.filter((name) => name !== 'removeFromCRL');
 
 const revokeFields = {
-  reason: reasonField('default: unspecified. certificateHold suspends, removeFromCRL releases from that'),
+  reason: reasonField(
+    'default: unspecified. certificateHold suspends the certificate, removeFromCRL reactivates it',
+  ),
   invalidity_date: {
     schema: text(40, {
       least: 1,
@@ -60,7 +62,7 @@ const revoke = (gateway: Gateway): Route => ({
     tag,
     summary: 'Revoke, suspend or release a certificate',
     description:
-      'A new CRL follows at once. With the certificate of a CA of this service, the CA signs nothing any more.',
+      'A new CRL is issued immediately. If the certificate belongs to a CA of this service, that CA is deactivated.',
     permission: 'certificates.revoke',
     body: {
       schema: Type.Object(
@@ -81,7 +83,7 @@ const revoke = (gateway: Gateway): Route => ({
         revocation_reason: 'keyCompromise',
       }),
     },
-    failures: { 409: 'It is revoked already, is not on hold, or is that of a root.' },
+    failures: { 409: 'The certificate is already revoked, is not on hold, or belongs to a root CA.' },
   },
   async handle(principal, request, { id }) {
     const input = readInput(revokeFields, await readBody(request), 'create');
@@ -114,7 +116,7 @@ const revokeSeveral = (gateway: Gateway): Route => ({
     id: 'revokeCertificates',
     tag,
     summary: 'Revoke or suspend several certificates',
-    description: `At most ${mostRevoked}. Each CA then issues one new CRL. The response says of each certificate what became of it: one that cannot be revoked does not keep the others from being revoked.`,
+    description: `Revokes at most ${mostRevoked} certificates. Each CA then issues one new CRL. The response has the result for each certificate; a failure does not affect the others.`,
     permission: 'certificates.revoke',
     body: {
       schema: inputSchema(severalFields, 'create', 'RevocationsInput'),
@@ -122,13 +124,13 @@ const revokeSeveral = (gateway: Gateway): Route => ({
     },
     responses: {
       200: jsonResponse(
-        'What became of each certificate.',
+        'The result for each certificate.',
         Type.Array(
           Type.Object(
             {
               id: Type.Integer(),
               revoked: Type.Boolean(),
-              detail: nullable(Type.String(), 'why the certificate was not revoked'),
+              detail: nullable(Type.String(), 'reason why the certificate was not revoked'),
             },
             { $id: 'RevocationResult', additionalProperties: false },
           ),
@@ -160,7 +162,7 @@ function readMoment(field: string, text: string): number {
   const time = Date.parse(`${date}T${clock}Z`);
   // The engine takes 31 February for 3 March.
   if (match && !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)) return time;
-  throw new ValidationError({ [field]: ['a date or a date-time in UTC is expected, ISO 8601'] });
+  throw new ValidationError({ [field]: ['expected an ISO 8601 date, or a date-time in UTC'] });
 }
 
 const pkcs12Fields = {
@@ -168,7 +170,7 @@ const pkcs12Fields = {
     schema: Type.String({
       minLength: 8,
       maxLength: 1024,
-      description: 'the file is encrypted with it',
+      description: 'encrypts the file',
       verbatim: true,
     }),
     required: true,
@@ -181,8 +183,8 @@ const pkcs12 = (gateway: Gateway): Route => ({
   operation: {
     id: 'fetchPkcs12',
     tag,
-    summary: 'Fetch a certificate with the key that was made for it',
-    description: 'Once: the key is destroyed here as soon as it is handed out.',
+    summary: 'Download a certificate with its server-generated key',
+    description: 'Possible once: Postern deletes the key when it hands it out.',
     permission: 'certificates.issue',
     body: {
       schema: Type.Object(
@@ -194,7 +196,7 @@ const pkcs12 = (gateway: Gateway): Route => ({
     responses: {
       200: {
         description: 'The certificate, its key and its chain: PKCS #12 (RFC 7292).',
-        headers: { 'Content-Disposition': 'A name for the file.' },
+        headers: { 'Content-Disposition': 'The file name.' },
         content: {
           'application/x-pkcs12': {
             schema: Type.String({ contentEncoding: 'binary' }),
@@ -204,7 +206,7 @@ const pkcs12 = (gateway: Gateway): Route => ({
       },
     },
     failures: {
-      409: 'There is no key to fetch: it was fetched, or never here. Or the certificate is revoked.',
+      409: 'The private key has already been downloaded or was never here, or the certificate is revoked.',
     },
   },
   async handle(principal, request, { id }) {

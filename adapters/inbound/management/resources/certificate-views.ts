@@ -15,7 +15,7 @@ import { jsonResponse, type Route } from '../route.ts';
 import { certificates } from './certificates.ts';
 import { issuingCas } from './issuing-cas.ts';
 
-/** Certificates taken apart, their chains, and as files: those of devices and those of CAs. */
+/** Routes that show the contents, the chain and the files of the certificates of devices and CAs. */
 export const certificateViews = (gateway: Gateway): readonly Route[] => [
   ...views(certificates.path, certificates.tag, 'Certificate', 'certificates.read', async (principal, id) => {
     const [{ commonName, der }, above] = await Promise.all([
@@ -40,7 +40,7 @@ const linkSchema = Type.Object(
     serial_number: Type.String({ description: 'upper-case hexadecimal' }),
     not_valid_after: dateTime('notAfter'),
     fingerprint: Type.String({ description: 'SHA-256, upper-case hexadecimal' }),
-    issuing_ca: nullable(Type.Integer(), 'the CA of ours that it is the certificate of'),
+    issuing_ca: nullable(Type.Integer(), 'the issuing CA here that owns this certificate'),
   },
   { $id: 'ChainLink', additionalProperties: false },
 );
@@ -48,7 +48,7 @@ const linkSchema = Type.Object(
 const viewSchema = Type.Object(
   {
     contents: contentsSchema,
-    chain: Type.Array(linkSchema, { description: 'the certificate first, the root last' }),
+    chain: Type.Array(linkSchema, { description: 'from the certificate to the root' }),
   },
   { $id: 'CertificateView', additionalProperties: false },
 );
@@ -88,9 +88,9 @@ function views(
       operation: {
         id: `read${noun}Contents`,
         tag,
-        summary: 'What stands in a certificate, and the certificates above it',
+        summary: 'Show the contents and the chain of a certificate',
         permission,
-        responses: { 200: jsonResponse('Its contents.', viewSchema, viewExample) },
+        responses: { 200: jsonResponse('The contents.', viewSchema, viewExample) },
       },
       async handle(principal, _request, { id }) {
         const { links } = await chainOf(principal, recordId(id));
@@ -123,11 +123,11 @@ function views(
             description: 'pem (default), der, chain (PEM, up to the root) or pkcs7 (the chain, DER)',
           }),
         },
-        failures: { 400: 'There is no such encoding.' },
+        failures: { 400: 'The encoding is unknown.' },
         responses: {
           200: {
             description: 'A file.',
-            headers: { 'Content-Disposition': 'A name for the file.' },
+            headers: { 'Content-Disposition': 'The file name.' },
             content: {
               'application/x-pem-file': {
                 schema: Type.String(),
@@ -183,7 +183,7 @@ const positionSchema = Type.Object(
     is_active: Type.Boolean(),
     subject: Type.String({ description: 'RFC 4514' }),
     issuer: Type.String({ description: 'RFC 4514' }),
-    parent: nullable(Type.Integer(), 'the CA of ours that signed it'),
+    parent: nullable(Type.Integer(), 'the issuing CA here that signed it'),
     not_valid_before: dateTime('notBefore'),
     not_valid_after: dateTime('notAfter'),
     crl: nullable(
@@ -207,7 +207,7 @@ const hierarchy = (gateway: Gateway): Route => ({
   operation: {
     id: 'readCaHierarchy',
     tag: issuingCas.tag,
-    summary: 'Every CA, which other it is below, and its newest CRL',
+    summary: 'List the CA hierarchy with the newest CRL of each CA',
     permission: 'cas.read',
     responses: {
       200: jsonResponse('The CAs.', Type.Array(positionSchema), [

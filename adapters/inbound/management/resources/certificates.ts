@@ -24,7 +24,7 @@ const endsWithin: Filter<'certificate'> = {
   schema: Type.Integer({
     minimum: 0,
     maximum: 36_500,
-    description: 'days: the good ones that end within so many from now on',
+    description: 'number of days: the valid certificates that expire within it',
   }),
   conditions: (text, now) => {
     const days = /^\d{1,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
@@ -37,7 +37,7 @@ const endsWithin: Filter<'certificate'> = {
   },
 };
 
-/** What a certificate is worth now, as people speak of it: unlike `status`, it knows the validity period. */
+/** The state of a certificate now. Unlike `status`, it takes the validity period into account. */
 const states = {
   active: (now) => [
     { field: 'status', is: 'equal', value: 'good' },
@@ -78,7 +78,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
       schema: text(256, {
         least: 1,
         description:
-          'the inventory name. Without `csr` it is also the common name of the certificate, which holds 64 characters: of a longer name it has the first 47, `-`, and 16 hexadecimal digits of the name’s SHA-256; for a longer host name send a `csr` with it as alternative name',
+          'the inventory name. Without `csr` it is also the common name, which holds at most 64 characters: a longer name is shortened to its first 47 characters, `-`, and 16 hexadecimal digits of its SHA-256. For a longer host name send a `csr` with the name as subjectAltName',
       }),
       required: true,
       orderable: true,
@@ -95,13 +95,13 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     issuing_ca: { schema: Type.Integer(), record: 'ca', ...ordered },
     device: { schema: nullable(Type.Integer()), ...ordered },
     domain: {
-      schema: nullable(reference('whose CA signs it; default: the default domain')),
+      schema: nullable(reference('the domain the domain whose CA signs it; default: the default domain')),
       toInput: (value) => value ?? undefined,
       createOnly: true,
       orderable: true,
     },
     cert_profile: {
-      schema: nullable(reference('one that the domain offers; default: tls_client')),
+      schema: nullable(reference('a profile that the domain offers; default: tls_client')),
       record: 'profile',
       toInput: (value) => value ?? undefined,
       createOnly: true,
@@ -110,17 +110,17 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     csr: {
       schema: file(
         64 * 1024,
-        'a PKCS #10 request, PEM, DER or base64; without one the key is made here, to be fetched once as PKCS #12',
+        'a PKCS #10 request, PEM, DER or base64; without it Postern generates the key, which can be downloaded once as PKCS #12',
       ),
       createOnly: true,
       writeOnly: true,
     },
     key_type: {
-      schema: keyType('of a key that is made here; default: p-256'),
+      schema: keyType('type of the generated key; default: p-256'),
       createOnly: true,
       writeOnly: true,
     },
-    protocol: { schema: Type.String({ description: 'how it was asked for' }), ...ordered },
+    protocol: { schema: Type.String({ description: 'protocol of the request' }), ...ordered },
     issuer: { schema: Type.String({ description: 'RFC 4514' }), ...shown, detailOnly: true },
     subject_alternative_names: { schema: Type.Array(Type.String()), ...shown, detailOnly: true },
     pem: { schema: Type.String({ description: 'the certificate, PEM' }), ...shown, detailOnly: true },
@@ -182,7 +182,8 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     pem: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n',
     key_type: 'p-256',
   },
-  deferred: 'It waits for approval; the same sent again later, by the same account, gets it.',
+  deferred:
+    'The request is pending approval. Send the same request again from the same account to get the certificate.',
   operations: ({ certificates: { list, read, create, update, remove } }) => ({
     list,
     read,
@@ -201,7 +202,7 @@ function readCsr(csr: string | Uint8Array): Uint8Array {
   }
 }
 
-/** What has to be read out of the certificate itself. */
+/** Fields that are decoded from the certificate itself. */
 function contents(der: Uint8Array): Record<string, unknown> {
   const certificate = parseCertificate(der);
   return {

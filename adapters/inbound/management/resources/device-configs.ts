@@ -25,17 +25,17 @@ const secrets: Readonly<Record<string, FieldDescription>> = {
     schema: Type.Array(protocol, {
       uniqueItems: true,
       maxItems: 4,
-      description: 'what the device may use; default: cmp, est, rest',
+      description: 'protocols that the device may use; default: cmp, est, rest',
     }),
     whenMissing: ['cmp', 'est', 'rest'],
   },
   est_password: {
     schema: nullable(
       shared,
-      'for HTTP Basic (EST and REST); made when left out; null in answers to those who may not read secrets',
+      'for HTTP Basic (EST and REST); generated if omitted; null if your role may not read secrets',
     ),
   },
-  cmp_shared_secret: { schema: nullable(shared, 'for CMP message protection; made when left out') },
+  cmp_shared_secret: { schema: nullable(shared, 'for CMP message protection; generated if omitted') },
 };
 
 const secretsJson = (config: NoOnboardingView): Readonly<Record<string, unknown>> => ({
@@ -69,7 +69,7 @@ function shownIdevid(der: Uint8Array) {
 }
 
 const permissions = { read: 'devices.read', write: 'devices.write' } as const;
-const conflicts = { remove: 'A device still refers to it.' } as const;
+const conflicts = { remove: 'A device still uses it.' } as const;
 const secretsExample = {
   id: 7,
   created_at: '2026-03-02T08:15:30.000',
@@ -106,15 +106,18 @@ export const onboardingConfigs: Description<'onboardingConfig', OnboardingInput,
       }),
       whenMissing: onboardingStatus.pending,
     },
-    onboarding_protocol: { schema: nullable(protocol, 'how it was onboarded'), whenMissing: null },
+    onboarding_protocol: {
+      schema: nullable(protocol, 'protocol that it was onboarded with'),
+      whenMissing: null,
+    },
     idevid_truststore: {
-      schema: nullable(reference('of usage IDevID: what its manufacturer’s certificate has to chain to')),
+      schema: nullable(reference('truststore of usage IDevID that the IDevID must chain to')),
       whenMissing: null,
     },
     idevid: {
       schema: nullable(
         idevid,
-        'the IDevID that the device came with; no other stands for it until the status is pending again',
+        'the IDevID that onboarded the device; another IDevID is accepted only after the onboarding is reset',
       ),
       readOnly: true,
       detailOnly: true,

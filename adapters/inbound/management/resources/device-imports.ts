@@ -39,21 +39,21 @@ export const deviceImports: Description<'deviceImport', never, DeviceImport> = {
     id: idField,
     created_at: createdAtField,
     file_name: { schema: Type.String(), ...shown, orderable: true },
-    account: { schema: Type.String({ description: 'who imports it' }), ...shown },
+    account: { schema: Type.String({ description: 'the account that started the import' }), ...shown },
     state: {
       schema: Type.String({
         enum: ['receiving', 'waiting', 'running', 'done', 'cancelled', 'failed'],
-        description: 'the last three are final',
+        description: 'done, cancelled and failed are final',
       }),
       ...shown,
       orderable: true,
     },
-    total: count('rows of the file'),
-    done: count('rows that have been dealt with'),
-    created: count('rows that have become devices'),
-    refused: count('rows that have not: see `refusals/`'),
+    total: count('rows in the file'),
+    done: count('processed rows'),
+    created: count('rows that created a device'),
+    refused: count('rejected rows: see `refusals/`'),
     finished_at: { schema: nullable(dateTime('when it ended')), ...shown },
-    reason: { schema: nullable(Type.String(), 'why it failed'), ...shown },
+    reason: { schema: nullable(Type.String(), 'reason for the failure'), ...shown },
   },
   filters: { state: equalText('state') },
   toJson: (record) => ({
@@ -82,7 +82,7 @@ export const deviceImports: Description<'deviceImport', never, DeviceImport> = {
     finished_at: null,
     reason: null,
   },
-  conflicts: { remove: 'It has not ended.' },
+  conflicts: { remove: 'The import is still running.' },
   operations: ({ deviceImports: { list, read, remove } }) => ({ list, read, remove }),
 };
 
@@ -93,14 +93,14 @@ const importResponse = (description: string) =>
     shownExample(deviceImports),
   );
 
-/** What is done with a file of devices beyond its record. */
+/** Operations on a device import other than reading and deleting its record. */
 export const deviceImportRoutes = (gateway: Gateway): readonly Route[] => [
   start(gateway),
   cancel(gateway),
   ...reportOf(gateway),
 ];
 
-/** The listener has bounded it already. */
+/** The listener already limits the size. */
 const anySize = 512 * 1024 * 1024;
 const columns = Object.entries(importColumns)
   .map(([name, meaning]) => `\`${name}\` (${meaning})`)
@@ -108,7 +108,7 @@ const columns = Object.entries(importColumns)
 
 const startFields = {
   file: {
-    schema: file(anySize, 'CSV in UTF-8 with a header: as a file of a form, as text, or as a data: URI'),
+    schema: file(anySize, 'CSV in UTF-8 with a header row: a file of a form, text, or a data: URI'),
     required: true,
   },
   file_name: { schema: text(255, { description: 'for the record' }), whenMissing: '' },
@@ -121,7 +121,7 @@ const start = (gateway: Gateway): Route => ({
     id: 'importDevices',
     tag,
     summary: 'Import devices from a CSV file',
-    description: `The file is taken in whole or refused; then the devices are made, and \`/api/device-imports/{id}/\` tells how far that has come. It may also be sent as it is, as \`text/csv\`. A line that makes no device is refused by itself, and the others go on. Columns: ${columns}. Those with secrets need devices.secrets. At most 32 MiB, unless \`device_import_mib\` of the configuration says otherwise.`,
+    description: `The file is accepted or rejected as a whole. Postern then creates the devices; \`/api/device-imports/{id}/\` shows the progress. The file can also be the body itself, as \`text/csv\`. A rejected row does not affect the others. Columns: ${columns}. Columns with secrets need devices.secrets. The limit is 32 MiB unless \`device_import_mib\` of the configuration changes it.`,
     permission: 'devices.write',
     body: {
       schema: inputSchema(startFields, 'create', 'DeviceImportInput'),
@@ -130,7 +130,7 @@ const start = (gateway: Gateway): Route => ({
         file_name: 'line-3.csv',
       },
     },
-    responses: { 202: importResponse('It has been taken in.') },
+    responses: { 202: importResponse('The file is accepted.') },
   },
   async handle(principal, request) {
     const input = readInput(startFields, await readTable(request), 'create');
@@ -147,7 +147,7 @@ const start = (gateway: Gateway): Route => ({
   },
 });
 
-/** The file as it is, or a body with it. */
+/** Reads the file from the body: the body itself, or a field of it. */
 async function readTable(request: HttpRequest): Promise<Body> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== 'text/csv') return readBody(request);
@@ -161,16 +161,16 @@ const cancel = (gateway: Gateway): Route => ({
     id: 'cancelDeviceImport',
     tag,
     summary: 'Stop an import',
-    description: 'The devices that it has made stay.',
+    description: 'Devices that the import has already created are kept.',
     permission: 'devices.write',
-    responses: { 200: importResponse('The import as it is now.') },
-    failures: { 409: 'It has ended.' },
+    responses: { 200: importResponse('The updated import.') },
+    failures: { 409: 'The import has already ended.' },
   },
   handle: async (principal, _request, { id }) =>
     json(200, deviceImports.toJson(await gateway.deviceImports.cancel(principal, recordId(id)), true)),
 });
 
-/** A list below an import, page by page in JSON, or whole in CSV. */
+/** A list of an import: in pages as JSON, or complete as CSV. */
 interface Report<T> {
   readonly name: string;
   readonly operation: Pick<Route['operation'], 'id' | 'summary' | 'description' | 'permission'>;
@@ -181,21 +181,21 @@ interface Report<T> {
 }
 
 const formula =
-  'In CSV, a value that a spreadsheet would take for a formula has an apostrophe before it; in JSON everything is as it is.';
+  'In CSV, a value that a spreadsheet would treat as a formula begins with an apostrophe; JSON is unchanged.';
 
 const reportOf = ({ deviceImports: imports, now }: Gateway): readonly Route[] => [
   report<ImportRefusal>(now, {
     name: 'refusals',
     operation: {
       id: 'listRefusalsOfDeviceImport',
-      summary: 'What an import has refused',
-      description: `In the order of the lines. ${formula}`,
+      summary: 'List the rejected rows of an import',
+      description: `In file order. ${formula}`,
       permission: 'devices.read',
     },
     schema: Type.Object(
       {
-        line: Type.Integer({ description: 'in the file, from 1' }),
-        field: Type.String({ description: 'a column; empty where none is at fault' }),
+        line: Type.Integer({ description: 'line of the file, starting at 1' }),
+        field: Type.String({ description: 'the invalid column; empty if the error concerns the whole row' }),
         message: Type.String(),
       },
       { $id: 'ImportRefusal', additionalProperties: false },
@@ -208,8 +208,8 @@ const reportOf = ({ deviceImports: imports, now }: Gateway): readonly Route[] =>
     name: 'credentials',
     operation: {
       id: 'listCredentialsOfDeviceImport',
-      summary: 'The devices that an import has made, with their secrets',
-      description: `As they are now, without those that are gone. It is in the audit trail who has read them. ${formula}`,
+      summary: 'List the devices of an import with their secrets',
+      description: `Current values, without deleted devices. The audit trail records the access. ${formula}`,
       permission: 'devices.secrets',
     },
     schema: Type.Object(
@@ -256,13 +256,13 @@ function report<T>(now: () => number, { name, operation, schema, toJson, example
         cursor: listQuery({}).cursor,
         format: Type.String({
           enum: ['json', 'csv'],
-          description: 'default: json; csv is all of it at once',
+          description: 'default: json, in pages; csv: the complete list',
         }),
       },
       responses: {
         200: {
-          description: 'A page of them, or a file.',
-          headers: { Link: '`<…>; rel="next"` names the next page, where there is one.' },
+          description: 'A page of the list, or a file.',
+          headers: { Link: '`<…>; rel="next"` is the next page, if there is one.' },
           content: {
             'application/json': { schema: Type.Array(schema), example: [example] },
             'text/csv': {
@@ -272,7 +272,7 @@ function report<T>(now: () => number, { name, operation, schema, toJson, example
           },
         },
       },
-      failures: { 400: 'A query parameter is not what it should be.' },
+      failures: { 400: 'A query parameter is invalid.' },
     },
     async handle(principal, request, { id: text }) {
       const parameters = new URLSearchParams(request.query);

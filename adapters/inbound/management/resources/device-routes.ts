@@ -23,7 +23,7 @@ import { devices } from './devices.ts';
 
 const { path, tag } = devices;
 
-/** The life of a device beyond its record: blocked and let in again, its certificates, what happened to it. */
+/** Operations on a device other than CRUD: block, unblock, certificates, history, enrolment commands. */
 export const deviceRoutes = (gateway: Gateway): readonly Route[] => [
   block(gateway),
   unblock(gateway),
@@ -40,9 +40,9 @@ const deviceResponse = jsonResponse(
 );
 
 const blockFields = {
-  comment: { schema: text(200, { description: 'why; for the audit trail' }) },
+  comment: { schema: text(200, { description: 'reason, for the audit trail' }) },
   revoke: {
-    ...reasonField('its certificates are revoked for it; left out: they stay as they are', commonReasons),
+    ...reasonField('reason to revoke its certificates for; if omitted, they are not revoked', commonReasons),
   },
 } as const satisfies Record<string, FieldDescription>;
 
@@ -54,7 +54,7 @@ const block = (gateway: Gateway): Route => ({
     tag,
     summary: 'Block a device',
     description:
-      'From now on nothing that stands for it is accepted over any protocol: its secrets, its certificates, its IDevID. With `revoke` (which needs certificates.revoke too) its certificates are revoked as well.',
+      'Postern no longer accepts the secrets, certificates and IDevID of the device over any protocol. `revoke` also revokes its certificates (needs certificates.revoke too).',
     permission: 'devices.write',
     body: {
       schema: inputSchema(blockFields, 'create', 'DeviceBlockInput'),
@@ -62,7 +62,7 @@ const block = (gateway: Gateway): Route => ({
       optional: true,
     },
     responses: { 200: deviceResponse },
-    failures: { 409: 'It is blocked already.' },
+    failures: { 409: 'The device is already blocked.' },
   },
   async handle(principal, request, { id }) {
     const { comment = '', revoke } = readInput(blockFields, await readBody(request), 'create') as {
@@ -80,17 +80,17 @@ const unblock = (gateway: Gateway): Route => ({
   operation: {
     id: 'unblockDevice',
     tag,
-    summary: 'Let a blocked device in again',
+    summary: 'Unblock a device',
     permission: 'devices.write',
     responses: { 200: deviceResponse },
-    failures: { 409: 'It is not blocked.' },
+    failures: { 409: 'The device is not blocked.' },
   },
   handle: async (principal, _request, { id }) =>
     json(200, devices.toJson(await gateway.devices.unblock(principal, recordId(id)), true)),
 });
 
 const revokeFields = {
-  reason: reasonField('default: unspecified. certificateHold suspends them', commonReasons),
+  reason: reasonField('default: unspecified. certificateHold suspends the certificates', commonReasons),
 } as const satisfies Record<string, FieldDescription>;
 
 const revokeCertificates = (gateway: Gateway): Route => ({
@@ -100,7 +100,7 @@ const revokeCertificates = (gateway: Gateway): Route => ({
     id: 'revokeCertificatesOfDevice',
     tag,
     summary: 'Revoke all certificates of a device',
-    description: 'Those that are good or on hold. New CRLs follow at once.',
+    description: 'Revokes all certificates that are valid or on hold. New CRLs are issued immediately.',
     permission: 'certificates.revoke',
     body: {
       schema: inputSchema(revokeFields, 'create', 'DeviceRevocationInput'),
@@ -109,7 +109,7 @@ const revokeCertificates = (gateway: Gateway): Route => ({
     },
     responses: {
       200: jsonResponse(
-        'How many there were.',
+        'The number of revoked certificates.',
         Type.Object({ revoked: Type.Integer() }, { $id: 'DeviceRevocation', additionalProperties: false }),
         { revoked: 2 },
       ),
@@ -157,19 +157,21 @@ const eventsOf = (gateway: Gateway): Route => ({
   operation: {
     id: 'listEventsOfDevice',
     tag,
-    summary: 'What happened to a device',
-    description: 'And to its certificates, and what it did itself: from the audit trail, newest first.',
+    summary: 'List the history of a device',
+    description: 'The audit events of the device and its certificates, newest first.',
     permission: 'history.read',
     query: { limit: paging.limit, cursor: paging.cursor },
     responses: {
       200: {
-        ...jsonResponse('A page of it.', Type.Array(recordSchema(auditEvents.fields, true, 'AuditEvent')), [
-          shownExample(auditEvents),
-        ]),
-        headers: { Link: '`<…>; rel="next"` names the next page, where there is one.' },
+        ...jsonResponse(
+          'A page of events.',
+          Type.Array(recordSchema(auditEvents.fields, true, 'AuditEvent')),
+          [shownExample(auditEvents)],
+        ),
+        headers: { Link: '`<…>; rel="next"` is the next page, if there is one.' },
       },
     },
-    failures: { 400: 'A query parameter is not what it should be.' },
+    failures: { 400: 'A query parameter is invalid.' },
   },
   async handle(principal, request, { id }) {
     const device = recordId(id);
@@ -190,13 +192,13 @@ const commandsOf = (gateway: Gateway): Route => ({
   operation: {
     id: 'readCommandsOfDevice',
     tag,
-    summary: 'How a device enrols',
+    summary: 'Show the commands to enrol a device',
     description:
-      'Lines for a shell with OpenSSL and curl, to be run one after the other: its first certificate and its renewal over each protocol that it may use. Secrets are in them for those who may read secrets; for others SECRET stands there.',
+      'Shell commands with OpenSSL and curl, to be run in order: the first certificate and its renewal over each protocol that the device may use. If your role may not read secrets, the commands contain SECRET instead.',
     permission: 'devices.read',
     responses: {
       200: jsonResponse(
-        'The lines, by name, and what each is for.',
+        'The commands by name, and their titles.',
         Type.Object(
           {
             commands: Type.Record(Type.String(), Type.String()),
@@ -208,7 +210,7 @@ const commandsOf = (gateway: Gateway): Route => ({
           commands: {
             key: 'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout pump-7.key -out pump-7.csr -subj /CN=pump-7',
           },
-          titles: { key: 'A key, and a request for a certificate' },
+          titles: { key: 'Generate a key and a certification request' },
         },
       ),
     },

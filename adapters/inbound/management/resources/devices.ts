@@ -35,12 +35,14 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
       orderable: true,
     },
     onboarding_config: {
-      schema: nullable(reference('how it is onboarded')),
+      schema: nullable(reference('the onboarding configuration')),
       whenMissing: null,
       orderable: true,
     },
     no_onboarding_config: {
-      schema: nullable(reference('its secrets; made when neither configuration is given')),
+      schema: nullable(
+        reference('the configuration with its secrets; created if neither configuration is given'),
+      ),
       whenMissing: null,
       orderable: true,
     },
@@ -48,16 +50,16 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
       schema: Type.String({
         enum: [...deviceStates],
         description:
-          'registered: it holds no certificate that is good today; active: it holds one; blocked: it is not let in, whatever it holds',
+          'registered: has no valid certificate; active: has a valid certificate; blocked: no credential of the device is accepted',
       }),
       readOnly: true,
     },
     blocked_at: { schema: nullable(dateTime('when it was blocked')), readOnly: true, orderable: true },
     next_expiry: {
-      schema: nullable(dateTime('when the first of its certificates that are good today ends')),
+      schema: nullable(dateTime('when the first of its valid certificates expires')),
       readOnly: true,
     },
-    device_import: { schema: nullable(Type.Integer(), 'the import that made it'), readOnly: true },
+    device_import: { schema: nullable(Type.Integer(), 'the import that created it'), readOnly: true },
   },
   filters: {
     state: {
@@ -102,7 +104,7 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
     next_expiry: '2027-03-02T08:15:30.000',
     device_import: null,
   },
-  conflicts: { remove: 'An approval policy refers to it.' },
+  conflicts: { remove: 'An approval policy still refers to it.' },
   operations: (gateway) => gateway.devices,
 };
 
@@ -113,14 +115,14 @@ export const resetOnboarding = (gateway: Gateway): Route => ({
   operation: {
     id: 'resetOnboarding',
     tag: 'devices',
-    summary: 'Let a device onboard once more',
+    summary: 'Reset the onboarding of a device',
     description:
-      'Its onboarding is pending again, with whatever IDevID of its truststore bears its serial number. The certificates that it has stay as they are.',
+      'The device can onboard again with any IDevID that chains to its truststore and has its serial number. Existing certificates are unchanged.',
     permission: 'devices.write',
     responses: {
       200: jsonResponse('The device.', recordSchema(devices.fields, true, 'Device'), shownExample(devices)),
     },
-    failures: { 409: 'It has no onboarding configuration.' },
+    failures: { 409: 'The device has no onboarding configuration.' },
   },
   handle: async (principal, _request, { id }) =>
     json(200, devices.toJson(await gateway.devices.resetOnboarding(principal, recordId(id)), true)),

@@ -5,10 +5,8 @@ import { reference, text } from '../fields.ts';
 import { equalInteger, equalText } from '../filters.ts';
 import { createdAtField, idField } from './common.ts';
 
-const truststore = reference(
-  'the truststore, of usage IDevID, that the manufacturer’s certificate chains to',
-);
-const domain = reference('where the devices are created on first contact');
+const truststore = reference('truststore of usage IDevID that the IDevIDs must chain to');
+const domain = reference('the domain in which the devices are created on first contact');
 
 export const devidRegistrations: Description<'devidRegistration', RegistrationInput, DevidRegistration> = {
   path: '/api/devid-registrations',
@@ -25,7 +23,7 @@ export const devidRegistrations: Description<'devidRegistration', RegistrationIn
       schema: text(1000, {
         least: 1,
         description:
-          'a regular expression (RE2) for the whole serial number in the IDevID: its subject’s serialNumber, or the hwSerialNum of its hardwareModuleName',
+          'a regular expression (RE2) that must match the whole serial number in the IDevID: serialNumber of the subject, or hwSerialNum of hardwareModuleName',
       }),
       required: true,
     },

@@ -21,13 +21,13 @@ export const domains: Description<'domain', DomainInput, Domain> = {
     unique_name: { schema: text(100, { least: 1 }), required: true, orderable: true },
     created_at: createdAtField,
     issuing_ca: {
-      schema: nullable(reference('the CA that signs for it; default: that of the default domain')),
+      schema: nullable(reference('the CA that signs for the domain; default: that of the default domain')),
       orderable: true,
     },
     profiles: {
       schema: Type.Array(domainProfile, {
         maxItems: 200,
-        description: 'what it offers; default: what the default domain does',
+        description: 'the offered profiles; default: those of the default domain',
       }),
       toInput: (value) =>
         (value as { profile: number; alias?: string | null }[]).map(({ profile, alias }) => ({
@@ -51,8 +51,8 @@ export const domains: Description<'domain', DomainInput, Domain> = {
     profiles: [{ profile: 1, alias: null }],
   },
   conflicts: {
-    update: 'The default domain keeps its name.',
-    remove: 'It is the default domain, or devices, certificates or DevID registrations still refer to it.',
+    update: 'The default domain cannot be renamed.',
+    remove: 'It is the default domain, or devices, certificates or DevID registrations still use it.',
   },
   operations: (gateway) => gateway.domains,
 };

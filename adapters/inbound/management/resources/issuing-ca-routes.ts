@@ -16,7 +16,7 @@ import { issuingCas } from './issuing-cas.ts';
 const { path, tag } = issuingCas;
 const record = recordSchema(issuingCas.fields, true, 'IssuingCa');
 
-/** What can be done with an issuing CA beyond reading and changing it. */
+/** Operations on an issuing CA other than CRUD: its CRL, and activation. */
 export const issuingCaRoutes = (gateway: Gateway): readonly Route[] => [
   crlDownload(gateway),
   crlGeneration(gateway),
@@ -26,16 +26,16 @@ export const issuingCaRoutes = (gateway: Gateway): readonly Route[] => [
 
 const help = Type.Object(
   {
-    error: Type.String({ description: 'what is wrong' }),
-    hint: Type.String({ description: 'what can be done about it' }),
+    error: Type.String({ description: 'the error' }),
+    hint: Type.String({ description: 'how to fix it' }),
   },
   { $id: 'CrlError', additionalProperties: false },
 );
 
 const unknownEncoding = { error: 'unknown encoding', hint: 'encoding is "pem" (the default) or "der"' };
 const noCrl = (id: number) => ({
-  error: 'there is no CRL for this issuing CA yet',
-  hint: `make one first: POST ${path}/${id}/generate-crl/`,
+  error: 'this issuing CA has no CRL yet',
+  hint: `issue one first: POST ${path}/${id}/generate-crl/`,
 });
 
 const exampleCrl = '-----BEGIN X509 CRL-----\nMIIB…\n-----END X509 CRL-----\n';
@@ -45,15 +45,15 @@ const crlOperation: Operation = {
   tag,
   summary: 'Download the newest CRL of an issuing CA',
   description:
-    'A file, PEM unless `encoding` says DER. With `Accept: application/json`, the PEM in a member of JSON.',
+    'Returns a PEM file, or DER with `encoding=der`. With `Accept: application/json` the PEM is a JSON member.',
   query: {
     encoding: Type.String({ enum: ['pem', 'der'], description: 'default: pem' }),
-    format: Type.String({ enum: ['pem', 'der'], description: 'another name of `encoding`' }),
+    format: Type.String({ enum: ['pem', 'der'], description: 'alias of `encoding`' }),
   },
   responses: {
     200: {
       description: 'The CRL (RFC 5280 §5).',
-      headers: { 'Content-Disposition': 'A name for the file.' },
+      headers: { 'Content-Disposition': 'The file name.' },
       content: {
         'application/x-pem-file': { schema: Type.String(), example: exampleCrl },
         'application/pkix-crl': {
@@ -69,9 +69,9 @@ const crlOperation: Operation = {
         },
       },
     },
-    400: jsonResponse('There is no such encoding.', help, unknownEncoding),
+    400: jsonResponse('The encoding is unknown.', help, unknownEncoding),
     404: jsonResponse(
-      'There is no CRL yet; `hint` names the path that makes one. Or there is no such CA.',
+      'The CA has no CRL yet (`hint` says how to issue one), or the CA does not exist.',
       Type.Union([help, detail]),
       noCrl(2),
     ),
@@ -133,19 +133,19 @@ const crlGeneration = (gateway: Gateway): Route => ({
   operation: {
     id: 'generateCrl',
     tag,
-    summary: 'Make a CRL of an issuing CA',
-    description: 'With everything that is revoked at this moment, and the next number.',
+    summary: 'Issue a CRL now',
+    description: 'Issues a CRL with all currently revoked certificates and the next CRL number.',
     permission: 'crls.generate',
     responses: {
       200: jsonResponse(
-        'The CRL is there for everybody.',
+        'The CRL is published.',
         Type.Object(
           { message: Type.String(), last_crl_issued_at: zonedDateTime('its thisUpdate') },
           { $id: 'GeneratedCrl', additionalProperties: false },
         ),
         { message: 'the CRL has been issued', last_crl_issued_at: '2026-03-02T08:00:05.000Z' },
       ),
-      500: jsonResponse('No CRL could be made.', detail, {
+      500: jsonResponse('The CRL could not be issued.', detail, {
         detail: 'the key store of this CA is not configured',
         code: 'unavailable',
       }),
@@ -170,12 +170,14 @@ const activation = (gateway: Gateway, verb: 'activate' | 'deactivate'): Route =>
   operation: {
     id: `${verb}IssuingCa`,
     tag,
-    summary:
-      verb === 'activate' ? 'Let an issuing CA sign again' : 'Let an issuing CA sign no more certificates',
-    ...(verb === 'deactivate' && { description: 'Its CRLs go on, for what it has issued.' }),
+    summary: verb === 'activate' ? 'Activate an issuing CA' : 'Deactivate an issuing CA',
+    ...(verb === 'deactivate' && {
+      description:
+        'The CA signs no more certificates but keeps publishing CRLs. You can reactivate it at any time.',
+    }),
     permission: 'cas.write',
     responses: { 200: jsonResponse('The issuing CA.', record, shownExample(issuingCas)) },
-    ...(verb === 'activate' && { failures: { 409: 'Its certificate has expired or is revoked.' } }),
+    ...(verb === 'activate' && { failures: { 409: 'The certificate of the CA has expired or is revoked.' } }),
   },
   handle: async (principal, _request, { id }) =>
     json(200, issuingCas.toJson(await gateway.issuingCas[verb](principal, recordId(id)), true)),

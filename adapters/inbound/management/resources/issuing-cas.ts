@@ -17,7 +17,7 @@ const typeNames: Readonly<Record<number, string>> = {
   [issuingCaType.remoteCmp]: 'Remote-CMP',
 };
 
-/** In the order of their names. */
+/** Ordered by name. */
 const typesByName = Object.values(issuingCaType).toSorted((a, b) => (typeNames[a]! < typeNames[b]! ? -1 : 1));
 
 const ordered = { readOnly: true, orderable: true } as const;
@@ -34,7 +34,10 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     id: idField,
     unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
     common_name: {
-      schema: text(64, { least: 1, description: 'of a CA that is made here; default: one of its own' }),
+      schema: text(64, {
+        least: 1,
+        description: 'common name of a CA created here; default: a generated name',
+      }),
       shown: Type.String(),
       orderable: true,
     },
@@ -50,55 +53,62 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
       orderable: { by: 'type', values: typesByName },
     },
     is_active: {
-      schema: Type.Boolean({ description: 'signs certificates' }),
+      schema: Type.Boolean({ description: 'true if the CA signs certificates' }),
       whenMissing: true,
       orderable: true,
     },
     created_at: createdAtField,
-    updated_at: { schema: dateTime('when it was last changed'), ...ordered },
+    updated_at: { schema: dateTime('when the record was last changed'), ...ordered },
     last_crl_issued_at: { schema: nullable(zonedDateTime('thisUpdate of its newest CRL')), ...ordered },
-    // Those without a CRL have no time at which it was issued, which comes before all others.
+    // CAs without a CRL have no thisUpdate and sort before all others.
     has_crl: { schema: Type.Boolean(), readOnly: true, orderable: { by: 'lastCrlIssuedAt' } },
     subject: {
-      schema: text(1000, { least: 1, description: 'in place of `common_name`: a whole name, RFC 4514' }),
+      schema: text(1000, {
+        least: 1,
+        description: 'the full subject name (RFC 4514), instead of `common_name`',
+      }),
       ...onCreation,
     },
     key_type: { schema: keyType('default: p-384 for a root, else p-256'), ...onCreation },
     key_store: {
-      schema: text(100, { least: 1, description: 'its name in the configuration; default: the first' }),
+      schema: text(100, {
+        least: 1,
+        description: 'name of the key store in the configuration; default: the first',
+      }),
       ...onCreation,
     },
     key_id: {
       schema: text(100, {
         least: 1,
-        description: 'type 3: id or label of a key that is in the key store already',
+        description: 'type 3: id or label of an existing key in the key store',
       }),
       ...onCreation,
     },
     validity: {
       schema: text(40, {
         least: 1,
-        description: 'ISO 8601 duration, cut to the parent’s; default: P20Y for a root, else P10Y',
+        description:
+          'ISO 8601 duration, at most until the parent expires; default: P20Y for a root, else P10Y',
       }),
       ...onCreation,
     },
     path_length: {
       schema: nullable(
         Type.Integer({ minimum: 0, maximum: 10 }),
-        'CAs that may follow below it; default: any',
+        'pathLenConstraint: number of CA levels below it; default: unlimited',
       ),
       toInput: (value) => value ?? undefined,
       ...onCreation,
     },
     parent: {
-      schema: nullable(reference('the CA of ours that signs it'), 'default for type 1: the newest root'),
+      schema: nullable(reference('the issuing CA here that signs it'), 'default for type 1: the newest root'),
       toInput: (value) => value ?? undefined,
       ...onCreation,
     },
     issuer: {
       schema: nullable(
         text(64, { least: 1 }),
-        'the upstream CA, as the configuration calls it: types 4 and 5 pass every request on to it; of types 1 and 3 it certifies the key',
+        'name of the upstream CA in the configuration: types 4 and 5 forward every request to it; for types 1 and 3 it certifies the CA key',
       ),
       toInput: (value) => value ?? undefined,
       ...onCreation,
@@ -140,8 +150,8 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
   },
   conflicts: {
     update:
-      'Its certificate has expired, is revoked or falls short of the security level, so it cannot be made active.',
-    remove: 'It has issued certificates, or something refers to it.',
+      'The certificate of the CA has expired, is revoked or does not meet the security level, so the CA cannot be activated.',
+    remove: 'The CA has issued certificates, or other records still use it.',
   },
   operations: ({ issuingCas: { create, ...others } }) => ({
     ...others,

@@ -9,7 +9,7 @@ import type { FieldDescription } from '../description.ts';
 import { file, secret } from '../fields.ts';
 import { readFile } from '../files.ts';
 
-/** A certificate, its key and what is above it, as they are sent. */
+/** The fields of an uploaded certificate with its key and its chain. */
 export interface MaterialInput {
   readonly privateKey?: string | Uint8Array | undefined;
   readonly pkcs12?: string | Uint8Array | undefined;
@@ -23,25 +23,28 @@ const onCreation = { createOnly: true, writeOnly: true } as const;
 
 export const materialFields = {
   certificate: {
-    schema: file(longest, 'a certificate from outside: PEM, DER or PKCS #7; further ones are its chain'),
+    schema: file(longest, 'an external certificate: PEM, DER or PKCS #7; further certificates are its chain'),
     ...onCreation,
   },
   certificate_chain: {
     schema: Type.Union(
       [file(longest, 'PEM or PKCS #7'), Type.Array(Type.String({ maxLength: longest }), { maxItems: 20 })],
-      { description: 'the certificates above it, in any order', file: true, maxLength: longest },
+      { description: 'the chain certificates, in any order', file: true, maxLength: longest },
     ),
     ...onCreation,
   },
   private_key: {
-    schema: file(longest, 'its private key: PKCS #8 (encrypted or not), SEC 1 or PKCS #1, in PEM'),
+    schema: file(longest, 'the private key: PKCS #8 (encrypted or not), SEC 1 or PKCS #1, in PEM'),
     ...onCreation,
   },
   pkcs12: {
-    schema: file(longest, 'all of that in one PKCS #12 file; in JSON as base64 or a `data:` URI'),
+    schema: file(
+      longest,
+      'certificate, key and chain in one PKCS #12 file; in JSON as base64 or a `data:` URI',
+    ),
     ...onCreation,
   },
-  password: { schema: secret(1024, 'of the PKCS #12 file or of the private key'), ...onCreation },
+  password: { schema: secret(1024, 'password of the PKCS #12 file or the private key'), ...onCreation },
 } as const satisfies Record<string, FieldDescription>;
 
 /** Undefined when nothing of the kind was sent. Faults: malformed and unsupported, with `field`. */
@@ -49,7 +52,10 @@ export async function readMaterial(input: MaterialInput): Promise<KeyMaterial | 
   const { privateKey, pkcs12, certificate, certificateChain, password = '' } = input;
   if (pkcs12 !== undefined) {
     const beside = Object.entries({ certificate, privateKey }).find(([, value]) => value !== undefined);
-    if (beside) throw new Fault('malformed', 'it is in the PKCS #12 file', { field: beside[0] });
+    if (beside)
+      throw new Fault('malformed', 'this field cannot be combined with a PKCS #12 file', {
+        field: beside[0],
+      });
     const { others, ...rest } = await at('pkcs12', () => readPkcs12Identity(binary(pkcs12), password));
     return { ...rest, chain: [...others, ...(await readChain(certificateChain))] };
   }

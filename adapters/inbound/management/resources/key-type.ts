@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { KeyType } from '#core/x509/algorithm.ts';
 
-/** What keys are made here. RSA beyond 4096 bits takes long to make and to sign with, and adds little. */
+/** The key types that Postern generates. RSA keys beyond 4096 bits are slow and add little. */
 const keyTypes = [
   'p-256',
   'p-384',

@@ -10,11 +10,11 @@ import { jsonResponse, type Route } from '../route.ts';
 const members = {
   name: Type.String(),
   size: Type.Integer({ description: 'octets' }),
-  modified: dateTime('when it was last written'),
+  modified: dateTime('when the file was last written'),
 };
 const logFile = Type.Object(members, { $id: 'LogFile', additionalProperties: false });
 const logText = Type.Object(
-  { ...members, content: Type.String({ description: 'the text; of a file beyond 64 MiB, its end' }) },
+  { ...members, content: Type.String({ description: 'the text; the last 64 MiB of a longer file' }) },
   { $id: 'LogText', additionalProperties: false },
 );
 const example = { name: 'postern.log', size: 18_322, modified: '2026-03-02T08:15:30.000' };
@@ -33,7 +33,7 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
       tag: 'logging',
       summary: 'List the log files, oldest first',
       permission: 'logs.read',
-      responses: { 200: jsonResponse('All of them.', Type.Array(logFile), [example]) },
+      responses: { 200: jsonResponse('All log files.', Type.Array(logFile), [example]) },
     },
     handle: async (principal) => json(200, (await gateway.logFiles.list(principal)).map(info)),
   },
@@ -55,7 +55,7 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
             'text/plain': { schema: Type.String(), example: line },
             'application/octet-stream': { schema: Type.String(), example: line },
           },
-          headers: { 'Content-Disposition': 'For all but JSON: an attachment, with its name.' },
+          headers: { 'Content-Disposition': 'Except for JSON: attachment with the file name.' },
         },
       },
     },
@@ -83,7 +83,7 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
       summary: 'Delete a log file',
       permission: 'logs.write',
       path: fileName,
-      responses: { 204: { description: 'It is gone.' } },
+      responses: { 204: { description: 'Deleted.' } },
     },
     async handle(principal, _request, { file_name: name }) {
       await gateway.logFiles.remove(principal, decoded(name));
@@ -92,7 +92,7 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
   },
 ];
 
-/** A segment of the path; one that cannot be decoded names no file. */
+/** Decodes a path segment; a segment that cannot be decoded matches no file. */
 function decoded(segment = ''): string {
   try {
     return decodeURIComponent(segment);

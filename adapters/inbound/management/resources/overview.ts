@@ -8,10 +8,10 @@ import { dateTime, nullable } from '../fields.ts';
 import { jsonResponse, type Route } from '../route.ts';
 
 const closed = { additionalProperties: false } as const;
-const capped = Type.Boolean({ description: 'there are more than are counted' });
+const capped = Type.Boolean({ description: 'true if the count stopped at its limit' });
 const shares = (member: string) =>
   Type.Array(Type.Object({ [member]: nullable(Type.Integer()), count: Type.Integer() }, closed), {
-    description: 'the twenty greatest',
+    description: 'the twenty largest counts',
   });
 const shareJson = (member: string, of: readonly Share[]) =>
   of.map(({ id, count }) => ({ [member]: id, count }));
@@ -21,12 +21,12 @@ const timeZone = Type.String({
   description: 'IANA name of the time zone whose calendar days are counted, `Europe/Berlin`; default: UTC',
 });
 
-/** Figures for a first look, each cheap however many records there are. */
+/** Figures for the overview. Each is cheap regardless of the number of records. */
 export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
   figure({
     name: 'issuance',
     id: 'readIssuance',
-    summary: 'Certificates issued on each of the last thirty days',
+    summary: 'Count the certificates issued per day in the last 30 days',
     permission: 'certificates.read',
     byDay: true,
     schema: Type.Object(
@@ -67,8 +67,7 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
   figure({
     name: 'expiry',
     id: 'readExpiry',
-    summary:
-      'Certificates that expire today and on each of the next 29 days, and how many certificates there are',
+    summary: 'Count the certificates expiring per day within 30 days, and all certificates',
     permission: 'certificates.read',
     byDay: true,
     schema: Type.Object(
@@ -77,7 +76,7 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
           Type.Object(
             {
               begins: dateTime('midnight'),
-              count: Type.Integer({ description: 'good certificates that expire on this day, from now on' }),
+              count: Type.Integer({ description: 'valid certificates that expire on this day' }),
               is_capped: capped,
             },
             closed,
@@ -123,11 +122,11 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
   figure({
     name: 'failures',
     id: 'readFailures',
-    summary: 'What was refused or failed within a day',
+    summary: 'Count the rejected and failed operations of the last 24 hours',
     permission: 'audit.read',
     schema: Type.Object(
       {
-        since: dateTime('then or later'),
+        since: dateTime('start of the counted period'),
         total: Type.Integer({ description: 'events that were rejected or failed, of every kind' }),
         events: Type.Array(
           Type.Object({ action: Type.String(), outcome: Type.String(), count: Type.Integer() }, closed),
@@ -150,7 +149,7 @@ export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
   figure({
     name: 'devices',
     id: 'readDeviceCounts',
-    summary: 'How many devices there are',
+    summary: 'Count the devices',
     permission: 'devices.read',
     schema: Type.Object(
       { total: Type.Integer(), by_domain: shares('domain') },
@@ -195,7 +194,7 @@ function figure({
       tag: 'overview',
       summary,
       permission,
-      ...(byDay && { query: { time_zone: timeZone }, failures: { 400: 'There is no such time zone.' } }),
+      ...(byDay && { query: { time_zone: timeZone }, failures: { 400: 'The time zone is unknown.' } }),
       responses: { 200: jsonResponse('The figures.', schema, example) },
     },
     handle: async (principal, { query }) =>

@@ -21,9 +21,9 @@ const extensions = Type.Array(
   Type.Object(
     {
       oid: Type.String(),
-      name: Type.String({ description: 'as its standard calls it, or the OID' }),
+      name: Type.String({ description: 'name in the standard, or the OID' }),
       critical: Type.Boolean(),
-      value: Type.String({ description: 'in words; else `#` and its DER in hexadecimal' }),
+      value: Type.String({ description: 'readable, or `#` and the DER in hexadecimal' }),
     },
     closed,
   ),
@@ -36,7 +36,7 @@ const asked = Type.Object(
     key_type: Type.String(),
     extensions,
   },
-  { ...closed, description: 'what is asked for' },
+  { ...closed, description: 'the request' },
 );
 
 const made = Type.Object(
@@ -47,16 +47,16 @@ const made = Type.Object(
     not_valid_before: dateTime('notBefore'),
     not_valid_after: dateTime('notAfter'),
     key_type: Type.String(),
-    signature_algorithm: Type.String({ description: 'by which the CA signs' }),
+    signature_algorithm: Type.String({ description: 'signature algorithm of the CA' }),
     extensions,
   },
-  { ...closed, description: 'what would be issued' },
+  { ...closed, description: 'the certificate to be issued' },
 );
 
 const explanation = Type.Object(
   {
     field: Type.String({ description: '`subject.CN`, `extensions.keyUsage`, `notAfter`' }),
-    value: Type.String({ description: 'what came out; empty: something was left out' }),
+    value: Type.String({ description: 'the resulting value; empty if the field is omitted' }),
     because: Type.String(),
   },
   closed,
@@ -67,12 +67,12 @@ const objection = Type.Object(
     by: Type.String({
       enum: ['rules', 'domain', 'issuingCa', 'request', 'profile', 'names', 'lint', 'securityLevel'],
       description:
-        'rules: they are no profile; domain: it does not offer it, or has no such device; issuingCa: it cannot sign; request: it cannot be read or proves nothing; profile: the request does not fit; names: they are this service’s; lint: RFC 5280; securityLevel',
+        'rules: not valid; domain: does not offer the profile, or has no such device; issuingCa: cannot sign; request: malformed or without proof of possession; profile: does not allow the request; names: belong to this service; lint: violates RFC 5280; securityLevel: not met',
     }),
     code: Type.String({ enum: [...faultCodes] }),
     where: nullable(
       Type.String(),
-      'of `rules` a JSON pointer into them, of `profile` a field as in `explanations`; null where nothing in particular is at fault',
+      'for `rules` a JSON pointer, for `profile` a field as in `explanations`; null if it concerns no particular field',
     ),
     detail: Type.String(),
   },
@@ -81,23 +81,25 @@ const objection = Type.Object(
 
 export const previewSchema = Type.Object(
   {
-    would_be_issued: Type.Boolean({ description: 'nothing objects; an approval may be needed all the same' }),
+    would_be_issued: Type.Boolean({
+      description: 'true if there are no objections; an approval may still be required',
+    }),
     profile: nullable(named('the stored profile')),
-    domain: named('where the request would be addressed to'),
-    offered_as: texts('the names by which paths find the profile in the domain'),
+    domain: named('the domain that the request is addressed to'),
+    offered_as: texts('the names of the profile in paths of the domain'),
     device: nullable(
       Type.Object(
         { id: Type.Integer(), common_name: Type.String(), serial_number: Type.String() },
-        { ...closed, description: 'for whom it would be' },
+        { ...closed, description: 'the device to issue for' },
       ),
     ),
-    issuing_ca: nullable(named('who would sign')),
+    issuing_ca: nullable(named('the CA that would sign')),
     security_level: Type.String({ enum: [...securityLevels] }),
     request: nullable(asked),
     certificate: nullable(made),
-    explanations: Type.Array(explanation, { description: 'why each field came out so' }),
-    lint_passes: nullable(Type.Boolean(), 'null where there is no certificate to look at'),
-    objections: Type.Array(objection, { description: 'what would be refused, and why' }),
+    explanations: Type.Array(explanation, { description: 'where the value of each field comes from' }),
+    lint_passes: nullable(Type.Boolean(), 'null if there is no certificate to check'),
+    objections: Type.Array(objection, { description: 'reasons for a rejection' }),
   },
   { ...closed, $id: 'ProfilePreview' },
 );

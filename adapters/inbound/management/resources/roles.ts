@@ -19,12 +19,12 @@ export const roles: Description<'role', RoleInput, Role> = {
       schema: Type.Array(Type.Union(permissions.map((name) => Type.Literal(name))), {
         uniqueItems: true,
         maxItems: permissions.length,
-        description: 'what the role may do; nobody can give what they may not do themselves',
+        description: 'permissions of the role; you cannot grant a permission that you do not have',
       }),
       required: true,
     },
     is_protected: {
-      schema: Type.Boolean({ description: 'it cannot be changed or deleted' }),
+      schema: Type.Boolean({ description: 'true if the role cannot be changed or deleted' }),
       readOnly: true,
       orderable: true,
     },
@@ -47,7 +47,7 @@ export const roles: Description<'role', RoleInput, Role> = {
   },
   conflicts: {
     update: 'The role is protected.',
-    remove: 'The role is protected, or accounts still have it.',
+    remove: 'The role is protected, or accounts still use it.',
   },
   operations: (gateway) => gateway.roles,
 };

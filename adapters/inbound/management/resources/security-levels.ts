@@ -12,10 +12,10 @@ const keyDemands = (whose: string) =>
   Type.Object(
     {
       minimum_rsa_bits: Type.Integer(),
-      kinds: Type.Array(Type.String(), { description: 'kinds of keys beside RSA' }),
-      longest_years: nullable(Type.Integer(), 'the longest validity; null: as long as it likes'),
+      kinds: Type.Array(Type.String(), { description: 'allowed key types other than RSA' }),
+      longest_years: nullable(Type.Integer(), 'the longest validity in years; null: unlimited'),
     },
-    { ...closed, description: `what certificates of ${whose} have to be like` },
+    { ...closed, description: `requirements for certificates of ${whose}` },
   );
 
 const levelSchema = Type.Object(
@@ -25,8 +25,10 @@ const levelSchema = Type.Object(
     is_current: flag('whether the service is at this level'),
     end_entity: keyDemands('devices and servers'),
     ca: keyDemands('CAs'),
-    endless: flag('whether certificates may have no end (9999-12-31), up to that of their CA'),
-    banned_signatures: Type.Array(Type.String(), { description: 'by which no certificate may be signed' }),
+    endless: flag('true if certificates may have no expiry date (9999-12-31), up to the expiry of their CA'),
+    banned_signatures: Type.Array(Type.String(), {
+      description: 'signature algorithms that are not allowed',
+    }),
     est_passwords: flag('whether devices may use passwords over EST'),
     rest_passwords: flag('whether devices may use passwords over REST'),
     cmp_shared_secrets: Type.String({
@@ -35,7 +37,7 @@ const levelSchema = Type.Object(
     }),
     minimum_tls: Type.String({
       enum: ['TLSv1.2', 'TLSv1.3'],
-      description: 'what the listener insists on from its next start',
+      description: 'minimum TLS version of the listener after its next start',
     }),
     obstacles: Type.Array(
       Type.Object(
@@ -47,7 +49,7 @@ const levelSchema = Type.Object(
         },
         closed,
       ),
-      { description: 'active CAs and offered profiles that fall short of it' },
+      { description: 'active CAs and offered profiles that do not meet the level' },
     ),
   },
   { ...closed, $id: 'SecurityLevel' },
@@ -99,7 +101,7 @@ export const securityLevelsRoute = (gateway: Gateway): Route => ({
   operation: {
     id: 'listSecurityLevels',
     tag: 'settings',
-    summary: 'List the security levels, what each demands, and what here falls short of it',
+    summary: 'List the security levels with their requirements and the records that do not meet them',
     permission: 'settings.read',
     responses: {
       200: jsonResponse('All levels, the most lenient first.', Type.Array(levelSchema), [levelExample]),

@@ -18,11 +18,11 @@ export const serviceAccounts: Description<'serviceAccount', ServiceAccountInput,
   fields: {
     id: idField,
     unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
-    role: { schema: reference('what the account may do'), required: true, orderable: true },
+    role: { schema: reference('the role of the account'), required: true, orderable: true },
     is_active: { schema: Type.Boolean(), whenMissing: true, orderable: true },
     client_id: { schema: Type.String({ description: '`sa_<id>`, for `POST /api/token/`' }), readOnly: true },
     client_secret: {
-      schema: nullable(Type.String(), 'in the answer to what made it, and null ever after'),
+      schema: nullable(Type.String(), 'shown only in the response that creates it, otherwise null'),
       readOnly: true,
     },
     created_at: createdAtField,
@@ -60,12 +60,12 @@ export const rotateServiceAccount = (gateway: Gateway): Route => ({
   operation: {
     id: 'rotateServiceAccount',
     tag: 'accounts',
-    summary: 'Make another secret for a service account',
-    description: 'The old secret and the tokens given for it are worth nothing from then on.',
+    summary: 'Rotate the secret of a service account',
+    description: 'The old secret and all tokens issued for it become invalid immediately.',
     permission: 'accounts.write',
     responses: {
       200: jsonResponse(
-        'The account with its new secret, which is not shown again.',
+        'The account with its new secret, which is shown only once.',
         recordSchema(serviceAccounts.fields, true, 'ServiceAccount'),
         serviceAccounts.example,
       ),

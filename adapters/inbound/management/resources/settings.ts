@@ -15,29 +15,29 @@ const seconds = (least: number, most: number, description: string) =>
 
 const fields = {
   access_token_seconds: {
-    schema: seconds(60, 86_400, "how long a user's access token is good for; 900 unless changed"),
+    schema: seconds(60, 86_400, "lifetime of a user's access token; default: 900"),
   },
   refresh_token_seconds: {
-    schema: seconds(60, 2_592_000, "how long a user's refresh token is good for; 86400 unless changed"),
+    schema: seconds(60, 2_592_000, "lifetime of a user's refresh token; default: 86400"),
   },
   ca_warning_days: {
     schema: Type.Integer({
       minimum: 1,
       maximum: 3650,
-      description: 'health warns of an issuing CA that expires within these days; 180 unless changed',
+      description: 'days before expiry of an issuing CA at which health warns; default: 180',
     }),
   },
   expiry_warning_days: {
     schema: Type.Integer({
       minimum: 1,
       maximum: 3650,
-      description: '`/metrics` counts the certificates that run out within these days; 30 unless changed',
+      description: '`/metrics` counts certificates that expire within this number of days; default: 30',
     }),
   },
   log_retention_days: {
     schema: nullable(
       Type.Integer({ minimum: 1, maximum: 3650 }),
-      'rotated log files that are older are deleted; null, as it is unless changed, keeps them until rotation drops them',
+      'days after which rotated log files are deleted; null (default) keeps them until rotation removes them',
     ),
   },
   webhook_warn_days: {
@@ -45,7 +45,7 @@ const fields = {
       maxItems: 8,
       uniqueItems: true,
       description:
-        'webhooks are told of a certificate this many days before it ends, once for each; 30, 7 and 1 unless changed',
+        'days before the expiry of a certificate at which webhooks are notified, once each; default: 30, 7 and 1',
     }),
   },
   webhook_hosts: {
@@ -53,13 +53,13 @@ const fields = {
       maxItems: 100,
       uniqueItems: true,
       description:
-        'the only hosts that webhooks may name, `*.example.com` for all below it; none, as it is unless changed: all hosts',
+        'hosts allowed in webhook URLs, `*.example.com` for all subdomains; default: empty, all hosts',
     }),
   },
   security_level: {
     schema: Type.String({
       enum: [...securityLevels],
-      description: `what keys, validities and protocols have to come up to, the most lenient first; ${usualLevel} unless changed. \`/api/settings/security-levels/\` says what each demands`,
+      description: `minimum requirements for keys, validities and protocols, in ascending order; default: ${usualLevel}. \`/api/settings/security-levels/\` lists the requirements`,
     }),
   },
 } satisfies Record<string, FieldDescription>;
@@ -87,7 +87,7 @@ const example = {
   security_level: usualLevel,
 };
 
-/** `/api/settings`: what can be changed while the service runs. */
+/** `/api/settings`: settings that take effect without a restart. */
 export const settingsRoutes = (gateway: Gateway): readonly Route[] => [
   {
     method: 'GET',
@@ -95,7 +95,7 @@ export const settingsRoutes = (gateway: Gateway): readonly Route[] => [
     operation: {
       id: 'readSettings',
       tag: 'settings',
-      summary: 'Read the settings that can be changed while the service runs',
+      summary: 'Read the runtime settings',
       permission: 'settings.read',
       responses: { 200: jsonResponse('The settings.', schema, example) },
     },
@@ -107,15 +107,15 @@ export const settingsRoutes = (gateway: Gateway): readonly Route[] => [
     operation: {
       id: 'changeSettings',
       tag: 'settings',
-      summary: 'Change those settings that are sent',
+      summary: 'Change some of the runtime settings',
       permission: 'settings.write',
       body: {
         schema: inputSchema(fields, 'change', 'SettingsChanges'),
         example: { access_token_seconds: 600 },
       },
-      responses: { 200: jsonResponse('The settings as they are now.', schema, example) },
+      responses: { 200: jsonResponse('The updated settings.', schema, example) },
       failures: {
-        409: 'A CA that is active, or a profile that a domain offers, falls short of the stricter security level.',
+        409: 'An active CA or an offered profile does not meet the new security level.',
       },
     },
     async handle(principal, request) {

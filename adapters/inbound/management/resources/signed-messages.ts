@@ -13,8 +13,8 @@ export const signedMessages: Description<'signedMessage', never, SignedMessage> 
   permissions: { read: 'signers.read' },
   fields: {
     id: idField,
-    signer: { schema: Type.Integer({ description: 'its id' }), ...ordered },
-    signer_name: { schema: Type.String({ description: 'as it was called then' }), ...ordered },
+    signer: { schema: Type.Integer({ description: 'id of the signer' }), ...ordered },
+    signer_name: { schema: Type.String({ description: 'name of the signer at that time' }), ...ordered },
     hash_value: { schema: Type.String({ description: 'the digest, lower-case hexadecimal' }), ...ordered },
     signature: { schema: Type.String({ description: 'lower-case hexadecimal' }), ...ordered },
     created_at: createdAtField,

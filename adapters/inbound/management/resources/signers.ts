@@ -28,9 +28,9 @@ export const signers: Description<'credential', never, Credential> = {
     unique_name: { schema: Type.String(), ...ordered },
     certificate_cn: { schema: Type.String(), record: 'commonName', ...ordered },
     certificate_not_valid_after: { schema: dateTime('notAfter'), record: 'notValidAfter', ...ordered },
-    signature_suite: { schema: Type.String({ description: 'what it signs with' }), ...ordered },
-    created_at: { schema: dateTime('when the record was made'), ...ordered },
-    updated_at: { schema: dateTime('when it was last changed'), ...ordered },
+    signature_suite: { schema: Type.String({ description: 'key type and hash of the signer' }), ...ordered },
+    created_at: { schema: dateTime('when the record was created'), ...ordered },
+    updated_at: { schema: dateTime('when the record was last changed'), ...ordered },
   },
   toJson: (signer) => ({
     id: signer.id,
@@ -53,13 +53,16 @@ export const signers: Description<'credential', never, Credential> = {
   operations: (gateway) => gateway.signers,
 };
 
-/** What a signer does, and its certificate. They are made as credentials of type 5. */
+/** Signing with a signer, and its certificate. Signers are created as credentials of type 5. */
 export const signerRoutes = (gateway: Gateway): readonly Route[] => [sign(gateway), certificate(gateway)];
 
 const signFields = {
   signer_id: { schema: reference('the signer'), required: true },
   hash_value: {
-    schema: text(1024, { least: 1, description: 'the digest, hexadecimal, as long as the signer’s hash' }),
+    schema: text(1024, {
+      least: 1,
+      description: 'the digest, hexadecimal, with the length of the signer’s hash',
+    }),
     required: true,
   },
 } as const;
@@ -82,7 +85,7 @@ const sign = (gateway: Gateway): Route => ({
     tag,
     summary: 'Sign a digest',
     description:
-      'As it is, with RSASSA-PKCS1-v1_5 or ECDSA (in DER), whatever the key of the signer is. A record of it is kept.',
+      'Signs the digest with RSASSA-PKCS1-v1_5 or ECDSA (DER), depending on the key of the signer. The signature is recorded.',
     permission: 'signers.sign',
     body: {
       schema: Type.Object(
@@ -108,12 +111,12 @@ const sign = (gateway: Gateway): Route => ({
         ),
         signature,
       ),
-      500: jsonResponse('It could not be signed.', detail, {
-        detail: 'the key store is out of reach',
+      500: jsonResponse('The digest could not be signed.', detail, {
+        detail: 'the key store is unavailable',
         code: 'unavailable',
       }),
     },
-    failures: { 404: 'There is no such signer.' },
+    failures: { 404: 'The signer does not exist.' },
   },
   async handle(principal, request) {
     const input = readInput(signFields, await readBody(request), 'create');
@@ -138,7 +141,7 @@ const sign = (gateway: Gateway): Route => ({
 
 function fromHex(text: string): Uint8Array {
   if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, 'hex');
-  throw new ValidationError({ hash_value: ['hexadecimal digits are expected, two for each octet'] });
+  throw new ValidationError({ hash_value: ['expected hexadecimal digits, two per octet'] });
 }
 
 const certificate = (gateway: Gateway): Route => ({
@@ -148,12 +151,12 @@ const certificate = (gateway: Gateway): Route => ({
     id: 'downloadSignerCertificate',
     tag,
     summary: 'Download the certificate of a signer',
-    description: 'A PEM file. With `Accept: application/json`, the PEM in a member of JSON.',
+    description: 'Returns a PEM file. With `Accept: application/json` the PEM is a JSON member.',
     permission: 'signers.read',
     responses: {
       200: {
         description: 'The certificate, PEM.',
-        headers: { 'Content-Disposition': 'A name for the file.' },
+        headers: { 'Content-Disposition': 'The file name.' },
         content: {
           'application/x-pem-file': { schema: Type.String(), example: '-----BEGIN CERTIFICATE-----\nMIIB…' },
           'application/json': {

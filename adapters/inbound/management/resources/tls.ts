@@ -40,7 +40,7 @@ export const credentials: Description<'credential', Input, Credential> = {
     credential_type: { schema: types, record: 'type', required: true, orderable: true },
     created_at: createdAtField,
     unique_name: {
-      schema: text(255, { least: 1, description: 'default: one that says the type' }),
+      schema: text(255, { least: 1, description: 'default: a name with the type' }),
       orderable: true,
     },
     common_name: {
@@ -50,13 +50,16 @@ export const credentials: Description<'credential', Input, Credential> = {
       orderable: true,
     },
     is_active: {
-      schema: Type.Boolean({ description: 'type 0: the one that the listener serves' }),
+      schema: Type.Boolean({ description: 'type 0: true for the credential that the listener uses' }),
       ...ordered,
     },
     not_valid_after: { schema: dateTime('notAfter'), ...ordered },
-    signature_suite: { schema: Type.String({ description: 'what its key signs with' }), ...ordered },
-    updated_at: { schema: dateTime('when it was last changed'), ...ordered },
-    issuing_ca: { schema: nullable(Type.Integer(), 'types 1 and 2: the CA that it is'), readOnly: true },
+    signature_suite: { schema: Type.String({ description: 'key type and hash' }), ...ordered },
+    updated_at: { schema: dateTime('when the record was last changed'), ...ordered },
+    issuing_ca: {
+      schema: nullable(Type.Integer(), 'types 1 and 2: the issuing CA with this certificate'),
+      readOnly: true,
+    },
     subject_alternative_names: {
       schema: Type.Array(text(1000), {
         maxItems: 32,
@@ -105,7 +108,7 @@ export const credentials: Description<'credential', Input, Credential> = {
     pem: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n',
     fingerprint: '9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08',
   },
-  conflicts: { remove: 'It is being served, or it has signed messages.' },
+  conflicts: { remove: 'The listener uses it, or signed messages refer to it.' },
   operations: ({ credentials: { list, read, create, update, remove } }) => ({
     list,
     read,
@@ -133,8 +136,8 @@ export const activateCredential = (gateway: Gateway): Route => ({
   operation: {
     id: 'activateCredential',
     tag: 'tls',
-    summary: 'Serve a TLS server credential',
-    description: 'From the next handshake on, at every instance within seconds, without a restart.',
+    summary: 'Activate a TLS server credential',
+    description: 'Takes effect with the next handshake, on all instances within seconds, without a restart.',
     permission: 'credentials.write',
     responses: {
       200: jsonResponse(
@@ -143,7 +146,7 @@ export const activateCredential = (gateway: Gateway): Route => ({
         shownExample(credentials),
       ),
     },
-    failures: { 409: 'It is of another type, or its certificate has expired.' },
+    failures: { 409: 'The credential has another type, or its certificate has expired.' },
   },
   handle: async (principal, _request, { id }) =>
     json(200, credentials.toJson(await gateway.credentials.activate(principal, recordId(id)), true)),

@@ -16,9 +16,9 @@ export const transactions: Description<'transaction', never, TransactionView> = 
   permissions: { read: 'certificates.read' },
   fields: {
     id: idField,
-    created_at: { schema: dateTime('when its first message came'), record: 'createdAt', ...ordered },
+    created_at: { schema: dateTime('when its first message arrived'), record: 'createdAt', ...ordered },
     transaction_id: {
-      schema: Type.String({ description: 'as the device chose it, hexadecimal' }),
+      schema: Type.String({ description: 'transactionID, hexadecimal' }),
       record: 'name',
       ...ordered,
     },
@@ -26,19 +26,19 @@ export const transactions: Description<'transaction', never, TransactionView> = 
     state: {
       schema: Type.String({
         enum: [...states],
-        description: 'pending: for a decision; waiting: for the confirmation of the certificate',
+        description: 'pending: waits for a decision; waiting: waits for the certificate confirmation',
       }),
       ...ordered,
     },
     expires_at: {
-      schema: dateTime('until when the next message may come; later, until when it is remembered'),
+      schema: dateTime('deadline for the next message; after the end, how long the record is kept'),
       record: 'expiresAt',
       ...ordered,
     },
     device: { schema: nullable(Type.Integer()), ...shown },
     domain: { schema: Type.Integer(), ...shown },
     cert_profile: {
-      schema: nullable(Type.String({ description: 'as the request named it' })),
+      schema: nullable(Type.String({ description: 'certificate profile in the request' })),
       record: 'profile',
       ...shown,
     },

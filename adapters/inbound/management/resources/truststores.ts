@@ -50,11 +50,11 @@ export const truststores = (baseUrl: string): Description<'truststore', Input, T
     trust_store_file: {
       schema: file(
         1024 * 1024,
-        'PEM, DER, PKCS #7 or PKCS #12, recognised by content: a file of a form; in JSON, PEM or a `data:` URI. Its own URI leaves it as it is',
+        'PEM, DER, PKCS #7 or PKCS #12, detected by content: a file of a form; in JSON, PEM or a `data:` URI. The URI of the current file leaves it unchanged',
       ),
-      shown: Type.String({ format: 'uri', description: 'where the certificates are to be had, in PEM' }),
+      shown: Type.String({ format: 'uri', description: 'URI of the certificates in PEM' }),
       required: true,
-      // Its URI has the id in it.
+      // The URI contains the id.
       orderable: { by: 'id' },
     },
     password: { schema: secret(1024, 'of a PKCS #12 file; default: none'), writeOnly: true },
@@ -98,8 +98,8 @@ export const truststores = (baseUrl: string): Description<'truststore', Input, T
     ],
   },
   conflicts: {
-    update: 'Devices are let in by it: its usage stays IDevID.',
-    remove: 'An onboarding configuration or a DevID registration refers to it.',
+    update: 'Devices are authenticated by it, so its usage must stay IDevID.',
+    remove: 'An onboarding configuration or a DevID registration still uses it.',
   },
   operations: ({ truststores: { create, update, ...others } }) => ({
     ...others,
@@ -147,8 +147,8 @@ export const truststoreFile = (gateway: Gateway): Route => ({
     permission: 'truststores.read',
     responses: {
       200: {
-        description: 'Its certificates, PEM.',
-        headers: { 'Content-Disposition': 'A name for the file.' },
+        description: 'The certificates, PEM.',
+        headers: { 'Content-Disposition': 'The file name.' },
         content: {
           'application/x-pem-file': {
             schema: Type.String(),

@@ -16,30 +16,33 @@ export const upstreamRequests: Description<'upstreamRequest', never, UpstreamReq
   permissions: { read: 'certificates.read' },
   fields: {
     id: idField,
-    created_at: { schema: dateTime('when it was asked for first'), record: 'createdAt', ...ordered },
+    created_at: { schema: dateTime('when it was first requested'), record: 'createdAt', ...ordered },
     issuer: {
-      schema: Type.String({ description: 'the upstream, as the configuration calls it' }),
+      schema: Type.String({ description: 'name of the upstream CA in the configuration' }),
       ...ordered,
     },
-    issuing_ca: { schema: nullable(Type.Integer(), 'null: a CA of ours is to be certified'), ...shown },
+    issuing_ca: {
+      schema: nullable(Type.Integer(), 'null: the request is for the certificate of a CA here'),
+      ...shown,
+    },
     state: {
       schema: Type.String({
         enum: [...states],
         description:
-          'asked: it has not answered yet; pending: it is deciding; received: it waits to hear that all is well',
+          'asked: no response yet; pending: waiting for the decision of the upstream CA; received: the certificate still has to be confirmed',
       }),
       ...ordered,
     },
     subject: { schema: Type.String({ description: 'RFC 4514' }), ...ordered },
     operation: { schema: Type.String({ description: '`enrol` or `renew`' }), ...shown },
-    protocol: { schema: Type.String({ description: 'over which it was asked for here' }), ...shown },
-    attempts: { schema: Type.Integer({ description: 'failures in a row' }), ...ordered },
+    protocol: { schema: Type.String({ description: 'protocol of the original request' }), ...shown },
+    attempts: { schema: Type.Integer({ description: 'consecutive failures' }), ...ordered },
     next_at: {
-      schema: dateTime('when the upstream is asked again, while it is open'),
+      schema: dateTime('time of the next attempt, while the request is open'),
       record: 'nextAt',
       ...ordered,
     },
-    reason: { schema: nullable(Type.String(), 'why it failed, at last or for now'), ...shown },
+    reason: { schema: nullable(Type.String(), 'reason for the last failure'), ...shown },
     device: { schema: nullable(Type.Integer()), ...shown },
     domain: { schema: nullable(Type.Integer()), ...shown },
     certificate: { schema: nullable(Type.Integer()), ...shown },

@@ -16,18 +16,18 @@ export const users: Description<'user', UserInput, UserView> = {
     password: {
       schema: secret(
         1024,
-        '8 characters at least, and none of the most common passwords. All sessions of the user end, and the user has to choose ' +
-          'another one at the next sign-in',
+        'at least 8 characters, and not a common password. All sessions of the user end, and the user has to choose ' +
+          'a new one at the next sign-in',
       ),
       required: 'create',
       writeOnly: true,
     },
-    role: { schema: reference('what the user may do'), required: true, orderable: true },
+    role: { schema: reference('the role of the user'), required: true, orderable: true },
     is_active: { schema: Type.Boolean(), whenMissing: true, orderable: true },
     must_change_password: {
       schema: Type.Boolean({
         description:
-          'an administrator has set the password: the user has to choose another one before anything else',
+          'true if an administrator has set the password: the user must choose a new one before anything else',
       }),
       readOnly: true,
     },
@@ -52,8 +52,8 @@ export const users: Description<'user', UserInput, UserView> = {
     created_at: '2026-03-02T08:15:30.000',
   },
   conflicts: {
-    update: 'It is the last active administrator.',
-    remove: 'It is the last active administrator.',
+    update: 'The user is the last active administrator.',
+    remove: 'The user is the last active administrator.',
   },
   operations: (gateway) => gateway.users,
 };

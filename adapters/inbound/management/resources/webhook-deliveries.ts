@@ -21,10 +21,10 @@ export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryVi
   permissions: { read: 'webhooks.read' },
   fields: {
     id: idField,
-    created_at: { schema: dateTime('when it happened'), record: 'createdAt', ...ordered },
+    created_at: { schema: dateTime('when the event happened'), record: 'createdAt', ...ordered },
     webhook: { schema: Type.Integer(), ...ordered },
     webhook_id: {
-      schema: Type.String({ description: 'the header `Webhook-Id`: the same at every attempt' }),
+      schema: Type.String({ description: 'the header `Webhook-Id`, the same for every attempt' }),
       record: 'message',
       ...shown,
     },
@@ -32,21 +32,25 @@ export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryVi
     state: {
       schema: Type.String({
         enum: [...deliveryStates],
-        description: 'dead: given up after the last attempt, kept for 30 days; delivered: kept for 7',
+        description: 'dead: all attempts failed, kept for 30 days; delivered: kept for 7 days',
       }),
       ...ordered,
     },
     attempts: { schema: Type.Integer(), ...ordered },
     next_attempt_at: {
-      schema: nullable(dateTime('while it is pending')),
+      schema: nullable(dateTime('time of the next attempt, while the message is pending')),
       record: 'dueAt',
       ...ordered,
     },
-    delivered_at: { schema: nullable(dateTime('when it was taken')), record: 'deliveredAt', ...ordered },
-    last_status: { schema: nullable(Type.Integer(), 'HTTP status of the last answer'), ...shown },
-    last_error: { schema: nullable(Type.String(), 'why the last attempt failed'), ...shown },
+    delivered_at: {
+      schema: nullable(dateTime('when the receiver accepted it')),
+      record: 'deliveredAt',
+      ...ordered,
+    },
+    last_status: { schema: nullable(Type.Integer(), 'HTTP status of the last response'), ...shown },
+    last_error: { schema: nullable(Type.String(), 'reason for the last failed attempt'), ...shown },
     body: {
-      schema: Type.String({ description: 'what is sent, octet for octet: JSON' }),
+      schema: Type.String({ description: 'the exact JSON that is sent' }),
       detailOnly: true,
       ...shown,
     },
@@ -97,13 +101,13 @@ export const redeliver = (gateway: Gateway): Route => ({
   operation: {
     id: 'redeliverWebhookDelivery',
     tag: webhookDeliveries.tag,
-    summary: 'Send a message again',
+    summary: 'Redeliver a message',
     description:
-      'At once, whatever became of it, under the same `Webhook-Id`, and with all attempts before it.',
+      'Sends the message immediately, whatever its state, with the same `Webhook-Id` and a new set of attempts.',
     permission: 'webhooks.write',
     responses: {
       202: jsonResponse(
-        'The message, which is pending again.',
+        'The message, now pending.',
         recordSchema(webhookDeliveries.fields, true, 'WebhookDelivery'),
         shownExample(webhookDeliveries),
       ),

@@ -24,7 +24,7 @@ export const webhooks: Description<'webhook', WebhookInput, WebhookView> = {
       schema: text(1000, {
         least: 1,
         description:
-          '`https:` or `http:`, without credentials; link-local and metadata addresses are refused, and hosts that the setting `webhook_hosts` does not have',
+          '`https:` or `http:`, without credentials; link-local and metadata addresses and hosts outside the setting `webhook_hosts` are rejected',
       }),
       required: true,
       orderable: true,
@@ -33,27 +33,29 @@ export const webhooks: Description<'webhook', WebhookInput, WebhookView> = {
       schema: Type.Array(Type.Union(webhookEvents.map((event) => Type.Literal(event))), {
         maxItems: webhookEvents.length,
         uniqueItems: true,
-        description: 'what it is told of; none: all',
+        description: 'events to send; empty: all',
       }),
       whenMissing: [],
     },
     is_active: {
       schema: Type.Boolean({
-        description: 'while it is not, nothing new is noted for it, and what waits stays where it is',
+        description: 'an inactive webhook queues no new messages; pending messages are kept',
       }),
       whenMissing: true,
       orderable: true,
     },
     truststore: {
       schema: nullable(
-        reference('of usage TLS: who may vouch for its TLS certificate; null: whom the system trusts'),
+        reference(
+          'truststore of usage TLS for the certificate of the receiver; null: the trust anchors of the system',
+        ),
       ),
       whenMissing: null,
     },
     signing_secret: {
       schema: nullable(
         Type.String({ description: '`whsec_` and 32 octets in base64 (Standard Webhooks)' }),
-        'in the answer to what made it, and null ever after',
+        'shown only in the response that creates it, otherwise null',
       ),
       readOnly: true,
     },
@@ -80,7 +82,7 @@ export const webhooks: Description<'webhook', WebhookInput, WebhookView> = {
     signing_secret: 'whsec_nq0Yw5rPpXv9m3kUe2sTz8hJb1cLd7fGa6iKoQxRyM4=',
     created_at: '2026-03-02T08:15:30.000',
   },
-  conflicts: { create: 'There are as many webhooks as there can be.' },
+  conflicts: { create: 'The maximum number of webhooks is reached.' },
   operations: (gateway) => gateway.webhooks,
 };
 
@@ -92,12 +94,12 @@ export const webhookRoutes = (gateway: Gateway): readonly Route[] => [
     operation: {
       id: 'rotateWebhook',
       tag: webhooks.tag,
-      summary: 'Make another signing secret for a webhook',
-      description: 'Nothing is signed with the old one from then on, what waits to be sent included.',
+      summary: 'Rotate the signing secret of a webhook',
+      description: 'All messages, including pending ones, are signed with the new secret from now on.',
       permission: 'webhooks.write',
       responses: {
         200: jsonResponse(
-          'The webhook with its new secret, which is not shown again.',
+          'The webhook with its new secret, which is shown only once.',
           recordSchema(webhooks.fields, true, 'Webhook'),
           webhooks.example,
         ),
@@ -113,17 +115,16 @@ export const webhookRoutes = (gateway: Gateway): readonly Route[] => [
       id: 'testWebhook',
       tag: webhooks.tag,
       summary: 'Send a test message to a webhook',
-      description:
-        'The message, of type `webhook.test`, goes the way of all others; what has become of it is read at `/api/webhook-deliveries/`.',
+      description: 'Queues a message of type `webhook.test`. `/api/webhook-deliveries/` shows its delivery.',
       permission: 'webhooks.write',
       responses: {
         202: jsonResponse(
-          'The message, which is sent within a second or two.',
+          'The message, which is sent within two seconds.',
           recordSchema(webhookDeliveries.fields, true, 'WebhookDelivery'),
           shownExample(webhookDeliveries),
         ),
       },
-      failures: { 409: 'It is not active.' },
+      failures: { 409: 'The webhook is not active.' },
     },
     handle: async (principal, _request, { id }) =>
       json(202, webhookDeliveries.toJson(await gateway.webhooks.test(principal, recordId(id)), true)),

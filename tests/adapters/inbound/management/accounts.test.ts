@@ -239,8 +239,8 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
     expect(status).toBe(200);
   });
 
-  const unread = 'the Authorization field has no client id and secret';
-  const twice = 'the Authorization field and the body do not say the same';
+  const unread = 'the Authorization header has no client id and secret';
+  const twice = 'the Authorization header and the body have different credentials';
   const wrong = 'wrong client id or client secret';
   const refused: readonly [
     what: string,

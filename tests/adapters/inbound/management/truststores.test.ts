@@ -125,11 +125,11 @@ describe('a truststore', () => {
     ['a picture', uri(Uint8Array.of(0x89, 0x50, 0x4e, 0x47)), expect.any(String)],
     ['a certificate cut short', uri(der.subarray(0, -5)), expect.any(String)],
     ['DER that is no certificate', uri(Uint8Array.of(0x30, 3, 2, 1, 1)), expect.any(String)],
-    ['a URL', 'https://maker.example/root.pem', expect.stringContaining('nothing is fetched')],
+    ['a URL', 'https://maker.example/root.pem', expect.stringContaining('URLs are not fetched')],
     [
       'the URI of another truststore',
       `${baseUrl}/api/truststores/1/file/`,
-      expect.stringContaining('nothing is fetched'),
+      expect.stringContaining('URLs are not fetched'),
     ],
     ['201 certificates', many(201), 'at most 200 certificates are taken'],
     ['a number', 7, 'a string is expected'],
