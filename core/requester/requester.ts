@@ -22,7 +22,10 @@ export type CredentialKind =
 
 /** An authenticated requester. Only `admit` creates it. */
 export interface Requester {
-  /** The configuration at admission. The whole request is served under it, so that no request mixes two configurations. */
+  /**
+   * The configuration at admission. The whole request is served under it, so that no request mixes two configurations. Only the response
+   * of an upstream CA, which may come much later, is checked under the configuration at its arrival.
+   */
   readonly configuration: Configuration;
   /** Undefined for the holder of a certificate that was issued to no device. */
   readonly device: Device | undefined;

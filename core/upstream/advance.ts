@@ -127,7 +127,11 @@ async function ask(
       0,
     );
   }
-  if (answer.kind === 'issued') return accept(context, configuration, request, issuer, order, answer);
+  if (answer.kind === 'issued') {
+    // The upstream CA may have taken long: its certificate is checked under the configuration at its arrival.
+    const arrival = await context.configuration.current();
+    return accept(context, arrival, request, issuer, order, answer);
+  }
   await change(context, request, {
     state: 'pending',
     handle: answer.handle,
