@@ -1,7 +1,7 @@
 import { type Permission, permissions } from '../access/permissions.ts';
 import { mintPrincipal, type Principal } from '../access/principal.ts';
 import { demandVisibleNames } from '../access/resource.ts';
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { newHandle, type Write } from '../ports/store.ts';
@@ -10,7 +10,7 @@ import type { Actor } from '../records/audit-event.ts';
 import { commitFor, retried } from '../storage/commit.ts';
 import { checkPassword } from './password.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
-import { isOf, refreshSession, type SessionGrant, tokenNotValid } from './sessions.ts';
+import { belongsTo, refreshSession, type SessionGrant, tokenNotValid } from './sessions.ts';
 import type { WithThrottle } from './throttle.ts';
 import { readTokenKey } from './token-key.ts';
 import { userSignIn } from './user-sign-in.ts';
@@ -81,7 +81,8 @@ export function accounts(context: Dependencies): Accounts {
 
   async function roleNamed(uniqueName: string): Promise<Role> {
     const role = await store.find('role', { uniqueName });
-    if (!role) throw new Fault('notFound', `there is no role called ${brief(uniqueName)}`, { field: 'role' });
+    if (!role)
+      throw new Fault('notFound', `there is no role called ${shorten(uniqueName)}`, { field: 'role' });
     return role;
   }
 
@@ -107,7 +108,7 @@ export function accounts(context: Dependencies): Accounts {
     async principal(userId, sessionId, address) {
       const [user, session] = await Promise.all([store.get('user', userId), store.get('session', sessionId)]);
       const role = user && (await store.get('role', user.role));
-      if (!user || !role || !session || !isOf(session, user)) throw tokenNotValid();
+      if (!user || !role || !session || !belongsTo(session, user)) throw tokenNotValid();
       const actor: Actor = { kind: 'user', id: user.id, name: user.username, address };
       // Not even what the role permits: the adapter says why, and what to do first.
       if (user.mustChangePassword) return mintPrincipal(actor, [], true);
@@ -181,7 +182,7 @@ export function accounts(context: Dependencies): Accounts {
       const passwordHash = await passwords.hash(password);
       await retried(async () => {
         const user = await store.find('user', { username });
-        if (!user) throw new Fault('notFound', `there is no user called ${brief(username)}`);
+        if (!user) throw new Fault('notFound', `there is no user called ${shorten(username)}`);
         const { id, generation } = user;
         const set = { passwordHash, generation: generation + 1, mustChangePassword };
         await store.commit([

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { mintPrincipal, type Principal } from '../access/principal.ts';
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { ServiceAccount } from '../records/account.ts';
@@ -41,7 +41,7 @@ export async function signInService(
   context.throttle.recheck(attempt, standing);
   const refuse = async (): Promise<never> => {
     await context.throttle.failed(attempt);
-    const actor: Actor = { kind: 'unknown', id: null, name: brief(clientId), address };
+    const actor: Actor = { kind: 'unknown', id: null, name: shorten(clientId), address };
     const detail = { reason: 'wrong credentials' };
     await recordRefusal(
       context,

@@ -25,7 +25,7 @@ export interface SessionGrant {
 export const tokenNotValid = (): Fault => new Fault('unauthenticated', 'the token is not valid');
 
 /** Whether the session is still one of this user: its password, role and activation are those of the sign-in. */
-export const isOf = (session: Session, user: User): boolean =>
+export const belongsTo = (session: Session, user: User): boolean =>
   session.user === user.id &&
   session.userGeneration === user.generation &&
   user.isActive &&
@@ -80,7 +80,7 @@ export async function refreshSession(
   const user = await store.get('user', session.user);
   const actor: Actor = { kind: 'user', id: session.user, name: user?.username ?? '', address };
   if (!user?.isActive) return refuseRefresh(context, actor, 'the user is not active');
-  if (!isOf(session, user)) return refuseRefresh(context, actor, 'the session has ended');
+  if (!belongsTo(session, user)) return refuseRefresh(context, actor, 'the session has ended');
   if (generation !== session.generation) {
     // Somebody else holds a copy of the token: nobody keeps the session.
     await store.commit([

@@ -21,12 +21,12 @@ const overlap = 10_000;
 const sharedAddressFactor = 10;
 
 /** What is known of an attempt from the store; looked up only if a counter is over its limit. */
-export interface Standing {
+export interface ThrottleState {
   readonly knownPair: boolean;
   readonly knownAddress: boolean;
 }
 
-const stranger: Standing = { knownPair: false, knownAddress: false };
+const stranger: ThrottleState = { knownPair: false, knownAddress: false };
 
 /**
  * Limits the guesses at names: by name and address, by name over all addresses from which the name has not signed in, and by
@@ -58,7 +58,7 @@ export class Throttle {
    * To be called before a secret is verified; `recheck` gets the result. Faults: tooManyRequests with the seconds to wait, which
    * double with each failure beyond the limit.
    */
-  check(attempt: Attempt): Standing | Promise<Standing> {
+  check(attempt: Attempt): ThrottleState | Promise<ThrottleState> {
     const now = this.#clock.now();
     if (Math.abs(now - this.#polledAt) >= pollEvery) {
       this.#polledAt = now;
@@ -76,7 +76,7 @@ export class Throttle {
    * To be called when the secret has been verified, whether it is right or not, and before anything is awaited after it: of many
    * guesses that come at once, all pass `check` before the first of them has failed. Faults: tooManyRequests.
    */
-  recheck(attempt: Attempt, standing: Standing): void {
+  recheck(attempt: Attempt, standing: ThrottleState): void {
     if (this.#counters.isEmpty) return;
     const account = counted(attempt);
     const subjects = subjectsOf(account);
@@ -119,7 +119,7 @@ export class Throttle {
     await this.#store.commit(records.map(({ id }) => ({ op: 'delete', kind: 'loginFailure', id })));
   }
 
-  async #checkStanding(account: Attempt, subjects: Subjects): Promise<Standing> {
+  async #checkStanding(account: Attempt, subjects: Subjects): Promise<ThrottleState> {
     const knownPair = await this.#known.isKnownPair(account);
     const knownAddress = knownPair || (await this.#known.isKnownAddress(account));
     const standing = { knownPair, knownAddress };
@@ -128,7 +128,7 @@ export class Throttle {
   }
 
   /** Milliseconds that an attempt has to wait because of other addresses, and of other names from its own. */
-  #waitOf({ name, address }: Subjects, { knownPair, knownAddress }: Standing): number {
+  #waitOf({ name, address }: Subjects, { knownPair, knownAddress }: ThrottleState): number {
     if (knownPair) return 0;
     const { perName, perAddress } = this.#limits;
     const most = knownAddress ? perAddress * sharedAddressFactor : perAddress;

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.ts';
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { User } from '../records/account.ts';

@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { audit, brief } from '../audit/record.ts';
+import { audit, shorten } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import {
   currentSettings,
@@ -40,7 +40,7 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     }
     const wrong = next.webhookHosts.find((host) => !isHostPattern(host));
     if (wrong !== undefined) {
-      throw new Fault('malformed', `${brief(wrong)}: this is neither a host nor \`*.\` before one`, {
+      throw new Fault('malformed', `${shorten(wrong)}: this is neither a host nor \`*.\` before one`, {
         field: 'webhookHosts',
       });
     }
@@ -50,7 +50,7 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     const detail = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [
         name,
-        typeof value === 'object' && value !== null ? brief(value.join(' ')) : value,
+        typeof value === 'object' && value !== null ? shorten(value.join(' ')) : value,
       ]),
     );
     await store.commit([

@@ -7,7 +7,7 @@ import type { Page, Query } from '../ports/store.ts';
 import {
   type Approval,
   type ApprovalDecision,
-  type ApprovalInBrief,
+  type ApprovalSummary,
   largeFields,
 } from '../records/approval.ts';
 import { retried } from '../storage/commit.ts';
@@ -153,4 +153,4 @@ export function approvals(context: Dependencies): Approvals {
   };
 }
 
-const shown = ({ answersFor, ...approval }: ApprovalInBrief): ApprovalView => approval;
+const shown = ({ answersFor, ...approval }: ApprovalSummary): ApprovalView => approval;

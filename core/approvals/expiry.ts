@@ -2,7 +2,7 @@ import type { Configuration, WithConfiguration } from '../configuration/configur
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
-import { type ApprovalInBrief, type ApprovalState, largeFields } from '../records/approval.ts';
+import { type ApprovalState, type ApprovalSummary, largeFields } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
 import { expiredWrites, prolongedWrites } from './transitions.ts';
 
@@ -65,7 +65,7 @@ export const overdueWrites = async (
 
 async function isWithUpstream(
   { store, clock }: Pick<Ports, 'clock' | 'store'>,
-  { state, answersFor }: ApprovalInBrief,
+  { state, answersFor }: ApprovalSummary,
 ): Promise<boolean> {
   if (state !== 'granted' || answersFor === null) return false;
   const ordered = await store.find('upstreamRequest', { answersFor });

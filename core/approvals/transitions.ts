@@ -2,7 +2,7 @@ import { audit, brief, systemActor } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import type { Ports } from '../ports/ports.ts';
 import { type Handle, newHandle, type Values, type Write } from '../ports/store.ts';
-import type { ApprovalInBrief, ApprovalState } from '../records/approval.ts';
+import type { ApprovalState, ApprovalSummary } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { WebhookData, WebhookEvent } from '../records/webhook.ts';
 import { memory } from '../transactions/record.ts';
@@ -74,7 +74,7 @@ export function approvedWrites(
   context: Dependencies,
   listeners: Listeners,
   actor: Actor,
-  approval: ApprovalInBrief,
+  approval: ApprovalSummary,
   comment: string,
 ): readonly Write[] {
   const approvals = approval.approvals + 1;
@@ -114,7 +114,7 @@ export const rejectedWrites = (
   context: Dependencies,
   listeners: Listeners,
   actor: Actor,
-  approval: ApprovalInBrief,
+  approval: ApprovalSummary,
   comment: string,
 ): readonly Write[] => [
   ...transitionWrites(context, approval, {
@@ -130,7 +130,7 @@ export const rejectedWrites = (
 export const usedWrites = (
   context: Clocked,
   actor: Actor,
-  approval: ApprovalInBrief,
+  approval: ApprovalSummary,
   certificate: number | Handle,
 ): readonly Write[] =>
   transitionWrites(context, approval, {
@@ -159,7 +159,7 @@ export const expiredWrites = (
 /** Prolongs the present phase by its full length. */
 export const prolongedWrites = (
   { clock }: Clocked,
-  { id, state, approvals, lasts }: ApprovalInBrief,
+  { id, state, approvals, lasts }: ApprovalSummary,
 ): readonly Write[] => [
   {
     op: 'update',
@@ -232,8 +232,8 @@ function auditWrite(
   const { requestDigest, outcomeDigest, policyName, subject, operation } = approval;
   const common = {
     operation,
-    subject: brief(subject),
-    policy: brief(policyName),
+    subject: shorten(subject),
+    policy: shorten(policyName),
     requestDigest,
     outcomeDigest,
   };

@@ -12,12 +12,12 @@ export function audit(
   about?: Handle,
 ): Write {
   const { action, object, outcome = 'success', detail = {} } = event;
-  const told: AuditEvent = { at: context.clock.now(), actor, action, object, outcome, detail };
-  return about ? { op: 'audit', event: told, about } : { op: 'audit', event: told };
+  const recorded: AuditEvent = { at: context.clock.now(), actor, action, object, outcome, detail };
+  return about ? { op: 'audit', event: recorded, about } : { op: 'audit', event: recorded };
 }
 
 /** Shortens what a stranger sent, for audit and log. */
-export const brief = (text: string): string =>
+export const shorten = (text: string): string =>
   text.length > 200 ? `${text.slice(0, 199).toWellFormed()}…` : text;
 
 /** Stores the audit record of a refusal. A store that is out of reach does not change the answer; the log tells of it. */

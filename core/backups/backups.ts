@@ -11,7 +11,7 @@ import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Backup } from '../records/setting.ts';
 import { readLocation } from './location.ts';
-import { type RestoreAsk, type RestoreResult, settleRestore } from './settle.ts';
+import { type RestoreRequest, type RestoreResult, settleRestore } from './settle.ts';
 
 interface Dependencies
   extends Pick<Ports, 'backups' | 'clock' | 'entropy' | 'log' | 'store'>,
@@ -38,7 +38,7 @@ export interface Backups extends Resource<'backup', BackupInput, Backup> {
   /** Breaks off the backups under way here, so that nothing of them stays behind, and makes no more. */
   stop(): Promise<void>;
   /** See `settleRestore`. */
-  settle(principal: Principal, ask: RestoreAsk): Promise<RestoreResult>;
+  settle(principal: Principal, ask: RestoreRequest): Promise<RestoreResult>;
 }
 
 /** Whoever died with it: another run may begin after this. Seconds. */

@@ -19,7 +19,7 @@ import { readPublicKey, verifySignature } from '../x509/public-key.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
 
-export interface RestoreAsk {
+export interface RestoreRequest {
   /** When the backup was made, ms since 1970. */
   readonly createdAt: number;
   /** CRLs that were published after that, DER: the newest of each CA that has one. */
@@ -53,7 +53,7 @@ export async function settleRestore(
   context: Dependencies,
   crls: Crls,
   actor: Actor,
-  ask: RestoreAsk,
+  ask: RestoreRequest,
 ): Promise<RestoreResult> {
   const { store, log } = context;
   const marker = await store.find('setting', { name: unsettledRestore });

@@ -108,7 +108,7 @@ export class Crls {
     const waiting = this.#waiting.get(ca);
     if (waiting) return waiting;
     const before = this.#running.get(ca);
-    const next = (before ? before.then(noMatter, noMatter) : Promise.resolve()).then(() => {
+    const next = (before ? before.then(ignore, ignore) : Promise.resolve()).then(() => {
       this.#waiting.delete(ca);
       const run = this.#generate(ca, actor).finally(() => {
         if (this.#running.get(ca) === run) this.#running.delete(ca);
@@ -295,4 +295,4 @@ export class Crls {
   }
 }
 
-const noMatter = (): void => {};
+const ignore = (): void => {};

@@ -1,5 +1,5 @@
 import { demand, type Principal } from '../access/principal.ts';
-import { audit, brief } from '../audit/record.ts';
+import { audit, shorten } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
@@ -38,7 +38,7 @@ export async function blockDevice(
     audit(context, principal.actor, {
       action: 'device.block',
       object: `device:${id}`,
-      detail: { ...(comment !== '' && { comment: brief(comment) }) },
+      detail: { ...(comment !== '' && { comment: shorten(comment) }) },
     }),
   ]);
   if (revoke !== undefined) await revokeCertificatesOf(context, crls, principal.actor, id, revoke);

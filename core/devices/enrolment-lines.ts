@@ -1,5 +1,5 @@
 /** A device as its enrolment lines need it. */
-export interface Enrolling {
+export interface EnrolledDevice {
   readonly id: number;
   readonly commonName: string;
   /** Unique name of its domain. */
@@ -31,7 +31,7 @@ const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
  * renewal over each protocol. Each leaves `<name>.pem`. OpenSSL and curl are all they need; whatever the device is called, no word
  * of it is taken for anything else than its name.
  */
-export function enrolmentLines(device: Enrolling): Readonly<Record<string, string>> {
+export function enrolmentLines(device: EnrolledDevice): Readonly<Record<string, string>> {
   const { id, commonName, password, sharedSecret, awaitsIdevid, baseUrl, publicUrl, protocols } = device;
   const file = commonName.replace(/[^\w.-]/g, '_').replace(/^[.-]/, '_');
   // OpenSSL takes / and + for the start of the next part of the name, unless escaped.

@@ -21,7 +21,7 @@ const good = (now: number): readonly Condition<'certificate'>[] => [
 ];
 
 /** What finds the devices in a state. */
-export function inState(state: DeviceState, now: number): Pick<Query<'device'>, 'where' | 'referral'> {
+export function stateCondition(state: DeviceState, now: number): Pick<Query<'device'>, 'where' | 'referral'> {
   if (state === 'blocked') return { where: [{ field: 'blockedAt', is: 'greaterOrEqual', value: 0 }] };
   return {
     where: [{ field: 'blockedAt', is: 'equal', value: null }],

@@ -1,6 +1,6 @@
 import { policyOn, requestApproval } from '../approvals/clearance.ts';
 import { usedWrites } from '../approvals/transitions.ts';
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import type { Crls } from '../ca/crls.ts';
 import { deactivationWrites, type Revocation, revocationWrites } from '../ca/revocation.ts';
@@ -217,10 +217,10 @@ async function recordFailure(
       outcome: 'refused',
       detail: {
         protocol: requester.target.protocol,
-        serialNumber: brief(serialNumber),
+        serialNumber: shorten(serialNumber),
         reason,
         code,
-        why: brief(detail),
+        why: shorten(detail),
         ...(unrecorded > 0 && { unrecorded }),
       },
     }),

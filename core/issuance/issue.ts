@@ -152,7 +152,7 @@ export async function issue(
         action: 'certificate.issue',
         object: `certificate:${id}`,
         outcome: 'failed',
-        detail: { reason: brief(detail) },
+        detail: { reason: shorten(detail) },
       }),
     ]);
     throw error;
@@ -260,7 +260,7 @@ function completion(
         action: 'certificate.issue',
         object: 'certificate',
         detail: {
-          subject: brief(subject),
+          subject: shorten(subject),
           serialNumber,
           profile: issuance.profileName,
           protocol: issuance.protocol,

@@ -19,7 +19,7 @@ import type { WithCircuits } from '../upstream/circuits.ts';
 import { UpstreamMaintenance } from '../upstream/maintain.ts';
 import { tellOfExpiringCas } from '../webhooks/ca-expiring.ts';
 import { pruneDeliveries } from '../webhooks/deliver.ts';
-import { tellOfExpiring } from '../webhooks/expiring.ts';
+import { notifyExpiring } from '../webhooks/expiring.ts';
 
 interface Dependencies extends Ports, WithCircuits, WithConfiguration, WithSettings, WithThrottle {}
 

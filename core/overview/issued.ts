@@ -35,7 +35,7 @@ const decode = (setting: Setting | undefined): IssuedByDay =>
   setting ? settingContent<IssuedByDay>(setting) : {};
 
 /** Whether no more certificates come to a day: an issuance that began before midnight may end after it. */
-export const isOver = (begins: number, now: number, ends = begins + day): boolean => ends + hour < now;
+export const isDayOver = (begins: number, now: number, ends = begins + day): boolean => ends + hour < now;
 
 /** Counts what was issued on a day; `ends` is the midnight after it, in whichever time zone. */
 export async function issuedOn(
@@ -71,7 +71,7 @@ export async function countFinishedDays({ store, clock }: Pick<Ports, 'clock' | 
   const setting = await store.find('setting', { name: settingName });
   const known = decode(setting);
   const wanted = Array.from({ length: days }, (_, n) => today - n * day).filter((begins) =>
-    isOver(begins, now),
+    isDayOver(begins, now),
   );
   if (wanted.every((begins) => Object.hasOwn(known, begins))) return;
   const next: Record<string, readonly Issued[]> = {};

@@ -2,7 +2,7 @@ import { demand, type Principal } from '../access/principal.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition } from '../ports/store.ts';
 import type { CertificateStatus } from '../records/certificate.ts';
-import { day, days, finishedDays, type Issued, isOver, issuedOn, mostPerDay } from './issued.ts';
+import { day, days, finishedDays, type Issued, isDayOver, issuedOn, mostPerDay } from './issued.ts';
 import { localMidnights } from './local-days.ts';
 
 const mostExpiringPerDay = 10_000;
@@ -88,7 +88,7 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
     const known = past.get(key);
     if (known) return known;
     const counted = await issuedOn(reads, begins, ends);
-    if (isOver(begins, clock.now(), ends)) past.set(key, counted);
+    if (isDayOver(begins, clock.now(), ends)) past.set(key, counted);
     for (const oldest of past.keys()) if (past.size > mostPastDays) past.delete(oldest);
     return counted;
   }

@@ -87,14 +87,14 @@ const asUtf8String = (template: Template): Template => ({
 
 /** One DER element; a string in it without characters that show as others. */
 function fits(value: string): string | undefined {
-  const wrong = whatIsWrong(fromHex(value)!);
+  const wrong = valueProblem(fromHex(value)!);
   if (wrong) return wrong;
   const text = textOf(value);
   return text !== undefined && hasHidden(text) ? 'has control characters' : undefined;
 }
 
 /** Why these octets are no value of an extension. */
-export function whatIsWrong(value: Uint8Array): string | undefined {
+export function valueProblem(value: Uint8Array): string | undefined {
   if (value.length > longestValue) return `has more than ${longestValue} octets`;
   const element = attempt(() => readDer(value, (r) => r.element()));
   return element instanceof Fault ? 'is not one DER element' : undefined;

@@ -28,7 +28,7 @@ export function decide(
   for (let n = 0; n < requested.length; n++) {
     const value = requested[n]!;
     const count = n - without.length;
-    const wrong = whatIsUnfit(rule, value, missing, count, from);
+    const wrong = attributeProblem(rule, value, missing, count, from);
     if (wrong === undefined) {
       trace?.(rule.field, rule.show(value), rule.fixed ? 'requested, as the profile fixes it' : 'requested');
       continue;
@@ -84,7 +84,7 @@ function placeOf(value: string, values: readonly string[], { fold }: ValueRule):
 }
 
 /** `missing`: the fixed values not met so far; one that is met goes out of it. */
-function whatIsUnfit(
+function attributeProblem(
   rule: ValueRule,
   value: string,
   missing: string[] | undefined,

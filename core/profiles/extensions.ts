@@ -9,7 +9,7 @@ import { certificatePoliciesExtension } from '../x509/extensions/policies.ts';
 import { basicConstraintsExtension, decodeBasicConstraints } from '../x509/extensions/usage.ts';
 import { oid } from '../x509/oids.ts';
 import { keyIdentifier, readPublicKey } from '../x509/public-key.ts';
-import { type CustomRules, compileCustom, whatIsWrong } from './custom.ts';
+import { type CustomRules, compileCustom, valueProblem } from './custom.ts';
 import type { ProfileRules } from './language.ts';
 import { compileAuthorityInfoAccess, compileCrlDistributionPoints, type Urls } from './locations.ts';
 import { isUri } from './names.ts';
@@ -145,7 +145,7 @@ function keepOther(one: Extension, others: Others, trace: Trace | undefined): bo
     trace?.(field, '', 'left out: the profile has no place for it');
     return false;
   }
-  const wrong = whatIsWrong(one.value);
+  const wrong = valueProblem(one.value);
   if (wrong) throw new Fault('badCsr', `${field}: the value ${wrong}`);
   trace?.(field, 'as requested', 'the profile keeps what it does not name');
   return true;

@@ -4,7 +4,7 @@ import { Fault } from '../fault.ts';
 import { type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 import { formatDistinguishedName, parseDistinguishedName } from '../x509/name.ts';
 import { hasHidden } from '../x509/visible.ts';
-import { textOf, whatIsWrong } from './custom.ts';
+import { textOf, valueProblem } from './custom.ts';
 import { attempt, isOid } from './problems.ts';
 import type { Template } from './template.ts';
 
@@ -62,7 +62,7 @@ const otherName = (types: readonly string[]): RareKind => ({
     const { type, value } = parts(text);
     if (!types.includes(type)) return 'is of a type that the profile does not allow';
     const encoded = fromHex(value);
-    const wrong = encoded ? whatIsWrong(encoded) : 'is not hexadecimal';
+    const wrong = encoded ? valueProblem(encoded) : 'is not hexadecimal';
     if (wrong) return wrong;
     return hasHidden(textOf(value) ?? '') ? 'has control characters' : undefined;
   },

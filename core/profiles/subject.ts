@@ -2,7 +2,14 @@ import { tag } from '../der/tag.ts';
 import { Fault } from '../fault.ts';
 import { attributeTypeNamed, attributeTypeOf } from '../x509/attribute-type.ts';
 import { stringTags } from '../x509/directory-string.ts';
-import { attribute, buildName, type Name, type NameAttribute, type Rdn, whatIsUnfit } from '../x509/name.ts';
+import {
+  attribute,
+  attributeProblem,
+  buildName,
+  type Name,
+  type NameAttribute,
+  type Rdn,
+} from '../x509/name.ts';
 import { hasHidden, quote } from '../x509/visible.ts';
 import { decide } from './decide.ts';
 import type { ProfileRules } from './language.ts';
@@ -52,7 +59,7 @@ const fitsAttribute =
   (value: string): string | undefined => {
     if (hasHidden(value)) return 'has control characters';
     if (countries.has(type) && !/^[a-z]{2}$/i.test(value)) return 'is no country of two letters';
-    const misfit = whatIsUnfit(type, value);
+    const misfit = attributeProblem(type, value);
     return misfit && `does not fit: ${misfit.detail}`;
   };
 

@@ -62,7 +62,7 @@ export interface Approval {
 
 /** What makes an approval large: lists do without. */
 export const largeFields = ['request', 'content'] as const satisfies readonly (keyof Approval)[];
-export type ApprovalInBrief = Omit<Approval, (typeof largeFields)[number]>;
+export type ApprovalSummary = Omit<Approval, (typeof largeFields)[number]>;
 
 /** What one account said. */
 export interface ApprovalDecision {

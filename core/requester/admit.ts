@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { WithThrottle } from '../accounts/throttle.ts';
 import type { Attempt } from '../accounts/throttle-subjects.ts';
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import { findIssued } from '../configuration/ca-lookup.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
@@ -254,7 +254,7 @@ async function admitIdevid(
     const name = brief(formatDistinguishedName(certificate.subject));
     const actor = device ? deviceActor(device, address) : { ...unknownActor(address), name };
     await refused(context, actor, target, domain.uniqueName, reason);
-    throw new Fault(code, `the client certificate is not accepted: ${brief(reason)}`);
+    throw new Fault(code, `the client certificate is not accepted: ${shorten(reason)}`);
   }
   return {
     ...result,
@@ -291,7 +291,7 @@ export async function refusedOutright(
 ): Promise<void> {
   const actor = requester ? requesterActor(requester) : unknownActor(address);
   const domain = requester?.domain.uniqueName ?? target.domain ?? context.settings.defaultDomain;
-  await refused(context, actor, target, brief(domain), reason);
+  await refused(context, actor, target, shorten(domain), reason);
 }
 
 const deviceActor = (device: Device, address: string): Actor => ({
@@ -306,7 +306,7 @@ const unknownActor = (address: string): Actor => ({ kind: 'unknown', id: null, n
 /** Returns the requester as the actor of an audit event. */
 export function requesterActor({ device, presented, address }: Requester): Actor {
   if (device) return deviceActor(device, address);
-  return { kind: 'unknown', id: null, name: brief(presented?.record.subject ?? ''), address };
+  return { kind: 'unknown', id: null, name: shorten(presented?.record.subject ?? ''), address };
 }
 
 async function refused(
@@ -324,7 +324,7 @@ async function refused(
       action: 'enrolment.admit',
       object: `domain:${domain}`,
       outcome: 'refused',
-      detail: { protocol: target.protocol, reason: brief(reason), ...(unrecorded > 0 && { unrecorded }) },
+      detail: { protocol: target.protocol, reason: shorten(reason), ...(unrecorded > 0 && { unrecorded }) },
     }),
   );
 }

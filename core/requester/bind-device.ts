@@ -1,4 +1,4 @@
-import { audit, brief } from '../audit/record.ts';
+import { audit, shorten } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { newHandle, type Write } from '../ports/store.ts';
@@ -98,7 +98,7 @@ async function freeName({ store }: Pick<Ports, 'store'>, names: readonly string[
 const idevidActor = ({ certificate }: Idevid, address: string): Actor => ({
   kind: 'unknown',
   id: null,
-  name: brief(formatDistinguishedName(certificate.subject)),
+  name: shorten(formatDistinguishedName(certificate.subject)),
   address,
 });
 

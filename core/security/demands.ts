@@ -5,7 +5,7 @@ import { factsOf } from '../x509/facts.ts';
 import type { Holder, LevelRules } from './levels.ts';
 
 /** What of a certificate a security level has something to say about. */
-export interface Judged {
+export interface AssessedCertificate {
   readonly holder: Holder;
   readonly key: KeyType;
   /** Milliseconds since 1970. */
@@ -50,7 +50,7 @@ export function keyShortcoming(
 /** Why a certificate holds too long, undefined when it does not. */
 export function validityShortcoming(
   { level, years, endless }: LevelRules,
-  judged: Pick<Judged, 'holder' | 'notBefore' | 'notAfter' | 'endless'>,
+  judged: Pick<AssessedCertificate, 'holder' | 'notBefore' | 'notAfter' | 'endless'>,
 ): string | undefined {
   const { holder, notBefore, notAfter } = judged;
   const longest = years[holder];
@@ -69,7 +69,7 @@ export function signatureShortcoming(
 }
 
 /** Everything in which a certificate falls short. */
-export function shortcomings(rules: LevelRules, judged: Judged): readonly Shortcoming[] {
+export function shortcomings(rules: LevelRules, judged: AssessedCertificate): readonly Shortcoming[] {
   const found: Shortcoming[] = [];
   add(found, 'key', keyShortcoming(rules, judged.holder, judged.key));
   add(found, 'validity', validityShortcoming(rules, judged));

@@ -96,10 +96,10 @@ export async function withNewKey<T>(
     return await use(key);
   } catch (error) {
     const { code } = toFault(error);
-    if (code !== 'unavailable' && code !== 'internal') await keys.remove(key.id).catch(noMatter);
+    if (code !== 'unavailable' && code !== 'internal') await keys.remove(key.id).catch(ignore);
     throw error;
   }
 }
 
 // A key that nothing refers to is harmless; the failure that is on its way says more.
-const noMatter = (): void => {};
+const ignore = (): void => {};

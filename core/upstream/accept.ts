@@ -1,4 +1,4 @@
-import { audit, brief } from '../audit/record.ts';
+import { audit, shorten } from '../audit/record.ts';
 import { caWrites } from '../ca/create-ca.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { readCa } from '../configuration/load-record.ts';
@@ -183,7 +183,7 @@ function certificateWrites(
     action: 'certificate.issue',
     object: 'certificate',
     detail: {
-      subject: brief(values.subject),
+      subject: shorten(values.subject),
       serialNumber,
       profile: profileName,
       protocol,

@@ -1,4 +1,4 @@
-import { audit, brief } from '../audit/record.ts';
+import { audit, shorten } from '../audit/record.ts';
 import { discardHeldKey } from '../ca/held-key.ts';
 import { inactiveWrites, revocationWrites } from '../ca/revocation.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
@@ -80,11 +80,11 @@ function failureWrites(
       outcome: code === 'forbidden' ? 'refused' : 'failed',
       detail: {
         upstream: issuer,
-        subject: brief(subject),
+        subject: shorten(subject),
         profile: profileName,
         protocol,
         code,
-        reason: brief(detail),
+        reason: shorten(detail),
         ...(refused && { fingerprint: fingerprint(refused) }),
       },
     }),

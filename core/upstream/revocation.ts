@@ -64,7 +64,7 @@ export async function revokeUpstreamIfPossible(
           action: 'certificate.revokeUpstream',
           object: `certificate:${record.id}`,
           outcome: 'failed',
-          detail: { reason, code, why: brief(detail) },
+          detail: { reason, code, why: shorten(detail) },
         }),
       );
     }

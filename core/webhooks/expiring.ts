@@ -32,7 +32,7 @@ const mostPages = 25;
  * start only for the nearest one. A threshold looks only at what has come within its reach since the last run, by the index over
  * the end of validity. To be called by one instance at a time.
  */
-export async function tellOfExpiring(context: Dependencies): Promise<void> {
+export async function notifyExpiring(context: Dependencies): Promise<void> {
   const { webhooks } = await context.configuration.current();
   if (!webhooks.some(({ events }) => events.length === 0 || events.includes('certificate.expiring'))) return;
   const { webhookWarnDays } = await currentSettings(context.store);

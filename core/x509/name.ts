@@ -121,7 +121,7 @@ export function attribute(typeNameOrOid: string, value: string): NameAttribute {
   }
   if (!known) encodeOid(typeNameOrOid);
   const type = known?.oid ?? typeNameOrOid;
-  const misfit = whatIsUnfit(type, value);
+  const misfit = attributeProblem(type, value);
   if (misfit) throw misfit;
   return { type, value, tag: known?.tag ?? tag.utf8String };
 }
@@ -129,7 +129,7 @@ export function attribute(typeNameOrOid: string, value: string): NameAttribute {
 const usualLimits = { tag: tag.utf8String, shortest: 1, longest: 32768 };
 
 /** Why no attribute of this type, an OID, has this value (Fault malformed, see `attribute`); undefined when one can. */
-export function whatIsUnfit(type: string, value: string): Fault | undefined {
+export function attributeProblem(type: string, value: string): Fault | undefined {
   const { tag: identifier, shortest, longest } = attributeTypeOf(type) ?? usualLimits;
   // Characters, not UTF-16 units; only long texts are worth counting.
   const length = value.length <= longest ? value.length : [...value].length;

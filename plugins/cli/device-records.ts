@@ -1,4 +1,4 @@
-import { type DeviceView, deviceStates, inState } from '#core/devices/state.ts';
+import { type DeviceView, deviceStates, stateCondition } from '#core/devices/state.ts';
 import type { Condition } from '#core/ports/store.ts';
 import { describeCertificate } from './certificate-records.ts';
 import {
@@ -59,7 +59,7 @@ export const deviceList: Command = {
     const limit = number(options, 'limit');
     const devices = await withGateway(invocation, async (opened) => {
       const { gateway, principal } = opened;
-      const { where = [], ...referral } = state === undefined ? {} : inState(state, gateway.now());
+      const { where = [], ...referral } = state === undefined ? {} : stateCondition(state, gateway.now());
       const conditions: Condition<'device'>[] = [...where];
       if (domain !== undefined) {
         const { id } = await domainNamed(opened, domain);

@@ -104,10 +104,10 @@ async function cmp(name: string, how: string): Promise<string> {
   return new Response(client.stdout).text();
 }
 
-const isOf = (root: string, issuing: string, name: string): string =>
+const belongsTo = (root: string, issuing: string, name: string): string =>
   run(`openssl verify -x509_strict -CAfile ${root}.pem -untrusted ${issuing}.pem ${name}.pem`);
-const isOfUpstream = (name: string): string => isOf('upstream-root', 'upstream-ca', name);
-const isOfMachines = (name: string): string => isOf('upstream-root', 'machines-ca', name);
+const isOfUpstream = (name: string): string => belongsTo('upstream-root', 'upstream-ca', name);
+const isOfMachines = (name: string): string => belongsTo('upstream-root', 'machines-ca', name);
 
 /** What `openssl cmp` said to a request that the device signs with its certificate; what was issued is in `<name>.pem`. */
 async function signed(name: string, how: string): Promise<string> {
@@ -526,7 +526,7 @@ test('through the gateway to the server of openssl cmp, which is polled for it',
   makeRequest('mock', 'true');
   expect(est('mock')).toBe(202);
   expect(await estInTime('mock')).toBe(200);
-  expect(isOf('corporate-root', 'corporate-ca', 'mock')).toBe('mock.pem: OK\n');
+  expect(belongsTo('corporate-root', 'corporate-ca', 'mock')).toBe('mock.pem: OK\n');
   expect(await mock.says('received CERTCONF')).toBe(true);
   expect(mock.output().split('received P10CR')).toHaveLength(2);
 }, 30_000);
@@ -538,5 +538,5 @@ test('the other way round: CMP at the gateway, EST at the upstream, and polling 
   const said = await cmp('both', '-cmd p10cr -csr both.csr -total_timeout 20');
   expect(said).toContain('received POLLREP');
   expect(said).toContain('received PKICONF');
-  expect(isOf('scripted-root', 'scripted-ca', 'both')).toBe('both.pem: OK\n');
+  expect(belongsTo('scripted-root', 'scripted-ca', 'both')).toBe('both.pem: OK\n');
 }, 40_000);

@@ -11,7 +11,7 @@ export class Latest {
   run(): Promise<void> {
     if (this.#next) return this.#next;
     if (!this.#running) return this.#begin();
-    this.#next = this.#running.then(noMatter, noMatter).then(() => {
+    this.#next = this.#running.then(ignore, ignore).then(() => {
       this.#next = undefined;
       return this.#begin();
     });
@@ -27,4 +27,4 @@ export class Latest {
   }
 }
 
-const noMatter = (): void => {};
+const ignore = (): void => {};

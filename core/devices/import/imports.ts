@@ -1,6 +1,6 @@
 import { demand, type Principal } from '../../access/principal.ts';
 import { type Resource, resource } from '../../access/resource.ts';
-import { audit, brief } from '../../audit/record.ts';
+import { audit, shorten } from '../../audit/record.ts';
 import type { WithConfiguration } from '../../configuration/configuration.ts';
 import { Fault } from '../../fault.ts';
 import type { Ports } from '../../ports/ports.ts';
@@ -114,7 +114,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
           audit(context, actor, {
             action: 'deviceImport.create',
             object: `deviceImport:${id}`,
-            detail: { fileName: brief(fileName), total },
+            detail: { fileName: shorten(fileName), total },
           }),
         ]);
       } catch (error) {
@@ -194,7 +194,7 @@ function demandColumns(principal: Principal, columns: readonly string[]): void {
   const unknown = columns.find((name) => !isImportColumn(name));
   if (unknown !== undefined) {
     const known = Object.keys(importColumns).join(', ');
-    refuse(`line 1: there is no column called ${JSON.stringify(brief(unknown))}; there are ${known}`);
+    refuse(`line 1: there is no column called ${JSON.stringify(shorten(unknown))}; there are ${known}`);
   }
   const twice = columns.find((name, n) => columns.indexOf(name) !== n);
   if (twice !== undefined) refuse(`line 1: the column ${twice} is there twice`);

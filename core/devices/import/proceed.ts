@@ -1,4 +1,4 @@
-import { audit, brief } from '../../audit/record.ts';
+import { audit, shorten } from '../../audit/record.ts';
 import type { WithConfiguration } from '../../configuration/configuration.ts';
 import { hex } from '../../der/bytes.ts';
 import { toFault } from '../../fault.ts';
@@ -271,7 +271,7 @@ function deviceWrites(
       {
         action: 'device.create',
         object: 'device',
-        detail: { commonName: brief(device.commonName), deviceImport },
+        detail: { commonName: shorten(device.commonName), deviceImport },
       },
       made,
     ),

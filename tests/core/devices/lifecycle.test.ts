@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import type { DeviceState } from '#core/devices/state.ts';
-import { inState } from '#core/devices/state.ts';
+import { stateCondition } from '#core/devices/state.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
@@ -52,7 +52,7 @@ async function registrationAuthority(site: Installation): Promise<Uint8Array> {
 }
 
 async function namesIn(site: Installation, state: DeviceState): Promise<string[]> {
-  const query = inState(state, site.clock.now());
+  const query = stateCondition(state, site.clock.now());
   const { records } = await site.gateway.devices.list(site.admin, { ...query, limit: 100 });
   expect(records.every((device) => device.state === state)).toBe(true);
   return records.map(({ commonName }) => commonName).sort();

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { DeviceInput } from '#core/devices/devices.ts';
-import { type DeviceState, type DeviceView, deviceStates, inState } from '#core/devices/state.ts';
+import { type DeviceState, type DeviceView, deviceStates, stateCondition } from '#core/devices/state.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { deviceTypes } from '#core/records/device.ts';
 import { recordId } from '../collection.ts';
@@ -66,11 +66,11 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
       schema: Type.String({ enum: [...deviceStates] }),
       conditions: (text, now) => {
         const wanted = state(text);
-        return wanted && inState(wanted, now).where;
+        return wanted && stateCondition(wanted, now).where;
       },
       referral: (text, now) => {
         const wanted = state(text);
-        return wanted && inState(wanted, now).referral;
+        return wanted && stateCondition(wanted, now).referral;
       },
     },
     domain: equalInteger('domain'),
