@@ -1,28 +1,28 @@
 /**
- * The closed list of ways in which a request can fail. No status, OID or body here: every protocol
- * renders them in one table of its own, which must name them all.
+ * Lists every way in which a request can fail. A code carries no HTTP status, OID or body: each protocol maps the codes
+ * to its own errors in one table, which must cover all of them.
  */
 export const faultCodes = [
   'malformed', // the bytes are not what the protocol says: syntax, encoding, a missing or unknown field
-  'badCsr', // a certification request that parses, but that no certificate may be made from
+  'badCsr', // a certification request that parses, but for which no certificate may be issued
   'badProof', // proof of possession is wrong or missing
   'badAlgorithm', // an unknown, weak or forbidden key or algorithm
-  'unauthenticated', // nobody we know, or wrong credentials
-  'forbidden', // known, but not allowed
+  'unauthenticated', // unknown requester, or wrong credentials
+  'forbidden', // known requester, but not permitted
   'notFound',
   'conflict', // the state of a record does not allow it
   'replayed', // a transaction or nonce that has been used
   'unsupported', // a well-formed request for something that is not offered
   'tooManyRequests',
-  'unavailable', // a key, store or upstream is out of reach: try again
-  'internal', // a defect of ours; its cause is logged and never shown
+  'unavailable', // a key, store or upstream CA is unreachable: try again later
+  'internal', // a defect in Postern; the cause is logged and never shown
 ] as const;
 
 export type FaultCode = (typeof faultCodes)[number];
 
-/** One of several things that are wrong with an input. */
+/** One of several problems with an input. */
 export interface Problem {
-  /** Where, as a JSON pointer (RFC 6901) into the field at fault; empty for all of it. */
+  /** The location of the problem, as a JSON pointer (RFC 6901) into `field`; empty for the whole field. */
   readonly pointer: string;
   readonly detail: string;
 }
@@ -40,17 +40,19 @@ export interface FaultOptions {
   readonly values?: FaultValues;
   /** What the caller can do about it. */
   readonly hint?: string;
-  /** The input field at fault, as the caller spells it. */
+  /** The invalid input field, in the caller's spelling. */
   readonly field?: string;
-  /** What `detail` tells of, one by one. */
+  /** The problems that `detail` summarises, one by one. */
   readonly problems?: readonly Problem[];
-  /** Seconds after which another try makes sense (tooManyRequests, unavailable). */
+  /** Seconds after which a retry makes sense (tooManyRequests, unavailable). */
   readonly retryAfter?: number;
   /** For the log only, never shown. */
   readonly cause?: unknown;
 }
 
-/** A failure that the caller may be told of. `detail` is shown: no secrets, no internals. */
+/**
+ * A failure that is reported to the caller. `detail` is shown to the caller, so it holds no secrets and no internals.
+ */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;
@@ -75,14 +77,14 @@ export class Fault extends Error {
   }
 }
 
-/** `error` itself when it is a Fault; else an `internal` Fault that keeps it as its cause. */
+/** Returns `error` itself if it is a Fault, else an `internal` Fault with `error` as its cause. */
 export function toFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('internal', 'internal error', { cause: error });
 }
 
 const ofInput: ReadonlySet<FaultCode> = new Set(['malformed', 'badCsr', 'badProof', 'badAlgorithm']);
 
-/** `error` with the input field that it is about, when it is about the input and names none itself. */
+/** Adds the input field to a Fault about the input that names no field yet. Returns other errors unchanged. */
 export function atField(error: unknown, field: string): unknown {
   if (!(error instanceof Fault) || error.field !== undefined || !ofInput.has(error.code)) return error;
   const { code, detail, id, values, hint } = error;

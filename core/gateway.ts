@@ -68,44 +68,45 @@ import { Deliveries } from './webhooks/deliver.ts';
 import { type WebhookDeliveries, webhookDeliveries } from './webhooks/deliveries.ts';
 import { type Webhooks, webhooks } from './webhooks/webhooks.ts';
 
-/** Every use case: all that an inbound adapter is given. Every member's failures are Faults. */
+/** All use cases, for the inbound adapters. All failures are Faults. */
 export interface Gateway {
   /**
-   * Who is it? Checks evidence against the target's domain. Faults: notFound (unknown domain), unauthenticated, forbidden,
-   * tooManyRequests.
+   * Authenticates a requester: checks the evidence against the target's domain. Faults: notFound (unknown domain),
+   * unauthenticated, forbidden, tooManyRequests.
    */
   admit(evidence: Evidence, target: Target): Promise<Requester>;
   /**
-   * Has a refusal in the audit trail that no use case has heard of: of a message that does not bear out its sender, or is none that
-   * may come now. Beyond what one address may have recorded it is counted only.
+   * Records a refusal in the audit trail that happened before any use case was called, such as a message with invalid
+   * protection or out of sequence. Beyond the limit per address, refusals are only counted.
    */
   refused(refusal: OutrightRefusal): Promise<void>;
   /**
-   * Do it. The certificate is durably stored before this resolves. Faults: malformed, badCsr, badProof, badAlgorithm (the
-   * request), notFound (unknown profile), forbidden, unavailable.
+   * Issues or renews a certificate. The certificate is durably stored before this resolves. Faults: malformed, badCsr,
+   * badProof, badAlgorithm (the request), notFound (unknown profile), forbidden, unavailable.
    */
   enrol(requester: Requester, ask: EnrolmentRequest): Promise<EnrolmentResult>;
   /**
-   * Revokes certificates, puts them on hold or releases them; what became of each is for the exchange's answer, which is stored
-   * before this resolves; while one of them waits for approval, nothing is done. Faults: replayed, conflict when another change came in between, unavailable.
+   * Revokes certificates, puts them on hold or releases them. The exchange's response, with the result for each
+   * certificate, is stored before this resolves. If one of them needs approval, none is changed. Faults: replayed,
+   * conflict after a concurrent change, unavailable.
    */
   revoke(requester: Requester, ask: RevocationRequest): Promise<Deferral | undefined>;
   /** What takes several messages. */
   readonly transactions: Transactions;
   readonly information: Information;
-  /** What the domain's answers are signed with. Faults: notFound, unavailable. */
+  /** Returns the credential that signs the domain's responses. Faults: notFound, unavailable. */
   protection(domain: string | undefined): Promise<ProtectionCredential>;
   /**
-   * The domain's CA certificates, issuing CA first, up to the root, DER. A `profile` does not change them. Faults: notFound,
-   * forbidden (a profile that the domain does not offer), unavailable.
+   * Returns the domain's CA certificates, issuing CA first, up to the root, DER. A `profile` does not change them.
+   * Faults: notFound, forbidden (a profile that the domain does not offer), unavailable.
    */
   caCertificates(domain: string | undefined, profile?: string): Promise<readonly Uint8Array[]>;
 
-  /** The newest CRL of a CA, DER, for everybody. Faults: notFound. */
+  /** Returns the newest CRL of a CA, DER, without authentication. Faults: notFound. */
   crl(ca: number): Promise<Uint8Array>;
-  /** A CA's certificate, DER, for everybody. Faults: notFound. */
+  /** Returns a CA's certificate, DER, without authentication. Faults: notFound. */
   caCertificate(ca: number): Promise<Uint8Array>;
-  /** Whether certificates are revoked, for everybody, and what signs answers about it. */
+  /** The revocation status of certificates, without authentication, and the credential that signs OCSP responses. */
   readonly revocationStatuses: RevocationStatuses;
 
   readonly accounts: Accounts;
@@ -132,7 +133,7 @@ export interface Gateway {
   readonly webhookDeliveries: WebhookDeliveries;
   readonly devidRegistrations: Resource<'devidRegistration', RegistrationInput, DevidRegistration>;
 
-  /** The time by which everything here goes, ms since 1970. */
+  /** Returns the time of the service's clock, ms since 1970. */
   now(): number;
   readonly overview: Overview;
   readonly settings: RuntimeSettingsUse;
@@ -140,30 +141,33 @@ export interface Gateway {
   /** Faults: forbidden. */
   metrics(principal: Principal): Promise<readonly MetricFamily[]>;
 
-  /** The state of everything that the service depends on, by name: `store`, `configuration`, `keys.<name>`, `issuers.<name>`. */
+  /** Returns the state of every dependency by name: `store`, `configuration`, `keys.<name>`, `issuers.<name>`. */
   health(): Promise<HealthChecks>;
-  /** Whether this instance can store and sign, and the reasons if it cannot. Cheap: concurrent calls share one look. */
+  /**
+   * Returns whether this instance can store and sign, and the reasons if it cannot. Cheap: concurrent calls share one
+   * check.
+   */
   readiness(): Promise<Readiness>;
-  /** The active TLS server credential. Cheap to ask again: the same object while nothing changed. */
+  /** Returns the active TLS server credential. Cheap: returns the same object while nothing changed. */
   tlsCredential(): Promise<TlsCredential>;
-  /** The TLS version that the listener has to insist on, by the security level. */
+  /** Returns the oldest TLS version that the security level permits for the listener. */
   minimumTls(): Promise<LevelRules['minimumTls']>;
   /**
-   * Calls `serve`, and waits for it, when this process has activated another TLS server credential, so that the next handshake
-   * has it. What other processes do is seen by asking `tlsCredential` now and then.
+   * Registers `serve`, which is called and awaited when this process activates another TLS server credential, so that
+   * the next handshake uses it. To notice changes by other processes, poll `tlsCredential`.
    */
   onTlsCredential(serve: () => Promise<void>): void;
   /** See `bootstrap`. */
   bootstrap(options: BootstrapOptions, pause: () => Promise<void>): Promise<BootstrapResult>;
   /** See `rotateSecrets`. */
   rotateSecrets(principal: Principal): Promise<number>;
-  /** See `proceedImports`. To be called every few seconds. */
+  /** See `proceedImports`. Call it every few seconds. */
   proceedImports(): Promise<void>;
-  /** What has to be done now and then, by one instance; `holder` names this one. */
+  /** Performs the periodic maintenance, on one instance at a time; `holder` names this instance. */
   maintain(holder: string): Promise<void>;
-  /** Sends what webhooks are to be told. See `Deliveries.deliver`. */
+  /** Sends the pending webhook messages. See `Deliveries.deliver`. */
   deliver(holder: string, signal: AbortSignal): Promise<void>;
-  /** When everything that `deliver` has begun has ended. */
+  /** Resolves when everything that `deliver` has started has ended. */
   delivered(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Everything that an account can be allowed to do over the Management API. */
+/** All permissions of the Management API. */
 export const permissions = [
   'backups.read',
   'backups.write',
@@ -56,7 +56,7 @@ const pkiReads: readonly Permission[] = [
   'registrations.read',
 ];
 
-/** The shipped roles. `Admin` alone is protected: it can do everything and stays so. */
+/** The built-in roles. Only `Admin` is protected: it always has every permission. */
 export const shippedRoles: Readonly<
   Record<string, { permissions: readonly Permission[]; isProtected: boolean }>
 > = {

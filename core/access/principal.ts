@@ -5,17 +5,17 @@ import type { Permission } from './permissions.ts';
 
 declare const authenticated: unique symbol;
 
-/** An account that has shown who it is. Only `core/accounts` mints it. */
+/** An authenticated account. Only `core/accounts` creates it. */
 export interface Principal {
   readonly actor: Actor;
-  /** The role's permissions at this moment. */
+  /** The current permissions of the account's role. */
   readonly permissions: ReadonlySet<string>;
-  /** A user who is allowed nothing but to choose a password. */
+  /** True for a user who must choose a new password before doing anything else. */
   readonly mustChangePassword: boolean;
   readonly [authenticated]: true;
 }
 
-/** Faults: forbidden. */
+/** Checks a permission. Faults: forbidden. */
 export function demand(principal: Principal, permission: Permission): void {
   if (!principal.permissions.has(permission)) {
     throw new Fault('forbidden', `this needs the permission ${permission}`, {
@@ -25,11 +25,11 @@ export function demand(principal: Principal, permission: Permission): void {
   }
 }
 
-/** The reads of many records that an account asks for. */
+/** Returns the reads that the store separates by account, see `Store.readsFor`. */
 export const readsOf = (store: Store, { actor }: Principal): Reads =>
   store.readsFor?.(`${actor.kind}:${actor.id}`) ?? store;
 
-/** For `core/accounts` alone: whoever calls it has checked who it is. */
+/** Creates a principal. Only `core/accounts` calls it, after authentication. */
 export function mintPrincipal(
   actor: Actor,
   granted: readonly string[],

@@ -20,7 +20,9 @@ import { demand, type Principal, readsOf } from './principal.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
 
-/** A collection of the Management API, as its adapter sees it. `Input` holds the writable fields, `View` what is shown. */
+/**
+ * A collection of the Management API, as the adapter sees it. `Input` holds the writable fields, `View` the shown ones.
+ */
 export interface Resource<K extends Kind, Input, View> {
   readonly kind: K;
   list(principal: Principal, query: Query<K>): Promise<Page<View>>;
@@ -28,35 +30,35 @@ export interface Resource<K extends Kind, Input, View> {
   read(principal: Principal, id: number): Promise<View>;
   /** Faults: malformed or conflict, with `field`. */
   create(principal: Principal, input: Input): Promise<View>;
-  /** Only the fields that `changes` has. Faults: notFound, malformed or conflict with `field`. */
+  /** Changes only the fields in `changes`. Faults: notFound, malformed or conflict with `field`. */
   update(principal: Principal, id: number, changes: Partial<Input>): Promise<View>;
-  /** Faults: notFound, conflict when others refer to the record. */
+  /** Faults: notFound, conflict if other records refer to this one. */
   remove(principal: Principal, id: number): Promise<void>;
 }
 
-/** What is particular about a collection; `resource` does the rest: permissions, audit, not found. */
+/** The rules of one collection; `resource` adds permissions, audit and the notFound Fault. */
 export interface ResourceRules<K extends Kind, Input, View> {
   readonly kind: K;
   readonly reads: Permission;
   readonly writes: Permission;
-  /** Records that lists and reads do not show. */
+  /** Returns false for records that lists and reads hide. */
   visible?(record: Records[K]): boolean;
-  /** The same as a condition for lists. */
+  /** The same condition for lists. */
   readonly shown?: NonNullable<Query<K>['where']>;
   view(record: Records[K], principal: Principal): View;
-  /** The record to be inserted, and the writes `before` that. Absent where records come about in another way. */
+  /** Returns the record to be inserted, and the writes that precede it. Absent if records are created elsewhere. */
   create?(
     input: Input,
     principal: Principal,
   ): Promise<{ readonly values: Values<K>; readonly before?: readonly Write[] }>;
-  /** Awaited before records are shown to somebody who did not create them: what that leaves behind in the audit trail. */
+  /** Called before records are shown to an account that did not create them: records the access in the audit trail. */
   disclose?(records: readonly Records[K][], principal: Principal): Promise<void>;
   update(record: Records[K], changes: Partial<Input>, principal: Principal): Promise<readonly Write[]>;
-  /** Absent where records go in another way. */
+  /** Absent if records are deleted elsewhere. */
   remove?(record: Records[K], principal: Principal): Promise<readonly Write[]>;
-  /** What is left to do once the record is gone. */
+  /** Cleans up after the record was deleted. */
   removed?(record: Records[K]): Promise<void>;
-  /** Members of the audit event's detail. */
+  /** Returns the detail of the audit event. */
   summary(record: Records[K]): Readonly<Record<string, string | number | boolean | null>>;
 }
 
@@ -82,7 +84,7 @@ export function resource<K extends Kind, Input, View>(
     if ((configurationKinds as readonly Kind[]).includes(kind)) context.configuration.expire();
     return ids;
   };
-  /** Commits what changes a record. One that is gone by now is not there, rather than another than it was. */
+  /** Commits changes to a record. If the record was deleted concurrently, reports notFound instead of conflict. */
   const change = async (id: number, writes: readonly Write[]): Promise<void> => {
     try {
       await commit(writes);
@@ -107,11 +109,11 @@ export function resource<K extends Kind, Input, View>(
     async create(principal, input) {
       demand(principal, rules.writes);
       demandVisibleNames(input);
-      if (!rules.create) throw new Fault('unsupported', `${many} are not made like this`);
+      if (!rules.create) throw new Fault('unsupported', `${many} cannot be created here`);
       const { values, before = [] } = await rules.create(input, principal);
       const writes = [
         ...before,
-        // The compiler does not relate `kind` and `values` of a kind that it does not know.
+        // The compiler cannot relate `kind` and `values` for a generic kind.
         { op: 'insert', kind, values, as: created } as Write,
         audit(context, principal.actor, { action: `${kind}.create`, object: kind }, created),
       ];
@@ -133,7 +135,7 @@ export function resource<K extends Kind, Input, View>(
     },
     async remove(principal, id) {
       demand(principal, rules.writes);
-      if (!rules.remove) throw new Fault('unsupported', `${many} are not deleted like this`);
+      if (!rules.remove) throw new Fault('unsupported', `${many} cannot be deleted here`);
       const record = await find(id);
       const writes = await rules.remove(record, principal);
       const event = { action: `${kind}.delete`, object: `${kind}:${id}`, detail: rules.summary(record) };
@@ -145,7 +147,7 @@ export function resource<K extends Kind, Input, View>(
 
 const nameFields = ['username', 'uniqueName', 'commonName', 'serialNumber'];
 
-/** Faults: malformed with the field that is a name and has characters that nobody sees. */
+/** Faults: malformed with the name field that contains invisible characters. */
 export function demandVisibleNames(input: unknown): void {
   for (const [field, value] of Object.entries(input as object)) {
     if (!nameFields.includes(field) || typeof value !== 'string') continue;
@@ -154,7 +156,7 @@ export function demandVisibleNames(input: unknown): void {
   }
 }
 
-/** The writes of an update that changes plain fields only; with `where`, as long as the record has these values still. */
+/** Returns the writes of an update of plain fields; with `where`, only if the record still has these values. */
 export function updateWrites<K extends Kind>(
   kind: K,
   id: number,

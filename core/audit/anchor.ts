@@ -9,17 +9,17 @@ import { audit, systemActor } from './record.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store' | 'vault'> {}
 
-/** What an anchor says, sealed under the master key. */
+/** The content of an anchor, sealed under the master key. */
 export interface Anchor {
   /** 1, 2, 3, … */
   readonly number: number;
-  /** SHA-256 of the seal before, hexadecimal; empty for the first. */
+  /** SHA-256 of the previous seal, hexadecimal; empty for the first anchor. */
   readonly previous: string;
-  /** Chain, sequence and hash (hexadecimal) of the last events of chains that have grown. */
+  /** Chain, sequence and hash (hexadecimal) of the last event of each chain that has grown. */
   readonly heads: readonly (readonly [chain: string, sequence: number, hash: string])[];
 }
 
-/** The newest anchor, as the store keeps it apart from the events. */
+/** The newest anchor, which the store keeps apart from the events. */
 export interface NewestAnchor {
   readonly number: number;
   /** SHA-256 of its seal, hexadecimal. */
@@ -34,7 +34,7 @@ const interval = 60_000;
 
 export const digestOf = (seal: string): string => createHash('sha256').update(seal).digest('hex');
 
-/** Faults: internal when nobody who has the master key made it. */
+/** Opens the seal of an anchor event. Faults: internal if it was not made with this master key. */
 export function openAnchor(vault: Vault, { detail }: Pick<AuditEvent, 'detail'>): Anchor {
   const bytes = vault.open(Buffer.from(String(detail.seal), 'base64'), secretContext.auditAnchor);
   return JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -51,7 +51,7 @@ export async function newestAnchor(store: Store): Promise<NewestAnchor | undefin
   );
 }
 
-/** The heads of all chains. */
+/** Returns the heads of all chains. */
 export async function allHeads(store: Store): Promise<readonly AuditHead[]> {
   const heads: AuditHead[] = [];
   for (let after = ''; ; ) {
@@ -63,28 +63,28 @@ export async function allHeads(store: Store): Promise<readonly AuditHead[]> {
 }
 
 /**
- * Now and then seals where the chains of all processes end, in an audit event of its own. Whoever can write to the database, but
- * has not the master key, cannot rewrite, cut off or remove a chain up to its last anchor without `verifyAudit` finding it.
- * Anchors are numbered and linked, so that none of them can go. What is left to such a writer is to put the whole database back to
- * an earlier state: against that, the log has the number and digest of each anchor.
+ * Periodically seals the ends of all chains in an audit event. An attacker who can write to the database but lacks the
+ * master key cannot rewrite, truncate or remove a chain up to its last anchor without `verifyAudit` finding it. Anchors
+ * are numbered and linked, so that none can be removed. Such an attacker can still restore an earlier state of the
+ * whole database: to detect that, the log records the number and digest of each anchor.
  */
 export class Anchors {
   readonly #context: Dependencies;
-  /** Chain → the sequence that this process has anchored. */
+  /** Chain → the last sequence that this process has anchored. */
   readonly #anchored = new Map<string, number>();
   #anchoredAt = Number.NEGATIVE_INFINITY;
-  /** How many events the last anchoring itself has added to this process's chain. */
+  /** The number of events that the last anchoring itself added to this process's chain. */
   #own = 0;
 
   constructor(context: Dependencies) {
     this.#context = context;
   }
 
-  /** To be called by one instance at a time. */
+  /** Anchors the chains if the interval has passed. Call it on one instance at a time. */
   async anchorDue(): Promise<void> {
     const { clock, store } = this.#context;
     const now = clock.now();
-    // Before that, too: the clock may have been put back.
+    // A large difference in the other direction means that the clock was set back.
     if (Math.abs(now - this.#anchoredAt) < interval) return;
     this.#anchoredAt = now;
     const grown = (await allHeads(store)).filter(({ chain, sequence }) => sequence > this.#known(chain));
@@ -117,7 +117,7 @@ export class Anchors {
     const { number } = anchor;
     const newest: NewestAnchor = { number, digest: digestOf(seal) };
     const value = Buffer.from(JSON.stringify(newest));
-    // Guarded: two instances that believe to be the one cannot both be next.
+    // The write is guarded: if two instances both believe to be the only one, only one of them succeeds.
     const keep = settingWrite(newestName, setting, value, true);
     const event = { action: anchorAction, object: '', detail: { number, seal } };
     await store.commit([keep, audit(this.#context, systemActor, event)]);

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { AuditEvent } from '../records/audit-event.ts';
 
-/** What the first event of a chain follows. */
+/** The hash that precedes the first event of a chain. */
 export const genesis: Uint8Array = new Uint8Array(32);
 
 /**
- * The hash that links `event` to its predecessor: SHA-256(previous ‖ UTF-8 of a JSON array of chain, sequence and the
- * event's fields in fixed order, the members of `detail` sorted by name). 32 octets.
+ * Returns the hash (32 octets) that links `event` to its predecessor: SHA-256(previous ‖ UTF-8 of a JSON array of
+ * chain, sequence and the event's fields in fixed order, the members of `detail` sorted by name).
  */
 export function chainHash(
   previous: Uint8Array,

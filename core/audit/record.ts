@@ -4,7 +4,7 @@ import type { Actor, AuditEvent } from '../records/audit-event.ts';
 
 export const systemActor: Actor = { kind: 'system', id: null, name: 'postern', address: '' };
 
-/** The audit write that goes into the same commit as the change that it tells of. */
+/** Returns the audit write of a change. It belongs into the same commit as the change. */
 export function audit(
   context: Pick<Ports, 'clock'>,
   actor: Actor,
@@ -16,11 +16,14 @@ export function audit(
   return about ? { op: 'audit', event: recorded, about } : { op: 'audit', event: recorded };
 }
 
-/** Shortens what a stranger sent, for audit and log. */
+/** Shortens untrusted text for audit and log to 200 characters. */
 export const shorten = (text: string): string =>
   text.length > 200 ? `${text.slice(0, 199).toWellFormed()}…` : text;
 
-/** Stores the audit record of a refusal. A store that is out of reach does not change the answer; the log tells of it. */
+/**
+ * Stores the audit event of a refusal. If the store is unreachable, the response stays the same and the failure is
+ * logged.
+ */
 export async function recordRefusal(context: Pick<Ports, 'store' | 'log'>, write: Write): Promise<void> {
   try {
     await context.store.commit([write]);

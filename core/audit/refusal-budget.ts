@@ -1,6 +1,8 @@
 import type { Clock } from '../ports/platform.ts';
 
-/** Refusals of one address, or of one credential, that are recorded one by one in each window; of what is beyond, the count. */
+/**
+ * The number of refusals per address or credential that are recorded in each window; further refusals are only counted.
+ */
 const mostPerWindow = 60;
 const window = 60_000;
 const mostKnown = 10_000;
@@ -12,8 +14,9 @@ interface Spent {
 }
 
 /**
- * Somebody without any credentials can be refused as fast as it can ask, and so can a device that does not take no for an answer. What it makes this service write is bounded: after
- * `mostPerWindow` refusals in a window the others are only counted, and the next one that is recorded carries their number.
+ * Limits how many audit events refused requests can cause. An unauthenticated client, or a device that keeps retrying,
+ * can be refused as fast as it sends requests. After `mostPerWindow` refusals in a window, further ones are only
+ * counted, and the next recorded refusal carries their number.
  */
 export class RefusalBudget {
   readonly #clock: Clock;
@@ -23,11 +26,11 @@ export class RefusalBudget {
     this.#clock = clock;
   }
 
-  /** Undefined: do not record this one. Else how many were not recorded before it. */
+  /** Returns undefined if this refusal must not be recorded, else how many unrecorded refusals preceded it. */
   take(who: string): number | undefined {
     const now = this.#clock.now();
     const spent = this.#spent.get(who);
-    // Before that, too: the clock may have been put back.
+    // A large difference in the other direction means that the clock was set back.
     if (!spent || Math.abs(now - spent.since) >= window) {
       this.#spent.delete(who);
       this.#spent.set(who, { since: now, recorded: 1, dropped: 0 });
@@ -43,7 +46,6 @@ export class RefusalBudget {
   }
 }
 
-/** Limits how many refusals are audited. */
 export interface WithRefusalBudget {
   readonly refusals: RefusalBudget;
 }

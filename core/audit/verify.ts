@@ -5,12 +5,12 @@ import type { ChainedEvent } from '../records/audit-event.ts';
 import { type Anchor, allHeads, anchorAction, digestOf, newestAnchor, openAnchor } from './anchor.ts';
 import { chainHash, genesis } from './chain.ts';
 
-/** Something in the audit trail that is not as it was written. */
+/** A violation of the audit trail's integrity. */
 export interface AuditProblem {
   readonly chain: string;
-  /** Within the chain; where it is about an event that is missing, the one that should be there. */
+  /** The sequence within the chain; for a missing event, the sequence that it should have. */
   readonly sequence: number;
-  /** Of the event, where there is one. */
+  /** The id of the event, if there is one. */
   readonly event: number | undefined;
   readonly what: string;
 }
@@ -18,15 +18,15 @@ export interface AuditProblem {
 export interface AuditVerdict {
   readonly events: number;
   readonly chains: number;
-  /** The newest anchor; its number and digest are in the log too. Undefined before the first. */
+  /** The newest anchor; the log also records its number and digest. Undefined before the first anchor. */
   readonly anchor: { readonly number: number; readonly digest: string } | undefined;
-  /** Of each chain that is not in order the first bad event, the earliest event first. */
+  /** The first problem of each damaged chain, the earliest event first. */
   readonly problems: readonly AuditProblem[];
 }
 
 /**
- * Reads the whole audit trail and finds any edit, removal, insertion or reordering of events (see `Anchors` for what cannot
- * be found). Works beside running instances.
+ * Reads the whole audit trail and detects any modification, removal, insertion or reordering of events (see `Anchors`
+ * for its limits). Works while instances are running.
  */
 export async function verifyAudit(store: Store, vault: Vault): Promise<AuditVerdict> {
   const newest = await newestAnchor(store);
@@ -50,8 +50,8 @@ export async function verifyAudit(store: Store, vault: Vault): Promise<AuditVerd
   for (const [chain, end] of ends) {
     const head = after.get(chain);
     const problem = (what: string) => problems.push({ chain, sequence: end, event: undefined, what });
-    if (!head) problem('the record of where the chain ends is missing');
-    else if (head.sequence < end) problem('an event was added behind the end of the chain');
+    if (!head) problem('the head of the chain is missing');
+    else if (head.sequence < end) problem('an event was added after the end of the chain');
   }
   problems.push(...(await checkAnchors(store, vault, anchors, newest)));
   const bad = new Set<string>();
@@ -60,7 +60,7 @@ export async function verifyAudit(store: Store, vault: Vault): Promise<AuditVerd
   return { events, chains: ends.size, anchor: newest, problems: first };
 }
 
-/** The chain after `chain` by name, of those that have events. */
+/** Returns the next chain with events, in order of chain names. */
 async function nextChain(store: Store, chain: string): Promise<string | undefined> {
   const { records } = await store.list('auditEvent', {
     where: [{ field: 'chain', is: 'greater', value: chain }],
@@ -77,7 +77,7 @@ interface Walk {
   readonly problem: AuditProblem | undefined;
 }
 
-/** Follows a chain from its beginning to the first event that is not what its hash says. */
+/** Follows a chain from its beginning to the first event that does not match its hash. */
 async function walk(
   store: Store,
   chain: string,
@@ -102,11 +102,11 @@ async function walk(
     for (const event of page.records) {
       if (event.sequence !== count + 1) return stop('an event is missing before this one', event.id);
       if (Buffer.compare(chainHash(previous, chain, event.sequence, event), event.hash) !== 0) {
-        return stop('the event is not what was written', event.id);
+        return stop('the event was modified', event.id);
       }
-      if (event.id <= lastId) return stop('the event has been moved', event.id);
+      if (event.id <= lastId) return stop('the event was moved', event.id);
       if (head?.sequence === event.sequence && Buffer.compare(head.hash, event.hash) !== 0) {
-        return stop('the chain ended with another event', event.id);
+        return stop('the last event of the chain was replaced', event.id);
       }
       if (event.action === anchorAction) anchors.push(event);
       previous = event.hash;
@@ -116,7 +116,7 @@ async function walk(
     }
     cursor = page.next;
   } while (cursor);
-  if (head && head.sequence > at) return stop('the events at the end of the chain are missing');
+  if (head && head.sequence > at) return stop('events at the end of the chain are missing');
   return { count, end: at, problem: undefined };
 }
 
@@ -127,7 +127,7 @@ async function checkAnchors(
   newest: { readonly number: number; readonly digest: string } | undefined,
 ): Promise<readonly AuditProblem[]> {
   const problems: AuditProblem[] = [];
-  /** By chain, the furthest that was anchored. */
+  /** The highest anchored sequence of each chain. */
   const sealed = new Map<string, { readonly sequence: number; readonly hash: string }>();
   let number = 0;
   let digest = '';
@@ -137,7 +137,7 @@ async function checkAnchors(
     const problem = (what: string) => problems.push({ chain, sequence, event: id, what });
     const anchor = opened(vault, event);
     if (!anchor || anchor.number !== event.detail.number)
-      problem('the anchor is not one that this installation made');
+      problem('this installation did not make the anchor');
     else if (anchor.number !== number + 1 || anchor.previous !== digest)
       problem('an anchor is missing before this one');
     for (const [name, sequence, hash] of anchor?.heads ?? []) {
@@ -145,9 +145,9 @@ async function checkAnchors(
     }
     number = Number(event.detail.number);
     digest = digestOf(String(event.detail.seal));
-    if (number === newest?.number && digest !== newest.digest) problem('the newest anchor was another one');
+    if (number === newest?.number && digest !== newest.digest) problem('the newest anchor was replaced');
   }
-  // Anchors made since `newest` was read are no problem.
+  // Anchors that were written after `newest` was read are no problem.
   if (newest && number < newest.number) {
     problems.push({
       chain: '',
@@ -159,9 +159,7 @@ async function checkAnchors(
   for (const [chain, { sequence, hash }] of sealed) {
     const event = await store.find('auditEvent', { chain, sequence });
     if (event && Buffer.from(event.hash).toString('hex') === hash) continue;
-    const what = event
-      ? 'the chain is not the one that was anchored'
-      : 'the chain has been cut off before its anchor';
+    const what = event ? 'the chain differs from its anchor' : 'the chain was truncated before its anchor';
     problems.push({ chain, sequence, event: event?.id, what });
   }
   return problems;

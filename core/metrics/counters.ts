@@ -1,6 +1,6 @@
-/** A value with its labels, in the order in which they are named. */
+/** A value with the values of its labels, in the order of the label names. */
 export interface Sample {
-  /** Behind the family's name: `_bucket`, `_sum`, `_count`. */
+  /** The suffix of the metric name: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -11,12 +11,12 @@ export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Counted by this process alone; the others count for themselves. */
+  /** True if each process counts only its own events. */
   readonly perProcess: boolean;
   readonly samples: readonly Sample[];
 }
 
-/** More combinations of labels than this are counted together. */
+/** Further combinations of labels are counted together. */
 const mostSeries = 1000;
 const overflow = 'other';
 
@@ -26,13 +26,13 @@ interface Series {
   count: number;
 }
 
-/** Counts by labels. Labels are few and known: never what a stranger sent. */
+/** Counts by labels. Labels come from a small fixed set, never from untrusted input. */
 export class Counter {
   readonly #name: string;
   readonly #help: string;
   readonly #labels: readonly string[];
   readonly #series = new Map<string, Series>();
-  /** Mostly the next one too. */
+  /** The next event usually has the same labels. */
   #latest: Series | undefined;
 
   constructor(name: string, help: string, labels: readonly string[]) {
@@ -66,7 +66,7 @@ export class Counter {
   }
 }
 
-/** How long something took, in seconds, by one label. */
+/** Measures durations in seconds, by one label. */
 export class Histogram {
   readonly #name: string;
   readonly #help: string;

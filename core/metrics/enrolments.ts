@@ -14,17 +14,17 @@ interface Enrolment {
 /** Seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts enrolments and how long they take. Costs well below a microsecond each. */
+/** Counts enrolments and their durations. Costs well below a microsecond per enrolment. */
 export class EnrolmentMetrics {
   readonly #clock: Clock;
   readonly #total = new Counter(
     'postern_enrolments_total',
-    'Enrolments and renewals by what became of them: issued, pending, refused (by us) or failed (for a defect or an outage).',
+    'Enrolments and renewals by outcome: issued, pending, refused (rejected by Postern) or failed (defect or outage).',
     ['protocol', 'domain', 'operation', 'outcome'],
   );
   readonly #seconds = new Histogram(
     'postern_enrolment_seconds',
-    'How long enrolments take, from the decoded request to the stored certificate.',
+    'Duration of enrolments, from the decoded request to the stored certificate.',
     'protocol',
     bounds,
   );
@@ -39,7 +39,7 @@ export class EnrolmentMetrics {
         try {
           return await admit(evidence, target);
         } catch (error) {
-          // The domain of a path that nobody has shown a right to is a stranger's word.
+          // The domain of a request without credentials is untrusted input.
           if (evidence.kind !== 'none') this.#failed(target.protocol, '', 'admit', error);
           throw error;
         }

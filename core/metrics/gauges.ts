@@ -19,7 +19,7 @@ const gauge = (name: string, help: string, samples: readonly Sample[]): MetricFa
   samples,
 });
 
-/** The state of what all instances share. */
+/** Returns the metrics that all instances share. */
 export async function gauges(
   context: Dependencies,
   health: Readonly<Record<string, Health>>,
@@ -59,17 +59,17 @@ export async function gauges(
   return [
     gauge(
       'postern_crl_age_seconds',
-      'How long ago the newest CRL of a CA was made.',
+      'Seconds since the newest CRL of a CA was issued.',
       ofCrls(({ thisUpdate }) => now - thisUpdate),
     ),
     gauge(
       'postern_crl_expires_in_seconds',
-      'How long the newest CRL of a CA is still good for.',
+      'Seconds until the newest CRL of a CA expires.',
       ofCrls(({ nextUpdate }) => nextUpdate - now),
     ),
     gauge(
       'postern_ca_expires_in_seconds',
-      'How long the certificate of a CA is still valid for; negative once it has expired.',
+      'Seconds until the certificate of a CA expires; negative once it has expired.',
       cas.records.flatMap(({ uniqueName, certificate }) => {
         const end = endOf(certificate);
         return end === undefined ? [] : [{ labels: { ca: uniqueName }, value: (end - now) / 1000 }];
@@ -77,32 +77,28 @@ export async function gauges(
     ),
     gauge(
       'postern_certificates_expiring',
-      `Certificates that run out within the days that the settings say (counted no further than ${countedUpTo}).`,
+      `Certificates that expire within the number of days in the settings (counted up to ${countedUpTo}).`,
       [{ labels: { days: String(expiryWarningDays) }, value: expiring }],
     ),
-    gauge(
-      'postern_devices_blocked',
-      `Devices that are not let in (counted no further than ${countedUpTo}).`,
-      [{ labels: {}, value: blocked }],
-    ),
-    gauge(
-      'postern_approvals_waiting',
-      `Requests that wait for approval (counted no further than ${countedUpTo}).`,
-      [{ labels: {}, value: waiting }],
-    ),
+    gauge('postern_devices_blocked', `Blocked devices (counted up to ${countedUpTo}).`, [
+      { labels: {}, value: blocked },
+    ]),
+    gauge('postern_approvals_waiting', `Pending approvals (counted up to ${countedUpTo}).`, [
+      { labels: {}, value: waiting },
+    ]),
     gauge(
       'postern_upstream_requests',
-      `Requests that wait for an upstream CA (counted no further than ${countedUpTo}).`,
+      `Pending requests to upstream CAs (counted up to ${countedUpTo}).`,
       await upstreamSamples(context),
     ),
     gauge(
       'postern_webhook_deliveries',
-      `Messages to webhooks that are yet to be sent (pending) or were given up (dead) (counted no further than ${countedUpTo}).`,
+      `Webhook messages that wait for delivery (pending) or were given up (dead) (counted up to ${countedUpTo}).`,
       await webhookSamples(context),
     ),
     gauge(
       'postern_healthy',
-      'Whether what the service depends on is in reach: store, key stores (HSMs among them), upstream issuers.',
+      'Whether the dependencies of the service are reachable: store, key stores (including HSMs), upstream CAs.',
       Object.entries(health).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 })),
     ),
   ];
@@ -135,7 +131,7 @@ const webhookSamples = ({ store }: Pick<Ports, 'store'>): Promise<Sample[]> =>
     })),
   );
 
-/** Undefined for a certificate that cannot be read: health names its CA. */
+/** Returns undefined for an unreadable certificate: the health check names its CA. */
 function endOf(certificate: Uint8Array): number | undefined {
   try {
     return parseCertificate(certificate).notAfter;

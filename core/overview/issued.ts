@@ -6,16 +6,16 @@ import { settingContent, settingWrite } from '../storage/setting-content.ts';
 
 export const day = 24 * 3_600_000;
 const hour = 3_600_000;
-/** Days that are looked back on, today one of them. */
+/** The number of days in the figures, including today. */
 export const days = 30;
-/** Days with more certificates are counted no further, so that the answer costs no more than they do. */
+/** Counting stops at this number of certificates a day, which limits the cost. */
 export const mostPerDay = 100_000;
-/** Of a day with more kinds of certificates than this, nothing is kept: the setting stays small. */
+/** A day with more combinations than this is not stored, so that the setting stays small. */
 const mostKinds = 1000;
 
 const settingName = 'issued-certificates';
 
-/** Certificates of a day that have these in common. */
+/** Certificates of a day with the same protocol, domain and profile. */
 export interface Issued {
   readonly protocol: string;
   readonly domain: number | null;
@@ -23,10 +23,10 @@ export interface Issued {
   readonly count: number;
 }
 
-/** By the midnight (UTC) at which a day begins. */
+/** By the midnight (UTC) at which the day begins. */
 type IssuedByDay = Readonly<Record<string, readonly Issued[]>>;
 
-/** What was issued on days that are over, as far as it has been counted. */
+/** Returns the stored counts of past days. */
 export async function finishedDays(store: Store): Promise<IssuedByDay> {
   return decode(await store.find('setting', { name: settingName }));
 }
@@ -34,10 +34,10 @@ export async function finishedDays(store: Store): Promise<IssuedByDay> {
 const decode = (setting: Setting | undefined): IssuedByDay =>
   setting ? settingContent<IssuedByDay>(setting) : {};
 
-/** Whether no more certificates come to a day: an issuance that began before midnight may end after it. */
+/** Returns whether a day is complete: an issuance that began before midnight may end after it. */
 export const isDayOver = (begins: number, now: number, ends = begins + day): boolean => ends + hour < now;
 
-/** Counts what was issued on a day; `ends` is the midnight after it, in whichever time zone. */
+/** Counts what was issued on a day; `ends` is the following midnight in any time zone. */
 export async function issuedOn(
   store: Reads,
   begins: number,
@@ -62,8 +62,8 @@ export async function issuedOn(
 }
 
 /**
- * Counts the days that are over and writes them down, so that nobody who looks has to wait for it. Kept here and not counted with
- * each issuance, nor by an index for it: either would cost every enrolment something.
+ * Counts the completed days and stores the counts, so that nobody who opens the overview has to wait. Counting at each
+ * issuance, or an index for it, would slow down every enrolment.
  */
 export async function countFinishedDays({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   const now = clock.now();
@@ -84,7 +84,7 @@ export async function countFinishedDays({ store, clock }: Pick<Ports, 'clock' | 
   try {
     await store.commit([settingWrite(settingName, setting, value, true)]);
   } catch (error) {
-    // Another instance has been at it meanwhile.
+    // Another instance counted the days concurrently.
     if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
   }
 }

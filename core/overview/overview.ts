@@ -10,38 +10,38 @@ const mostExpiring = 100_000;
 const mostCounted = 1_000_000;
 const mostNamed = 20;
 const mostEvents = 20_000;
-/** Figures are read again after this time at the earliest. */
+/** How long figures are reused, in milliseconds. */
 const freshFor = 15_000;
-/** Days that are over in time zones other than UTC, kept in memory: a few years of days. */
+/** The number of past days in other time zones than UTC that are kept in memory: a few years. */
 const mostPastDays = 2000;
 
-/** How many have this value; null where there is none. */
+/** The number of records with this value; null for records without one. */
 export interface Share {
   readonly id: number | null;
   readonly count: number;
 }
 
 export interface Issuance {
-  /** Thirty days of the time zone, the last of them today. */
+  /** Thirty days of the time zone; the last is today. */
   readonly days: readonly {
     readonly begins: number;
     readonly byProtocol: Readonly<Record<string, number>>;
-    /** There were more than are counted. */
+    /** There are more certificates than were counted. */
     readonly isCapped: boolean;
   }[];
-  /** Of these days, the greatest first. */
+  /** The shares of these days, the greatest first. */
   readonly byDomain: readonly Share[];
   readonly byProfile: readonly Share[];
 }
 
 export interface Expiry {
-  /** Today and the next 29 days of the time zone, and how many good certificates expire on each, from now on. */
+  /** Today and the next 29 days of the time zone, with the number of good certificates that expire on each. */
   readonly days: readonly { readonly begins: number; readonly count: number; readonly isCapped: boolean }[];
   /** Certificates on record. */
   readonly total: number;
-  /** Good ones within their validity period. */
+  /** Good certificates within their validity period. */
   readonly active: number;
-  /** Past their validity period, and not revoked before. */
+  /** Certificates past their validity period that were not revoked before. */
   readonly expired: number;
   readonly revoked: number;
   readonly hold: number;
@@ -56,7 +56,7 @@ export interface Failures {
   readonly total: number;
   /** The most frequent kinds. */
   readonly events: readonly { readonly action: string; readonly outcome: string; readonly count: number }[];
-  /** There were more events than are looked at: the newest. */
+  /** There are more events than were examined: only the newest count. */
   readonly isCapped: boolean;
 }
 
@@ -65,22 +65,22 @@ export interface DeviceCounts {
   readonly byDomain: readonly Share[];
 }
 
-/** What an administrator wants to see first. No figure costs more for a million records than for a hundred thousand. */
+/** The figures of the console's overview. No figure costs more for a million records than for a hundred thousand. */
 export interface Overview {
-  /** Days are those of `timeZone`, an IANA name; default: UTC. Faults: malformed for an unknown one. */
+  /** The days are those of `timeZone`, an IANA name; default: UTC. Faults: malformed for an unknown name. */
   issuance(principal: Principal, timeZone?: string): Promise<Issuance>;
   /** As `issuance`. */
   expiry(principal: Principal, timeZone?: string): Promise<Expiry>;
-  /** What was refused or failed within a day, by kind. */
+  /** Returns what was refused or failed within the last day, by kind. */
   failures(principal: Principal): Promise<Failures>;
   devices(principal: Principal): Promise<DeviceCounts>;
 }
 
 export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
   const { store, clock } = context;
-  // All accounts share the figures, and what they cost: maintenance and enrolment do not wait for them.
+  // All accounts share the figures and their cost: maintenance and enrolment do not wait for these reads.
   const reads = store.readsFor?.('overview') ?? store;
-  /** Days that are over and that maintenance has not counted (yet): those of UTC it counts, those of other time zones never. */
+  /** Past days that maintenance does not count: UTC days that are not counted yet, and all days of other time zones. */
   const past = new Map<string, readonly Issued[]>();
 
   async function issued(begins: number, ends: number): Promise<readonly Issued[]> {
@@ -96,7 +96,7 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
   async function readIssuance(midnights: readonly number[]): Promise<Issuance> {
     const finished = await finishedDays(store);
     const found: (Issuance['days'][number] & { readonly issued: readonly Issued[] })[] = [];
-    // One day after the other, so that other requests have a turn in between.
+    // One day after the other, so that other requests can run between them.
     for (const [n, ends] of midnights.slice(1).entries()) {
       const begins = midnights[n] ?? ends;
       const counted = begins % day === 0 && ends - begins === day ? finished[begins] : undefined;
@@ -121,7 +121,9 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
       reads.count('certificate', where, atMost);
     const expiring = (from: number, to: number, atMost: number): Promise<number> =>
       count(atMost, notBefore(from), before(to), status('good'));
-    /** Few have another status than `good`, so that it is cheaper to subtract them than to look at the status of each. */
+    /**
+     * Few certificates have another status than `good`, so subtracting them is cheaper than testing the status of each.
+     */
     const without = async (range: Condition<'certificate'>, ...others: CertificateStatus[]) => {
       const [all, subtracted] = await Promise.all([
         count(mostCounted, range),
@@ -221,7 +223,7 @@ export function overview(context: Pick<Ports, 'clock' | 'store'>): Overview {
   };
 }
 
-/** Shares one reading among all requests with the same parameters, while it is fresh or still running. */
+/** Shares one reading among all requests with the same parameters, as long as it is fresh or still running. */
 function remembered<T>(
   { clock }: Pick<Ports, 'clock'>,
   read: (of: readonly number[]) => Promise<T>,

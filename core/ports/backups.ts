@@ -1,8 +1,8 @@
 /** Where a backup is written. */
 export type BackupLocation =
-  /** A directory that is there, absolute. The name is the service's choice. */
+  /** An existing directory (absolute path). The service chooses the file name. */
   | { readonly kind: 'directory'; readonly path: string }
-  /** The same on another machine. */
+  /** An existing directory on another machine. */
   | {
       readonly kind: 'sftp';
       readonly host: string;
@@ -10,11 +10,11 @@ export type BackupLocation =
       readonly user: string;
       readonly path: string;
     }
-  /** One file that is not there yet, absolute. */
+  /** A new file (absolute path). */
   | { readonly kind: 'file'; readonly path: string };
 
 export interface BackupFile {
-  /** Its name in the directory; its path where it was named. */
+  /** The file name inside the directory, or the full path if the location was a file. */
   readonly name: string;
   /** Octets. */
   readonly size: number;
@@ -22,12 +22,13 @@ export interface BackupFile {
   readonly finishedAt: number;
 }
 
-/** Writes the store as it stands at one moment, the keys and the configuration into one encrypted file. */
+/** Writes a consistent snapshot of the store, the keys and the configuration into one encrypted file. */
 export interface Backups {
   /**
-   * The file is there whole and durable, or not at all. Memory does not grow with the store. `alive` is called again and again
-   * meanwhile with the octets so far; what it throws ends the run. `passphrase` in place of the configured one.
-   * Faults: conflict (no passphrase; a location that cannot be used, and why), unavailable.
+   * Writes the backup file. The file appears complete and durable, or not at all. Memory use does not grow with the
+   * size of the store. `alive` is called repeatedly with the number of octets written so far; if it throws, the backup
+   * is aborted. `options.passphrase` replaces the configured passphrase. Faults: conflict (no passphrase, or an
+   * unusable location), unavailable.
    */
   run(
     location: BackupLocation,

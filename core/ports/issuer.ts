@@ -6,99 +6,114 @@ import type { Health } from './platform.ts';
 declare const prepared: unique symbol;
 
 /**
- * A certificate to be: made from a profile, linted, with its serial number. Only `prepare` mints it (and `recall`, from what it
- * minted), and an issuer takes nothing else; what our own CA signs is `tbs`, byte for byte.
+ * A certificate that is ready to be signed: built from a profile, linted, with its serial number. Only `prepare`
+ * creates it (and `recall`, from an earlier `prepare`), and an issuer accepts nothing else. Our own CA signs `tbs` byte
+ * for byte.
  */
 export interface Prepared {
   readonly template: CertificateTemplate;
   /** TBSCertificate, DER. */
   readonly tbs: Uint8Array;
-  /** The request that it answers; absent for keys that were made here. */
+  /** The certification request; absent if the key was generated here. */
   readonly request: VerifiedRequest | undefined;
   readonly [prepared]: true;
 }
 
-/** A certificate that is wanted. */
+/** An order for one certificate, given to our own CA or to an upstream CA. */
 export interface Order {
   /**
-   * `tbs`, linted, is what our own CA signs, byte for byte. An upstream CA gets the device's own `request` (in whatever words
-   * its protocol has); for it `template` says what the profile wants to come of that. What it answers is checked against
-   * `template` by whoever gave the order: key, names, usages and CA flag are to be those, the validity no longer.
-   * `template.serial`, 16 octets, names the order for ever: it is the same whenever the order is given again, and no other
-   * order has it. An upstream puts a serial number of its own into the certificate.
+   * Our own CA signs the linted `tbs` byte for byte. An upstream CA receives the device's own `request` in the form of
+   * its protocol; for it, `template` states what the profile expects. The caller checks the issued certificate against
+   * `template`: key, names, usages and CA flag must match, the validity period need not.
+   * `template.serial` (16 octets) identifies the order permanently: it is the same on every retry, and no two orders
+   * share it. An upstream CA puts its own serial number into the certificate.
    */
   readonly prepared: Prepared;
   readonly operation: 'enrol' | 'renew';
-  /** When it was given first, in milliseconds since 1970; absent when it is only checked. The same whenever it is given again. */
+  /**
+   * When the order was first placed, in milliseconds since 1970; absent if the order is only checked. Every retry
+   * carries the same time.
+   */
   readonly createdAt?: number | undefined;
-  /** The certificate to be renewed, DER, where it is known. */
+  /** The certificate to be renewed, DER, if known. */
   readonly renews?: Uint8Array | undefined;
   /**
-   * The message with which the device has asked for it, DER, byte for byte, its protection intact: a PKIMessage of CMP (RFC 9810) that
-   * holds `request`. It is there when the request came so and is protected by a signature, which has been checked; a secret is known to
-   * the device and this gateway alone, and proves nothing to anybody else. The same whenever the order is given again.
+   * The device's original message, DER, byte for byte with its protection: a CMP PKIMessage (RFC 9810) that contains
+   * `request`. Present only if the device used CMP with signature protection, which has been verified. A message
+   * protected by a shared secret is not passed on, because only the device and this gateway know the secret. Every
+   * retry carries the same message.
    */
   readonly message?: Uint8Array | undefined;
 }
 
-/** What an issuer makes of an order. `chain` leads from the certificate's issuer upwards, DER; empty where it is not told. */
+/**
+ * The response of an issuer to an order. `chain` leads from the certificate's issuer upwards, DER; empty if the issuer
+ * does not send it.
+ */
 export type IssuerAnswer =
   | {
       readonly kind: 'issued';
       readonly certificate: Uint8Array;
       readonly chain: readonly Uint8Array[];
-      /** Whatever `confirm` needs, as text: the issuer waits to hear that the certificate is accepted. */
+      /** The issuer waits for a confirmation that the certificate is accepted: the text that `confirm` needs. */
       readonly confirm?: string;
     }
-  /** `handle`: whatever `poll` needs, as text. `retryAfter`: seconds, not negative. */
+  /** `handle`: the text that `poll` needs. `retryAfter`: seconds, not negative. */
   | { readonly kind: 'pending'; readonly handle: string; readonly retryAfter: number };
 
 /**
- * Issues certificates: our own CA, or a way to an upstream one. It answers `issued` or `pending` and throws on everything else;
- * it never tries again by itself, as that belongs to the engine (core/upstream). Nothing that it answers is trusted.
- *
- * Faults of every member: `unavailable` (no answer, or one that says to come back: whether the order arrived is not known;
- * with `retryAfter` where the upstream said when), and all others are final: `forbidden` (refused by the upstream), `badCsr`
- * and `badAlgorithm` (the request is not to its taste), `unsupported` (its protocol cannot say this), `malformed` (what it
- * answered cannot be read). Details are shown to devices: they hold no credentials and no more than 200 characters of what the
- * upstream said. A `signal` that is aborted ends a call with `unavailable`. Every call ends within `timeout`.
- *
- * Any number of instances of the gateway use the same upstream at once; calls may overlap.
+ * Issues certificates: our own CA, or an upstream CA. Returns `issued` or `pending` and throws in every other case. An
+ * issuer never retries by itself, because the engine (core/upstream) does. Nothing that an issuer returns is trusted.
+ * Faults of every member: `unavailable` means that there was no response, or a response that asks for a retry; it is
+ * unknown whether the order arrived, and `retryAfter` is set if the upstream CA sent it. All other Faults are final:
+ * `forbidden` (rejected by the upstream CA), `badCsr` and `badAlgorithm` (the upstream CA does not accept the request),
+ * `unsupported` (the protocol cannot express the order), `malformed` (the response cannot be read). Devices see the
+ * details: they hold no credentials and at most 200 characters of the upstream CA's text. An aborted `signal` ends a
+ * call with `unavailable`. Every call ends within `timeout`.
+ * Any number of gateway instances use the same upstream CA at once; calls may overlap.
  */
 export interface Issuer {
-  /** Signs inside this process: the intent and the certificate may share a transaction. */
+  /** True if signing happens inside this process: the intent and the certificate may then share a transaction. */
   readonly inProcess?: boolean;
-  /** How an upstream CA is talked to; absent for our own. It decides the type of CA that is made of it. */
+  /** The protocol of an upstream CA; absent for our own CA. It determines the type of the CA record. */
   readonly protocol?: 'est' | 'cmp';
-  /** Milliseconds after which every call has ended, one way or the other. */
+  /** Milliseconds within which every call ends, whether it succeeds or fails. */
   readonly timeout?: number;
   /**
-   * An order whose answer was lost may be given again: the protocol has the upstream answer it as the first time, or at worst
-   * make a second certificate that nobody sees. Where it is absent or false, such an order ends as failed.
+   * True if an order whose response was lost may be repeated: the upstream CA sends the same response again, or at
+   * worst issues a second certificate that nobody uses. If absent or false, such an order fails.
    */
   readonly repeatable?: boolean;
-  /** Seals again what the vault seals with an earlier master key; how many secrets that was. Absent where nothing is sealed. */
+  /**
+   * Re-encrypts all secrets that the vault sealed with an earlier master key, and returns how many there were. Absent
+   * if the issuer seals nothing.
+   */
   reseal?(): Promise<number>;
-  /** CA certificates from the issuing one up to its root, DER, as the upstream has them now. Never empty. */
+  /** Returns the current CA certificates of the upstream CA from the issuing CA up to its root, DER. Never empty. */
   chain(signal?: AbortSignal): Promise<readonly Uint8Array[]>;
-  /** Throws what can be said of an order before anything is sent: Faults unsupported, badCsr, badAlgorithm. */
+  /** Throws every Fault that can be determined before anything is sent: unsupported, badCsr, badAlgorithm. */
   check?(order: Order): void;
   issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer>;
-  /** Asks again for what was pending, by the latest handle. Absent where nothing ever is. */
+  /** Asks again for a pending certificate, with the latest handle. Absent if the issuer never returns `pending`. */
   poll?(handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer>;
   /**
-   * Tells the upstream that the certificate is accepted, or that it is not what was ordered. Called until it resolves, after the
-   * certificate has been recorded and before anybody gets it: when it is refused, for whatever reason that is final, the certificate is
-   * revoked. What cannot be read (`malformed`) is no refusal. Absent where no answer asks for it.
+   * Tells the upstream CA whether the certificate is accepted. The engine retries until the promise resolves, after it
+   * has recorded the certificate and before anybody receives it. If the upstream CA rejects the confirmation with a
+   * final Fault, the certificate is revoked; an unreadable response (`malformed`) is not a rejection. Absent if no
+   * response asks for a confirmation.
    */
   confirm?(handle: string, certificate: Uint8Array, accepted: boolean, signal?: AbortSignal): Promise<void>;
   /**
-   * Has a certificate (DER) revoked, put on hold or released. Absent where the protocol has no words for it. Resolves too when
-   * the upstream had done so before. Faults: forbidden, unsupported for a reason that cannot be told, unavailable.
+   * Revokes a certificate (DER), puts it on hold or releases it. Also resolves if the upstream CA had already done so.
+   * Absent if the protocol has no such message. Faults: forbidden, unsupported (a reason that the protocol cannot
+   * express), unavailable.
    */
   revoke?(certificate: Uint8Array, reason: RevocationReason, signal?: AbortSignal): Promise<void>;
-  /** What is to be done now and then, by one instance at a time: renews the credential that the upstream knows us by. */
+  /**
+   * Performs periodic maintenance, on one instance at a time: renews the credential with which the upstream CA
+   * authenticates us.
+   */
   maintain?(signal?: AbortSignal): Promise<void>;
-  /** What is known without asking anybody. Whether calls succeed is watched by the engine. */
+  /** Returns what is known without a network call. The engine watches whether calls succeed. */
   health(): Promise<Health>;
 }

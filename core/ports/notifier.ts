@@ -1,33 +1,34 @@
-/** One attempt to tell somebody of something. */
+/** One delivery attempt of a webhook message. */
 export interface Message {
   readonly url: string;
-  /** Its name: the same at every attempt. No full stop in it. */
+  /** The message id, the same at every attempt. It contains no full stop. */
   readonly id: string;
-  /** Of the attempt, ms since 1970. */
+  /** The time of the attempt, ms since 1970. */
   readonly at: number;
   /** JSON. */
   readonly body: string;
-  /** Signs it. */
+  /** The key that signs the message. */
   readonly secret: Uint8Array;
-  /** Who may vouch for the receiver's TLS certificate, DER; undefined: whoever the system trusts. */
+  /** Trust anchors for the receiver's TLS certificate, DER; undefined: the system's trust store. */
   readonly anchors?: readonly Uint8Array[];
 }
 
 export interface Attempt {
   readonly delivered: boolean;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | null;
-  /** Why it was not delivered; nothing of what the receiver said. */
+  /** Why the delivery failed; contains nothing that the receiver sent. */
   readonly detail: string | null;
 }
 
-/** Tells other systems, signed after the Standard Webhooks specification (HMAC-SHA256, `v1`). */
+/** Delivers webhook messages, signed as the Standard Webhooks specification describes (HMAC-SHA256, `v1`). */
 export interface Notifier {
-  /** Faults: malformed (no field) when nothing is ever sent to such a URL. Asks nobody. */
+  /** Rejects URLs to which nothing is ever sent. Makes no network call. Faults: malformed (no field). */
   check(url: string): void;
   /**
-   * Posts it once, within 10 seconds. Only 2xx counts as delivered; redirects are not followed, the answer's body is not read
-   * beyond 1 kB. Never sends to link-local or metadata addresses, also when a name stands for one. Does not reject.
+   * Posts the message once, within 10 seconds. Only a 2xx status counts as delivered. Does not follow redirects, reads
+   * at most 1 kB of the response body and never connects to link-local or metadata addresses, even if a host name
+   * resolves to one. Never rejects.
    */
   post(message: Message, signal: AbortSignal): Promise<Attempt>;
 }

@@ -1,6 +1,6 @@
 import type { Kind } from './store.ts';
 
-/** What people are told of the records of a kind: the word for one, and for many. */
+/** The words for the records of each kind in messages: singular and plural. */
 export const nouns: Readonly<Record<Kind, readonly [one: string, many: string]>> = {
   domain: ['domain', 'domains'],
   profile: ['certificate profile', 'certificate profiles'],

@@ -8,7 +8,7 @@ export interface Entropy {
   bytes(length: number): Uint8Array;
 }
 
-/** State of something outside the process, for health and metrics. `detail` holds no secrets. */
+/** State of a component outside the process, for health and metrics. `detail` holds no secrets. */
 export interface Health {
   readonly ok: boolean;
   readonly detail?: string;
@@ -16,7 +16,7 @@ export interface Health {
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Structured log. `event` is a short stable phrase; no secrets in fields, ever. Never throws. */
+/** Structured log. `event` is a short stable phrase; fields never hold secrets. Never throws. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -26,7 +26,7 @@ export interface Log {
 }
 
 export interface LogFile {
-  /** Without any path. */
+  /** The file name, without a path. */
   readonly name: string;
   /** Octets. */
   readonly size: number;
@@ -34,38 +34,50 @@ export interface LogFile {
   readonly modified: number;
 }
 
-/** The files that the log is written to. Faults of every member: unavailable. */
+/** The log files. Faults of every member: unavailable. */
 export interface LogFiles {
-  /** Oldest first, the current one last. */
+  /** Returns the files, oldest first, the current file last. */
   list(): Promise<readonly LogFile[]>;
-  /** The end of a file that `list` names, at most `most` octets of it. Fault notFound for any other name, whatever is there. */
+  /**
+   * Returns the end of a file that `list` names, at most `most` octets. Fault notFound for every other name, even if
+   * such a file exists.
+   */
   read(name: string, most: number): Promise<Uint8Array>;
-  /** Fault notFound as for `read`. */
+  /** Deletes a log file. Fault notFound as for `read`. */
   remove(name: string): Promise<void>;
 }
 
-/** Human passwords: argon2id. Device secrets are random and long, and never come here. Faults: unavailable when too many wait. */
+/**
+ * Hashes passwords of people with argon2id. Device secrets are long and random, and are not hashed here. Faults:
+ * unavailable if too many calls wait.
+ */
 export interface Passwords {
-  /** A self-describing hash with its own salt. */
+  /** Returns a self-describing hash with its own salt. */
   hash(password: string): Promise<string>;
-  /** Takes as long for a wrong password as for the right one. False for a hash it cannot read. */
+  /** Compares in the same time for a wrong password as for the right one. Returns false for a hash it cannot read. */
   verify(password: string, hash: string): Promise<boolean>;
-  /** Whether it is among the passwords that are guessed first, in whatever case. */
+  /** Returns whether the password is on the list of common passwords, ignoring case. */
   isCommon(password: string): boolean;
 }
 
-/** Regular expressions of administrators, in a dialect whose matching time is linear in the text (RE2). */
+/** Regular expressions of administrators, in a dialect with matching time linear in the text (RE2). */
 export interface Patterns {
-  /** A full-match test. Faults: malformed, naming what is wrong with the pattern. At most 1,000 characters. */
+  /**
+   * Compiles a pattern into a full-match test. At most 1,000 characters. Faults: malformed, with the error in the
+   * pattern.
+   */
   compile(pattern: string): (text: string) => boolean;
 }
 
-/** Encrypts secrets at rest (device secrets, token keys) under the installation's master key. */
+/** Encrypts secrets at rest (device secrets, token keys) under the master key of the installation. */
 export interface Vault {
-  /** AEAD: `context` (what the secret is for and whose) is authenticated, not stored. */
+  /** AEAD: `context` (the purpose of the secret and its owner) is authenticated, not stored. */
   seal(plain: Uint8Array, context: string): Uint8Array;
-  /** Faults: internal when the bytes, the context or the master key are not those of `seal`. */
+  /** Faults: internal if the bytes, the context or the master key differ from those of `seal`. */
   open(sealed: Uint8Array, context: string): Uint8Array;
-  /** The same secret under the current master key; undefined when it is under that already. Faults: those of `open`. */
+  /**
+   * Seals the secret again under the current master key; undefined if it is sealed under that key already. Faults:
+   * those of `open`.
+   */
   reseal(sealed: Uint8Array, context: string): Uint8Array | undefined;
 }

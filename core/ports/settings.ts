@@ -1,22 +1,22 @@
-/** What the configuration says to the core. Times in milliseconds. */
+/** The settings of the configuration file that the core uses. Times in milliseconds. */
 export interface GatewaySettings {
-  /** The domain that is meant where a path names none. */
+  /** The domain used if a path names none. */
   readonly defaultDomain: string;
-  /** Where devices fetch CRLs and CA certificates, `http://host:port` without a trailing slash. */
+  /** Base URL for CRLs and CA certificates, `http://host:port` without a trailing slash. */
   readonly publicUrl: string;
-  /** Where devices ask whether a certificate is revoked (OCSP), if they can: `http://…`. */
+  /** URL of the OCSP responder, `http://…`, if there is one. */
   readonly ocspUrl?: string;
-  /** How people and devices reach it, `https://host:port` without a trailing slash. */
+  /** Base URL for people and devices, `https://host:port` without a trailing slash. */
   readonly baseUrl: string;
-  /** Which protocols are served for enrolment. */
+  /** The enabled enrolment protocols. */
   readonly protocols: readonly string[];
-  /** DNS names and IP addresses that the TLS server credential is made for, the preferred one first. */
+  /** DNS names and IP addresses of the TLS server certificate, the preferred name first. */
   readonly serverNames: readonly string[];
   readonly loginLimits: LoginLimits;
 }
 
 export interface LoginLimits {
-  /** Failures within `window` after which a name, and an address, have to wait. */
+  /** The number of failures within `window` after which a name, or an address, has to wait. */
   readonly perName: number;
   readonly perAddress: number;
   readonly window: number;

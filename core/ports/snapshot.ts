@@ -1,31 +1,31 @@
 export type SnapshotValue = number | string | boolean | Uint8Array | null;
 
-/** A table as a snapshot has it, whatever the database. Its rows follow. */
+/** A table in a snapshot, independent of the database. Its rows follow. */
 export interface SnapshotTable {
   readonly name: string;
   readonly columns: readonly {
     readonly name: string;
     readonly type: 'integer' | 'text' | 'boolean' | 'bytes';
   }[];
-  /** No id up to this one is given to a new record; null where rows have none. */
+  /** The highest id ever used: new records get higher ids. null if the rows have no id. */
   readonly lastId: number | null;
 }
 
-/** A table, or rows of the table before: the values in the order of its columns. */
+/** A table, or rows of the preceding table with values in the order of its columns. */
 export type SnapshotItem =
   | { readonly table: SnapshotTable }
   | { readonly rows: readonly (readonly SnapshotValue[])[] };
 
-/** Everything durable as it stood at one moment; tables come after those that they refer to. */
+/** Everything durable at one moment. Tables follow the tables that they refer to. */
 export interface Snapshot {
-  /** Names the shape of the tables. */
+  /** The version of the table layout. */
   readonly schema: string;
-  /** Can be read once. */
+  /** Can be read only once. */
   readonly items: AsyncIterable<SnapshotItem>;
 }
 
 /**
- * The setting that a store leaves behind in the transaction that restores it: the service does not start before the core has
- * settled what the snapshot cannot know (`core/backups/settle.ts`).
+ * The setting that a store writes in the transaction of a restore. The service does not start before the core has
+ * reconciled the restored data (`core/backups/settle.ts`).
  */
 export const unsettledRestore = 'restore-unsettled';

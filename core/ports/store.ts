@@ -16,7 +16,7 @@ import type { RevocationReason } from '../x509/crl.ts';
 import type { Health } from './platform.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Every kind of record and its shape. Times are milliseconds since 1970; all are plain data. */
+/** Maps every kind of record to its type. Times are milliseconds since 1970; all records are plain data. */
 export interface Records {
   domain: Domain;
   profile: CertificateProfile;
@@ -54,7 +54,10 @@ export interface Records {
 
 export type Kind = keyof Records;
 
-/** Kinds whose commits raise the change counter: read-mostly configuration that processes cache. */
+/**
+ * Kinds whose commits raise the change counter: configuration that is read often, changes rarely and is cached by every
+ * process.
+ */
 export const configurationKinds = [
   'domain',
   'profile',
@@ -69,14 +72,15 @@ export const configurationKinds = [
 ] as const satisfies readonly Kind[];
 
 /**
- * Stands for the record that a write of a commit touches (`as`): the writes after it refer to that record by the handle in place of
- * an id. Handles are compared by identity and mean nothing outside of a commit, so that one may serve any number of commits.
+ * Stands for the record that a write of a commit creates or changes (`as`): later writes of the same commit refer to
+ * the record by the handle instead of an id. Handles are compared by identity and have no meaning outside of a commit,
+ * so one handle can serve any number of commits.
  */
 export interface Handle {
   readonly handle: string;
 }
 
-/** Makes a handle. `name` is for people who debug. */
+/** Creates a handle. `name` appears only in error messages. */
 export const newHandle = (name: string): Handle => Object.freeze({ handle: name });
 
 export type Values<K extends Kind> = {
@@ -96,7 +100,7 @@ export type Write =
         readonly as?: Handle;
       };
     }[Exclude<Kind, 'auditEvent'>]
-  /** `where` guards: unless the record exists and has all these values, the whole commit fails with Fault conflict. */
+  /** `where` is a guard: unless the record exists with all these values, the whole commit fails with Fault conflict. */
   | {
       [K in Kind]: {
         readonly op: 'update';
@@ -104,12 +108,15 @@ export type Write =
         readonly id: number;
         readonly where?: Partial<Records[K]>;
         readonly set: Changes<K>;
-        /** Does not raise the change counter: nobody caches the fields that are set. */
+        /** Does not raise the change counter, because no process caches these fields. */
         readonly quiet?: boolean;
         readonly as?: Handle;
       };
     }[Exclude<Kind, 'auditEvent'>]
-  /** Changes nothing: unless the record exists and has all these values when the commit takes effect, it fails with Fault conflict. */
+  /**
+   * Changes nothing: unless the record exists with all these values when the commit takes effect, the commit fails with
+   * Fault conflict.
+   */
   | {
       [K in Kind]: {
         readonly op: 'require';
@@ -127,14 +134,14 @@ export type Write =
         readonly where?: Partial<Records[K]>;
       };
     }[Exclude<Kind, 'auditEvent'>]
-  /** Appends to this process's audit chain. The record of `about` completes `object` as `<object>:<id>`. */
+  /** Appends to the audit chain of this process. The id of the record `about` completes `object` to `<object>:<id>`. */
   | { readonly op: 'audit'; readonly event: AuditEvent; readonly about?: Handle };
 
 export interface Condition<K extends Kind> {
   readonly field: keyof Records[K] & string;
   /**
-   * `contains`: the value (text) stands in the field as it is stored, in whatever case; `startsWith`: at its beginning, exactly so,
-   * which an index helps to find.
+   * `contains`: the field, as stored, contains the value (text), ignoring case. `startsWith`: the field starts with
+   * exactly this value; an index speeds this up.
    */
   readonly is:
     | 'equal'
@@ -148,31 +155,31 @@ export interface Condition<K extends Kind> {
   readonly value: string | number | boolean | null | readonly (string | number)[];
 }
 
-/** Whether some record of another kind refers to a record, and meets conditions of its own. */
+/** Tests whether a record of another kind refers to a record and meets further conditions. */
 export interface Referral {
   readonly by: 'certificate';
   /** An indexed field that holds the id. */
   readonly in: keyof Records['certificate'] & string;
   readonly where: readonly Condition<'certificate'>[];
-  /** False: there must be none. */
+  /** False: there must be no such record. */
   readonly exists: boolean;
 }
 
 export interface Query<K extends Kind> {
   readonly where?: readonly Condition<K>[];
   readonly referral?: Referral;
-  /** Words of which each must be in one of the kind's searchable fields, case-insensitively. At most 10. */
+  /** Words that must each occur in one of the searchable fields of the kind, ignoring case. At most 10. */
   readonly search?: readonly string[];
   /** Default: by id, descending (newest first). Ties are broken by id in the same direction. */
   readonly order?: {
     readonly field: keyof Records[K] & string;
     readonly descending: boolean;
-    /** Of an integer field in a small table: its values in the order in which they sort; others come after them. */
+    /** The sort order of the values of an integer field in a small table; values that are not listed come last. */
     readonly values?: readonly number[];
   };
   /** 1 to 1000. */
   readonly limit: number;
-  /** `next` of an earlier page of the same query. Fault malformed when it is not one. */
+  /** `next` of an earlier page of the same query. Fault malformed for anything else. */
   readonly cursor?: string;
 }
 
@@ -183,11 +190,11 @@ export interface Tally {
 
 export interface Page<T> {
   readonly records: readonly T[];
-  /** Where the next page starts (keyset, never an offset); absent on the last. */
+  /** The cursor of the next page (keyset, never an offset); absent on the last page. */
   readonly next?: string;
 }
 
-/** What a CRL says of a certificate. */
+/** The entry of a certificate in a CRL. */
 export interface RevokedCertificate {
   /** Upper-case hex. */
   readonly serialNumber: string;
@@ -196,19 +203,22 @@ export interface RevokedCertificate {
   readonly invalidityDate: number | null;
 }
 
-/** The last event of an audit chain, kept apart from the events so that none can be cut off unnoticed. */
+/** The last event of an audit chain, stored apart from the events so that truncation is detected. */
 export interface AuditHead {
   readonly chain: string;
   readonly sequence: number;
   readonly hash: Uint8Array;
 }
 
-/** What an enrolment asks of the store before anything else, in one go; of the device's configuration no more than it needs. */
+/**
+ * What an enrolment reads from the store first, in one query: of the device's configuration only the fields that
+ * authentication needs.
+ */
 export interface DeviceLogin {
   readonly device: Device;
-  /** null: it has no configuration. */
+  /** null: the device has no configuration. */
   readonly protocols: NoOnboardingConfig['protocols'] | null;
-  /** Sealed by the vault. */
+  /** The secret, sealed by the vault. */
   readonly secret: Uint8Array | null;
 }
 
@@ -217,17 +227,20 @@ export type DeviceSecret = 'estPassword' | 'cmpSharedSecret';
 /** Reads of many records. */
 export interface Reads {
   list<K extends Kind>(kind: K, query: Query<K>): Promise<Page<Records[K]>>;
-  /** The same for records that are large: these fields are neither read nor there. Faults: malformed where one of them is the order. */
+  /**
+   * Lists large records without some of their fields, which are not read at all. Faults: malformed if the query sorts
+   * by one of these fields.
+   */
   listWithout<K extends Kind, F extends keyof Records[K] & string>(
     kind: K,
     fields: readonly F[],
     query: Query<K>,
   ): Promise<Page<Omit<Records[K], F>>>;
-  /** How many records match, counted no further than `atMost`. */
+  /** Counts the matching records, but stops at `atMost`. */
   count<K extends Kind>(kind: K, where: readonly Condition<K>[], atMost: number): Promise<number>;
   /**
-   * How many of the records that match have which values in the fields `by` (text or integers). At most `atMost` of them are
-   * looked at, whichever; a tally has its values in the order of `by`.
+   * Counts the matching records for each combination of values in the fields `by` (text or integers). Examines at most
+   * `atMost` records, in no particular order. Each tally has its values in the order of `by`.
    */
   tally<K extends Kind>(
     kind: K,
@@ -238,52 +251,59 @@ export interface Reads {
 }
 
 /**
- * Everything durable. Faults of every member: unavailable (the database is out of reach: try again), internal.
- * When `commit` resolves, its writes survive a power cut; when it rejects, none of them happened, unless the Fault is
- * `unavailable`, which leaves that open.
+ * Stores everything durable. Faults of every member: unavailable (the database is unreachable: try again), internal.
+ * When `commit` resolves, its writes survive a power failure. When it rejects, nothing was written, unless the Fault is
+ * `unavailable`: then the result is unknown.
  */
 export interface Store extends Reads {
   get<K extends Kind>(kind: K, id: number): Promise<Records[K] | undefined>;
-  /** The record with these values, the lowest id where several have. Meant for unique or indexed fields. */
+  /**
+   * Returns the record with these values; if there are several, the one with the lowest id. Meant for unique or indexed
+   * fields.
+   */
   find<K extends Kind>(kind: K, where: Partial<Records[K]>): Promise<Records[K] | undefined>;
   /**
-   * The same reads for an account, apart from those of maintenance and enrolment: one of them is under way at a time, its others
-   * wait. Faults besides: unavailable when too many wait or one takes too long. Absent where a store does not
-   * tell accounts apart.
+   * Returns reads on behalf of an account, separated from those of maintenance and enrolment: each account runs one
+   * query at a time, and its other queries wait. Further Faults: unavailable if too many queries wait or a query takes
+   * too long. Absent if a store does not separate accounts.
    */
   readsFor?(account: string): Reads;
-  /** By common name, or by id where `name` is a number and no device is called so. */
+  /** Finds a device by common name, or by id if `name` is a number and no device has this common name. */
   deviceLogin(name: string, secret: DeviceSecret): Promise<DeviceLogin | undefined>;
   /**
-   * Those of a CA's certificates that are revoked or on hold and end at `since` or later, each once: at least all that were
-   * so before the call and still are when it ends. Read page by page; in between, other work of this process has its turn.
+   * Iterates over the certificates of a CA that are revoked or on hold and expire at `since` or later, each once. The
+   * result includes at least all certificates that have this status from before the call until its end. Reads page by
+   * page, so that other work of this process can run between pages.
    */
   revoked(ca: number, since: number): AsyncIterable<RevokedCertificate>;
   /**
-   * All writes or none, in order. The ids of the records that each write touched (0 for audit). Faults: conflict with
-   * `field` for a second record with a unique value; conflict for a guard that does not hold, and for a
-   * delete of what others refer to (the detail names the kind that does).
+   * Performs all writes in order, or none. Returns the ids of the records that each write touched (0 for audit).
+   * Faults: conflict with `field` for a duplicate of a unique value; conflict for a guard that does not hold; conflict
+   * for the deletion of a record to which others refer (the detail names their kind).
    */
   commit(writes: readonly Write[]): Promise<readonly number[]>;
   /**
-   * Resolves when whatever was read before is durable. What another process commits can be read a moment before a synchronous
-   * standby has it. To be called before a stored record is handed out that no commit of the caller's own vouches for. Absent where
-   * everything that can be read is durable.
+   * Resolves once everything that was read before is durable: a commit of another process can be visible a moment
+   * before a synchronous standby has it. Call it before you hand out a stored record without a commit of your own.
+   * Absent if everything that can be read is durable.
    */
   confirm?(): Promise<void>;
-  /** Raised by every commit, at any instance, that touches one of `configurationKinds`. */
+  /** Returns a counter that rises with every commit, on any instance, that touches one of `configurationKinds`. */
   changeCounter(): Promise<number>;
   /**
-   * True for one holder at a time; held for `seconds` from now, renewed by calling again, free when it runs out. With
-   * 0 seconds the holder gives it back. One that runs out later than two of that length from now was taken while the clock was wrong,
-   * and is free.
+   * Acquires or renews a lease for `seconds` from now and returns true, or returns false while another holder has it. 0
+   * seconds releases the lease. A lease that expires more than twice `seconds` from now was taken while the clock was
+   * wrong, and counts as free.
    */
   lease(name: string, holder: string, seconds: number): Promise<boolean>;
-  /** The heads of up to 1000 chains whose names come after `after` (`''`: from the first), by name. */
+  /**
+   * Returns the heads of up to 1000 chains in order of their names, starting after the name `after` (`''`: from the
+   * first).
+   */
   auditHeads(after: string): Promise<readonly AuditHead[]>;
   /**
-   * Everything as it stands now, read while `use` runs and others go on writing; sign-ins, failed logins, CRLs and leases are left
-   * out. Absent where a store cannot do it.
+   * Passes a consistent snapshot of everything to `use` while other work continues to write. Leaves out sign-ins,
+   * failed logins, CRLs and leases. Absent if the store cannot make snapshots.
    */
   snapshot?(use: (snapshot: Snapshot) => Promise<void>): Promise<void>;
   health(): Promise<Health>;

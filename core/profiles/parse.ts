@@ -12,7 +12,7 @@ import { Problems } from './problems.ts';
 export function parseProfileRules(value: unknown, patterns: Patterns): ProfileRules {
   const problems = new Problems(value);
   for (const error of Value.Errors(profileRulesSchema, value)) {
-    problems.add(pathOf(error), valueProblem(error));
+    problems.add(pathOf(error), schemaProblem(error));
     if (problems.full) break;
   }
   problems.settle();
@@ -25,7 +25,7 @@ export function parseProfileRules(value: unknown, patterns: Patterns): ProfileRu
 const pathOf = ({ path }: ValueError): string =>
   path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 
-function valueProblem({ type, message, schema }: ValueError): string {
+function schemaProblem({ type, message, schema }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) return 'unknown member';
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is missing';
   if (type === ValueErrorType.Union) {

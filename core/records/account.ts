@@ -15,35 +15,37 @@ export interface User {
   readonly passwordHash: string;
   readonly role: number;
   readonly isActive: boolean;
-  /** Counts the changes of password, role and activation; each ends the sessions and sign-ins of an earlier generation. */
+  /**
+   * Counts changes of password, role and activation. Each change ends the sessions and sign-ins of earlier generations.
+   */
   readonly generation: number;
-  /** An administrator has set the password and knows it: until the user changes it, nothing else is allowed. */
+  /** An administrator set the password and knows it: until the user chooses a new one, nothing else is permitted. */
   readonly mustChangePassword: boolean;
 }
 
-/** One sign-in and the refresh tokens that follow from it; only the newest is good. */
+/** One sign-in with the refresh tokens that follow from it. Only the newest token is valid. */
 export interface Session {
   readonly id: number;
   readonly createdAt: number;
   readonly user: number;
-  /** The user's generation at sign-in. Once the user has another one, the session has ended. */
+  /** The user's generation at sign-in. The session ends when the user's generation changes. */
   readonly userGeneration: number;
-  /** Counts the refreshes; a token with a smaller one has been used before. */
+  /** Counts the refreshes. A token with a lower count has been used before. */
   readonly generation: number;
   readonly expiresAt: number;
   readonly isRevoked: boolean;
 }
 
-/** A program's account: signs in with a secret of its own, over the APIs alone. */
+/** The account of a program, which signs in with its own secret and uses only the APIs. */
 export interface ServiceAccount {
   readonly id: number;
   readonly createdAt: number;
   readonly uniqueName: string;
   readonly role: number;
   readonly isActive: boolean;
-  /** SHA-256 of the secret, which is 256 random bits: there is nothing to guess, so no slow hash. */
+  /** SHA-256 of the secret. The secret is 256 random bits, so a slow password hash would add nothing. */
   readonly secretHash: Uint8Array;
-  /** Counts the changes of secret, role and activation; a token with a smaller one was given before. */
+  /** Counts changes of secret, role and activation. A token with a lower count is no longer valid. */
   readonly generation: number;
 }
 
@@ -51,7 +53,7 @@ export interface ServiceAccount {
 export interface LoginFailure {
   readonly id: number;
   readonly at: number;
-  /** Realm, whether the address was known, address and name, separated by spaces: `device unknown 10.0.0.7 pump-1`. */
+  /** Realm, whether the address was known, address, and name, separated by spaces: `device unknown 10.0.0.7 pump-1`. */
   readonly subject: string;
 }
 
@@ -61,8 +63,8 @@ export interface KnownAddress {
   /** The kind of account. */
   readonly realm: string;
   readonly name: string;
-  /** As failed logins are counted: of IPv6 the network. */
+  /** The address as failed logins are counted: for IPv6, the network. */
   readonly address: string;
-  /** Of the last sign-in, to the day. */
+  /** The day of the last sign-in. */
   readonly at: number;
 }

@@ -1,18 +1,21 @@
 export const approvalOperations = ['issuance', 'renewal', 'revocation'] as const;
 export type ApprovalOperation = (typeof approvalOperations)[number];
 
-/** By which something can be asked for; `management`: by an administrator, for a name. */
+/** The protocol of a request; `management`: an administrator issues a certificate by name. */
 export const approvalProtocols = ['est', 'rest', 'cmp', 'management'] as const;
 export type ApprovalProtocol = (typeof approvalProtocols)[number];
 
 export const approvalDecisions = ['automatic', 'manual', 'deny'] as const;
 
-/** What has to happen before a request is granted. What is left open (no protocols, null) matches everything. */
+/**
+ * Decides whether a request is granted automatically, needs approval or is denied. An empty list or null matches
+ * everything.
+ */
 export interface ApprovalPolicy {
   readonly id: number;
   readonly createdAt: number;
   readonly uniqueName: string;
-  /** The policy with the lowest number that matches decides; of two with the same one, the older. */
+  /** The matching policy with the lowest number decides; if two have the same number, the older one. */
   readonly priority: number;
   readonly isActive: boolean;
   readonly protocols: readonly ApprovalProtocol[];
@@ -25,11 +28,14 @@ export interface ApprovalPolicy {
   readonly decision: (typeof approvalDecisions)[number];
   /** For `manual`: how many different accounts have to approve. */
   readonly approvers: number;
-  /** For `manual`: seconds for the decision, and as many again for the requester to come back after it. */
+  /**
+   * For `manual`: limits two periods, each in seconds: the time approvers have to decide, and then the time the
+   * requester has to collect the result.
+   */
   readonly expiresIn: number;
 }
 
-/** What a policy says that is left out. */
+/** Default values of a policy. */
 export const usualPolicy = {
   priority: 100,
   isActive: true,

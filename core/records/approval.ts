@@ -2,9 +2,10 @@ import type { RevocationReason } from '../x509/crl.ts';
 import type { ApprovalOperation, ApprovalProtocol } from './approval-policy.ts';
 
 /**
- * `waiting` for approvers; `granted`: the requester may come for it; `issued` and `revoked`: it came. `rejected` by an approver,
- * `expired` without a decision or without having been come for, in time or before the device was deleted, `superseded` by another
- * approval of the same request, because what would come of it is no longer what the approvers were shown.
+ * `waiting`: approvers have not decided yet. `granted`: the requester can collect the result. `issued` and `revoked`:
+ * the result was collected. `rejected`: an approver rejected the request. `expired`: there was no decision, or the
+ * result was not collected, in time or before the device was deleted. `superseded`: another approval of the same
+ * request replaced this one, because the result would differ from what the approvers were shown.
  */
 export const approvalStates = [
   'waiting',
@@ -17,17 +18,20 @@ export const approvalStates = [
 ] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 
-/** One request that people decide on, as it was when it came. Names are those of that time: what they name may go. */
+/**
+ * One request that people decide on, as it was received. Names are those at that time: the records that they name may
+ * be deleted later.
+ */
 export interface Approval {
   readonly id: number;
   readonly createdAt: number;
   readonly state: ApprovalState;
   /**
-   * The digest of the request for as long as this approval is the answer to it, else null. Unique: the same request joins it,
-   * however often it comes and wherever.
+   * The digest of the request as long as this approval is the current one for the request, else null. Unique: a
+   * repeated request joins the existing approval, on any instance.
    */
   readonly answersFor: string | null;
-  /** SHA-256, upper-case hex, of the request (`requestDigest`), and of what would come of it. */
+  /** SHA-256, upper-case hex, of the request (`requestDigest`) and of the result that it would have. */
   readonly requestDigest: string;
   readonly outcomeDigest: string;
   readonly policy: number;
@@ -40,36 +44,39 @@ export interface Approval {
   readonly deviceName: string | null;
   readonly profile: number | null;
   readonly profileName: string | null;
-  /** Who asked: `user:3`, `password device:7`, `certificate:12`; their name, and where the request came from. */
+  /** The requester: `user:3`, `password device:7`, `certificate:12`; its name, and the address of the request. */
   readonly requester: string;
   readonly requesterName: string;
   readonly address: string;
-  /** RFC 4514, of what would be issued; for revocations of the first certificate. */
+  /** RFC 4514, the subject that would be issued; for revocations that of the first certificate. */
   readonly subject: string;
-  /** As it came, DER: PKCS#10, CertReqMsg (RFC 4211 §3) or a whole PKIMessage; null when an account asked for a name. */
+  /**
+   * The request as received, DER: PKCS#10, CertReqMsg (RFC 4211 §3) or a whole PKIMessage; null if an account issues a
+   * certificate by name.
+   */
   readonly request: Uint8Array | null;
   readonly requestKind: 'pkcs10' | 'crmf' | 'revocation' | null;
   readonly content: ApprovalContent;
   /** How many approvers are needed, and how many have approved. */
   readonly approvers: number;
   readonly approvals: number;
-  /** Milliseconds for each of its phases, and the end of the present one. */
+  /** Milliseconds for each of the two periods, and the end of the current one. */
   readonly lasts: number;
   readonly expiresAt: number;
-  /** The certificate that came of it; for a revocation the first one. */
+  /** The issued certificate; for a revocation the first one. */
   readonly certificate: number | null;
 }
 
-/** What makes an approval large: lists do without. */
+/** The fields that make an approval large: lists omit them. */
 export const largeFields = ['request', 'content'] as const satisfies readonly (keyof Approval)[];
 export type ApprovalSummary = Omit<Approval, (typeof largeFields)[number]>;
 
-/** What one account said. */
+/** The decision of one account. */
 export interface ApprovalDecision {
   readonly id: number;
   readonly createdAt: number;
   readonly approval: number;
-  /** `user:3`, `serviceAccount:2`: nobody decides twice. */
+  /** `user:3`, `serviceAccount:2`: an approver decides only once. */
   readonly approver: string;
   readonly approverName: string;
   readonly verdict: 'approved' | 'rejected';
@@ -81,7 +88,7 @@ export type ApprovalContent =
   | { readonly kind: 'certificate'; readonly certificate: CertificateContent }
   | { readonly kind: 'revocation'; readonly entries: readonly RevocationContent[] };
 
-/** What would be issued, beside what was asked for. Times in milliseconds since 1970. */
+/** What would be issued, beside what was requested. Times in milliseconds since 1970. */
 export interface CertificateContent {
   readonly requested: Portrait;
   readonly outcome: Portrait & {
@@ -90,7 +97,7 @@ export interface CertificateContent {
     readonly notAfter: number;
   };
   readonly differences: readonly Difference[];
-  /** The profile's word on each field, see `ProfileOutcome.explain`. */
+  /** The profile's reason for each field, see `ProfileOutcome.explain`. */
   readonly explanations: readonly {
     readonly field: string;
     readonly value: string;
@@ -103,18 +110,18 @@ export interface Portrait {
   readonly subject: string;
   /** `DNS:pump-1.plant.example`. */
   readonly subjectAltNames: readonly string[];
-  /** `p-256`, and the SHA-256 of the SubjectPublicKeyInfo; null while the key is yet to be made here. */
+  /** `p-256`, and the SHA-256 of the SubjectPublicKeyInfo; null if Postern has yet to generate the key. */
   readonly keyType: string;
   readonly keyFingerprint: string | null;
   readonly extensions: readonly {
     readonly oid: string;
     readonly critical: boolean;
-    /** In words where it is one that is known, else hexadecimal. */
+    /** In words for a known extension, else hexadecimal. */
     readonly value: string;
   }[];
 }
 
-/** A field whose values are not those that were asked for: `subject.CN`, `subjectAltName`, `extensions.2.5.29.15`. */
+/** A field whose values differ from the requested ones: `subject.CN`, `subjectAltName`, `extensions.2.5.29.15`. */
 export interface Difference {
   readonly field: string;
   readonly requested: readonly string[];

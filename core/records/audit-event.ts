@@ -1,27 +1,29 @@
 export type Outcome = 'success' | 'refused' | 'failed';
 
-/** Who did it: a user, a device, a service account, the service itself, or somebody who did not prove who they are. */
+/** The actor of an event: a user, a device, a service account, the service itself, or an unauthenticated requester. */
 export interface Actor {
   readonly kind: 'user' | 'device' | 'serviceAccount' | 'system' | 'unknown';
   readonly id: number | null;
   readonly name: string;
-  /** Where the request came from; empty for the service itself. */
+  /** The address of the request; empty for the service itself. */
   readonly address: string;
 }
 
-/** What happened. No secrets. Strings that a stranger sent are cut to 200 characters before they come here. */
+/** An event without secrets. The caller cuts strings from unauthenticated requesters to 200 characters. */
 export interface AuditEvent {
   readonly at: number;
   readonly actor: Actor;
   /** `certificate.issue`, `device.create`, … */
   readonly action: string;
-  /** `certificate:17`, `domain:default`; empty when there is none. */
+  /** `certificate:17`, `domain:default`; empty if there is no object. */
   readonly object: string;
   readonly outcome: Outcome;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** An event in its chain. There is one chain per writing process, so that no two wait for each other. */
+/**
+ * An event in its audit chain. Each writing process has its own chain, so that no two processes wait for each other.
+ */
 export interface ChainedEvent extends AuditEvent {
   readonly id: number;
   readonly chain: string;

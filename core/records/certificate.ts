@@ -2,15 +2,15 @@ import type { RevocationReason } from '../x509/crl.ts';
 import type { KeyReference } from './credential.ts';
 
 /**
- * `intended`: its serial number is taken and a key outside this process may have signed it. `failed`: an intent that
- * came to nothing. `hold` is certificateHold and can become `good` again; `revoked` cannot.
+ * `intended`: the serial number is reserved and a key outside this process may have signed the certificate. `failed`:
+ * an intent without a certificate. `hold` is certificateHold and can become `good` again; `revoked` cannot.
  */
 export type CertificateStatus = 'intended' | 'failed' | 'good' | 'hold' | 'revoked';
 
 export interface StoredCertificate {
   readonly id: number;
   readonly createdAt: number;
-  /** The inventory name; editing it never touches the signed bytes. */
+  /** The name in the inventory; a change never touches the signed bytes. */
   readonly commonName: string;
   readonly ca: number;
   /** Upper-case hex, unique within a CA. */
@@ -31,11 +31,11 @@ export interface StoredCertificate {
   readonly domain: number | null;
   readonly profile: number | null;
   readonly protocol: string;
-  /** Taken out of the lists; the certificate and its revocation stay. */
+  /** Removed from lists; the certificate and its revocation status stay. */
   readonly hidden: boolean;
 }
 
-/** The private key of a certificate that was asked for without one. It waits to be fetched, once. */
+/** The private key of a certificate whose key Postern generated. It can be fetched once. */
 export interface CertificateKey {
   readonly id: number;
   readonly createdAt: number;

@@ -1,10 +1,10 @@
 import type { SignatureAlgorithm } from '../x509/algorithm.ts';
 
-/** Names a private key: the key store it is in (its name in the configuration) and its id there. */
+/** Names a private key: its key store (the name in the configuration) and its id there. */
 export interface KeyReference {
   readonly store: string;
   readonly id: string;
-  /** It was there before this service knew of it: whoever put it there has it destroyed, not this service. */
+  /** The key existed before this service used it, so its owner destroys it, not this service. */
   readonly found?: true;
 }
 
@@ -24,28 +24,28 @@ export interface Credential {
   readonly updatedAt: number;
   readonly uniqueName: string;
   readonly type: number;
-  /** Of the certificate's subject; empty when it has none. */
+  /** The common name of the certificate's subject; empty if there is none. */
   readonly commonName: string;
   readonly notValidAfter: number;
-  /** What its key signs with by default. */
+  /** The default signature algorithm of its key. */
   readonly signatureSuite: SignatureAlgorithm;
   readonly certificate: Uint8Array;
   /** Its issuer first, DER. */
   readonly chain: readonly Uint8Array[];
   readonly key: KeyReference;
-  /** For type 0: the one that the listener serves. */
+  /** For type 0: whether the listener serves this credential. */
   readonly isActive: boolean;
-  /** For types 1 and 2: the CA that it is, and whose key it refers to. */
+  /** For types 1 and 2: the CA that this credential represents; the key belongs to that CA. */
   readonly issuingCa: number | null;
 }
 
-/** What a signer has signed. It is evidence: a signer that has signed cannot be deleted. */
+/** A signature that a signer made. It is evidence: a signer with signatures cannot be deleted. */
 export interface SignedMessage {
   readonly id: number;
   readonly createdAt: number;
-  /** Its credential. */
+  /** The credential that signed. */
   readonly signer: number;
-  /** What the signer was called then. */
+  /** The name of the signer at that time. */
   readonly signerName: string;
   /** The digest, lower-case hexadecimal. */
   readonly hashValue: string;

@@ -1,4 +1,4 @@
-/** How a device came to be known and what it may still use. */
+/** The types of devices. */
 export const deviceTypes = { generic: 0, opcUaGds: 1, opcUaGdsPush: 2, agent: 3 } as const;
 
 export type EnrolmentProtocol = 'cmp' | 'est' | 'rest' | 'manual';
@@ -12,15 +12,15 @@ export interface Device {
   readonly domain: number | null;
   readonly onboardingConfig: number | null;
   readonly noOnboardingConfig: number | null;
-  /** Since when nobody is let in who stands for it; null: it is not blocked. */
+  /** The time at which the device was blocked: all its requests are rejected. null: the device is not blocked. */
   readonly blockedAt: number | null;
-  /** The import that made it. */
+  /** The import that created the device. */
   readonly deviceImport: number | null;
   /** Accounts that registered or changed it: `user:3`, `serviceAccount:2`. See `core/access/custody.ts`. */
   readonly custodians: readonly string[];
 }
 
-/** The secrets of a device that is not onboarded with a certificate. Sealed by the vault. */
+/** The secrets of a device that is not onboarded with a certificate, sealed by the vault. */
 export interface NoOnboardingConfig {
   readonly id: number;
   readonly createdAt: number;
@@ -33,18 +33,21 @@ export interface NoOnboardingConfig {
 
 export const onboardingStatus = { pending: 1, onboarded: 2 } as const;
 
-/** As NoOnboardingConfig, for a device that gets a domain credential first. */
+/** Like NoOnboardingConfig, for a device that first obtains a domain credential. */
 export interface OnboardingConfig extends NoOnboardingConfig {
   readonly onboardingStatus: number;
   readonly onboardingProtocol: EnrolmentProtocol | null;
-  /** The one that its IDevID has to chain to. */
+  /** The truststore to which its IDevID has to chain. */
   readonly idevidTruststore: number | null;
   /**
-   * The IDevID that it came with, DER, and the SHA-256 of that one's public key, upper-case hex: from then on no other stands for
-   * the device, whatever serial number it bears.
+   * The IDevID of the device, DER, and the SHA-256 of its public key, upper-case hex. Once they are set, no other
+   * IDevID can act as this device, even with the same serial number.
    */
   readonly idevid: Uint8Array | null;
   readonly idevidKey: string | null;
-  /** The certificate that it was onboarded with by its IDevID, unless that had to be confirmed: nothing tells whether it arrived. */
+  /**
+   * The certificate issued during onboarding with the IDevID, unless the protocol confirms certificates: it is unknown
+   * whether this certificate arrived.
+   */
   readonly onboardedWith: number | null;
 }

@@ -8,7 +8,7 @@ export interface Domain {
   readonly id: number;
   readonly createdAt: number;
   readonly uniqueName: string;
-  /** The CA that signs for the domain; without one it cannot issue. */
+  /** The CA that issues for the domain; a domain without a CA cannot issue. */
   readonly issuingCa: number | null;
   readonly profiles: readonly DomainProfile[];
 }
@@ -17,23 +17,23 @@ export interface CertificateProfile {
   readonly id: number;
   readonly createdAt: number;
   readonly uniqueName: string;
-  /** The rules, in the language of `language.ts`; checked when they were stored. */
+  /** The rules, in the language of `language.ts`; they were checked before they were stored. */
   readonly profile: unknown;
 }
 
 /**
- * Lets the devices of a manufacturer into a domain although nobody registered them: those whose IDevID (IEEE 802.1AR) chains to
- * the truststore and bears a serial number that the pattern matches.
+ * Registers the devices of a manufacturer in a domain automatically, if their IDevID (IEEE 802.1AR) chains to the
+ * truststore and its serial number matches the pattern.
  */
 export interface DevidRegistration {
   readonly id: number;
   readonly createdAt: number;
   readonly uniqueName: string;
-  /** Of usage IDevID. */
+  /** A truststore with the usage IDevID. */
   readonly truststore: number;
-  /** Where the devices are created. */
+  /** The domain in which the devices are created. */
   readonly domain: number;
-  /** In the dialect of `Patterns`; it has to match the whole serial number. */
+  /** In the dialect of `Patterns`; it must match the whole serial number. */
   readonly serialNumberPattern: string;
 }
 

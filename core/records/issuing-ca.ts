@@ -19,15 +19,18 @@ export interface IssuingCa {
   readonly isActive: boolean;
   /** The CA certificate, DER. */
   readonly certificate: Uint8Array;
-  /** Certificates above it, its issuer first, up to the root, DER. Empty for a root. */
+  /** The certificates above the CA certificate, DER: its issuer first, up to the root. Empty for a root. */
   readonly chain: readonly Uint8Array[];
-  /** Its private key, for local CAs. */
+  /** The private key of a local CA. */
   readonly key: KeyReference | null;
-  /** The upstream CA that issues its certificates or, where it has a key, its own: its name in the configuration. */
+  /**
+   * The upstream CA (its name in the configuration) that issues the certificates of this CA or, if this CA has a key,
+   * its CA certificate.
+   */
   readonly issuer: string | null;
   readonly crlNumber: number;
   readonly lastCrlIssuedAt: number | null;
-  /** When one of its certificates was last revoked or released, until a CRL tells of it. */
+  /** When one of its certificates was last revoked or released; null once a CRL includes the change. */
   readonly lastRevocationAt: number | null;
 }
 
@@ -40,16 +43,16 @@ export interface StoredCrl {
   readonly nextUpdate: number;
   /** DER; empty in the record of a CRL that is stored in parts. */
   readonly crl: Uint8Array;
-  /** Names the parts of a CRL that is too long for one record. */
+  /** The name of the parts of a CRL that is too long for one record. */
   readonly parts: string | null;
 }
 
-/** A piece of a long CRL: a statement that writes or reads all of it at once would block the event loop. */
+/** A part of a long CRL: a statement that writes or reads the whole CRL would block the event loop. */
 export interface CrlPart {
   readonly id: number;
   readonly createdAt: number;
   readonly ca: number;
-  /** `parts` of the CRL. */
+  /** `parts` of the CRL record. */
   readonly name: string;
   /** Counts from 0. */
   readonly position: number;

@@ -5,15 +5,15 @@ export interface Setting {
   readonly value: Uint8Array;
 }
 
-/** Where backups go: a directory of this machine or of another one, and how the last one went. */
+/** A directory for backups, on this machine or another one, with the result of the last run. */
 export interface Backup {
   readonly id: number;
   readonly createdAt: number;
   /** An absolute path, or `sftp://user@host/path`. */
   readonly remoteDirectory: string;
-  /** The name of who made this option. */
+  /** The name of the user who created this backup location. */
   readonly user: string;
   readonly lastRunAt: number | null;
-  /** `success: <file>` or `failed: <why>`. */
+  /** `success: <file>` or `failed: <reason>`. */
   readonly lastResult: string | null;
 }

@@ -1,45 +1,53 @@
 /**
- * `pending`: the request waits for a decision, its sender polls. `waiting`: a certificate has been issued and waits for its
- * confirmation. The others are the end: `rejected` by the sender, `expired` without a confirmation or a decision in time.
+ * `pending`: the request waits for a decision, and its sender polls. `waiting`: a certificate has been issued and waits
+ * for its confirmation. The other states are final: `rejected` by the sender, `expired` without a confirmation or a
+ * decision in time.
  */
 export type TransactionState = 'pending' | 'waiting' | 'done' | 'rejected' | 'expired';
 
-/** Several messages that belong together, over minutes or days, whatever instance each of them arrives at. */
+/** An exchange of several messages, over minutes or days. Each message can arrive at any instance. */
 export interface Transaction {
   readonly id: number;
   readonly createdAt: number;
-  /** The identifier that its opener chose, upper-case hex. Unique for as long as the transaction is remembered. */
+  /** The identifier that the opener chose, upper-case hex. Unique as long as the transaction is kept. */
   readonly name: string;
-  /** What it was opened for, as the protocol calls it: `ir`, `rr`, … */
+  /** The operation in the words of the protocol: `ir`, `rr`, … */
   readonly operation: string;
-  /** Who opened it, see `requesterKey`: nobody else may go on with it. */
+  /** The requester that opened the transaction, see `requesterKey`: no other requester can continue it. */
   readonly requester: string;
-  /** The registration authority, a device, inside whose own message the opening one came: it may go on in its opener's place. */
+  /**
+   * The registration authority (a device) whose message wrapped the opening message: it can continue the transaction
+   * for the opener.
+   */
   readonly relay: number | null;
   readonly device: number | null;
   readonly domain: number;
   /** The profile that the request named. */
   readonly profile: string | null;
   readonly state: TransactionState;
-  /** While it is open, the end of the time for the next message; after that, until when it is remembered. */
+  /**
+   * While the transaction is open: the deadline for the next message. After that: until when the transaction is kept.
+   */
   readonly expiresAt: number;
   /**
-   * Until when the opening message, sent again, would be taken for a new one by who does not remember it; null when that is no longer than
-   * every transaction is remembered. Milliseconds since 1970.
+   * Until when an instance that has forgotten the transaction would accept the opening message as a new one, in
+   * milliseconds since 1970; null if transactions are kept at least that long anyway.
    */
   readonly replayableUntil: number | null;
-  /** The certificate that came of it. */
+  /** The issued certificate. */
   readonly certificate: number | null;
-  /** The number that the request gave to what it asks for. */
+  /** The certReqId of the request. */
   readonly certReqId: number;
   /** The opening message, while pending. */
   readonly request: Uint8Array | null;
-  /** SHA-256 of the opening message, and the answer to it, as far as it is kept: empty when it is not given again. */
+  /**
+   * SHA-256 of the opening message, and the response to it if it was kept: empty if the response cannot be repeated.
+   */
   readonly openingDigest: Uint8Array;
   readonly openingAnswer: Uint8Array;
-  /** The same of the latest message after it. */
+  /** The same for the latest message after the opening one. */
   readonly latestDigest: Uint8Array | null;
   readonly latestAnswer: Uint8Array | null;
-  /** What the next message has to bring back. */
+  /** The nonce that the next message must return. */
   readonly nonce: Uint8Array;
 }

@@ -3,12 +3,13 @@ import type { Actor } from './audit-event.ts';
 import type { KeyReference } from './credential.ts';
 
 /**
- * `asked`: the upstream has been asked, or is about to be, and its answer is not known. `pending`: it is deciding. `received`: the
- * certificate is recorded, and the upstream waits to hear so. `issued` and `failed` are the end.
+ * `asked`: the order has been or is about to be sent, and the response is not known. `pending`: the upstream CA has not
+ * decided yet. `received`: the certificate is recorded, and the upstream CA waits for the confirmation. `issued` and
+ * `failed` are final.
  */
 export type UpstreamRequestState = 'asked' | 'pending' | 'received' | 'issued' | 'failed';
 
-/** What is asked of an upstream CA. It is stored before the upstream hears of it, so that no answer finds nobody who asked. */
+/** An order to an upstream CA. It is stored before it is sent, so that every response finds its order. */
 export interface UpstreamRequest {
   readonly id: number;
   readonly createdAt: number;
@@ -16,14 +17,14 @@ export interface UpstreamRequest {
   readonly issuer: string;
   readonly state: UpstreamRequestState;
   /**
-   * The digest of what was asked (`requestDigest`) for as long as this is the answer to it, else null. Unique: whoever asks the
-   * same again joins.
+   * The digest of the request (`requestDigest`) as long as this order is the current one for the request, else null.
+   * Unique: a repeated request joins the existing order.
    */
   readonly answersFor: string | null;
   readonly operation: 'enrol' | 'renew';
-  /** The CA that the certificate will be filed under; null for a CA of our own that is to be certified. */
+  /** The CA under which the certificate is recorded; null if the upstream CA certifies one of our own CAs. */
   readonly ca: number | null;
-  /** RFC 4514, as it is wanted. */
+  /** RFC 4514, the requested subject. */
   readonly subject: string;
   /** TBSCertificate, DER: see `Order.prepared`. */
   readonly wanted: Uint8Array;
@@ -41,33 +42,33 @@ export interface UpstreamRequest {
   readonly actor: Actor;
   readonly inventoryName: string | null;
   readonly purpose: UpstreamPurpose | null;
-  /** What the upstream gave to ask it again by, or to confirm with. */
+  /** The handle with which the upstream CA is polled or the certificate is confirmed. */
   readonly handle: string | null;
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   readonly attempts: number;
-  /** When it may be taken on; while somebody is at it, when that will have ended. */
+  /** When an instance may process the order; while an instance processes it, when that instance's time ends. */
   readonly nextAt: number;
-  /** When nobody waits for it any more; at the end, until when it is remembered. */
+  /** The deadline for the requester; once the order is final, until when it is kept. */
   readonly expiresAt: number;
-  /** Why it failed, at last or for now; nothing secret. */
+  /** The reason of the final or the latest failure; contains no secrets. */
   readonly reason: string | null;
   readonly code: FaultCode | null;
-  /** What was answered and not accepted, DER. */
+  /** A certificate that the upstream CA issued and Postern rejected, DER. */
   readonly refused: Uint8Array | null;
   readonly certificate: number | null;
 }
 
-/** As administrators see it. */
+/** The fields that administrators see. */
 export type UpstreamRequestView = Omit<
   UpstreamRequest,
   'wanted' | 'request' | 'renews' | 'message' | 'refused' | 'handle' | 'answersFor' | 'purpose'
 >;
 
-/** What the certificate is for, beyond being handed to who asked. */
+/** The purpose of the certificate, besides delivery to the requester. */
 export type UpstreamPurpose =
-  /** The key was made here, and waits to be fetched with the certificate. */
+  /** Postern generated the key, which can be fetched together with the certificate. */
   | { readonly kind: 'key'; readonly key: KeyReference }
-  /** It makes a key of ours a CA. */
+  /** The certificate makes one of our own keys a CA. */
   | {
       readonly kind: 'ca';
       readonly uniqueName: string;

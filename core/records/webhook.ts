@@ -1,4 +1,4 @@
-/** What other systems can be told of. */
+/** The events that webhooks can subscribe to. */
 export const webhookEvents = [
   'approval.waiting',
   'approval.granted',
@@ -14,7 +14,7 @@ export const webhookEvents = [
 
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** What is sent when an administrator wants to see whether it arrives. */
+/** The event that an administrator sends to test a webhook. */
 export const testEvent = 'webhook.test';
 
 export interface Webhook {
@@ -22,14 +22,14 @@ export interface Webhook {
   readonly createdAt: number;
   readonly uniqueName: string;
   readonly url: string;
-  /** None: all. */
+  /** Empty: all events. */
   readonly events: readonly WebhookEvent[];
   readonly isActive: boolean;
-  /** Trust anchors for its TLS; null: those of the system. */
+  /** The truststore with the TLS trust anchors; null: the system's trust store. */
   readonly truststore: number | null;
-  /** Random; the seal of the secret is bound to it. */
+  /** A random name; the sealed secret is bound to it. */
   readonly handle: string;
-  /** Sealed; 32 octets. */
+  /** The signing secret (32 octets), sealed. */
   readonly secret: Uint8Array;
 }
 
@@ -39,24 +39,24 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 export type WebhookData = Readonly<Record<string, string | number | null>>;
 
-/** One message to one webhook, written in the commit of what it tells of. */
+/** One message to one webhook, written in the same commit as the event itself. */
 export interface WebhookDelivery {
   readonly id: number;
-  /** When it happened. */
+  /** When the event happened. */
   readonly createdAt: number;
   readonly webhook: number;
-  /** Its name, the same at every attempt: `msg_…`. */
+  /** The message id, the same at every attempt: `msg_…`. */
   readonly message: string;
   readonly event: WebhookEvent | typeof testEvent;
-  /** The id of what it tells of: `data.id`. */
+  /** The id of the object of the event: `data.id`. */
   readonly object: number | null;
   readonly data: WebhookData;
   readonly state: DeliveryState;
   readonly attempts: number;
-  /** Pending: the next attempt; else when it is forgotten. */
+  /** Pending: the time of the next attempt; else the time at which the record is deleted. */
   readonly dueAt: number;
   readonly deliveredAt: number | null;
-  /** The HTTP status of the last answer. */
+  /** The HTTP status of the last response. */
   readonly lastStatus: number | null;
   readonly lastError: string | null;
 }

@@ -4,19 +4,19 @@ import type { Certificate } from '../x509/certificate.ts';
 import { factsOf } from '../x509/facts.ts';
 import type { Holder, LevelRules } from './levels.ts';
 
-/** What of a certificate a security level has something to say about. */
+/** The parts of a certificate that a security level restricts. */
 export interface AssessedCertificate {
   readonly holder: Holder;
   readonly key: KeyType;
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Its profile has no end for it; it may still end with its CA. */
+  /** The profile sets no expiry (99991231235959Z); the certificate may still expire with its CA. */
   readonly endless?: boolean;
   readonly signatureAlgorithm: SignatureAlgorithm;
 }
 
-/** How a certificate falls short of a security level. */
+/** A way in which a certificate violates a security level. */
 export interface Shortcoming {
   readonly about: 'key' | 'validity' | 'signature';
   readonly detail: string;
@@ -24,15 +24,15 @@ export interface Shortcoming {
 
 const dayMs = 24 * 3_600_000;
 const yearMs = 365.25 * dayMs;
-/** The hour that notBefore lies back, and leap days: no calendar has just 365.25 days in each year. */
+/** Allows for the hour by which notBefore is set back, and for leap days: no calendar year has exactly 365.25 days. */
 const grace = 2 * dayMs;
 
-/** RFC 5280 §4.1.2.5: the end of what has no end. */
+/** RFC 5280 §4.1.2.5: notAfter of a certificate without a well-defined expiry. */
 const noEnd = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const nouns = { endEntity: 'an end entity', ca: 'a CA' } as const satisfies Record<Holder, string>;
 
-/** Why a key is not enough, undefined when it is. */
+/** Returns why a key is too weak, or undefined. */
 export function keyShortcoming(
   { level, keys }: LevelRules,
   holder: Holder,
@@ -41,13 +41,13 @@ export function keyShortcoming(
   const { minimumRsaBits, kinds } = keys[holder];
   if (!key.startsWith('rsa-')) {
     if ((kinds as readonly string[]).includes(key)) return undefined;
-    return `the security level ${level} does not allow keys of the kind ${key} for ${nouns[holder]}`;
+    return `the security level ${level} does not allow ${key} keys for ${nouns[holder]}`;
   }
   if (Number(key.slice(4)) >= minimumRsaBits) return undefined;
-  return `the security level ${level} demands ${minimumRsaBits} bits of an RSA key for ${nouns[holder]}, not ${key.slice(4)}`;
+  return `the security level ${level} requires RSA keys of at least ${minimumRsaBits} bits for ${nouns[holder]}, not ${key.slice(4)}`;
 }
 
-/** Why a certificate holds too long, undefined when it does not. */
+/** Returns why a validity period is too long, or undefined. */
 export function validityShortcoming(
   { level, years, endless }: LevelRules,
   judged: Pick<AssessedCertificate, 'holder' | 'notBefore' | 'notAfter' | 'endless'>,
@@ -56,19 +56,19 @@ export function validityShortcoming(
   const longest = years[holder];
   if (longest === null || notAfter - notBefore <= longest * yearMs + grace) return undefined;
   if (endless && (judged.endless || notAfter === noEnd)) return undefined;
-  return `the security level ${level} allows a validity of ${longest} years at most for ${nouns[holder]}`;
+  return `the security level ${level} allows a validity period of at most ${longest} years for ${nouns[holder]}`;
 }
 
-/** Why nothing may be signed like this, undefined when it may. */
+/** Returns why a signature algorithm is banned, or undefined. */
 export function signatureShortcoming(
   { level, bannedSignatures }: LevelRules,
   algorithm: SignatureAlgorithm,
 ): string | undefined {
   if (!bannedSignatures.includes(algorithm)) return undefined;
-  return `the security level ${level} bans signatures by ${algorithm}`;
+  return `the security level ${level} does not allow the signature algorithm ${algorithm}`;
 }
 
-/** Everything in which a certificate falls short. */
+/** Returns every violation of a certificate. */
 export function shortcomings(rules: LevelRules, judged: AssessedCertificate): readonly Shortcoming[] {
   const found: Shortcoming[] = [];
   add(found, 'key', keyShortcoming(rules, judged.holder, judged.key));
@@ -81,11 +81,11 @@ function add(to: Shortcoming[], about: Shortcoming['about'], detail: string | un
   if (detail !== undefined) to.push({ about, detail });
 }
 
-/** The key is the requester's fault, the rest that of the profile or the CA. */
+/** A weak key is the requester's fault; the other violations belong to the profile or the CA. */
 export const faultOf = ({ about, detail }: Shortcoming): Fault =>
   new Fault(about === 'key' ? 'badAlgorithm' : 'conflict', detail, { id: 'security_level' });
 
-/** Why a CA may not sign at a security level: its key, how long it holds, what it signs by. Undefined when it may. */
+/** Returns why a CA may not sign at a security level (key, validity period, signature algorithm), or undefined. */
 export function caShortcoming(rules: LevelRules, certificate: Certificate): string | undefined {
   const { notBefore, notAfter } = certificate;
   const key = factsOf(certificate).key.type;

@@ -4,53 +4,56 @@ import type { KeyType, SignatureAlgorithm } from '../x509/algorithm.ts';
 export const securityLevels = ['lab', 'brownfield', 'industrial', 'hardened', 'critical'] as const;
 export type SecurityLevel = (typeof securityLevels)[number];
 
-/** Whom a certificate is for, as far as the levels tell them apart. */
+/** The holders that security levels distinguish. */
 export type Holder = 'endEntity' | 'ca';
 
 type OtherKey = Exclude<KeyType, `rsa-${number}`>;
 
 interface KeyDemands {
   readonly minimumRsaBits: number;
-  /** Kinds of keys beside RSA. */
+  /** Allowed key types besides RSA. */
   readonly kinds: readonly OtherKey[];
 }
 
-/** What a security level demands of the whole service, on top of what is refused at every one: SHA-1, MD5, RSA below 2048 bits. */
+/**
+ * The requirements of a security level for the whole service, on top of what every level rejects: SHA-1, MD5, RSA keys
+ * below 2048 bits.
+ */
 export interface LevelRules {
   readonly level: SecurityLevel;
   readonly summary: string;
   readonly keys: Readonly<Record<Holder, KeyDemands>>;
-  /** The longest validity, in years; null for no limit. */
+  /** The longest validity period, in years; null for no limit. */
   readonly years: Readonly<Record<Holder, number | null>>;
   /**
-   * Whether certificates may have no end, 99991231235959Z (RFC 5280 §4.1.2.5), as IEEE 802.1AR §8 wants it of IDevIDs. They end with
-   * their CA at the latest.
+   * Whether certificates may have no well-defined expiry, 99991231235959Z (RFC 5280 §4.1.2.5), as IEEE 802.1AR §8
+   * recommends for IDevIDs. They still expire with their CA.
    */
   readonly endless: boolean;
-  /** By which no certificate may be signed. */
+  /** Signature algorithms that no certificate may use. */
   readonly bannedSignatures: readonly SignatureAlgorithm[];
-  /** Where devices may show by a shared secret who they are. `tls`: only inside TLS. */
+  /** The protocols in which devices may authenticate with a shared secret. `tls`: only inside TLS. */
   readonly sharedSecrets: {
     readonly est: boolean;
     readonly rest: boolean;
     readonly cmp: 'everywhere' | 'tls' | 'never';
   };
-  /** What the listener speaks at least. */
+  /** The oldest TLS version that the listener accepts. */
   readonly minimumTls: 'TLSv1.2' | 'TLSv1.3';
 }
 
 const everyKind = ['p-256', 'p-384', 'p-521', 'ed25519', 'ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87'] as const;
 
 /**
- * What an installation is at unless it says otherwise: whatever was in order before there were levels goes on. The one table of
- * what each level demands is this.
+ * The default level of an installation: it accepts everything that was accepted before levels existed. The table below
+ * is the only place that states the requirements of each level.
  */
 export const usualLevel: SecurityLevel = 'brownfield';
 
 export const levels = {
   lab: {
     level: 'lab',
-    summary: 'for trying things out: only what is refused everywhere',
+    summary: 'for tests and demonstrations: only the limits that every level has',
     keys: {
       endEntity: { minimumRsaBits: 2048, kinds: everyKind },
       ca: { minimumRsaBits: 2048, kinds: everyKind },
@@ -63,7 +66,7 @@ export const levels = {
   },
   brownfield: {
     level: 'brownfield',
-    summary: 'for plants with what they have: long-lived certificates, every protocol',
+    summary: 'for existing plants: long-lived certificates, every protocol',
     keys: {
       endEntity: { minimumRsaBits: 2048, kinds: everyKind },
       ca: { minimumRsaBits: 2048, kinds: everyKind },
@@ -76,7 +79,7 @@ export const levels = {
   },
   industrial: {
     level: 'industrial',
-    summary: 'for new plants: CA keys that hold for decades, certificates that are renewed',
+    summary: 'for new plants: CA keys for decades, certificates that are renewed',
     keys: {
       endEntity: { minimumRsaBits: 2048, kinds: everyKind },
       ca: { minimumRsaBits: 3072, kinds: everyKind },
@@ -90,7 +93,7 @@ export const levels = {
   hardened: {
     level: 'hardened',
     summary:
-      'for plants under attack: 128 bits of security throughout, TLS 1.3, no secret outside TLS or in a script',
+      'for plants under attack: at least 128 bits of security, TLS 1.3, shared secrets only inside TLS and not over REST',
     keys: {
       endEntity: { minimumRsaBits: 3072, kinds: everyKind },
       ca: { minimumRsaBits: 3072, kinds: everyKind },
@@ -98,16 +101,16 @@ export const levels = {
     years: { endEntity: 5, ca: 20 },
     endless: false,
     bannedSignatures: [],
-    // REST is what scripts speak, with the password beside them.
+    // Scripts use REST, usually with the password stored beside them.
     sharedSecrets: { est: true, rest: false, cmp: 'tls' },
     minimumTls: 'TLSv1.3',
   },
   critical: {
     level: 'critical',
     summary:
-      'for critical infrastructure: CAs of 192 bits of security, devices show certificates and nothing else',
+      'for critical infrastructure: CAs with 192 bits of security, devices authenticate with certificates only',
     keys: {
-      // P-256 is what the secure elements of devices have.
+      // P-256 is what the secure elements of devices support.
       endEntity: { minimumRsaBits: 3072, kinds: everyKind },
       // RSA up to 4096 bits signs with SHA-256, which is banned below.
       ca: { minimumRsaBits: 4097, kinds: ['p-384', 'p-521', 'ml-dsa-65', 'ml-dsa-87'] },
@@ -120,7 +123,10 @@ export const levels = {
   },
 } as const satisfies { readonly [L in SecurityLevel]: LevelRules & { readonly level: L } };
 
-/** The rules of a level by its name. Of one that only a newer version knows: the strictest. */
+/**
+ * Returns the rules of a level by its name. For the name of a level that only a newer version knows, returns those of
+ * the strictest level.
+ */
 export const levelNamed = (name: string): LevelRules =>
   Object.hasOwn(levels, name) ? levels[name as SecurityLevel] : levels.critical;
 

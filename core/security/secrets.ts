@@ -1,9 +1,9 @@
 import type { Entropy } from '../ports/platform.ts';
 
 /**
- * What a sealed secret is for: the vault binds the bytes to it, so that one kind cannot stand in for another. Whose it is, is not
- * bound: whoever can write to the database to swap two sealed secrets can as well swap the references of two devices to
- * their configurations, and no seal of the secret alone could tell.
+ * The purposes of sealed secrets. The vault binds the sealed bytes to the purpose, so that a secret of one kind cannot
+ * replace one of another kind. The owner is not bound: an attacker who can swap two sealed secrets in the database can
+ * also swap the references of two devices to their configurations, and no seal of the secret alone could detect that.
  */
 export const secretContext = {
   estPassword: 'device est_password',

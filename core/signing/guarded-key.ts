@@ -7,22 +7,26 @@ import type { SignatureAlgorithm } from '../x509/algorithm.ts';
 import { type PublicKey, verifySignature } from '../x509/public-key.ts';
 import { signByCa } from './key-stores.ts';
 
-/** Milliseconds for which a verified signature speaks for the following ones of the same key in the memory of this process. */
+/**
+ * Milliseconds for which a verified signature vouches for later signatures of the same key in the memory of this
+ * process.
+ */
 const provenFor = 10_000;
 
-/** A private key whose signatures are known to verify under the public key that a certificate names. */
+/** A private key whose signatures are verified under the public key of a certificate. */
 export interface GuardedKey {
   /** See `KeyStore.inProcess`. */
   readonly inProcess: boolean;
-  /** As `KeyStore.sign`. Faults: internal too, for a signature that does not verify. */
+  /** Signs like `KeyStore.sign`. Further Faults: internal for a signature that does not verify. */
   sign(algorithm: SignatureAlgorithm, data: Uint8Array, signal?: AbortSignal): Promise<Uint8Array>;
   health: KeyStore['health'];
 }
 
 /**
- * The key that `reference` names. Every signature is verified under `publicKey`, whatever its store says about itself, but for keys of
- * Postern's own stores that sign in this process: of those the first signature after the key has been read is verified, and one every
- * ten seconds. A key that was replaced is found before anything that it signed is used. Faults: unavailable without its key store.
+ * Returns the key that `reference` names. Every signature is verified under `publicKey`, so that a replaced key is
+ * detected before one of its signatures is used. For keys of Postern's own stores that sign in this process, it is
+ * enough to verify the first signature after the key has been read, and then one every ten seconds. Faults: unavailable
+ * without its key store.
  */
 export function guardedKey(
   ports: Pick<Ports, 'keyStores' | 'ownKeyStores' | 'clock'>,
@@ -30,13 +34,13 @@ export function guardedKey(
   publicKey: PublicKey,
 ): GuardedKey {
   const keys = ports.keyStores.get(name);
-  if (!keys) throw new Fault('unavailable', `no key store called ${name} is configured`);
+  if (!keys) throw new Fault('unavailable', `the key store "${name}" is not configured`);
   const proof = ports.ownKeyStores?.has(name) ? new Proof(keys, id, ports.clock) : undefined;
 
   function verified(algorithm: SignatureAlgorithm, data: Uint8Array, signature: Uint8Array): Uint8Array {
     if (proof?.holds()) return signature;
     if (!verifySignature(publicKey, algorithm, data, signature)) {
-      const cause = new Error(`the key ${id} in the key store ${name} is not that of its certificate`);
+      const cause = new Error(`the key ${id} in the key store "${name}" does not match its certificate`);
       throw new Fault('internal', 'internal error', { cause });
     }
     proof?.renew();
@@ -51,7 +55,7 @@ export function guardedKey(
   };
 }
 
-/** That a key in the memory of this process is the right one, as a signature of it has shown. */
+/** Remembers that a verified signature proved the key in the memory of this process. */
 class Proof {
   readonly #keys: KeyStore;
   readonly #id: string;

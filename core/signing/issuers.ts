@@ -3,7 +3,7 @@ import type { Issuer } from '../ports/issuer.ts';
 import { assembleCertificate } from '../x509/certificate.ts';
 import type { GuardedKey } from './guarded-key.ts';
 
-/** Our own CA: signs with its key. `chain` starts with the CA certificate, DER. */
+/** Returns the issuer of our own CA, which signs with the CA's key. `chain` starts with the CA certificate, DER. */
 export function localIssuer(key: GuardedKey, chain: readonly Uint8Array[]): Issuer {
   return {
     inProcess: key.inProcess,
@@ -17,7 +17,10 @@ export function localIssuer(key: GuardedKey, chain: readonly Uint8Array[]): Issu
   };
 }
 
-/** In place of an upstream that the configuration no longer has: what it issued is still known, and it issues nothing more. */
+/**
+ * Replaces an upstream CA that has been removed from the configuration: its certificates stay known, and it issues no
+ * more.
+ */
 export function absentIssuer(name: string): Issuer {
   const detail = `no issuer named "${name}" is configured`;
   const refuse = (): Promise<never> => Promise.reject(new Fault('unavailable', detail));

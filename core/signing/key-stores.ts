@@ -4,25 +4,28 @@ import type { Ports } from '../ports/ports.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 import { readPublicKey, samePublicKey } from '../x509/public-key.ts';
 
-/** A key store and what the configuration calls it. */
+/** A key store with its name in the configuration. */
 export interface NamedKeyStore {
   readonly name: string;
   readonly keys: KeyStore;
 }
 
-/** The key store called so; without a name the first that is configured. Faults: malformed with field `keyStore`. */
+/**
+ * Returns the key store with this name; without a name, the first configured one. Faults: malformed with field
+ * `keyStore`.
+ */
 export function keyStoreNamed({ keyStores }: Pick<Ports, 'keyStores'>, name?: string): NamedKeyStore {
   const [first] = keyStores;
   const wanted = name ?? first?.[0] ?? '';
   const keys = keyStores.get(wanted);
   if (keys) return { name: wanted, keys };
   const known = [...keyStores.keys()].join(', ');
-  throw new Fault('malformed', `no key store of this name is configured; there are: ${known}`, {
+  throw new Fault('malformed', `this key store is not configured; configured key stores: ${known}`, {
     field: 'keyStore',
   });
 }
 
-/** The first key store that has an ability; `advice` says how to get one. Faults: unavailable. */
+/** Returns the first key store that supports an operation; `advice` tells how to get one. Faults: unavailable. */
 export function keyStoreThat(
   { keyStores }: Pick<Ports, 'keyStores'>,
   can: 'export' | 'import',
@@ -32,7 +35,7 @@ export function keyStoreThat(
   throw new Fault('unavailable', advice);
 }
 
-/** Makes a key of a type. Faults: malformed with field `keyType` for a type that the key store does not make. */
+/** Generates a key. Faults: malformed with field `keyType` for a type that the key store does not support. */
 export async function generateKey(
   { keys, name }: NamedKeyStore,
   type: KeyType,
@@ -40,7 +43,7 @@ export async function generateKey(
 ): Promise<StoredKey> {
   if (keys.keyTypes !== 'all' && !keys.keyTypes.includes(type)) {
     const offered = keys.keyTypes.join(', ');
-    throw new Fault('malformed', `the key store ${name} makes keys of the types ${offered}`, {
+    throw new Fault('malformed', `the key store "${name}" supports only these key types: ${offered}`, {
       field: 'keyType',
     });
   }
@@ -48,8 +51,8 @@ export async function generateKey(
 }
 
 /**
- * Takes over a private key (PKCS#8, DER) that has to be that of a public key (SubjectPublicKeyInfo, DER). Faults: malformed or
- * badAlgorithm with field `privateKey`.
+ * Imports a private key (PKCS#8, DER) and checks that it belongs to a public key (SubjectPublicKeyInfo, DER). Faults:
+ * malformed or badAlgorithm with field `privateKey`.
  */
 export async function importKey(
   { keys, name }: NamedKeyStore,
@@ -58,7 +61,7 @@ export async function importKey(
   label: string,
 ): Promise<StoredKey> {
   if (!keys.import) {
-    throw new Fault('malformed', `no keys can be brought into the key store ${name}`, { field: 'keyStore' });
+    throw new Fault('malformed', `the key store "${name}" cannot import keys`, { field: 'keyStore' });
   }
   const key = await keys.import(pkcs8, label).catch((error: unknown) => {
     const fault = toFault(error);
@@ -67,10 +70,12 @@ export async function importKey(
   });
   if (samePublicKey(readPublicKey(key.spki), readPublicKey(spki))) return key;
   await keys.remove(key.id);
-  throw new Fault('malformed', 'the private key is not that of the certificate', { field: 'privateKey' });
+  throw new Fault('malformed', 'the private key does not match the certificate', { field: 'privateKey' });
 }
 
-/** Signs as `KeyStore.sign` does. Faults: the same, but unavailable for a key that is not here: it may be at another gateway. */
+/**
+ * Signs like `KeyStore.sign`. Faults: the same, but unavailable for a missing key, because another gateway may hold it.
+ */
 export async function signByCa(
   keys: KeyStore,
   ...[key, algorithm, data, signal]: Parameters<KeyStore['sign']>
@@ -79,13 +84,15 @@ export async function signByCa(
     return await keys.sign(key, algorithm, data, signal);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'notFound') throw error;
-    throw new Fault('unavailable', 'the key of the issuing CA is not at this gateway', { cause: error });
+    throw new Fault('unavailable', 'the key of the issuing CA is not available on this gateway', {
+      cause: error,
+    });
   }
 }
 
 /**
- * Uses a key that has just been made. When that fails the key is destroyed, unless the failure leaves open whether a
- * record that refers to it was stored.
+ * Calls `use` with a new key. If `use` fails, the key is destroyed, unless a record that refers to the key may have
+ * been stored.
  */
 export async function withNewKey<T>(
   { keys }: NamedKeyStore,
@@ -101,5 +108,5 @@ export async function withNewKey<T>(
   }
 }
 
-// A key that nothing refers to is harmless; the failure that is on its way says more.
+// A key without a record is harmless, and the original failure is more useful.
 const ignore = (): void => {};

@@ -1,7 +1,7 @@
 import { Fault } from '../fault.ts';
 import type { Records, Store } from '../ports/store.ts';
 
-/** The fields of each kind of configuration that a store has to decode, and that can therefore be damaged there. */
+/** The fields of each configuration kind that a store has to decode, and that can therefore be damaged. */
 const structured = {
   domain: ['profiles'],
   profile: ['profile'],
@@ -14,7 +14,7 @@ const structured = {
 
 export type LoadedKind = keyof typeof structured;
 
-/** What can be read of a record that is damaged. */
+/** The readable fields of a damaged record. */
 export type Outline<K extends LoadedKind> = Partial<Records[K]> & {
   readonly id: number;
   readonly uniqueName: string;
@@ -25,7 +25,10 @@ export interface StoredRecords<K extends LoadedKind> {
   readonly damaged: readonly Outline<K>[];
 }
 
-/** All records of a kind. A record that the store cannot decode keeps no other from being read. Faults: unavailable. */
+/**
+ * Reads all records of a kind. A record that the store cannot decode does not prevent the others from being read.
+ * Faults: unavailable.
+ */
 export async function everyRecord<K extends LoadedKind>(store: Store, kind: K): Promise<StoredRecords<K>> {
   const records: Records[K][] = [];
   const damaged: Outline<K>[] = [];
@@ -54,7 +57,7 @@ export async function everyRecord<K extends LoadedKind>(store: Store, kind: K): 
 
 const isDamage = (error: unknown): boolean => error instanceof Fault && error.code === 'internal';
 
-/** Undefined when it cannot be decoded. */
+/** Returns undefined if the record cannot be decoded. */
 async function whole<K extends LoadedKind>(
   store: Store,
   kind: K,

@@ -3,8 +3,8 @@ import type { Write } from '../ports/store.ts';
 import type { Setting } from '../records/setting.ts';
 
 /**
- * The JSON object that is the value of a setting. Faults: internal where it is damaged, or not what `isRight` expects; the log has its
- * name then, and nothing of what it holds.
+ * Decodes the JSON object in the value of a setting. Faults: internal if the value is damaged or fails `isRight`; the
+ * log then names the setting, but shows nothing of its value.
  */
 export function settingContent<T extends object>(
   { name, value }: Setting,
@@ -19,8 +19,8 @@ export function settingContent<T extends object>(
 }
 
 /**
- * Gives a setting its value. `before`: as it was read; of two that change it at once the later one is refused (conflict). `quiet`: no
- * other process has to look again.
+ * Returns the write that sets the value of a setting. `before`: the setting as it was read; if two processes change it
+ * concurrently, the second one fails (conflict). `quiet`: other processes need not reload their configuration.
  */
 export const settingWrite = (
   name: string,

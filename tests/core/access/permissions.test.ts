@@ -62,7 +62,7 @@ test('each use case demands its permission, whatever its caller has checked', as
     }
   };
   for (const [permission, act] of table) {
-    const says = `this needs the permission ${permission}`;
+    const says = `this requires the permission ${permission}`;
     expect(await outcome(act, principal())).toBe(says);
     expect([permission, await outcome(act, principal(permission))]).toEqual([permission, 'done']);
   }

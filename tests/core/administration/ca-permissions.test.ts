@@ -79,7 +79,7 @@ const useCases: readonly (readonly [
 
 test.each(useCases)('%s demands %s', async (_, permission, call) => {
   const refused = await Promise.try(() => call(site.gateway, nobody)).catch((fault) => fault);
-  expect(refused).toMatchObject({ code: 'forbidden', detail: `this needs the permission ${permission}` });
+  expect(refused).toMatchObject({ code: 'forbidden', detail: `this requires the permission ${permission}` });
   const granted: Principal = { ...nobody, permissions: new Set([permission]) };
   const answer = await Promise.try(() => call(site.gateway, granted)).catch((fault) => fault);
   expect(answer instanceof Fault && answer.code).not.toBe('forbidden');

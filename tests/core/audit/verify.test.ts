@@ -68,19 +68,19 @@ test.each([
     'an edited detail',
     device,
     (id: number) => `update audit_events set detail = '{"a":1}' where id = ${id}`,
-    'the event is not what was written',
+    'the event was modified',
   ],
   [
     'an edited time',
     device,
     (id: number) => `update audit_events set at = at + 1 where id = ${id}`,
-    'the event is not what was written',
+    'the event was modified',
   ],
   [
     'another actor',
     device,
     (id: number) => `update audit_events set actor = replace(actor, 'test', 'jo') where id = ${id}`,
-    'the event is not what was written',
+    'the event was modified',
   ],
   [
     'a removed event',
@@ -93,14 +93,14 @@ test.each([
     device,
     (id: number) => `delete from audit_events where id = ${id};
       update audit_events set sequence = sequence - 1 where chain = (select chain from audit_events where id = ${id} + 1) and id > ${id}`,
-    'the event is not what was written',
+    'the event was modified',
   ],
   [
     'two events in each other’s place',
     device,
     (id: number) => `update audit_events set id = -1 where id = ${id};
       update audit_events set id = ${id} where id = ${id} + 1; update audit_events set id = ${id} + 1 where id = -1`,
-    'the event has been moved',
+    'the event was moved',
   ],
 ])('%s is found, and the first bad event named', async (_what, where, sql, expected) => {
   using site = await trail();
@@ -128,7 +128,7 @@ test('a chain that is cut off is found by its head', async () => {
   using site = await trail();
   tamper(site.path, (db) => db.run('delete from audit_events where id = (select max(id) from audit_events)'));
   const { problems } = await site.verify();
-  expect(problems.map(({ what }) => what)).toEqual(['the events at the end of the chain are missing']);
+  expect(problems.map(({ what }) => what)).toEqual(['events at the end of the chain are missing']);
 });
 
 test('a chain that is cut off before its anchor, head and all, is found by the anchor', async () => {
@@ -158,7 +158,7 @@ test('a whole chain that is removed is found by the anchor', async () => {
   const { problems } = await site.verify();
   expect(problems.map(({ what }) => what)).toEqual([
     'an anchor is missing before this one',
-    'the chain has been cut off before its anchor',
+    'the chain was truncated before its anchor',
   ]);
 });
 
@@ -202,7 +202,7 @@ test('a chain that is written anew, hashes and all, is found by the anchor', asy
     rewrite(db, chain, ({ object }) => ({ object: object.replace('device:1', 'device:9') }));
   });
   const { problems } = await site.verify();
-  expect(problems.map(({ what }) => what)).toEqual(['the chain is not the one that was anchored']);
+  expect(problems.map(({ what }) => what)).toEqual(['the chain differs from its anchor']);
 });
 
 test('an anchor that the same installation made of another trail is found by the next anchor', async () => {
@@ -233,7 +233,7 @@ test('an anchor that was not made with the master key is none', async () => {
   const store = await openSqliteStore({ path: site.path, clock: testClock() });
   const { problems } = await verifyAudit(store, createVault(new Uint8Array(32).fill(2)));
   await store.close();
-  expect(problems.map(({ what }) => what)).toContain('the anchor is not one that this installation made');
+  expect(problems.map(({ what }) => what)).toContain('this installation did not make the anchor');
 });
 
 test('what anchors themselves add is not anchored again and again', async () => {

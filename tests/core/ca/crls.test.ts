@@ -270,7 +270,7 @@ test('is not there while the key of its CA is not here, which is not the same as
   const refused = site.gateway.issuingCas.generateCrl(site.admin, 2);
   expect(await refused.catch((fault) => fault)).toMatchObject({
     code: 'unavailable',
-    detail: 'the key of the issuing CA is not at this gateway',
+    detail: 'the key of the issuing CA is not available on this gateway',
   });
 });
 

@@ -247,7 +247,7 @@ describe('a table is refused as a whole, and nothing is left of it', () => {
     const { deviceImports } = site.gateway;
     expect(await failure(deviceImports.create(writer, input))).toMatchObject({
       code: 'forbidden',
-      detail: 'this needs the permission devices.secrets',
+      detail: 'this requires the permission devices.secrets',
     });
   });
 });

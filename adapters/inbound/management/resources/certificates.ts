@@ -54,7 +54,7 @@ const states = {
   revoked: () => [{ field: 'status', is: 'equal', value: 'revoked' }],
 } as const satisfies Record<string, (now: number) => readonly Condition<'certificate'>[]>;
 
-const stateCondition: Filter<'certificate'> = {
+const stateFilter: Filter<'certificate'> = {
   schema: Type.String({
     enum: Object.keys(states),
     description:
@@ -129,7 +129,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     not_valid_before: within('notValidBefore'),
     serial_number: equalSerialNumber('serialNumber'),
     status: equalText('status'),
-    state: stateCondition,
+    state: stateFilter,
     expires_within: endsWithin,
     expires_from: from('notValidAfter'),
     expires_to: until('notValidAfter'),

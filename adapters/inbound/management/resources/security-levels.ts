@@ -90,7 +90,7 @@ const levelExample = levelToJson({
       kind: 'issuingCa',
       id: 2,
       uniqueName: 'issuing',
-      detail: 'the security level critical does not allow keys of the kind p-256 for a CA',
+      detail: 'the security level critical does not allow p-256 keys for a CA',
     },
   ],
 });

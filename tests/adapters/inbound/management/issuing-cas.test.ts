@@ -324,7 +324,7 @@ describe('creation is refused, and the field is named', () => {
     [
       { ...root, key_store: 'hsm' },
       'key_store',
-      'no key store of this name is configured; there are: default',
+      'this key store is not configured; configured key stores: default',
     ],
     [{ ...root, key_id: 'x' }, 'key_id', expect.any(String)],
     [{ ...root, validity: '10 years' }, 'validity', expect.stringContaining('P10Y')],

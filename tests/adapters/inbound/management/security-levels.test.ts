@@ -31,7 +31,7 @@ test('a new installation is at the usual level, and is told what stands against 
       id: 2,
       unique_name: 'issuing',
       detail:
-        'the security level critical does not allow keys of the kind p-256 for a CA; the security level critical bans signatures by ecdsa-sha256',
+        'the security level critical does not allow p-256 keys for a CA; the security level critical does not allow the signature algorithm ecdsa-sha256',
     };
     expect(told).toEqual(
       securityLevels.map((level) => [level, level === usualLevel, level === 'critical' ? [issuing] : []]),
@@ -92,7 +92,7 @@ test('every gateway knows of it within a second', async () => {
   const der = request(testKey('rsa-2048', 'level'), 'CN=pump-1');
   expect(other.enrol(password('pump-1', secret), {}, der)).rejects.toMatchObject({
     code: 'badAlgorithm',
-    detail: 'the security level hardened demands 3072 bits of an RSA key for an end entity, not 2048',
+    detail: 'the security level hardened requires RSA keys of at least 3072 bits for an end entity, not 2048',
   });
 });
 
@@ -109,8 +109,8 @@ describe('what is made is held against it:', () => {
         400,
         {
           profile: [
-            '/keys/allowed/1: the security level hardened demands 3072 bits of an RSA key for an end entity, not 2048',
-            '/validity/until: the security level hardened allows a validity of 5 years at most for an end entity',
+            '/keys/allowed/1: the security level hardened requires RSA keys of at least 3072 bits for an end entity, not 2048',
+            '/validity/until: the security level hardened allows a validity period of at most 5 years for an end entity',
           ],
         },
       ]);

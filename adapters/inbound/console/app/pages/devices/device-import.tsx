@@ -59,7 +59,7 @@ interface Refusal {
   readonly message: string;
 }
 
-const isDayOver = ({ state }: DeviceImport): boolean =>
+const isOver = ({ state }: DeviceImport): boolean =>
   state === 'done' || state === 'cancelled' || state === 'failed';
 const every = 1000;
 
@@ -70,7 +70,7 @@ export const deviceImport: Page = {
   view: ({ params: { id = '' } }) => {
     const asked = useRead<DeviceImport>(`/api/device-imports/${encodeURIComponent(id)}/`);
     useEffect(() => {
-      if (!asked.data || asked.waiting || isDayOver(asked.data)) return;
+      if (!asked.data || asked.waiting || isOver(asked.data)) return;
       const timer = setTimeout(asked.reload, every);
       return () => clearTimeout(timer);
     }, [asked.data, asked.waiting]);
@@ -84,7 +84,7 @@ function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked
   useEffect(() => {
     document.title = `${plain(name)} · Postern`;
   }, [name]);
-  const over = isDayOver(found);
+  const over = isOver(found);
   const remove = (): void =>
     open((close) => (
       <Confirm
