@@ -6,7 +6,7 @@ import { type ApprovalPolicy, usualPolicy } from '../records/approval-policy.ts'
 
 interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}
 
-/** What is left out, or null, does not narrow the policy. */
+/** Absent fields and null do not narrow the policy. */
 export type ApprovalPolicyInput = Pick<ApprovalPolicy, 'uniqueName' | 'decision'> &
   Partial<Omit<ApprovalPolicy, 'id' | 'createdAt'>>;
 

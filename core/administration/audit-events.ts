@@ -13,7 +13,7 @@ export interface AuditEvents {
   verify(principal: Principal): Promise<AuditVerdict>;
 }
 
-/** The audit trail: it is read, and nothing else. */
+/** Read access to the audit trail. */
 export function auditEvents({ store, vault }: Pick<Ports, 'store' | 'vault'>): AuditEvents {
   return {
     async list(principal, query) {

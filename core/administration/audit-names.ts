@@ -3,7 +3,7 @@ import { type Principal, readsOf } from '../access/principal.ts';
 import type { Kind, Records, Store } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 
-/** How records of a kind are called, and the permission without which their names are not shown. */
+/** Where the name of a record is found, and the permission to see it. */
 interface Naming<K extends Kind> {
   readonly needs: Permission;
   readonly name: (record: Records[K]) => string;
@@ -28,9 +28,9 @@ const namings: { readonly [K in Kind]?: Naming<K> } = {
   webhook: { needs: 'webhooks.read', name: ({ uniqueName }) => uniqueName },
 };
 
-/** An event, with the present name of the record that it is about. */
+/** An event with the current name of the record that it concerns. */
 export interface NamedEvent extends ChainedEvent {
-  /** Null where there is no such record (any more), or the account may not see it. */
+  /** Null if the record no longer exists, or if the account may not see it. */
   readonly objectName: string | null;
 }
 

@@ -27,9 +27,9 @@ interface Dependencies
     WithSettings {}
 
 export interface BootstrapOptions {
-  /** For the user `admin` that is made when there is none; given only then. */
+  /** The password of the user `admin`; used only if that user is created. */
   readonly adminPassword: string;
-  /** Names this instance, so that one alone does it. */
+  /** Names this instance, so that only one instance runs the bootstrap. */
   readonly holder: string;
 }
 
@@ -41,9 +41,10 @@ const year = 365.25 * 24 * 3_600_000;
 const tries = 600;
 
 /**
- * First start: the token key, roles, profiles, a root CA, an issuing CA below it, the default domain, a TLS server credential and
- * the user `admin`. Each step looks for what is there, so one that was cut off goes on where it stopped. One instance at a time
- * does it; `pause` waits a little for the others. Faults: unavailable; internal where the master key is not that of the database.
+ * Performs the first start: creates the token key, roles, profiles, a root CA, an issuing CA below it, the default
+ * domain, a TLS server credential and the user `admin`. Each step skips what already exists, so an interrupted
+ * bootstrap continues where it stopped. Only one instance runs it; the others call `pause` and wait. Faults:
+ * unavailable; internal if the master key does not match the database.
  */
 export async function bootstrap(
   context: Dependencies,
@@ -53,12 +54,14 @@ export async function bootstrap(
   pause: () => Promise<void>,
 ): Promise<BootstrapResult> {
   if (await context.store.find('setting', { name: unsettledRestore })) {
-    throw new Fault('conflict', 'a restore has not come to its end: run postern restore again');
+    throw new Fault('conflict', 'a restore was interrupted: run postern restore again');
   }
-  // First of all, and without the lease: of two master keys on one empty database, the one that comes second writes nothing.
+  // This comes first and without the lease: if two instances start on one empty database with different master keys,
+  // the second one writes nothing.
   await accounts.tokenKey();
   for (let n = 0; !(await context.store.lease('bootstrap', holder, 30)); n++) {
-    if (n >= tries) throw new Fault('unavailable', 'another instance has been starting for too long');
+    if (n >= tries)
+      throw new Fault('unavailable', 'another instance is starting and does not finish: check its log');
     await pause();
   }
   context.configuration.expire();
@@ -73,7 +76,7 @@ export async function bootstrap(
   return { adminCreated };
 }
 
-/** The names of the roles that have been made here: one of them that is not there any more has been deleted or renamed. */
+/** The names of the roles created here: if such a role is missing, it was deleted or renamed. */
 interface RolesMade {
   readonly names: readonly string[];
 }
@@ -81,8 +84,8 @@ interface RolesMade {
 const rolesMadeName = 'shipped-roles';
 
 /**
- * What is shipped changes with the versions: a role goes along with it until an administrator changes the role, and does not come back
- * once an administrator has deleted it.
+ * Creates and updates the built-in roles. They follow each release until an administrator edits them. A deleted
+ * built-in role is not recreated.
  */
 async function makeRoles(context: Pick<Ports, 'clock' | 'store' | 'log'>): Promise<void> {
   await makeNewRoles(context);
@@ -90,7 +93,7 @@ async function makeRoles(context: Pick<Ports, 'clock' | 'store' | 'log'>): Promi
   for (const [uniqueName, role] of Object.entries(shippedRoles)) {
     const existing = await store.find('role', { uniqueName }).catch((error) => {
       if (toFault(error).code === 'unavailable') throw error;
-      context.log.error('a shipped role cannot be read', error, { role: uniqueName });
+      context.log.error('a built-in role cannot be read', error, { role: uniqueName });
     });
     if (!existing) continue;
     const { id, permissions } = existing;
@@ -121,17 +124,17 @@ async function makeNewRoles({ store, clock, log }: Pick<Ports, 'clock' | 'store'
   await store.commit(writes);
 }
 
-/** Undefined where the record is damaged: no role is made then that an administrator may have deleted. */
+/** Returns undefined if the record is damaged: then no role is recreated that an administrator may have deleted. */
 function rolesMade(setting: Setting, log: Ports['log']): RolesMade | undefined {
   try {
     return settingContent<RolesMade>(setting, ({ names }) => Array.isArray(names));
   } catch (error) {
-    log.error('which roles have been made cannot be read', error);
+    log.error('the list of created roles cannot be read', error);
     return undefined;
   }
 }
 
-/** Whether an administrator ever changed a role, or has made it: the audit trail, which forgets nothing, says so. */
+/** Returns whether an administrator ever changed or created a role, according to the audit trail. */
 async function isChanged({ store }: Pick<Ports, 'store'>, role: number): Promise<boolean> {
   const where = [
     { field: 'object', is: 'equal', value: `role:${role}` },
@@ -161,7 +164,7 @@ async function makeCas(context: Dependencies): Promise<void> {
   if (damaged.length > 0 || records.some(({ type }) => type === issuingCaType.autoGenerated)) return;
   let root = records.at(-1);
   if (root && root.type !== issuingCaType.autoGeneratedRoot) return;
-  // Two installations must not have CAs of one name: a truststore would mix them up.
+  // Two installations must not have CAs of the same name, because a truststore would confuse them.
   const mark = root ? root.commonName.slice(-8) : Buffer.from(entropy.bytes(4)).toString('hex').toUpperCase();
   const name = (kind: string) =>
     buildName([[attribute('O', 'Postern')], [attribute('CN', `Postern ${kind} ${mark}`)]]);
@@ -220,9 +223,9 @@ async function makeDefaultDomain(context: Dependencies): Promise<void> {
 }
 
 /**
- * What devices of the default domain may have: themselves as a client, and servers. Profiles under which a device can be
- * certified as a client of another name (OPC UA, where the name is the application's), CAs, IDevIDs, owner ids and code signing
- * are for whoever says so.
+ * The profiles of the default domain: client certificates in the device's own name, and server certificates. Profiles
+ * for client certificates in another name (OPC UA, where the name is the application's), CAs, IDevIDs, owner ids and
+ * code signing have to be offered explicitly.
  */
 const deviceProfiles: ReadonlySet<string> = new Set(['domain_credential', 'tls_client', 'tls_server']);
 
@@ -241,7 +244,10 @@ async function makeTlsCredential(context: Dependencies): Promise<void> {
   await createOwnCredential(context, wanted, systemActor);
 }
 
-/** Whether there is a TLS server credential that can be read. One that cannot would keep the listener from starting: it is replaced. */
+/**
+ * Returns whether there is a readable TLS server credential. An unreadable credential would prevent the listener from
+ * starting, so it is replaced.
+ */
 async function isServable({ store, log }: Pick<Ports, 'store' | 'log'>): Promise<boolean> {
   try {
     const active = await store.find('credential', { type: credentialType.tlsServer, isActive: true });

@@ -3,25 +3,25 @@ import type { Issuer } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 
-/** A key store that the configuration names. */
+/** A configured key store. */
 export interface KeyStoreChoice {
   readonly name: string;
-  /** What keys it makes. */
+  /** The key types that it can generate. */
   readonly keyTypes: 'all' | readonly KeyType[];
-  /** A CA of the type `localPkcs11` needs one that does not. */
+  /** Whether it can export keys. A CA of the type `localPkcs11` needs a key store that cannot. */
   readonly handsOutKeys: boolean;
-  /** Whether keys from outside can be brought into it. */
+  /** Whether it can import keys. */
   readonly takesKeys: boolean;
 }
 
-/** An upstream CA that the configuration names. */
+/** A configured upstream CA. */
 export interface IssuerChoice {
   readonly name: string;
-  /** It decides the type of CA; null: no CA can be made of it. */
+  /** The protocol, which determines the type of CA; null: no CA can be created from it. */
   readonly protocol: NonNullable<Issuer['protocol']> | null;
 }
 
-/** In the order of the configuration. Faults: forbidden. */
+/** Lists the key stores in the order of the configuration. Faults: forbidden. */
 export function keyStoreChoices(
   { keyStores }: Pick<Ports, 'keyStores'>,
   principal: Principal,
@@ -35,7 +35,7 @@ export function keyStoreChoices(
   }));
 }
 
-/** In the order of the configuration. Faults: forbidden. */
+/** Lists the upstream CAs in the order of the configuration. Faults: forbidden. */
 export function issuerChoices(
   { issuers }: Pick<Ports, 'issuers'>,
   principal: Principal,

@@ -7,16 +7,16 @@ import type { Certificate } from '../x509/certificate.ts';
 
 const mostCrls = 1000;
 
-/** A CA, what it is below, and its newest CRL. */
+/** A CA with its parent and its newest CRL. */
 export interface CaPosition {
   readonly record: IssuingCa;
   readonly certificate: Certificate;
-  /** The CA of ours that signed it; null for a root, and for one whose issuer is elsewhere. */
+  /** Our CA that signed it; null for a root, and for a CA with an external issuer. */
   readonly parent: number | null;
   readonly crl: Omit<StoredCrl, 'crl'> | null;
 }
 
-/** Every CA with its place among the others. Faults: forbidden. */
+/** Returns every CA with its place in the hierarchy. Faults: forbidden. */
 export async function caHierarchy(
   context: Pick<Ports, 'store'> & WithConfiguration,
   principal: Principal,

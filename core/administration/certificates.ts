@@ -24,24 +24,30 @@ export interface Certificates
   extends Omit<Resource<'certificate', CertificateInput, StoredCertificate>, 'create'> {
   /** See `issueByName`. */
   create(principal: Principal, input: CertificateInput): Promise<StoredCertificate | Deferral>;
-  /** With a new CRL. Faults: notFound, malformed with `field`, conflict. */
+  /** Revokes a certificate and issues a new CRL. Faults: notFound, malformed with `field`, conflict. */
   revoke(principal: Principal, id: number, revocation: Revocation): Promise<StoredCertificate>;
-  /** As `revoke`, for several certificates, with one new CRL of each CA. A certificate that cannot be revoked does not keep the others from it. */
+  /**
+   * Revokes several certificates and issues one new CRL for each CA. If one certificate cannot be revoked, the others
+   * still are.
+   */
   revokeSeveral(
     principal: Principal,
     ids: readonly number[],
     revocation: Revocation,
   ): Promise<readonly RevocationResult[]>;
-  /** The certificates above one, its issuer first. Faults: notFound. */
+  /** Returns the certificates above this one, its issuer first. Faults: notFound. */
   above(principal: Principal, id: number): Promise<readonly Link[]>;
-  /** The key that was made here: once, then it is destroyed. Faults: notFound, conflict when there is none. */
+  /**
+   * Returns the private key that Postern generated, once, and destroys it here. Faults: notFound, conflict if there is
+   * none.
+   */
   takeKey(principal: Principal, id: number): Promise<TakenKey>;
 }
 
-/** What became of the revocation of one certificate. */
+/** The result of revoking one certificate. */
 export interface RevocationResult {
   readonly id: number;
-  /** Why the certificate was not revoked. */
+  /** Why the certificate could not be revoked. */
   readonly problem?: string;
 }
 
@@ -70,7 +76,7 @@ export function certificates(context: Dependencies, crls: Crls): Certificates {
     summary: ({ serialNumber, subject }) => ({ serialNumber, subject }),
     update: async ({ id }, { commonName }) =>
       updateWrites('certificate', id, commonName === undefined ? {} : { commonName }),
-    // A CRL must not forget: the record stays, out of sight.
+    // The record stays, hidden, because a CRL must still list the certificate.
     remove: async ({ id }) => [
       { op: 'update', kind: 'certificate', id, where: { hidden: false }, set: { hidden: true } },
     ],
@@ -80,7 +86,7 @@ export function certificates(context: Dependencies, crls: Crls): Certificates {
   async function revoke({ actor }: Principal, id: number, revocation: Revocation): Promise<number> {
     const record = await find(id);
     if (revocation.invalidityDate !== undefined && revocation.invalidityDate > context.clock.now()) {
-      throw new Fault('malformed', 'this lies in the future', { field: 'invalidityDate' });
+      throw new Fault('malformed', 'this is in the future', { field: 'invalidityDate' });
     }
     const configuration = await context.configuration.current();
     const writes = [

@@ -17,16 +17,16 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** What this service holds a private key for, for itself. */
+/** Certificates whose private keys this service holds for its own use. */
 export interface Credentials extends Resource<'credential', CredentialInput, Credential> {
   /**
-   * Serves a TLS server credential from the next handshake on. Faults: notFound, conflict for a credential of another type or
-   * one that has expired.
+   * Activates a TLS server credential, starting with the next handshake. Faults: notFound, conflict for a credential of
+   * another type or an expired one.
    */
   activate(principal: Principal, id: number): Promise<Credential>;
 }
 
-/** `activated`: has the listener of this process take over what has been activated. */
+/** `activated` makes the listener of this process use the activated credential. */
 export function credentials(
   context: Dependencies,
   crls: Pick<Crls, 'generateMissing'>,
@@ -41,7 +41,9 @@ export function credentials(
     summary: ({ uniqueName, type }) => ({ uniqueName, type }),
     async update({ id, type }, changes) {
       if (changes.type !== undefined && changes.type !== type) {
-        throw new Fault('malformed', 'a credential stays of its type', { field: 'credentialType' });
+        throw new Fault('malformed', 'the type of a credential cannot be changed', {
+          field: 'credentialType',
+        });
       }
       const { uniqueName } = changes;
       const set = { updatedAt: clock.now(), ...(uniqueName !== undefined && { uniqueName }) };
@@ -56,7 +58,7 @@ export function credentials(
       return [{ op: 'delete', kind: 'credential', id, where: { isActive: false } }];
     },
     async removed({ key, issuingCa }) {
-      // A CA's key is the CA's.
+      // The key of a CA belongs to the CA record.
       if (issuingCa === null) await context.keyStores.get(key.store)?.remove(key.id);
     },
   });
@@ -89,7 +91,7 @@ export function credentials(
         ]);
       });
       context.configuration.expire();
-      // What was activated is what others of this service find; this listener's trouble does not change that.
+      // The activation is stored and other instances use it, even if this listener fails to load it.
       await activated().catch((error) =>
         context.log.error('the TLS credential cannot be served', error, { credential: id }),
       );

@@ -10,9 +10,9 @@ interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration
 
 export interface DomainInput {
   readonly uniqueName: string;
-  /** Left out: the default domain's. */
+  /** Absent: the CA of the default domain. */
   readonly issuingCa?: number | null;
-  /** Left out: what the default domain offers. */
+  /** Absent: the profiles of the default domain. */
   readonly profiles?: readonly DomainProfile[];
 }
 
@@ -58,13 +58,13 @@ function demandNotDefault({ settings }: WithSettings, { uniqueName }: Domain): v
 
 const isSegment = (text: string): boolean => !/[/\\~?#%]/.test(text) && text !== '.' && text !== '..';
 
-/** A path segment has to be able to name the domain, and everything it refers to has to exist. */
+/** Checks that the name can be a path segment, and that everything the domain refers to exists. */
 async function check(context: Dependencies, input: Partial<DomainInput>): Promise<void> {
   const { uniqueName, issuingCa, profiles = [] } = input;
   if (uniqueName !== undefined && (!isSegment(uniqueName) || uniqueName === '_')) {
     throw new Fault(
       'malformed',
-      'a domain name stands in paths: it may not contain / \\ ~ ? # % nor be . .. or _',
+      'a domain name is part of URLs: it must not contain / \\ ~ ? # % and must not be . .. or _',
       {
         field: 'uniqueName',
       },
@@ -84,14 +84,16 @@ async function check(context: Dependencies, input: Partial<DomainInput>): Promis
     const [problem] = rules ? profileShortcomings(security, rules, context.clock.now()) : [];
     if (problem) throw refuse(`${record.uniqueName}: ${problem.pointer}: ${problem.detail}`);
     const name = alias ?? record.uniqueName;
-    if (names.has(name)) throw refuse(`${name} is offered twice`);
+    if (names.has(name)) throw refuse(`the name "${name}" occurs twice`);
     names.add(name);
     if (alias !== null && !isSegment(alias)) {
-      throw refuse(`the alias ${alias} cannot stand in a path: no / \\ ~ ? # %, and neither . nor ..`);
+      throw refuse(
+        `the alias "${alias}" is part of URLs: it must not contain / \\ ~ ? # % and must not be . or ..`,
+      );
     }
-    // In a path it would mean one here and another elsewhere.
+    // In a path, the name would mean another profile in this domain than elsewhere.
     if (alias !== null && (await context.store.find('profile', { uniqueName: alias }))) {
-      throw refuse(`${alias} is the name of a certificate profile itself`);
+      throw refuse(`the alias "${alias}" is the name of another certificate profile`);
     }
   }
 }

@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { intendedUsage } from '../records/domain.ts';
 
-/** Faults: malformed, with the field, unless there is such a truststore and it is for IDevIDs. */
+/** Checks that a truststore exists and is for IDevIDs. Faults: malformed with the field. */
 export async function demandIdevidTruststore(
   { store }: Pick<Ports, 'store'>,
   id: number,
@@ -16,8 +16,8 @@ export async function demandIdevidTruststore(
 }
 
 /**
- * What devices are let in by stays what it is for. Faults: conflict, naming what refers to the truststore, when a change of its
- * usage would take that away.
+ * Checks that a truststore that authenticates devices keeps its usage. Faults: conflict, with the kind of record that
+ * uses it.
  */
 export async function demandUsageUnused({ store }: Pick<Ports, 'store'>, id: number): Promise<void> {
   const registrations = await store.count(

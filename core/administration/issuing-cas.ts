@@ -27,11 +27,14 @@ interface Dependencies
     WithSettings {}
 
 export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
-  /** Lets it sign again. Faults: notFound, conflict when its certificate has expired, is revoked or not up to the security level. */
+  /**
+   * Reactivates a CA. Faults: notFound, conflict if its certificate has expired, is revoked or violates the security
+   * level.
+   */
   activate(principal: Principal, id: number): Promise<IssuingCa>;
-  /** It signs no more certificates; its CRLs go on. Faults: notFound. */
+  /** Deactivates a CA: it signs no more certificates, but still publishes CRLs. Faults: notFound. */
   deactivate(principal: Principal, id: number): Promise<IssuingCa>;
-  /** Its certificate and those above it. Faults: notFound. */
+  /** Returns its certificate and those above it. Faults: notFound. */
   links(principal: Principal, id: number): Promise<readonly Link[]>;
   /** See `caHierarchy`. */
   hierarchy(principal: Principal): Promise<readonly CaPosition[]>;
@@ -41,7 +44,7 @@ export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   keyStores(principal: Principal): readonly KeyStoreChoice[];
   /** See `issuerChoices`. */
   issuers(principal: Principal): readonly IssuerChoice[];
-  /** The newest CRL. Faults: notFound (no such CA); undefined when it has none yet. */
+  /** Returns the newest CRL; undefined if it has none yet. Faults: notFound (no such CA). */
   crl(principal: Principal, id: number): Promise<StoredCrl | undefined>;
   /** See `Crls.generate`. */
   generateCrl(principal: Principal, id: number): Promise<StoredCrl>;
@@ -62,9 +65,9 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
     summary: ({ uniqueName, commonName, type }) => ({ uniqueName, commonName, type }),
     async update(record, { type, commonName, uniqueName, isActive }) {
       if (type !== undefined && type !== record.type)
-        throw new Fault('malformed', 'a CA stays of its type', { field: 'issuingCaType' });
+        throw new Fault('malformed', 'the type of a CA cannot be changed', { field: 'issuingCaType' });
       if (commonName !== undefined && commonName !== record.commonName)
-        throw new Fault('malformed', 'a CA keeps its name', { field: 'commonName' });
+        throw new Fault('malformed', 'the name of a CA cannot be changed', { field: 'commonName' });
       if (isActive && !record.isActive) await demandSound(context, record);
       const set = {
         updatedAt: clock.now(),
@@ -130,7 +133,7 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
   };
 }
 
-/** What it signs has to be worth something. Faults: conflict. */
+/** Checks that the CA's certificate is valid, so that its signatures are of use. Faults: conflict. */
 async function demandSound(context: Dependencies, { certificate }: IssuingCa): Promise<void> {
   const parsed = parseCertificate(certificate);
   if (hasExpired(parsed.notAfter, context.clock.now()))
@@ -145,12 +148,15 @@ async function demandSound(context: Dependencies, { certificate }: IssuingCa): P
 
 const mostCounted = 1000;
 
-/** With a root goes the record of its own certificate. That nothing else refers to the CA is for the store to say. */
+/**
+ * Returns the writes that delete a CA; for a root, the record of its own certificate is deleted too. The store refuses
+ * if other records refer to the CA.
+ */
 async function removal(
   { store }: Pick<Ports, 'store'>,
   { id, certificate }: IssuingCa,
 ): Promise<readonly Write[]> {
-  // A CA whose certificate cannot be read has no number to look for; it can go where nothing refers to it.
+  // A CA with an unreadable certificate has no serial number to search for; it can be deleted if nothing refers to it.
   const serialNumber = serialNumberOf(certificate);
   const own =
     serialNumber === undefined ? undefined : await store.find('certificate', { ca: id, serialNumber });

@@ -9,7 +9,7 @@ interface Dependencies extends Pick<Ports, 'clock' | 'logFiles' | 'store'> {}
 
 export interface LogFilesUse {
   list(principal: Principal): Promise<readonly LogFile[]>;
-  /** With its text; of a file beyond 64 MiB, the end. Faults: notFound. */
+  /** Returns a file with its text; for a file of more than 64 MiB, its end. Faults: notFound. */
   read(principal: Principal, name: string): Promise<LogFile & { readonly content: Uint8Array }>;
   /** Faults: notFound. */
   remove(principal: Principal, name: string): Promise<void>;
@@ -39,7 +39,7 @@ export function logFiles(context: Dependencies): LogFilesUse {
   };
 }
 
-/** Deletes what is older than the settings allow; never the file that is being written. */
+/** Deletes files older than the retention period in the settings, but never the current file. */
 export async function pruneLogs(context: Dependencies, { logRetentionDays }: RuntimeSettings): Promise<void> {
   if (logRetentionDays === null) return;
   const { logFiles: files, store, clock } = context;

@@ -35,15 +35,15 @@ export interface CredentialInput {
   readonly type: number;
   readonly uniqueName?: string;
   readonly commonName?: string;
-  /** Subject alternative names as `parseGeneralName` reads them. */
+  /** Subject alternative names in the syntax of `parseGeneralName`. */
   readonly names?: readonly string[];
   /** Default: P-256; for a root CA P-384. */
   readonly keyType?: KeyType;
-  /** A certificate and key from outside; without it both are made here. */
+  /** An external certificate and key; if absent, both are generated. */
   readonly material?: KeyMaterial;
 }
 
-/** The new credential's id. Faults: malformed and conflict, with `field`; unavailable. */
+/** Creates a credential and returns its id. Faults: malformed and conflict, with `field`; unavailable. */
 export async function makeCredential(
   context: Dependencies,
   input: CredentialInput,
@@ -53,7 +53,7 @@ export async function makeCredential(
   const named = { ...input, uniqueName };
   if (type === credentialType.rootCa || type === credentialType.issuingCa) {
     if (!material) return makeCa(context, named, actor);
-    throw new Fault('malformed', 'a CA is brought in as an issuing CA, not as a credential', {
+    throw new Fault('malformed', 'import a CA as an issuing CA, not as a credential', {
       field: 'certificate',
     });
   }
@@ -65,7 +65,7 @@ export async function makeCredential(
 
 type Named = CredentialInput & { readonly uniqueName: string };
 
-/** A CA, and the credential that refers to it, in one go. */
+/** Creates a CA, and the credential that refers to it, in one commit. */
 async function makeCa(
   context: Dependencies,
   { type, uniqueName, ...input }: Named,
@@ -73,7 +73,9 @@ async function makeCa(
 ): Promise<number> {
   const isRoot = type === credentialType.rootCa;
   if (input.names?.length) {
-    throw new Fault('malformed', 'a CA has no alternative names', { field: 'subjectAlternativeNames' });
+    throw new Fault('malformed', 'a CA cannot have subject alternative names', {
+      field: 'subjectAlternativeNames',
+    });
   }
   const { keyType, lifetime } = caDefaults(isRoot);
   const { commonName } = input;
@@ -101,7 +103,7 @@ async function makeCa(
   return record!.id;
 }
 
-/** By the default domain's CA. */
+/** Creates a credential with a certificate of the default domain's CA. */
 async function certifyCredential(
   context: Dependencies,
   { type, uniqueName, commonName, names, keyType = 'p-256' }: Named,
@@ -122,7 +124,7 @@ async function certifyCredential(
   try {
     return await createOwnCredential(context, wanted, actor);
   } catch (error) {
-    // Profiles begin what they say with what it is about.
+    // The details of profile Faults begin with the field.
     const about = error instanceof Fault ? error.detail : '';
     if (about.startsWith('subjectAltName') && parsed.length > 0)
       throw atField(error, 'subjectAlternativeNames');
@@ -136,7 +138,7 @@ async function importCredential(
   actor: Actor,
 ): Promise<number> {
   if (!material.privateKey) {
-    throw new Fault('malformed', 'the private key is needed', { field: 'privateKey' });
+    throw new Fault('malformed', 'the private key is missing', { field: 'privateKey' });
   }
   const { certificate, chain } = checkMaterial(material, context.clock.now(), 'endEntity');
   await demandStrongKey(certificate);
@@ -166,18 +168,18 @@ async function importCredential(
   });
 }
 
-/** Digests are signed by keys whose signatures are over a digest; TLS clients know few kinds of server keys. */
+/** Signers need keys that can sign a digest, and TLS clients support only some types of server keys. */
 function demandFit(type: number, key: KeyType, field: string): void {
   const refuse = (what: string) => new Fault('malformed', what, { field });
   if (type === credentialType.signer && !/^(?:rsa|p)-/.test(key))
-    throw refuse('a signer has an RSA key or one on P-256, P-384 or P-521');
+    throw refuse('a signer needs an RSA, P-256, P-384 or P-521 key');
   if (type === credentialType.tlsServer && !/^(?:rsa-\d+|p-256|p-384)$/.test(key))
-    throw refuse('a TLS server has an RSA key or one on P-256 or P-384');
+    throw refuse('a TLS server needs an RSA, P-256 or P-384 key');
 }
 
 function demandServer({ purposes }: Facts): void {
   if (!purposes || purposes.includes(oid.serverAuth) || purposes.includes(oid.anyExtendedKeyUsage)) return;
-  throw new Fault('malformed', 'the certificate is not for TLS servers', { field: 'certificate' });
+  throw new Fault('malformed', 'the certificate cannot be used by TLS servers', { field: 'certificate' });
 }
 
 function parseName(text: string): GeneralName {

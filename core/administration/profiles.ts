@@ -19,7 +19,7 @@ interface Dependencies
 
 export interface ProfileInput {
   readonly uniqueName: string;
-  /** Left out: the rules of `tls_client`, the shipped profile that allows least beyond a name. */
+  /** Absent: the rules of `tls_client`, the shipped profile that permits the least besides a name. */
   readonly profile?: unknown;
 }
 
@@ -72,7 +72,10 @@ export function profiles(context: Dependencies): Profiles {
   return { ...collection, preview: (principal, id, input) => preview(context, principal, id, input) };
 }
 
-/** Whoever else got this name would make domain credentials of certificates that were issued as something less. */
+/**
+ * Protects the name of the domain credential profile: another profile with this name would turn ordinary certificates
+ * into domain credentials.
+ */
 function demandOrdinary({ uniqueName }: CertificateProfile): void {
   if (uniqueName === domainCredentialProfile) {
     throw new Fault(
@@ -83,12 +86,15 @@ function demandOrdinary({ uniqueName }: CertificateProfile): void {
   }
 }
 
-/** In a path it would mean one profile here and another elsewhere. Faults: malformed with field `uniqueName`. */
+/**
+ * In a path, the name would mean another profile in that domain than elsewhere. Faults: malformed with field
+ * `uniqueName`.
+ */
 async function demandNoAlias(context: WithConfiguration, uniqueName: string): Promise<void> {
   const { domains } = await context.configuration.current();
   const other = domains.find(({ profiles }) => profiles.some(({ alias }) => alias === uniqueName));
   if (!other) return;
-  throw new Fault('malformed', `the domain ${other.uniqueName} has another profile by this alias`, {
+  throw new Fault('malformed', `the domain "${other.uniqueName}" offers another profile under this alias`, {
     field: 'uniqueName',
   });
 }

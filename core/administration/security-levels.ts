@@ -11,15 +11,15 @@ import {
   securityLevels,
 } from '../security/levels.ts';
 
-/** A security level, and how the service stands to it. */
+/** A security level, and what prevents the service from using it. */
 export interface LevelView {
   readonly rules: LevelRules;
   readonly isCurrent: boolean;
-  /** What falls short of it: has to go before the service can be raised to it. */
+  /** The CAs and profiles that violate the level; they have to be changed before the level can be raised. */
   readonly obstacles: readonly Obstacle[];
 }
 
-/** All levels, the most lenient first. Faults: forbidden. */
+/** Lists all levels, the most lenient first. Faults: forbidden. */
 export async function securityLevelViews(
   context: Pick<Ports, 'clock'> & WithConfiguration,
   principal: Principal,
@@ -34,7 +34,7 @@ export async function securityLevelViews(
   return views;
 }
 
-/** What stands against a security level. */
+/** A CA or profile that violates a security level. */
 export interface Obstacle {
   readonly kind: 'issuingCa' | 'profile';
   readonly id: number;
@@ -42,7 +42,7 @@ export interface Obstacle {
   readonly detail: string;
 }
 
-/** The active CAs, and the profiles that a domain offers, that fall short of a level. */
+/** Returns the active CAs, and the profiles offered by a domain, that violate a level. */
 export async function obstacles(
   context: Pick<Ports, 'clock'> & WithConfiguration,
   level: SecurityLevel,

@@ -20,10 +20,13 @@ interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration
 const tries = 5;
 
 export interface RuntimeSettingsUse {
-  /** The security levels, and what stands against each. Faults: forbidden. */
+  /** Lists the security levels with the obstacles to each. Faults: forbidden. */
   levels(principal: Principal): Promise<readonly LevelView[]>;
   read(principal: Principal): Promise<RuntimeSettings>;
-  /** Only the members of `changes`. Faults: malformed with `field`; conflict where something falls short of a stricter level. */
+  /**
+   * Changes only the members of `changes`. Faults: malformed with `field`; conflict if a CA or profile violates a
+   * stricter level.
+   */
   change(principal: Principal, changes: Partial<RuntimeSettings>): Promise<RuntimeSettings>;
 }
 
@@ -34,13 +37,13 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     const { record: setting, settings: before } = await storedSettings(store);
     const next = { ...before, ...changes };
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
-      throw new Fault('malformed', 'a refresh token lives at least as long as an access token', {
+      throw new Fault('malformed', 'a refresh token must be valid for at least as long as an access token', {
         field: 'refreshTokenSeconds',
       });
     }
     const wrong = next.webhookHosts.find((host) => !isHostPattern(host));
     if (wrong !== undefined) {
-      throw new Fault('malformed', `${shorten(wrong)}: this is neither a host nor \`*.\` before one`, {
+      throw new Fault('malformed', `${shorten(wrong)}: this must be a host, or \`*.\` and a host`, {
         field: 'webhookHosts',
       });
     }
@@ -61,7 +64,7 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     return next;
   }
 
-  /** What is made meanwhile is checked against the new level when it issues. */
+  /** A CA or profile created concurrently is checked against the new level when it issues. */
   async function demandNoObstacles(level: SecurityLevel): Promise<void> {
     const found = await obstacles(context, level);
     if (found.length === 0) return;

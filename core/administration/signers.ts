@@ -10,7 +10,7 @@ import { type HashName, signatureHash } from '../x509/algorithm.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'store'> {}
 
-/** What a signer's digests are made with, and how long they are. */
+/** The hash of a signer's digests and its length. */
 interface SignerHash {
   readonly name: HashName;
   readonly octets: number;
@@ -20,14 +20,15 @@ export interface Signature extends SignedMessage {
   readonly hash: HashName;
 }
 
-/** Credentials of type 5. They are made and deleted as credentials. */
+/** Credentials of type 5. They are created and deleted as credentials. */
 export interface Signers {
   list(principal: Principal, query: Query<'credential'>): Promise<Page<Credential>>;
   /** Faults: notFound. */
   read(principal: Principal, id: number): Promise<Credential>;
   /**
-   * Signs a digest as it is, and keeps a record of it. Faults: notFound, malformed with field `hashValue` for a digest of another
-   * length than the signer's hash, conflict when its certificate has expired, unavailable or unsupported when its key cannot sign.
+   * Signs a digest and stores a record of the signature. Faults: notFound, malformed with field `hashValue` if the
+   * digest's length does not match the signer's hash, conflict if its certificate has expired, unavailable or
+   * unsupported if its key cannot sign.
    */
   sign(principal: Principal, id: number, digest: Uint8Array): Promise<Signature>;
   readonly messages: {
@@ -41,10 +42,10 @@ const isSigner = { field: 'type', is: 'equal', value: credentialType.signer } as
 
 const digestOctets = { sha256: 32, sha384: 48, sha512: 64 } as const satisfies Record<HashName, number>;
 
-/** Of the signer's suite. */
+/** Returns the hash of the signer's signature algorithm. */
 function signerHash({ signatureSuite }: Pick<Credential, 'signatureSuite'>): SignerHash {
   const name = signatureHash(signatureSuite);
-  if (!name) throw new Fault('unsupported', 'the key of this signer does not sign digests');
+  if (!name) throw new Fault('unsupported', 'the key of this signer cannot sign digests');
   return { name, octets: digestOctets[name] };
 }
 
@@ -72,7 +73,7 @@ export function signers(context: Dependencies): Signers {
       const signer = await find(id);
       const hash = signerHash(signer);
       if (digest.length !== hash.octets) {
-        const detail = `${hash.octets * 2} hexadecimal digits are expected: this signer signs ${hash.name} digests`;
+        const detail = `this must have ${hash.octets * 2} hexadecimal digits: this signer signs ${hash.name} digests`;
         throw new Fault('malformed', detail, { field: 'hashValue' });
       }
       if (hasExpired(signer.notValidAfter, clock.now()))
@@ -120,6 +121,6 @@ async function signDigest(
 ): Promise<Uint8Array> {
   const keys = keyStores.get(key.store);
   if (!keys) throw new Fault('unavailable', 'the key store of this signer is not configured');
-  if (!keys.signDigest) throw new Fault('unsupported', 'the key store of this signer does not sign digests');
+  if (!keys.signDigest) throw new Fault('unsupported', 'the key store of this signer cannot sign digests');
   return keys.signDigest(key.id, signatureSuite, digest);
 }

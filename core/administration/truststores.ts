@@ -52,12 +52,15 @@ export function truststores(context: Dependencies): Resource<'truststore', Trust
   });
 }
 
-/** Each once, in their order, all of them readable. Faults: malformed with field `trustStoreFile`. */
+/**
+ * Returns the certificates in their order without duplicates, after checking that all are readable. Faults: malformed
+ * with field `trustStoreFile`.
+ */
 function checked(certificates: readonly Uint8Array[]): readonly Uint8Array[] {
   const field = 'trustStoreFile';
-  if (certificates.length === 0) throw new Fault('malformed', 'there is no certificate in it', { field });
+  if (certificates.length === 0) throw new Fault('malformed', 'the file contains no certificate', { field });
   if (certificates.length > mostCertificates) {
-    throw new Fault('malformed', `at most ${mostCertificates} certificates are taken`, { field });
+    throw new Fault('malformed', `the file contains more than ${mostCertificates} certificates`, { field });
   }
   const unique = new Map(certificates.map((der) => [fingerprint(der), der]));
   for (const der of unique.values()) {

@@ -24,28 +24,28 @@ export interface BackupInput {
 
 export interface Backups extends Resource<'backup', BackupInput, Backup> {
   /**
-   * Makes a backup now. One at a time, whatever the number of instances. Faults: notFound, conflict (another one is under way,
-   * no passphrase is configured, the directory cannot be used), unavailable.
+   * Runs a backup now. Only one runs at a time, on all instances together. Faults: notFound, conflict (another backup
+   * is running, no passphrase is configured, the directory cannot be used), unavailable.
    */
   run(principal: Principal, id: number): Promise<BackupFile>;
-  /** The same into a file that is not there yet; `passphrase` in place of the configured one. `progress` is called now and then. */
+  /** Writes a backup into a new file; `passphrase` replaces the configured one. `progress` is called repeatedly. */
   write(
     principal: Principal,
     file: string,
     passphrase: string | undefined,
     progress?: (octets: number) => void,
   ): Promise<BackupFile>;
-  /** Breaks off the backups under way here, so that nothing of them stays behind, and makes no more. */
+  /** Aborts the running backups of this instance, so that no incomplete file is left, and starts no more. */
   stop(): Promise<void>;
   /** See `settleRestore`. */
   settle(principal: Principal, ask: RestoreRequest): Promise<RestoreResult>;
 }
 
-/** Whoever died with it: another run may begin after this. Seconds. */
+/** Seconds of the lease: if its holder dies, another run may start after that. */
 const leased = 120;
-/** Milliseconds between two lines in the log that tell how far a backup is. */
+/** Milliseconds between two log lines about the progress of a backup. */
 const told = 10_000;
-/** Milliseconds between two renewals. */
+/** Milliseconds between two renewals of the lease. */
 const renewed = 20_000;
 
 export function backups(context: Dependencies, crls: Crls): Backups {

@@ -2,27 +2,27 @@ import { Fault } from '../fault.ts';
 import type { BackupLocation } from '../ports/backups.ts';
 
 /**
- * What a `remote_directory` names: an absolute path of this machine, or `sftp://user@host[:port]/path`. Faults: malformed with field
- * `remoteDirectory`. Whether it can be written shows when it is.
+ * Parses a `remote_directory`: an absolute path on this machine, or `sftp://user@host[:port]/path`. Does not test
+ * whether it is writable. Faults: malformed with field `remoteDirectory`.
  */
 export function readLocation(remoteDirectory: string): BackupLocation {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(remoteDirectory)) {
-    // The directory that the service was started in is no place that an operator can rely on.
+    // The working directory of the service is not a place that an operator can rely on.
     if (!remoteDirectory.startsWith('/'))
-      throw refused('a path of this machine must be absolute: begin it with /');
+      throw refused('a path on this machine must be absolute: start it with /');
     return { kind: 'directory', path: remoteDirectory };
   }
   let url: URL;
   try {
     url = new URL(remoteDirectory);
   } catch {
-    throw refused('a path, or a URL like sftp://user@host/path');
+    throw refused('this must be a path, or a URL such as sftp://user@host/path');
   }
-  if (url.protocol !== 'sftp:') throw refused('only paths and sftp:// URLs are known');
-  // It would stand in lists, in the audit trail and in the log.
-  if (url.password !== '') throw refused('no password stands in a URL: backups sign in with a key');
+  if (url.protocol !== 'sftp:') throw refused('only paths and sftp:// URLs are supported');
+  // A password would appear in lists, in the audit trail and in the log.
+  if (url.password !== '') throw refused('remove the password from the URL: backups authenticate with a key');
   if (url.hostname === '' || url.username === '' || url.search !== '' || url.hash !== '') {
-    throw refused('a URL like sftp://user@host/path');
+    throw refused('this must be a URL such as sftp://user@host/path');
   }
   return {
     kind: 'sftp',
@@ -38,7 +38,7 @@ function decoded(text: string): string {
     const plain = decodeURIComponent(text);
     if (!/[\u0000-\u001f\u007f]/.test(plain)) return plain;
   } catch {}
-  throw refused('a URL like sftp://user@host/path');
+  throw refused('this must be a URL such as sftp://user@host/path');
 }
 
 const refused = (detail: string): Fault => new Fault('malformed', detail, { field: 'remoteDirectory' });

@@ -22,32 +22,35 @@ interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'
 export interface RestoreRequest {
   /** When the backup was made, ms since 1970. */
   readonly createdAt: number;
-  /** CRLs that were published after that, DER: the newest of each CA that has one. */
+  /** CRLs published after the backup, DER: the newest of each CA. */
   readonly crls: readonly Uint8Array[];
 }
 
 export interface RestoreResult {
-  /** Certificates that the backup has as good and that are revoked or on hold now. */
+  /** Certificates that are good in the backup and are now revoked or on hold. */
   readonly revoked: number;
-  /** Revoked ones that the backup does not know: they were issued later, and stay on the CRL. */
+  /** Revoked certificates that are not in the backup: they were issued later, and stay on the CRL. */
   readonly unknown: number;
-  /** CAs that nobody gave a later CRL of. */
+  /** CAs without a later CRL. */
   readonly withoutCrl: readonly string[];
-  /** CAs whose new CRL could not be made yet; maintenance makes it up. */
+  /** CAs whose new CRL could not be issued yet; maintenance retries. */
   readonly withoutNewCrl: readonly string[];
-  /** Records that cannot be loaded: they were restored as they were in the backup, and everything else works without them. */
+  /**
+   * Records that cannot be loaded: they were restored as they are in the backup, and everything else works without
+   * them.
+   */
   readonly setAside: readonly SetAside[];
 }
 
-/** No CA publishes as many between a backup and what befalls it; a CRLNumber has 20 octets (RFC 5280 §5.2.3). */
+/** No CA publishes this many CRLs between a backup and a restore; a CRLNumber has up to 20 octets (RFC 5280 §5.2.3). */
 const step = 1_000_000;
 const mostWrites = 200;
 
 /**
- * What has to be done between a restore and the first start, because the backup does not know what happened after it: a
- * certificate on one of the CRLs is revoked again, and every local CA makes a CRL with a number above all that it can have
- * published; what was approved and not come for is asked for anew. Can be done again when it was cut off. Faults: conflict (no restore to settle), malformed (a CRL that none of
- * the CAs has signed), unavailable.
+ * Reconciles a restored store before the first start, because the backup does not know later events: certificates on
+ * one of the CRLs are revoked again, every local CA issues a CRL with a number above all that it can have published,
+ * and approvals that were not collected have to be requested anew. Can be repeated after an interruption. Faults:
+ * conflict (no restore to settle), malformed (a CRL that none of the CAs has signed), unavailable.
  */
 export async function settleRestore(
   context: Dependencies,
@@ -57,7 +60,7 @@ export async function settleRestore(
 ): Promise<RestoreResult> {
   const { store, log } = context;
   const marker = await store.find('setting', { name: unsettledRestore });
-  if (!marker) throw new Fault('conflict', 'nothing has been restored here that is not settled');
+  if (!marker) throw new Fault('conflict', 'there is no interrupted restore to complete');
   context.configuration.expire();
   const { records } = await everyRecord(store, 'issuingCa');
   const cas = records.filter(isReadable);
@@ -102,7 +105,7 @@ export async function settleRestore(
   for (const { id, uniqueName, certificate } of local) {
     if (hasExpired(parseCertificate(certificate).notAfter, context.clock.now())) continue;
     await crls.generate(id, actor).catch((error) => {
-      log.error('no CRL after a restore', error, { ca: uniqueName });
+      log.error('the CRL after a restore could not be issued', error, { ca: uniqueName });
       withoutNewCrl.push(uniqueName);
     });
   }
@@ -110,7 +113,7 @@ export async function settleRestore(
   return { revoked, unknown, withoutCrl, withoutNewCrl, setAside };
 }
 
-/** A CA whose certificate cannot be read is set aside when the configuration is loaded. */
+/** A CA with an unreadable certificate is set aside when the configuration is loaded. */
 function isReadable({ certificate }: IssuingCa): boolean {
   try {
     parseCertificate(certificate);
@@ -122,7 +125,7 @@ function isReadable({ certificate }: IssuingCa): boolean {
 
 type Some<T> = readonly [T, ...T[]];
 
-/** CAs of one name and key share a CRL. */
+/** CAs of the same name and key share a CRL. */
 function signersOf(crl: Crl, cas: readonly IssuingCa[]): Some<IssuingCa> {
   const { signatureAlgorithm } = crl;
   const [signer, ...others] = cas.filter(({ certificate: der }) => {
@@ -130,14 +133,14 @@ function signersOf(crl: Crl, cas: readonly IssuingCa[]): Some<IssuingCa> {
     if (!signatureAlgorithm || !sameBytes(subject.der, crl.issuer.der)) return false;
     return verifySignature(readPublicKey(spki), signatureAlgorithm, crl.tbs, crl.signature);
   });
-  if (!signer) throw new Fault('malformed', 'a CRL that none of the restored CAs has signed');
+  if (!signer) throw new Fault('malformed', 'none of the restored CAs has signed this CRL');
   if ((crl.number ?? 0n) > BigInt(Number.MAX_SAFE_INTEGER - 2 * step)) {
-    throw new Fault('unsupported', 'a CRL with a number beyond all measure');
+    throw new Fault('unsupported', 'the number of this CRL is too large');
   }
   return [signer, ...others];
 }
 
-/** The writes that make the store say what the CRL says; none where it does. */
+/** Returns the writes that apply a CRL entry to the store; none if the store already has it. */
 async function reapply(
   context: Dependencies,
   actor: Actor,
@@ -157,7 +160,7 @@ async function reapply(
   let record: StoredCertificate | undefined;
   for (const { id } of signers) record ??= await store.find('certificate', { serialNumber, ca: id });
   if (!record) {
-    // Nobody has its bytes any more; that it is revoked must not be forgotten for as long as it can be good.
+    // The certificate itself is lost, but its revocation must be kept as long as it can be valid.
     const values = {
       createdAt: clock.now(),
       commonName: serialNumber,
@@ -193,7 +196,7 @@ async function reapply(
   };
 }
 
-/** Of a CA's own certificate. What stands on a root's CRL about the root itself is nothing that a CRL can say. */
+/** Deactivates a CA whose own certificate was revoked. A root's entry on its own CRL has no meaning and is ignored. */
 function deactivations(...args: Parameters<typeof deactivationWrites>): readonly Write[] {
   try {
     return deactivationWrites(...args);

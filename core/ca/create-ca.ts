@@ -47,16 +47,18 @@ export interface NewCa {
   readonly type: number;
   readonly isActive?: boolean;
   readonly subject: Name;
-  /** The key store (its name in the configuration) and what kind of key to make there, or the id of one that is there. */
+  /**
+   * The key store (its name in the configuration), and the type of key to generate there or the id of an existing key.
+   */
   readonly keyStore: string;
   readonly key: { readonly type: KeyType } | { readonly id: string };
-  /** Milliseconds; cut to the parent's. */
+  /** Milliseconds; limited to the parent's validity period. */
   readonly lifetime: number;
-  /** Absent: no limit on the CAs below. */
+  /** Absent: no pathLenConstraint. */
   readonly pathLength?: number;
-  /** The CA that signs it; absent for a root. */
+  /** The CA that signs the new one; absent for a root. */
   readonly parent?: LoadedCa;
-  /** What has to happen in the transaction that records the CA, which is `recordedCa` there. */
+  /** Further writes for the transaction that records the CA; they refer to it as `recordedCa`. */
   readonly alongside?: (made: MadeCa) => readonly Write[];
 }
 
@@ -69,8 +71,9 @@ export interface MadeCa {
 const hour = 3_600_000;
 
 /**
- * Makes a CA certificate, for a key that is made first, and records both: a key without a record is harmless, a record
- * without its key is not. The new CA's id. Faults: conflict (the name), malformed with `field`, unavailable.
+ * Creates a CA and returns its id. The key is generated first, then the certificate, and both are recorded together: a
+ * key without a record is harmless, a record without its key is not. Faults: conflict (the name), malformed with
+ * `field`, unavailable.
  */
 export async function createCa(context: Dependencies, ca: NewCa, actor: Actor): Promise<number> {
   const keyStore = keyStoreNamed(context, ca.keyStore);
@@ -103,10 +106,10 @@ function demandCaLevel(
   refuse(validityShortcoming(security, { holder: 'ca', notBefore, notAfter }), 'validity');
 }
 
-/** A key, and whether it was there before. */
+/** A key, and whether it existed before. */
 export type FoundKey = StoredKey & Pick<KeyReference, 'found'>;
 
-/** A key that is in the key store already, by its id or, in a token, its label. Faults: malformed with field `keyId`. */
+/** Finds a key in the key store by its id or, in a token, by its label. Faults: malformed with field `keyId`. */
 export async function existingKey({ keys, name }: NamedKeyStore, id: string): Promise<FoundKey> {
   try {
     const key = await keys.publicKey(id).then(
@@ -121,11 +124,11 @@ export async function existingKey({ keys, name }: NamedKeyStore, id: string): Pr
     const { code, detail } = toFault(error);
     if (code === 'conflict') throw new Fault('malformed', detail, { field: 'keyId', cause: error });
     if (code !== 'notFound') throw error;
-    throw new Fault('malformed', `there is no such key in the key store ${name}`, { field: 'keyId' });
+    throw new Fault('malformed', `the key store "${name}" has no such key`, { field: 'keyId' });
   }
 }
 
-/** It goes the way of every certificate that a CA of ours issues. */
+/** Issues the CA certificate in the same way as every other certificate of our own CAs. */
 async function certifyBelow(
   context: Dependencies,
   configuration: Configuration,
@@ -148,7 +151,7 @@ async function certifyBelow(
   return issued.idOf(recordedCa);
 }
 
-/** It signs itself, so the certificate that is recorded refers to the CA that is recorded with it. */
+/** A root signs its own certificate, so the certificate record refers to the CA recorded in the same commit. */
 async function certifyRoot(
   context: Dependencies,
   { security }: Configuration,
@@ -198,10 +201,12 @@ export const reference = ({ name }: NamedKeyStore, { id, found }: FoundKey): Key
   ...(found && { found }),
 });
 
-/** In a commit that records a CA: that CA. */
+/** The handle of the CA in the commit that records it. */
 export const recordedCa = newHandle('issuing CA');
 
-/** The writes that record a CA and its audit event. Faults: malformed for a CA that could not be loaded. */
+/**
+ * Returns the writes that record a CA and its audit event. Faults: malformed for a CA that could not be loaded again.
+ */
 export function caWrites(
   context: Pick<Ports, 'clock'>,
   ca: Pick<NewCa, 'uniqueName' | 'type' | 'isActive' | 'subject' | 'alongside'> & {
@@ -256,7 +261,7 @@ function outcomeOf(
   subjectKey: PublicKey,
 ): IssuanceRequest['outcome'] {
   const issuer = ca.parent?.certificate;
-  // X.509 knows whole seconds only.
+  // Times in X.509 are whole seconds.
   const second = Math.floor(context.clock.now() / 1000) * 1000;
   return {
     subject: ca.subject,
@@ -266,7 +271,7 @@ function outcomeOf(
   };
 }
 
-/** RFC 5280 §4.2.1: what a CA certificate has to say. */
+/** Returns the extensions of a CA certificate (RFC 5280 §4.2.1). */
 function caExtensions(context: WithSettings, ca: NewCa, subjectKey: PublicKey): readonly Extension[] {
   const { parent, pathLength } = ca;
   const issuerKey = parent ? readPublicKey(parent.certificate.spki) : subjectKey;

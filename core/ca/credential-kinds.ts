@@ -1,10 +1,10 @@
 import type { Entropy } from '../ports/platform.ts';
 import { credentialType } from '../records/credential.ts';
 
-/** What a credential of a type is called when nobody names it, and the shipped profile that certifies it. */
+/** The default name of a credential type, and the shipped profile for its certificates. */
 interface CredentialKind {
   readonly slug: string;
-  /** Absent for CAs: no profile certifies them. */
+  /** Absent for CAs, which need no profile. */
   readonly profileName?: string;
 }
 
@@ -19,6 +19,6 @@ const kinds: Readonly<Record<number, CredentialKind>> = {
 
 export const profileNameOf = (type: number): string => kinds[type]?.profileName ?? 'tls_client';
 
-/** `signer-3f9a01c2`. */
+/** Returns a name such as `signer-3f9a01c2`. */
 export const newUniqueName = ({ entropy }: { readonly entropy: Entropy }, type: number): string =>
   `${kinds[type]?.slug ?? 'credential'}-${Buffer.from(entropy.bytes(4)).toString('hex')}`;

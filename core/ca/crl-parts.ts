@@ -3,17 +3,20 @@ import type { Ports } from '../ports/ports.ts';
 import type { Query, Store } from '../ports/store.ts';
 import type { CrlPart, StoredCrl } from '../records/issuing-ca.ts';
 
-/** Octets of a part, and of the longest CRL that is stored in one piece. */
+/** Octets of a part; longer CRLs are stored in parts. */
 const partLength = 256 * 1024;
-/** Parts that one statement reads, and one commit deletes. */
+/** The number of parts that one statement reads, or one commit deletes. */
 const pageLength = 4;
-/** Milliseconds for which parts are kept that no CRL names: another instance may still be writing them. */
+/** How long parts without a CRL record are kept, in milliseconds: another instance may still be writing them. */
 const keptFor = 3_600_000;
 
-/** What the record of a CRL has in its fields `crl` and `parts`. */
+/** The fields `crl` and `parts` of a CRL record. */
 type Contents = Pick<StoredCrl, 'crl' | 'parts'>;
 
-/** Stores a long CRL in parts, each in a commit of its own; a short one stays whole. The parts are in use once a record names them. */
+/**
+ * Stores a long CRL in parts, each in its own commit; a short CRL stays in its record. The parts are unused until a
+ * record names them.
+ */
 export async function storeInParts(
   { store, clock, entropy }: Pick<Ports, 'store' | 'clock' | 'entropy'>,
   ca: number,
@@ -29,10 +32,10 @@ export async function storeInParts(
   return { crl: new Uint8Array(0), parts: name };
 }
 
-/** The record with all of its CRL. Undefined when parts are missing: another CRL has taken its place meanwhile. */
+/** Returns the record with its complete CRL, or undefined if parts are missing because a newer CRL has replaced it. */
 export async function withParts(store: Store, record: StoredCrl): Promise<StoredCrl | undefined> {
   const { crl, parts } = record;
-  // A gateway of an earlier version writes the CRL into the record and knows nothing of parts.
+  // An earlier version of Postern writes the whole CRL into the record and ignores parts.
   if (parts === null || crl.length > 0) return record;
   const found: Uint8Array[] = [];
   const query: Query<'crlPart'> = {
@@ -50,7 +53,7 @@ export async function withParts(store: Store, record: StoredCrl): Promise<Stored
   return derLength(whole) === whole.length ? { ...record, crl: whole } : undefined;
 }
 
-/** Octets of the DER element that begins here, with its header (X.690 §8.1.3); 0 when there is none. */
+/** Returns the length of the DER element at the beginning, including its header (X.690 §8.1.3); 0 if there is none. */
 function derLength(der: Uint8Array): number {
   const first = der[1] ?? 0;
   if (first < 0x80) return der.length < 2 ? 0 : 2 + first;
@@ -58,7 +61,7 @@ function derLength(der: Uint8Array): number {
   return octets.reduce((length, octet) => length * 256 + octet, 0) + 2 + octets.length;
 }
 
-/** Deletes the parts of the CRL that `current` has replaced, and those of CRLs that were never completed. */
+/** Deletes the parts of the CRL that `current` replaced, and those of CRLs that were never completed. */
 export async function deleteOldParts(
   { store, clock }: Pick<Ports, 'store' | 'clock'>,
   ca: number,
@@ -84,7 +87,7 @@ export async function deleteOldParts(
   }
 }
 
-/** Another instance has deleted it. */
+/** Another instance has deleted the part. */
 function ignoreGone(error: unknown): void {
   if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
 }

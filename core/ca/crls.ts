@@ -20,24 +20,24 @@ interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'keyStores' | 'log' | 'store'>,
     WithConfiguration {}
 
-/** CRLs are good for a week and renewed when a third of that is left. Milliseconds. */
+/** The validity of a CRL; it is renewed when a third is left. Milliseconds. */
 const lifetime = 7 * 24 * 3_600_000;
 const renewBefore = lifetime / 3;
 const remembered = 1000;
 const tries = 20;
-/** Each time another CRL has taken the place of the one that was being read. */
+/** How often a read is repeated because a newer CRL replaced the one that was being read. */
 const readTries = 5;
-/** By which the clocks of instances may be apart. Milliseconds. */
+/** The tolerated difference between the clocks of instances, in milliseconds. */
 const clockSkew = 60_000;
 
-/** Makes, signs and publishes the CRLs of local CAs. */
+/** Issues and publishes the CRLs of local CAs. */
 export class Crls {
   readonly #context: Dependencies;
-  /** By CA: the generation that has not begun yet, which whoever comes now can share. */
+  /** By CA: the generation that has not started yet; new callers share it. */
   readonly #waiting = new Map<number, Promise<StoredCrl>>();
   readonly #running = new Map<number, Promise<StoredCrl>>();
   readonly #newest = new Map<number, { readonly crl: StoredCrl; readonly readAt: number }>();
-  /** By CA: a CRL is long, so callers that ask for it at the same time share one read. */
+  /** By CA: CRLs are long, so concurrent callers share one read. */
   readonly #reading = new Map<number, Promise<StoredCrl>>();
 
   constructor(context: Dependencies) {
@@ -45,8 +45,8 @@ export class Crls {
   }
 
   /**
-   * The newest CRL, a second old at most. Everybody may ask for it and it can be large, so all who get the same one get the
-   * same octets, not a copy each. Faults: notFound when there is no such CA or it has none yet, unavailable.
+   * Returns the newest CRL, at most a second old. Anybody may request it and it can be large, so all callers share one
+   * copy. Faults: notFound if there is no such CA or it has no CRL yet, unavailable.
    */
   newest(ca: number): Promise<StoredCrl> {
     const now = this.#context.clock.now();
@@ -57,7 +57,7 @@ export class Crls {
     return reading;
   }
 
-  /** As `newest`; undefined when there is none. */
+  /** Like `newest`, but returns undefined if there is no CRL. */
   async find(ca: number): Promise<StoredCrl | undefined> {
     try {
       return await this.newest(ca);
@@ -74,7 +74,7 @@ export class Crls {
       const which = await this.#recordOf(ca);
       if (!which) {
         this.#newest.delete(ca);
-        throw new Fault('notFound', 'there is no CRL for this CA yet');
+        throw new Fault('notFound', 'this CA has no CRL yet');
       }
       const known = this.#newest.get(ca)?.crl;
       if (known?.number === which.number && known.thisUpdate === which.thisUpdate)
@@ -83,16 +83,16 @@ export class Crls {
       const found = record && (await withParts(store, record));
       if (found) return this.#remember(found, readAt);
     }
-    throw new Fault('unavailable', 'the CRL changes faster than it can be read', { retryAfter: 1 });
+    throw new Fault('unavailable', 'the CRL is being replaced: try again', { retryAfter: 1 });
   }
 
-  /** Without the CRL itself. */
+  /** Reads the record without the CRL itself. */
   async #recordOf(ca: number): Promise<Omit<StoredCrl, 'crl'> | undefined> {
     const where = [{ field: 'ca', is: 'equal', value: ca } as const];
     return (await this.#context.store.listWithout('crl', ['crl'], { where, limit: 1 })).records[0];
   }
 
-  /** It or a newer one: between the moment that it was the newest and this, another may have been made, here or elsewhere. */
+  /** Returns this CRL or a newer one: an instance may have issued another CRL since this one was read. */
   #remember(found: StoredCrl, readAt: number): StoredCrl {
     const known = this.#newest.get(found.ca)?.crl;
     const crl = known && known.number >= found.number ? known : found;
@@ -101,8 +101,8 @@ export class Crls {
   }
 
   /**
-   * A CRL with all that is revoked at this moment, and the next number. Calls that come while one is being made share
-   * the one after it. Faults: notFound, unsupported for a CA whose key is not ours, unavailable.
+   * Issues a CRL with all certificates that are revoked now, and the next CRL number. Calls that arrive while a CRL is
+   * being issued share the next one. Faults: notFound, unsupported for a CA whose key is not ours, unavailable.
    */
   generate(ca: number, actor: Actor): Promise<StoredCrl> {
     const waiting = this.#waiting.get(ca);
@@ -120,16 +120,18 @@ export class Crls {
     return next;
   }
 
-  /** For what has just been revoked. The revocation holds whether or not its CRL can be made at once: maintenance makes it up. */
+  /**
+   * Issues CRLs after a revocation. The revocation is valid even if its CRL cannot be issued now: maintenance retries.
+   */
   async generateAfterRevocation(cas: Iterable<number>, actor: Actor): Promise<void> {
     const configuration = await this.#context.configuration.current();
     const told = new Set<number>();
     for (const ca of cas) {
       const loaded = configuration.ca(ca);
-      // An upstream CA sees to its own.
+      // An upstream CA publishes its own CRLs.
       if (told.has(ca) || loaded?.record.key === null) continue;
       await this.generate(ca, actor).catch((error) =>
-        this.#context.log.error('no CRL after a revocation', error, { ca }),
+        this.#context.log.error('the CRL after a revocation could not be issued', error, { ca }),
       );
       told.add(ca);
       for (const { record } of loaded ? sameIssuer(configuration, loaded) : []) told.add(record.id);
@@ -137,8 +139,8 @@ export class Crls {
   }
 
   /**
-   * The first CRL of each local CA that has none: certificates name it from the first one on. A CA exists without it too, so a
-   * failure is logged only, and maintenance tries again.
+   * Issues the first CRL of each local CA without one, because certificates refer to it from the start. A CA works
+   * without a CRL too, so a failure is only logged, and maintenance retries.
    */
   async generateMissing(actor: Actor): Promise<void> {
     const where = [{ field: 'lastCrlIssuedAt', is: 'equal', value: null }] as const;
@@ -155,15 +157,15 @@ export class Crls {
     }
   }
 
-  /** Renews what would run out, and makes what is missing. To be called by one instance at a time. */
+  /** Renews CRLs before they expire, and issues missing ones. Call it on one instance at a time. */
   async renewDue(): Promise<void> {
     const { store, clock, log } = this.#context;
     const { records } = await everyRecord(store, 'issuingCa');
     const configuration = await this.#context.configuration.current();
     for (const { id } of records) {
-      // A CA that cannot be loaded cannot sign its CRL; health says so.
+      // A CA that cannot be loaded cannot sign its CRL; the health check reports it.
       const ca = configuration.ca(id);
-      // As it is by now: a CRL that has just been made may be its as well.
+      // Reads the current record: a CRL that was just issued may belong to this CA as well.
       const record = ca && (await store.get('issuingCa', id));
       if (!record) continue;
       const { uniqueName, key, lastCrlIssuedAt, lastRevocationAt } = record;
@@ -171,19 +173,20 @@ export class Crls {
       const due =
         lastCrlIssuedAt === null ||
         lastCrlIssuedAt + lifetime - renewBefore <= now ||
-        // The clock has been put right since, or another instance's is ahead: who reads it now does not take it yet.
+        // The clock has been corrected since, or the clock of another instance is ahead: relying parties do not accept
+        // this CRL yet.
         lastCrlIssuedAt > now + clockSkew ||
-        // The CRL that should have followed it could not be made.
+        // The CRL after a revocation could not be issued.
         lastRevocationAt !== null;
-      // What a CA that is not active has issued is still in use; what one that has expired has issued is not.
+      // Certificates of an inactive CA are still in use; certificates of an expired CA are not.
       if (!key || !due || hasExpired(ca.certificate.notAfter, now)) continue;
       await this.generate(id, systemActor).catch((error) =>
-        log.error('a CRL could not be made', error, { ca: uniqueName }),
+        log.error('a CRL could not be issued', error, { ca: uniqueName }),
       );
     }
   }
 
-  /** Other instances may take the number in between, and the next. */
+  /** Retries, because another instance may use the CRL number concurrently. */
   #generate(id: number, actor: Actor): Promise<StoredCrl> {
     return retried(() => this.#attempt(id, actor), undefined, tries);
   }
@@ -195,10 +198,13 @@ export class Crls {
     const current = await configuration.current();
     const ca = current.ca(id);
     if (!ca || !record.key)
-      throw new Fault('unsupported', 'the key of this CA is not here: its CRL comes from elsewhere');
+      throw new Fault(
+        'unsupported',
+        'Postern does not hold the key of this CA: its CRL is published elsewhere',
+      );
     const keys = this.#context.keyStores.get(record.key.store);
     if (!keys) throw new Fault('unavailable', 'the key store of this CA is not configured');
-    // RFC 5280 §5: a CRL is for all that its issuer has issued, and CRLs know issuers by name and key.
+    // RFC 5280 §5: a CRL covers everything that its issuer has issued, and CRLs identify issuers by name and key.
     const others = sameIssuer(current, ca).filter((other) => other.record.id !== id);
     const found = await Promise.all(others.map((other) => store.get('issuingCa', other.record.id)));
     const records = [record, ...found.filter((other) => other !== undefined)].sort((a, b) => a.id - b.id);
@@ -218,14 +224,14 @@ export class Crls {
     });
     const signature = await signByCa(keys, record.key.id, signatureAlgorithm, unsigned.tbs);
     if (!(await verifyLongMessage(issuerKey, signatureAlgorithm, unsigned.tbs, signature))) {
-      throw new Fault('internal', 'the signature of the CRL does not hold');
+      throw new Fault('internal', 'the signature of the CRL does not verify');
     }
     const crl = unsigned.signed(signature);
     const values = { number, thisUpdate, nextUpdate };
     const stored: Awaited<ReturnType<typeof storeInParts>>[] = [];
     for (const one of records) stored.push(await storeInParts(this.#context, one.id, crl));
     const before = await Promise.all(records.map((one) => this.#recordOf(one.id)));
-    // The CAs first, as whoever revokes does: of two instances one then waits for the other, and not each for the other.
+    // Updates the CAs first, in the same order as a revocation does, to avoid a deadlock between two instances.
     const ids = await store.commit([
       ...records.map(
         (one): Write => ({
@@ -254,14 +260,14 @@ export class Crls {
     return made.find((one) => one.ca === id)!;
   }
 
-  /** At worst, the next CRL finds more of them. */
+  /** If this fails, the next CRL deletes the parts. */
   async #deleteOldParts({ ca, parts }: StoredCrl, replaced: string | null): Promise<void> {
     await deleteOldParts(this.#context, ca, parts, replaced).catch((error) =>
-      this.#context.log.error('parts of old CRLs cannot be deleted', error, { ca }),
+      this.#context.log.error('parts of old CRLs could not be deleted', error, { ca }),
     );
   }
 
-  /** Up to the revocation that `ca` tells of a CRL has everything; one that came while it was made is for the next. */
+  /** Clears the revocation mark that `ca` had when the CRL was started; a later revocation needs the next CRL. */
   async #settleRevocation({ id, lastRevocationAt }: IssuingCa): Promise<void> {
     if (lastRevocationAt === null) return;
     const { store, log } = this.#context;
@@ -272,16 +278,19 @@ export class Crls {
       ]);
     } catch (error) {
       const { code } = toFault(error);
-      // At worst, maintenance makes a CRL too many.
+      // If this fails, maintenance issues one unnecessary CRL.
       if (code !== 'conflict')
-        log.error('that a CRL tells of a revocation could not be recorded', error, { ca: id });
+        log.error('the revocation mark of a CA could not be cleared', error, { ca: id });
     }
   }
 
-  /** What expired before the last CRL has been on one after its expiry (RFC 5280 §3.3) and can go. */
+  /**
+   * Certificates that expired before the last CRL have appeared on a CRL after their expiry (RFC 5280 §3.3) and are
+   * left out.
+   */
   async *#revoked(cas: readonly IssuingCa[], now: number): AsyncGenerator<RevokedEntry> {
     for (const { id, lastCrlIssuedAt } of cas) {
-      // A clock that was ahead for a while must not have them forgotten before their time.
+      // A clock that was temporarily ahead must not remove certificates too early.
       const since = Math.min(lastCrlIssuedAt ?? 0, now);
       for await (const one of this.#context.store.revoked(id, since)) {
         yield {

@@ -26,23 +26,23 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** What a CA delegates to a key of its own making, and by what certificate. Times in milliseconds. */
+/** A delegation: the certificate with which a CA authorises another key for one purpose. Times in milliseconds. */
 export interface Delegation {
-  /** The credential's name is this and the id of the CA. */
+  /** The credential is named after this and the id of the CA. */
   readonly name: string;
-  /** Stands before the CA's name in the subject. */
+  /** Precedes the CA's name in the subject. */
   readonly title: string;
-  /** The certificate is made anew when a third of this is left. */
+  /** The validity period; the certificate is renewed when a third of it is left. */
   readonly lifetime: number;
-  /** How long before now it begins, for clocks that are behind. */
+  /** How far notBefore is set back, for clocks that are behind. */
   readonly backdated: number;
-  /** Beside key usage (digitalSignature) and the key identifiers. */
+  /** Extensions besides key usage (digitalSignature) and the key identifiers. */
   readonly extensions: (urls: ReturnType<typeof publicUrls>) => readonly Extension[];
 }
 
-/** Of all instances, one makes a credential; the others find it. */
+/** One instance makes a credential, and the others find it on a retry. */
 const tries = 3;
-/** Milliseconds for which a credential is used on whose renewal has failed. */
+/** Milliseconds for which a credential stays in use after its renewal failed. */
 const patience = 60_000;
 
 interface Known {
@@ -51,7 +51,7 @@ interface Known {
   readonly lookAgain: number;
 }
 
-/** Keys that CAs have certified for one purpose: one for each CA, made when first needed, and renewed in time. */
+/** Keys that CAs have certified for one purpose: one for each CA, generated at first use and renewed in time. */
 export class DelegatedCredentials {
   readonly #context: Dependencies;
   readonly #delegation: Delegation;
@@ -63,7 +63,7 @@ export class DelegatedCredentials {
     this.#delegation = delegation;
   }
 
-  /** The same object for as long as it need not be renewed; cheap to ask again. Faults: unavailable. */
+  /** Returns the same object until it has to be renewed, so frequent calls are cheap. Faults: unavailable. */
   async of(ca: LoadedCa): Promise<Credential> {
     const { clock } = this.#context;
     const configuration = await this.#context.configuration.current();
@@ -96,12 +96,12 @@ export class DelegatedCredentials {
     for (let n = 1; ; n++) {
       const credential = await store.find('credential', { uniqueName });
       if (credential && clock.now() < this.#renewFrom(credential)) return credential;
-      // One that ends with the CA cannot be made to last longer.
+      // A renewal cannot outlast the CA.
       if (credential && credential.notValidAfter >= ca.certificate.notAfter) return credential;
       try {
         await this.#make(configuration, ca, uniqueName, credential);
       } catch (error) {
-        // Another instance has made one.
+        // Another instance has made the credential.
         const conflict = error instanceof Fault && error.code === 'conflict';
         if (n < tries && conflict) continue;
         if (!credential || hasExpired(credential.notValidAfter, clock.now())) throw error;
@@ -119,7 +119,7 @@ export class DelegatedCredentials {
   ): Promise<void> {
     const context = this.#context;
     const keyStore = nearest(context);
-    // The key before stays for those instances that have not heard of the new one yet; the one before that has had its time.
+    // The previous key stays for instances that do not know the new one yet; the key before that is removed.
     const kept = `${uniqueName}-before`;
     const gone = previous && (await context.store.find('credential', { uniqueName: kept }));
     const key = await generateKey(keyStore, 'p-256', uniqueName);
@@ -171,7 +171,7 @@ export class DelegatedCredentials {
     try {
       await this.#context.keyStores.get(key.store)?.remove(key.id);
     } catch (error) {
-      // It signs nothing any more: that it stays is a matter of room.
+      // The key is no longer used; it only takes up space.
       this.#context.log.warn('a key that is no longer used could not be removed', {
         credential: uniqueName,
         reason: toFault(error).detail,
@@ -184,7 +184,7 @@ export class DelegatedCredentials {
     const { clock, settings } = this.#context;
     const issuerIdentifier =
       subjectKeyIdentifierOf(certificate) ?? keyIdentifier(readPublicKey(certificate.spki));
-    // X.509 knows whole seconds only.
+    // Times in X.509 are whole seconds.
     const now = Math.floor(clock.now() / 1000) * 1000;
     const name = `${title} ${commonName(certificate.subject) ?? record.uniqueName}`;
     return {
@@ -201,7 +201,10 @@ export class DelegatedCredentials {
   }
 }
 
-/** Much is signed by it: rather a key in this process than one behind a device that is busy with certificates. */
+/**
+ * Returns the fastest key store, because these keys sign often: a key in this process rather than one in a device that
+ * is busy with certificates.
+ */
 function nearest({ keyStores }: Pick<Ports, 'keyStores'>): NamedKeyStore {
   const stores = [...keyStores].map(([name, keys]) => ({ name, keys }));
   const found = stores.find(({ keys }) => keys.inProcess) ?? stores[0];

@@ -18,8 +18,8 @@ export interface TakenKey {
 }
 
 /**
- * The key that was made here for a certificate. Of two who take it at once one gets it; whoever has it is the only one from
- * then on. Faults: conflict when there is none (any more), unavailable.
+ * Returns the private key that Postern generated for a certificate, and deletes it here. If two callers request it
+ * concurrently, only one receives it. Faults: conflict if there is no key (any more), unavailable.
  */
 export async function takeHeldKey(
   context: Dependencies,
@@ -35,7 +35,7 @@ export async function takeHeldKey(
       id: 'private_key_not_available',
     });
   const keys = keyStores.get(held.key.store);
-  if (!keys?.export) throw new Fault('unavailable', 'the key store of this key is out of reach');
+  if (!keys?.export) throw new Fault('unavailable', 'the key store of this key is not available');
   const privateKey = await keys.export(held.key.id);
   await store.commit([
     { op: 'delete', kind: 'certificateKey', id: held.id },
@@ -46,7 +46,7 @@ export async function takeHeldKey(
   return { commonName, privateKey, certificate: der, chain: issuer?.chain ?? [] };
 }
 
-/** Destroys the key that waits for a certificate that is gone, if there is one. */
+/** Destroys the unfetched key of a deleted certificate, if there is one. */
 export async function discardHeldKey(
   { store, keyStores }: Pick<Ports, 'keyStores' | 'store'>,
   certificate: number,

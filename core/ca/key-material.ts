@@ -7,12 +7,12 @@ import { sameName } from '../x509/name.ts';
 import { validatePath } from '../x509/path.ts';
 import { readPublicKey } from '../x509/public-key.ts';
 
-/** A certificate from outside, with its private key unless that is in a key store already. DER. */
+/** An external certificate with its private key, unless a key store already holds the key. DER. */
 export interface KeyMaterial {
   /** PKCS#8, unencrypted. */
   readonly privateKey: Uint8Array | undefined;
   readonly certificate: Uint8Array;
-  /** Certificates above it, in any order; others are passed over. */
+  /** The certificates above it, in any order; unrelated certificates are ignored. */
   readonly chain: readonly Uint8Array[];
 }
 
@@ -22,7 +22,7 @@ export interface CheckedMaterial {
   readonly chain: readonly Uint8Array[];
 }
 
-/** See `demandUnfactored`. Faults: malformed with field `certificate`. */
+/** Rejects a weak key, see `demandUnfactored`. Faults: malformed with field `certificate`. */
 export async function demandStrongKey(certificate: Certificate): Promise<void> {
   try {
     await demandUnfactored(readPublicKey(certificate.spki));
@@ -34,14 +34,14 @@ export async function demandStrongKey(certificate: Certificate): Promise<void> {
 const longestChain = 20;
 
 /**
- * Reads the certificate and the path above it (RFC 5280 §6), at a time in milliseconds. That of a CA has to end at a
- * root, because devices will be given it. Faults: malformed with field `certificate` or `certificateChain`.
+ * Reads the certificate and validates its path (RFC 5280 §6) at a time in milliseconds. The path of a CA has to end at
+ * a root, because devices receive it. Faults: malformed with field `certificate` or `certificateChain`.
  */
 export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'endEntity'): CheckedMaterial {
   const certificate = parsed(material.certificate, 'certificate');
   if (of === 'ca') demandCa(certificate);
   if (material.chain.length > longestChain) {
-    throw new Fault('malformed', `at most ${longestChain} certificates are taken`, {
+    throw new Fault('malformed', `the chain has more than ${longestChain} certificates`, {
       field: 'certificateChain',
     });
   }
@@ -49,11 +49,11 @@ export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'e
   const all = [certificate, ...given];
   const roots = all.filter(isSelfSigned);
   if (of === 'ca' && roots.length === 0) {
-    throw new Fault('malformed', 'the certificates up to a self-signed root are needed', {
+    throw new Fault('malformed', 'the chain is incomplete: add the certificates up to a self-signed root', {
       field: 'certificateChain',
     });
   }
-  // Without its root a path ends where it leads no further.
+  // Without a root, the path ends at the topmost certificate.
   const anchors = roots.length > 0 ? roots : all.filter((one) => !all.some((other) => isAbove(other, one)));
   const path = validatePath(certificate, { time, anchors, intermediates: given });
   if (!path.ok) {
@@ -61,7 +61,7 @@ export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'e
     throw new Fault('malformed', path.detail, { field: own ? 'certificate' : 'certificateChain' });
   }
   if (of === 'ca' && !hasRoom(path.chain)) {
-    throw new Fault('malformed', 'a CA in the chain allows no further CA below it', {
+    throw new Fault('malformed', 'pathLenConstraint of a CA in the chain allows no further CA below it', {
       field: 'certificateChain',
     });
   }
@@ -71,7 +71,7 @@ export function checkMaterial(material: KeyMaterial, time: number, of: 'ca' | 'e
 function parsed(der: Uint8Array, field: string): Certificate {
   return proven(field, () => {
     const certificate = readCertificate(der);
-    // Everything in it that matters, so that none of it is a surprise later.
+    // Decodes everything that is used later, so that an unreadable extension is found now.
     factsOf(certificate);
     return certificate;
   });
@@ -81,9 +81,9 @@ function parsed(der: Uint8Array, field: string): Certificate {
 function demandCa(certificate: Certificate): void {
   const refuse = (detail: string) => new Fault('malformed', detail, { field: 'certificate' });
   const { basicConstraints, keyUsage: usages } = factsOf(certificate);
-  if (!basicConstraints?.ca) throw refuse('this is not the certificate of a CA');
+  if (!basicConstraints?.ca) throw refuse('this is not a CA certificate');
   if (usages && !usages.includes('keyCertSign')) throw refuse('its key may not sign certificates');
-  // Every certificate that is issued points to a CRL.
+  // Every issued certificate refers to a CRL.
   if (usages && !usages.includes('cRLSign')) throw refuse('its key may not sign CRLs');
 }
 

@@ -22,12 +22,12 @@ interface CaDefaults {
 const root: CaDefaults = { keyType: 'p-384', lifetime: 20 * year };
 const below: CaDefaults = { keyType: 'p-256', lifetime: 10 * year };
 
-/** What a CA is like when nobody says otherwise. */
+/** Returns the default values of a new CA. */
 export const caDefaults = (isRoot: boolean): CaDefaults => (isRoot ? root : below);
 
 /**
- * From a subject (RFC 4514) or a common name; from neither, a name that no other installation has. Faults: malformed with
- * `field`.
+ * Builds the subject from an RFC 4514 name or a common name; without either, makes a name that no other installation
+ * has. Faults: malformed with `field`.
  */
 export function caSubject(
   { entropy }: Pick<Ports, 'entropy'>,
@@ -37,7 +37,7 @@ export function caSubject(
   const { subject, commonName } = given;
   if (subject !== undefined) {
     if (commonName !== undefined) {
-      throw new Fault('malformed', 'either subject or common_name is given', { field: 'subject' });
+      throw new Fault('malformed', 'send either subject or common_name, not both', { field: 'subject' });
     }
     return nameAt('subject', () => parseDistinguishedName(subject));
   }
@@ -55,18 +55,21 @@ function nameAt(field: string, read: () => Name): Name {
   }
 }
 
-/** An ISO 8601 duration from a moment on, in milliseconds. Faults: malformed with field `validity`. */
+/**
+ * Parses the validity period, an ISO 8601 duration, into milliseconds from a given time. Faults: malformed with field
+ * `validity`.
+ */
 export function caLifetime(validity: string | undefined, isRoot: boolean, now: number): number {
   if (validity === undefined) return caDefaults(isRoot).lifetime;
   const duration = parseDuration(validity);
   const lifetime = duration && addDuration(now, duration) - now;
   if (lifetime !== undefined && lifetime <= longestLifetime) return lifetime;
-  throw new Fault('malformed', 'an ISO 8601 duration such as P10Y is expected, of 100 years at most', {
+  throw new Fault('malformed', 'this must be an ISO 8601 duration such as P10Y, at most 100 years', {
     field: 'validity',
   });
 }
 
-/** The CA of ours that is to sign another one; without an id the newest root that can. Faults: malformed with `field`. */
+/** Returns the CA that signs a new CA; without an id, the newest suitable root. Faults: malformed with `field`. */
 export async function parentCa(
   context: Dependencies,
   id: number | undefined,
@@ -79,7 +82,8 @@ export async function parentCa(
     const { records } = await everyRecord(context.store, 'issuingCa');
     const roots = records.filter(({ chain }) => chain.length === 0);
     const fit = roots.flatMap(({ id }) => configuration.ca(id) ?? []).find((ca) => !unfit(ca, now));
-    if (!fit) throw new Fault('malformed', 'there is no root CA that can sign another one', { field });
+    if (!fit)
+      throw new Fault('malformed', 'no root CA can sign another CA: add one, or name a parent CA', { field });
     return fit;
   }
   const parent = configuration.ca(id);
@@ -88,11 +92,11 @@ export async function parentCa(
   return parent;
 }
 
-/** Why a CA cannot sign another one. */
+/** Returns why a CA cannot sign another CA, or undefined. */
 function unfit({ record, certificate, above }: LoadedCa, now: number): string | undefined {
-  if (!record.key) return 'the key of this CA is not here';
+  if (!record.key) return 'Postern does not hold the key of this CA';
   if (!record.isActive) return 'this CA is not active';
   if (hasExpired(certificate.notAfter, now)) return 'this CA has expired';
-  if (!hasRoom([certificate, ...above], 1)) return 'this CA may have no CA below it';
+  if (!hasRoom([certificate, ...above], 1)) return 'pathLenConstraint of this CA allows no CA below it';
   return undefined;
 }

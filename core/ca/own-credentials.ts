@@ -35,18 +35,19 @@ interface Dependencies
 export interface OwnCredential {
   readonly type: number;
   readonly uniqueName: string;
-  /** The shipped profile that it is issued by. */
+  /** The shipped profile of the certificate. */
   readonly profileName: string;
   readonly commonName: string;
   readonly names: readonly GeneralName[];
   readonly keyType: KeyType;
-  /** For a TLS server credential: serve it from now on. */
+  /** For a TLS server credential: activate it. */
   readonly activate: boolean;
 }
 
 /**
- * Makes a key in a key store and has the default domain's CA certify it by a profile; the credential's id. It goes
- * the same way as a device's request, proof of possession included. Faults: unavailable, those of the profile.
+ * Generates a key in a key store, has the default domain's CA issue a certificate with a profile, and returns the
+ * credential's id. The request takes the same path as a device's request, including proof of possession. Faults:
+ * unavailable, those of the profile.
  */
 export async function createOwnCredential(
   context: Dependencies,
@@ -57,7 +58,8 @@ export async function createOwnCredential(
   const domain = resolveDomain(configuration, undefined, context.settings.defaultDomain);
   const ca = nearestCa(configuration, resolveCa(configuration, domain), context.clock.now());
   const profile = configuration.profileNamed(wanted.profileName);
-  if (!profile) throw new Fault('unavailable', `there is no profile ${wanted.profileName}`);
+  if (!profile)
+    throw new Fault('unavailable', `the certificate profile "${wanted.profileName}" does not exist`);
   const keyStore = keyStoreFor(context, wanted.type);
   const key = await generateKey(keyStore, wanted.keyType, wanted.commonName);
   return withNewKey(keyStore, key, async () => {
@@ -106,18 +108,21 @@ export async function createOwnCredential(
 }
 
 /**
- * What profiles may say of the device behind a request, where the service asks for itself or an administrator does
- * for somebody: its name. No device has the id 0.
+ * Stands for the device in profiles if the service or an administrator requests a certificate by name. No device has
+ * the id 0.
  */
 export const standIn = (name: string) => ({ id: 0, commonName: name, serialNumber: '' });
 
-/** The listener needs the key itself for its handshakes; other keys may be where they never leave. Faults: unavailable. */
+/**
+ * Returns the key store for a credential type. The listener needs the private key itself for TLS handshakes; other keys
+ * may stay in a device. Faults: unavailable.
+ */
 export const keyStoreFor = (context: Pick<Ports, 'keyStores'>, type: number): NamedKeyStore =>
   type === credentialType.tlsServer
     ? keyStoreThat(
         context,
         'export',
-        'no key store is configured that hands out keys: add one with plugin = "keyfile"',
+        'no configured key store can export keys: add one with plugin = "keyfile"',
       )
     : keyStoreNamed(context);
 
@@ -133,10 +138,10 @@ interface NewCredential
   readonly key: KeyReference;
 }
 
-/** In a commit that records a credential: that credential. */
+/** The handle of the credential in the commit that records it. */
 export const recordedCredential = newHandle('credential');
 
-/** The writes that record a credential and its audit event. */
+/** Returns the writes that record a credential and its audit event. */
 export function credentialWrites(
   context: Pick<Ports, 'clock'>,
   credential: NewCredential,
@@ -168,13 +173,16 @@ export function credentialWrites(
   ];
 }
 
-/** Takes the listener's credential out of service; the commit fails when another one has been activated meanwhile. */
+/**
+ * Returns the write that deactivates the listener's credential; the commit fails if another one was activated
+ * concurrently.
+ */
 export async function replaceActive({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<Write[]> {
   const where = [
     { field: 'type', is: 'equal', value: credentialType.tlsServer },
     { field: 'isActive', is: 'equal', value: true },
   ] as const;
-  // Without what a damaged record may not have: that one has to be replaced as well.
+  // Reads no field that may be damaged: a damaged credential has to be replaced as well.
   const { records } = await store.listWithout('credential', ['chain', 'key'], { where, limit: 1 });
   const [active] = records;
   if (!active) return [];

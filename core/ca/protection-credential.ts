@@ -21,15 +21,18 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** What a domain's messages are signed with. */
+/** The credential that signs a domain's messages. */
 export interface ProtectionCredential {
   readonly certificate: Uint8Array;
-  /** Its issuer first, up to the root, DER. */
+  /** The certificates above it, DER: its issuer first, up to the root. */
   readonly chain: readonly Uint8Array[];
-  /** What leads to that root from the others of its name, DER: for those who trust an older or a newer one alone. */
+  /**
+   * Link certificates from other roots of the same name to that root, DER, for clients that trust only an older or a
+   * newer root.
+   */
   readonly links: readonly Uint8Array[];
   readonly algorithm: SignatureAlgorithm;
-  /** X.509-ready: ECDSA in DER. Faults: unavailable. */
+  /** Signs in the X.509 form: ECDSA in DER. Faults: unavailable. */
   sign(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
@@ -49,7 +52,7 @@ const protection: Delegation = {
   ],
 };
 
-/** The credentials by which CAs protect messages: a key of its own for each CA, certified by it for that purpose. */
+/** The credentials that protect messages: each CA certifies a separate key for this purpose. */
 export class ProtectionCredentials {
   readonly #context: Dependencies;
   readonly #credentials: DelegatedCredentials;
@@ -64,7 +67,7 @@ export class ProtectionCredentials {
     this.#credentials = new DelegatedCredentials(context, protection);
   }
 
-  /** Cheap to ask again. Faults: unavailable. */
+  /** Returns the credential of a CA; frequent calls are cheap. Faults: unavailable. */
   async of(wanted: LoadedCa): Promise<ProtectionCredential> {
     const { configuration, clock } = this.#context;
     const ca = nearestCa(await configuration.current(), wanted, clock.now());
@@ -77,7 +80,7 @@ export class ProtectionCredentials {
     return opened;
   }
 
-  /** Read again once a minute: links are made and revoked without a change of the configuration. */
+  /** Reads the links once a minute, because links are issued and revoked without a change of the configuration. */
   async #linksTo(ca: LoadedCa): Promise<readonly Uint8Array[]> {
     const { configuration, clock } = this.#context;
     const now = clock.now();

@@ -24,7 +24,7 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** A CA that revokes here, as OCSP names it. */
+/** A CA whose certificates are revoked here, as OCSP identifies it. */
 export interface Authority {
   readonly id: number;
   /** Its subject, DER. */
@@ -33,42 +33,47 @@ export interface Authority {
   readonly publicKey: Uint8Array;
 }
 
-/** What everybody may know of a serial number; times in milliseconds since 1970. `certificateHold` may end. */
+/** The public status of a serial number; times in milliseconds since 1970. `certificateHold` is temporary. */
 export type RevocationStatus =
   | { readonly kind: 'good' }
   | { readonly kind: 'revoked'; readonly at: number; readonly reason: RevocationReason | null }
-  /** The CA has issued no certificate with it. */
+  /** The CA has issued no certificate with this serial number. */
   | { readonly kind: 'unknown' };
 
-/** What speaks for a CA about revocation (RFC 6960 §4.2.2.2). */
+/** A credential that signs revocation status for a CA (RFC 6960 §4.2.2.2). */
 export interface Responder {
-  /** DER, issued by the CA itself; absent when the CA speaks with its own key. */
+  /** DER, issued by the CA itself; absent if the CA signs with its own key. */
   readonly certificate: Uint8Array | undefined;
   /** Contents of its public key's BIT STRING. */
   readonly publicKey: Uint8Array;
-  /** Milliseconds since 1970: nothing that it signs should be meant to hold for longer. */
+  /** Milliseconds since 1970: responses must not be valid for longer. */
   readonly notAfter: number;
   /** AlgorithmIdentifier, DER. */
   readonly algorithm: Uint8Array;
-  /** X.509-ready: ECDSA in DER. Faults: unavailable. */
+  /** Signs in the X.509 form: ECDSA in DER. Faults: unavailable. */
   sign(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** What a responder beside the CRLs needs, whatever protocol it speaks. For everybody: nothing here says who asks. */
+/** What an OCSP or similar responder needs, independent of its protocol. Needs no authentication. */
 export interface RevocationStatuses {
-  /** The CAs whose key is here, active or not, one of each name and key. Cheap to ask again: the same array while nothing changed. */
+  /**
+   * Returns the CAs whose keys we hold, active or not, one for each name and key. Returns the same array while nothing
+   * changed.
+   */
   authorities(): Promise<readonly Authority[]>;
-  /** As it is at this moment. `serial`: contents octets of the INTEGER. Faults: unavailable. */
+  /** Returns the current status. `serial`: contents octets of the INTEGER. Faults: unavailable. */
   of(ca: number, serial: Uint8Array): Promise<RevocationStatus>;
-  /** The same object for as long as it speaks. Faults: notFound (no CA of `authorities`, or expired), unavailable. */
+  /**
+   * Returns the same object as long as it is valid. Faults: notFound (no CA of `authorities`, or expired), unavailable.
+   */
   responder(ca: number): Promise<Responder>;
 }
 
 const day = 24 * 3_600_000;
 
 /**
- * RFC 6960 §4.2.2.2: delegated by id-kp-OCSPSigning. Nobody asks whether a responder is revoked itself, so its certificate is good
- * for a week only (§4.2.2.2.1).
+ * RFC 6960 §4.2.2.2: delegated by id-kp-OCSPSigning. Clients do not check whether a responder itself is revoked, so its
+ * certificate is valid for only a week (§4.2.2.2.1).
  */
 const ocspResponder: Delegation = {
   name: 'ocsp-responder',
@@ -81,7 +86,7 @@ const ocspResponder: Delegation = {
   ],
 };
 
-/** RFC 5280 §4.1.2.2: serial numbers have 20 octets at most; longer ones were never given. */
+/** RFC 5280 §4.1.2.2: serial numbers have at most 20 octets; no longer ones were issued. */
 const longestSerial = 20;
 
 export function revocationStatuses(context: Dependencies): RevocationStatuses {
@@ -117,7 +122,7 @@ export function revocationStatuses(context: Dependencies): RevocationStatuses {
       const current = await configuration.current();
       const { counter } = current;
       if (named?.counter !== counter) {
-        // OCSP names an issuer by name and key: of several CAs that share both, the newest stands for all.
+        // OCSP identifies an issuer by name and key: of several CAs that share both, the newest represents all.
         const own = current.cas.filter((ca) => sameIssuer(current, ca)[0] === ca);
         named = {
           counter,
@@ -154,7 +159,7 @@ export function revocationStatuses(context: Dependencies): RevocationStatuses {
     async responder(id) {
       const current = await configuration.current();
       const named = current.ca(id);
-      if (!named?.record.key) throw new Fault('notFound', 'there is no such CA here');
+      if (!named?.record.key) throw new Fault('notFound', 'there is no such CA');
       const now = clock.now();
       const good = sameIssuer(current, named).filter(
         ({ certificate }) => !hasExpired(certificate.notAfter, now),
@@ -175,7 +180,8 @@ export function revocationStatuses(context: Dependencies): RevocationStatuses {
           ),
         }));
       }
-      // A CA that is to issue nothing any more delegates to nobody either, and what it has issued is still in use.
+      // An inactive CA cannot delegate, but the certificates that it issued are still in use: it signs with its own
+      // key.
       return open(ca, () => ({
         certificate: undefined,
         notAfter: certificate.notAfter,

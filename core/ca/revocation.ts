@@ -12,13 +12,13 @@ import type { RevocationReason } from '../x509/crl.ts';
 
 export interface Revocation {
   readonly reason: RevocationReason;
-  /** When the key is known or suspected to have been compromised, ms since 1970 (RFC 5280 §5.3.2). */
+  /** When the key was or may have been compromised, ms since 1970 (RFC 5280 §5.3.2). */
   readonly invalidityDate?: number;
 }
 
 /**
- * The writes that revoke `record`, put it on hold, or with removeFromCRL release it from hold (RFC 5280 §5.3.1).
- * Guarded by its present state. Faults: conflict when the state does not allow it.
+ * Returns the writes that revoke `record`, put it on hold, or with removeFromCRL release it from hold (RFC 5280
+ * §5.3.1). They are guarded by its current status. Faults: conflict if the status does not permit the change.
  */
 export function revocationWrites(
   context: Pick<Ports, 'clock' | 'entropy'>,
@@ -84,7 +84,7 @@ export function revocationWrites(
   ];
 }
 
-/** When `record` is the certificate of a CA of ours: that it signs nothing any more. Faults: conflict for a root. */
+/** Returns the writes that deactivate our own CA if `record` is its certificate. Faults: conflict for a root. */
 export function deactivationWrites(
   context: Pick<Ports, 'clock'>,
   configuration: Pick<Configuration, 'casNamed'>,
@@ -95,7 +95,7 @@ export function deactivationWrites(
     .casNamed(subject)
     .find(({ record }) => Buffer.compare(record.certificate, der) === 0)?.record;
   if (!ca) return [];
-  // Whoever trusts a root asks no CRL about it, and least of all its own.
+  // Clients that trust a root do not look for it on a CRL, least of all on its own.
   if (ca.id === issuer)
     throw new Fault('conflict', 'a root cannot be revoked: take it out of the truststores', {
       id: 'root_not_revocable',
@@ -103,7 +103,7 @@ export function deactivationWrites(
   return inactiveWrites(context, actor, ca);
 }
 
-/** That a CA of ours signs nothing any more. */
+/** Returns the writes that deactivate one of our own CAs. */
 export const inactiveWrites = (
   context: Pick<Ports, 'clock'>,
   actor: Actor,

@@ -32,16 +32,16 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** Roots of one name that vouch for one another, the newest: nobody changes keys so often that there are more. */
+/** The newest roots of one name that certify each other: keys change too rarely to need more. */
 export const mostLinked = 4;
 
-/** Issuer → subjects for which there is a link, or no hope of one before the configuration changes. */
+/** Issuer → subjects that need no further attempt until the configuration changes: they are linked, or cannot be. */
 const settled = new WeakMap<LoadedCa, Set<number>>();
 
 /**
- * Has each root certify the keys of those that have its very name: a root that is made under the name of another is its new key, and
- * whoever trusts one of them shall be able to trust the other. Roots of different names are different CAs, of which none
- * vouches for the other. What fails is told to the log, for nothing else depends on it.
+ * Issues link certificates between roots of the same name: such a root is a new key of the same CA, and a client that
+ * trusts one root must be able to trust the other. Roots of different names are different CAs and are not linked. A
+ * failure is only logged, because nothing else depends on the links.
  */
 export async function linkRoots(context: Dependencies, actor: Actor = systemActor): Promise<void> {
   const configuration = await context.configuration.current();
@@ -56,7 +56,7 @@ export async function linkRoots(context: Dependencies, actor: Actor = systemActo
     const newest = namesakes.sort(byAge).slice(0, mostLinked);
     for (const issuer of newest) {
       for (const subject of newest) {
-        // Of one key, as after a renewal, whoever trusts one trusts the other already.
+        // Two roots with the same key, as after a renewal, need no link.
         const isOwnKey = sameBytes(issuer.certificate.spki, subject.certificate.spki);
         if (!isOwnKey) await demandLink(context, configuration, issuer, subject, actor);
       }
@@ -77,12 +77,12 @@ async function demandLink(
   settled.set(issuer, known);
   if (known.has(subject.record.id)) return;
   try {
-    // One that has been revoked is not made again.
+    // A revoked link is not issued again.
     const links = await linksBetween(context, issuer, subject);
     if (links.every(({ status }) => status === 'failed'))
       await certify(context, configuration, issuer, subject, actor);
   } catch (error) {
-    context.log.error('a root could not be linked with another of its name', error, {
+    context.log.error('the link certificate between two roots could not be issued', error, {
       issuer: issuer.record.uniqueName,
       subject: subject.record.uniqueName,
     });
@@ -92,7 +92,7 @@ async function demandLink(
 
 const mostLooked = 100;
 
-/** What `issuer` has ever issued for the name and the key of `subject`, the newest first. */
+/** Returns all certificates that `issuer` issued for the name and the key of `subject`, the newest first. */
 export async function linksBetween(
   { store }: Pick<Ports, 'store'>,
   issuer: LoadedCa,
@@ -100,7 +100,7 @@ export async function linksBetween(
 ): Promise<readonly StoredCertificate[]> {
   const { records } = await store.list('certificate', {
     where: [
-      // Few certificates are nobody's, and they are found by that: the others are not looked through.
+      // Few certificates belong to no device, and an index finds them quickly.
       { field: 'device', is: 'equal', value: null },
       { field: 'ca', is: 'equal', value: issuer.record.id },
       { field: 'subject', is: 'equal', value: formatDistinguishedName(subject.certificate.subject) },
@@ -130,14 +130,17 @@ async function certify(
   });
 }
 
-/** What is said of a root by the place where it stands. */
+/** Extensions of a root that depend on its issuer. */
 const ofPlace: ReadonlySet<string> = new Set([
   oid.authorityKeyIdentifier,
   oid.crlDistributionPoints,
   oid.authorityInfoAccess,
 ]);
 
-/** Within the limits of the root that it is about, and as long as both hold (RFC 9810 §4.4.1). */
+/**
+ * Returns the contents of the link certificate: the limits of the root that it certifies, and a validity period within
+ * that of both roots (RFC 9810 §4.4.1).
+ */
 function outcomeOf(
   { settings }: WithSettings,
   issuer: LoadedCa,

@@ -4,14 +4,14 @@ import { hasExpired } from '../der/time.ts';
 import type { Ports } from '../ports/ports.ts';
 import { byAge, linksBetween, mostLinked } from './root-links.ts';
 
-/** What goes over from one root to the next of its name, DER (RFC 9810 §4.4). */
+/** The certificates for a root CA key update, DER (RFC 9810 §4.4). */
 export interface RootUpdate {
   readonly newWithNew: Uint8Array;
   readonly newWithOld?: Uint8Array;
   readonly oldWithNew?: Uint8Array;
 }
 
-/** Roots of ours of the very name of one of them, with other keys; the newest first. */
+/** Returns our other roots with the same name and another key, the newest first. */
 const namesakes = (configuration: Configuration, { certificate }: LoadedCa): readonly LoadedCa[] =>
   configuration.cas
     .filter(
@@ -27,8 +27,9 @@ const rootOf = (configuration: Configuration, certificate: Uint8Array): LoadedCa
   configuration.cas.find(({ record }) => sameBytes(record.certificate, certificate));
 
 /**
- * What leads to a root, DER, from the other roots of its name: whoever trusts one of those alone can follow a path to what is below this
- * one (RFC 9810 §4.4). Nothing where there are no such roots, which is found without asking the store.
+ * Returns the link certificates to a root, DER, from the other roots of its name, so that a client that trusts only one
+ * of those can validate paths below this root (RFC 9810 §4.4). Returns nothing, without a read of the store, if there
+ * are no such roots.
  */
 export async function linksTo(
   context: Pick<Ports, 'clock' | 'store'>,
@@ -42,8 +43,8 @@ export async function linksTo(
 }
 
 /**
- * What takes the place of a root, DER: the newest of its name, which vouches for it, whether that is in use yet or not; else the one that is
- * in use, `present`, unless that is older or the same. Undefined when nothing does.
+ * Returns the successor of a root, DER: the newest root of its name that is linked with it, even if it is not in use
+ * yet; else the root in use, `present`, unless that is older or the same. Undefined if there is no successor.
  */
 export async function successorOf(
   context: Pick<Ports, 'clock' | 'store'>,
@@ -65,7 +66,7 @@ export async function successorOf(
   return isOlder ? undefined : present;
 }
 
-/** What leads from a root of ours to the one of ours that is in its place; undefined when either is none. */
+/** Returns the root CA key update from one of our roots to its successor; undefined if there is none. */
 export async function rootUpdate(
   context: Pick<Ports, 'clock' | 'store'>,
   configuration: Configuration,

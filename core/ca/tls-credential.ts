@@ -5,7 +5,7 @@ import { type Credential, credentialType } from '../records/credential.ts';
 
 interface Dependencies extends Pick<Ports, 'keyStores' | 'store'>, WithConfiguration {}
 
-/** A certificate and key for the listener. DER; `chain` leads from the certificate's issuer upwards. */
+/** A certificate and key for the listener, DER; `chain` leads from the certificate's issuer upwards. */
 export interface TlsCredential {
   readonly id: number;
   readonly certificate: Uint8Array;
@@ -13,7 +13,7 @@ export interface TlsCredential {
   readonly privateKey: Uint8Array;
 }
 
-/** The TLS server credential that the listener of this process serves. */
+/** The TLS server credential of this process's listener. */
 export class TlsCredentials {
   readonly #context: Dependencies;
   readonly #listeners: (() => Promise<void>)[] = [];
@@ -23,7 +23,7 @@ export class TlsCredentials {
     this.#context = context;
   }
 
-  /** The active credential: the same object while the configuration is the same. Faults: unavailable. */
+  /** Returns the active credential: the same object while the configuration is unchanged. Faults: unavailable. */
   async current(): Promise<TlsCredential> {
     const { store, keyStores, configuration } = this.#context;
     const { counter } = await configuration.current();
@@ -36,7 +36,7 @@ export class TlsCredentials {
     return credential;
   }
 
-  /** Calls `serve` whenever this process has activated another credential. */
+  /** Registers `serve`, which is called when this process has activated another credential. */
   onActivation(serve: () => Promise<void>): void {
     this.#listeners.push(serve);
   }

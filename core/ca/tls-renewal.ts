@@ -16,8 +16,9 @@ interface Dependencies
     WithSettings {}
 
 /**
- * When a third of its life is left, or while it is not valid yet, replaces the TLS server credential that is served by a new one for the same names. One that
- * was brought in from outside is for whoever brought it to replace. To be called by one instance at a time.
+ * Replaces the active TLS server credential by a new one for the same names when a third of its validity period is
+ * left, or while it is not valid yet. An imported certificate is not replaced: its owner has to do that. Call it on one
+ * instance at a time.
  */
 export async function renewTlsCredential(context: Dependencies): Promise<void> {
   const { store, clock, log } = context;
@@ -26,13 +27,15 @@ export async function renewTlsCredential(context: Dependencies): Promise<void> {
   if (!active) return;
   const certificate = parseCertificate(active.certificate);
   const { notBefore, notAfter, subject, spki } = certificate;
-  // Not valid yet: it was issued while the clock was ahead, and no client accepts it before the clock gets there again.
+  // The certificate was issued while the clock was ahead, and no client accepts it yet.
   const isEarly = clock.now() < notBefore;
   if (!isEarly && clock.now() < notAfter - (notAfter - notBefore) / 3) return;
   const configuration = await context.configuration.current();
   const issued = await findIssued(store, configuration, certificate);
   if (!issued) {
-    log.warn('the TLS server certificate is not ours to renew', { until: new Date(notAfter).toISOString() });
+    log.warn('the imported TLS server certificate expires soon: replace it', {
+      until: new Date(notAfter).toISOString(),
+    });
     return;
   }
   const profile = issued.profile === null ? undefined : configuration.profile(issued.profile);

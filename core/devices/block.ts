@@ -14,13 +14,13 @@ interface Dependencies
     WithConfiguration {}
 
 export interface Blocking {
-  /** For the audit trail. */
+  /** A comment for the audit trail. */
   readonly comment: string;
-  /** Its certificates are revoked too, for this reason; left out: they stay as they are. */
+  /** The reason with which its certificates are revoked too; if absent, they stay valid. */
   readonly revoke?: RevocationReason;
 }
 
-/** From now on nobody is let in who stands for the device. Faults: forbidden, notFound, conflict. */
+/** Blocks a device: from now on all its requests are rejected. Faults: forbidden, notFound, conflict. */
 export async function blockDevice(
   context: Dependencies,
   crls: Crls,
@@ -44,7 +44,7 @@ export async function blockDevice(
   if (revoke !== undefined) await revokeCertificatesOf(context, crls, principal.actor, id, revoke);
 }
 
-/** Faults: forbidden, notFound, conflict. */
+/** Unblocks a device. Faults: forbidden, notFound, conflict. */
 export async function unblockDevice(
   context: Pick<Ports, 'clock' | 'store'>,
   principal: Principal,
@@ -60,7 +60,7 @@ export async function unblockDevice(
   ]);
 }
 
-/** Faults: notFound. */
+/** Reads a device. Faults: notFound. */
 export async function deviceWith({ store }: Pick<Ports, 'store'>, id: number) {
   const device = await store.get('device', id);
   if (!device) throw new Fault('notFound', 'there is no such device');

@@ -10,18 +10,19 @@ import { addCustodian, hasSecrets, recordSecretsRead } from './secrets-read.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store' | 'vault'>, WithConfiguration, WithSettings {}
 
-/** Lines for a shell, by name, and what each of them is for. */
+/** Shell commands by name, and the purpose of each. */
 export interface DeviceCommands {
   readonly commands: Readonly<Record<string, string>>;
   readonly titles: Readonly<Record<string, string>>;
 }
 
-/** Stands where a secret would: not everybody may see it. */
+/** Replaces a secret that the account may not read. */
 const hidden = 'SECRET';
 
 /**
- * How the device gets its first certificate and renews it, over each protocol that is served here and that it may use. None for a
- * device without a domain. Secrets in clear for those with `devices.secrets`. Faults: forbidden, notFound.
+ * Returns the commands with which a device obtains and renews its certificate, for each enabled protocol that it may
+ * use. Empty for a device without a domain. Shows secrets only to accounts with `devices.secrets`. Faults: forbidden,
+ * notFound.
  */
 export async function deviceCommands(
   context: Dependencies,
@@ -63,7 +64,7 @@ export async function deviceCommands(
     baseUrl: settings.baseUrl,
     publicUrl: settings.publicUrl,
     protocols: new Set(
-      // Without a configuration it has what it was given elsewhere, and renews that.
+      // A device without a configuration renews the certificate that it already has.
       settings.protocols.filter((one) => !config || config.protocols.some((allowed) => allowed === one)),
     ),
   });

@@ -21,7 +21,7 @@ import { recordConfigsRead } from './secrets-read.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store' | 'vault'>, WithConfiguration {}
 
-/** What may be written. A secret that is left out is made here; null means none. */
+/** The writable fields. An absent secret is generated; null means no secret. */
 export interface NoOnboardingInput {
   readonly protocols?: readonly EnrolmentProtocol[];
   readonly estPassword?: string | null;
@@ -53,7 +53,7 @@ export interface OnboardingView
 const secretFields = ['estPassword', 'cmpSharedSecret'] as const;
 const allProtocols: readonly EnrolmentProtocol[] = ['cmp', 'est', 'rest'];
 
-/** Values of a new configuration, with fresh secrets where none are given. */
+/** Returns the values of a new configuration, with generated secrets where none are given. */
 export function newNoOnboardingConfig(
   context: Dependencies,
   input: NoOnboardingInput,
@@ -72,7 +72,7 @@ export function newNoOnboardingConfig(
   };
 }
 
-/** The plain secret; null where there is none. */
+/** Returns the plain secret, or null if there is none. */
 export function openSecret(
   context: Pick<Ports, 'vault'>,
   field: (typeof secretFields)[number],
@@ -89,7 +89,7 @@ function seal(
   return context.vault.seal(Buffer.from(secret, 'utf8'), secretContext[field]);
 }
 
-/** Plain secrets among `changes` sealed, everything else as it is. */
+/** Seals the plain secrets in `changes` and leaves the rest unchanged. */
 function sealed(context: Pick<Ports, 'vault'>, changes: Partial<OnboardingInput>): object {
   const set: Record<string, unknown> = { ...changes };
   for (const field of secretFields) {
@@ -121,12 +121,17 @@ function shown<C extends NoOnboardingConfig>(context: Pick<Ports, 'vault'>, conf
   };
 }
 
-/** Whoever sets a secret can act as the device. Faults: forbidden. */
+/**
+ * Checks the permission to set secrets, because a person who sets a secret can act as the device. Faults: forbidden.
+ */
 function demandForSecrets(principal: Principal, input: Partial<NoOnboardingInput>): void {
   if (secretFields.some((field) => typeof input[field] === 'string')) demand(principal, 'devices.secrets');
 }
 
-/** For those who may not read secrets null stands for any: sent back, it changes none. Faults: forbidden. */
+/**
+ * Accounts that may not read secrets see null for each secret; if they send null back, the secret stays unchanged.
+ * Faults: forbidden.
+ */
 function permitted<I extends Partial<NoOnboardingInput>>(principal: Principal, changes: I): Partial<I> {
   demandForSecrets(principal, changes);
   if (principal.permissions.has('devices.secrets')) return changes;
@@ -141,7 +146,7 @@ async function demandTruststore(
   if (idevidTruststore != null) await demandIdevidTruststore(context, idevidTruststore, 'idevidTruststore');
 }
 
-/** Who starts over may come with another IDevID: its old one may have gone with a part that was replaced. */
+/** A device that onboards again may have another IDevID, for example after a part was replaced. */
 export const notOnboarded = {
   onboardingStatus: onboardingStatus.pending,
   onboardingProtocol: null,
@@ -214,8 +219,8 @@ export function onboardingConfigs(
 }
 
 /**
- * Lets a device onboard once more, with whatever IDevID of its truststore bears its serial number. The certificates that it has
- * stay as they are. Faults: forbidden, notFound, conflict.
+ * Lets a device onboard again, with any IDevID of its truststore that has its serial number. Its certificates stay as
+ * they are. Faults: forbidden, notFound, conflict.
  */
 export async function resetOnboarding(
   context: Pick<Ports, 'clock' | 'store'>,

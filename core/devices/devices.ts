@@ -30,21 +30,23 @@ export interface DeviceInput {
   readonly commonName: string;
   readonly serialNumber?: string;
   readonly deviceType?: number;
-  /** Left out: the default domain. */
+  /** Absent: the default domain. */
   readonly domain?: number | null;
   readonly onboardingConfig?: number | null;
-  /** Left out, and no `onboardingConfig` given either: one with fresh secrets is made. */
+  /** If both this and `onboardingConfig` are absent, a configuration with generated secrets is created. */
   readonly noOnboardingConfig?: number | null;
 }
 
 export interface Devices extends Resource<'device', DeviceInput, DeviceView> {
-  /** See `resetOnboarding`. Faults: notFound; conflict for a device that is not to be onboarded. */
+  /** See `resetOnboarding`. Faults: notFound; conflict for a device without an onboarding configuration. */
   resetOnboarding(principal: Principal, id: number): Promise<DeviceView>;
   /** See `blockDevice`. Faults: notFound, conflict. */
   block(principal: Principal, id: number, blocking: Blocking): Promise<DeviceView>;
   /** Faults: notFound, conflict. */
   unblock(principal: Principal, id: number): Promise<DeviceView>;
-  /** See `revokeCertificatesOf`. How many there were. Faults: notFound, malformed with `field`. */
+  /**
+   * See `revokeCertificatesOf`. Returns the number of revoked certificates. Faults: notFound, malformed with `field`.
+   */
   revokeCertificates(principal: Principal, id: number, reason: RevocationReason): Promise<number>;
   /** See `deviceCommands`. */
   commands(principal: Principal, id: number): Promise<DeviceCommands>;
@@ -126,9 +128,10 @@ export function devices(context: Dependencies, crls: Crls): Devices {
       };
     },
     read: async (principal, id) => view(await collection.read(principal, id)),
-    // One that has just been made has no certificates yet: nothing to search for.
+    // A new device has no certificates yet, so there is nothing to read.
     create: async (principal, input) => newDeviceView(await collection.create(principal, input)),
-    // Of two changes that each give it another kind of configuration, the later one has to see the first.
+    // Retries, because two concurrent changes could give the device two kinds of configuration: the later change has to
+    // see the earlier one.
     update: async (principal, id, changes) =>
       view(await retried(() => collection.update(principal, id, changes), hasChanged)),
     async remove(principal, id) {
@@ -166,13 +169,13 @@ function demandOneConfig(device: Pick<DeviceInput, 'onboardingConfig' | 'noOnboa
 const replaced = (present: number | null, wanted: number | null | undefined): number | null =>
   wanted === undefined || wanted === present ? null : present;
 
-/** Whether a device has been onboarded stands there: of two devices it could not be said. */
+/** The configuration records whether its device has been onboarded, so two devices cannot share it. */
 async function demandUnshared(
   { store }: Pick<Ports, 'store'>,
   config: number | null | undefined,
 ): Promise<void> {
   if (config == null || !(await store.find('device', { onboardingConfig: config }))) return;
-  throw new Fault('malformed', 'another device has this onboarding configuration', {
+  throw new Fault('malformed', 'another device uses this onboarding configuration', {
     field: 'onboardingConfig',
   });
 }

@@ -1,43 +1,43 @@
-/** A device as its enrolment lines need it. */
+/** The properties of a device that its commands need. */
 export interface EnrolledDevice {
   readonly id: number;
   readonly commonName: string;
-  /** Unique name of its domain. */
+  /** The unique name of its domain. */
   readonly domain: string;
-  /** Null where it has none. */
+  /** Null if there is no secret. */
   readonly password: string | null;
   readonly sharedSecret: string | null;
-  /** It waits for the certificate of its manufacturer. */
+  /** The device still has to onboard with its IDevID. */
   readonly awaitsIdevid: boolean;
-  /** How the service is reached. */
+  /** The base URL of the service. */
   readonly baseUrl: string;
   readonly publicUrl: string;
-  /** What is served and what the device may use: `est`, `rest`, `cmp`. */
+  /** The enabled protocols that the device may use: `est`, `rest`, `cmp`. */
   readonly protocols: ReadonlySet<string>;
 }
 
-/** One word for a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 const quote = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 const toDer = 'openssl base64 -d | openssl pkcs7 -inform DER -print_certs';
 const toPem = `awk -F '"certificate":"' '{ split($2, part, "\\""); gsub(/\\\\n/, "\\n", part[1]); printf "%s", part[1] }'`;
 
-/** What may be typed on any terminal and means the same to every program. */
+/** Returns whether the text can be typed on any terminal and means the same to every program. */
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
 /**
- * Lines for a shell, to be pasted one after the other: the key and the request, the CA certificates, then enrolment and
- * renewal over each protocol. Each leaves `<name>.pem`. OpenSSL and curl are all they need; whatever the device is called, no word
- * of it is taken for anything else than its name.
+ * Returns shell commands, to be run one after the other: key and request, CA certificates, then enrolment and renewal
+ * over each protocol. Each one writes `<name>.pem`. They need only OpenSSL and curl. Names are quoted, so that no part
+ * of a device name is run as a command.
  */
 export function enrolmentLines(device: EnrolledDevice): Readonly<Record<string, string>> {
   const { id, commonName, password, sharedSecret, awaitsIdevid, baseUrl, publicUrl, protocols } = device;
   const file = commonName.replace(/[^\w.-]/g, '_').replace(/^[.-]/, '_');
-  // OpenSSL takes / and + for the start of the next part of the name, unless escaped.
+  // OpenSSL treats / and + as the start of the next part of the name, unless they are escaped.
   const subject = quote(`/CN=${commonName.replace(/[\\/+=]/g, '\\$&')}`);
   const utf8 = isAscii(commonName) ? '' : '-utf8 ';
-  // HTTP Basic ends the user name at its first colon (RFC 7617 §2), and knows of no character set for sure.
+  // HTTP Basic ends the user name at its first colon (RFC 7617 §2), and its character set is uncertain.
   const username = isAscii(commonName) && !commonName.includes(':') ? commonName : String(id);
   const domain = encodeURIComponent(device.domain);
   const curl = 'curl -sSf --cacert ca.pem';
@@ -45,16 +45,16 @@ export function enrolmentLines(device: EnrolledDevice): Readonly<Record<string, 
   const certificate = `--cert ${file}.pem --key ${file}.key`;
   const idevid = '--cert idevid.pem --key idevid.key';
   const request = `openssl req -in ${file}.csr -outform DER | openssl base64 -A`;
-  // The new certificate takes the place of the old one only when it is whole.
+  // The new certificate replaces the old one only when it is complete.
   const keep = `> ${file}.new && mv ${file}.new ${file}.pem`;
   const est = (credential: string, operation: string): string =>
     `${request} | ${curl} ${credential} -H 'Content-Type: application/pkcs10' --data-binary @- ${baseUrl}/.well-known/est/${domain}/${operation} | ${toDer} ${keep}`;
   const rest = (credential: string, operation: string): string =>
     `printf '{"csr":"%s"}' "$(${request})" | ${curl} ${credential} -H 'Content-Type: application/json' --data-binary @- ${baseUrl}/rest/${domain}/${operation} | ${toPem} ${keep}`;
-  // Messages of CMP are protected themselves: plain HTTP will do.
+  // CMP messages are protected themselves, so plain HTTP is sufficient.
   const cmp = (operation: string): string =>
     `openssl cmp -cmd ${operation} -server ${new URL(publicUrl).host} -path .well-known/cmp/p/${domain}`;
-  // `openssl cmp` reads the option as Latin-1; the request has the name as it is.
+  // `openssl cmp` reads this option as Latin-1; the request contains the exact name.
   const named = isAscii(commonName) ? `-subject ${subject}` : `-csr ${file}.csr`;
   const idevidCmp = `${cmp('ir')} -trusted ca.pem -cert idevid.pem -key idevid.key -extracerts idevid.pem`;
   return {
@@ -79,16 +79,16 @@ export function enrolmentLines(device: EnrolledDevice): Readonly<Record<string, 
   };
 }
 
-/** What each of the lines is for. */
+/** The purpose of each command. */
 export const lineTitles: Readonly<Record<string, string>> = {
-  key: 'A key, and a request for a certificate',
-  ca: 'The CA certificates, unchecked: compare them with those of `postern ca export`',
-  est_idevid: 'A certificate over EST, with the one of its manufacturer (idevid.pem, idevid.key)',
+  key: 'Generate a key and a certificate request',
+  ca: 'Fetch the CA certificates, without verification: compare them with those of `postern ca export`',
+  est_idevid: 'Enrol over EST with the IDevID certificate (idevid.pem, idevid.key)',
   est: 'A certificate over EST',
-  est_renew: 'A new one for it, over EST',
+  est_renew: 'Renew the certificate over EST',
   rest: 'A certificate over REST',
-  rest_renew: 'A new one for it, over REST',
-  cmp_idevid: 'A certificate over CMP, with the one of its manufacturer (idevid.pem, idevid.key)',
-  cmp: 'A certificate over CMP, and the root CA certificate, vouched for by the shared secret',
-  cmp_renew: 'A new one for it, over CMP',
+  rest_renew: 'Renew the certificate over REST',
+  cmp_idevid: 'Enrol over CMP with the IDevID certificate (idevid.pem, idevid.key)',
+  cmp: 'Enrol over CMP, and fetch the root CA certificate, authenticated by the shared secret',
+  cmp_renew: 'Renew the certificate over CMP',
 };

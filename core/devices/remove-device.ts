@@ -18,12 +18,13 @@ interface Dependencies
     WithConfiguration {}
 
 /**
- * Deletes a device in one commit with what only it had: its configuration is deleted, the certificates that it holds are
- * revoked (cessationOfOperation), and the history of all others no longer names it; what waits for approval, or
- * has been granted and not come for, ends. The CAs that need a new CRL. Faults: notFound, conflict.
+ * Deletes a device in one commit, and returns the CAs that need a new CRL. Its configuration is deleted, its valid
+ * certificates are revoked (cessationOfOperation), other records no longer refer to it, and its pending and uncollected
+ * approvals expire. Faults: notFound, conflict.
  */
 export const removeDevice = (context: Dependencies, id: number, actor: Actor): Promise<ReadonlySet<number>> =>
-  // A certificate may be issued to it, its configuration given to another device, or an approval decided, while this is prepared.
+  // Retries, because the device may receive a certificate, its configuration may be given to another device, or an
+  // approval may be decided concurrently.
   retried(async () => {
     const device = await context.store.get('device', id);
     if (!device) throw new Fault('notFound', 'there is no such device');
@@ -68,7 +69,7 @@ async function certificatesOf(
   return records;
 }
 
-/** What is being signed for the device at this moment comes to nothing. */
+/** Certificates that are being signed for the device are marked as failed. */
 const detached = ({ id, status }: StoredCertificate): Write =>
   status === 'intended'
     ? {
@@ -80,7 +81,7 @@ const detached = ({ id, status }: StoredCertificate): Write =>
       }
     : { op: 'update', kind: 'certificate', id, set: { device: null } };
 
-/** The deletion of those configurations that no other device has. */
+/** Returns the writes that delete the configurations that no other device uses. */
 export async function ownConfiguration(
   { store }: Pick<Ports, 'store'>,
   { onboardingConfig, noOnboardingConfig }: Pick<Device, 'onboardingConfig' | 'noOnboardingConfig'>,

@@ -19,9 +19,9 @@ interface Dependencies
 const perCommit = 100;
 
 /**
- * Revokes whatever the device holds, or with certificateHold puts it on hold; new CRLs follow. In several commits where there
- * is much: cut off, it goes on where it was when it is asked for again. How many there were. Faults: malformed for
- * removeFromCRL, conflict, unavailable.
+ * Revokes all certificates of a device, or with certificateHold puts them on hold, issues new CRLs and returns the
+ * number of certificates. Uses several commits for many certificates: after an interruption, a repeated call completes
+ * the rest. Faults: malformed for removeFromCRL, conflict, unavailable.
  */
 export async function revokeCertificatesOf(
   context: Dependencies,
@@ -31,7 +31,9 @@ export async function revokeCertificatesOf(
   reason: RevocationReason,
 ): Promise<number> {
   if (reason === 'removeFromCRL') {
-    throw new Fault('malformed', 'certificates are released one by one', { field: 'reason' });
+    throw new Fault('malformed', 'removeFromCRL is not possible here: release certificates one by one', {
+      field: 'reason',
+    });
   }
   const cas = new Set<number>();
   let count = 0;

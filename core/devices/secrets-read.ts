@@ -45,8 +45,8 @@ export async function addCustodian(
 }
 
 /**
- * Records in the audit trail that somebody is about to see the secrets of `object`. To be awaited before they are shown: whoever has
- * read them can act as the device. Faults: those of a commit.
+ * Records in the audit trail that an account reads the secrets of `object`. Await it before you show them, because a
+ * person who has read them can act as the device. Faults: those of a commit.
  */
 export async function recordSecretsRead(
   context: Dependencies,
@@ -60,7 +60,7 @@ export async function recordSecretsRead(
 export const hasSecrets = ({ estPassword, cmpSharedSecret }: NoOnboardingConfig): boolean =>
   estPassword !== null || cmpSharedSecret !== null;
 
-/** The same for configurations, if the reader sees any secret of them: one event for all of them. */
+/** Records one event for several configurations, if the account sees any secret of them. */
 export async function recordConfigsRead(
   context: Dependencies,
   principal: Principal,

@@ -3,15 +3,17 @@ import type { Ports } from '../ports/ports.ts';
 import type { Condition, Query, Reads } from '../ports/store.ts';
 import type { Device } from '../records/device.ts';
 
-/** `registered`: it has no certificate that is good today; `active`: it has one; `blocked`: whatever it has, it is not let in. */
+/**
+ * `registered`: the device has no valid certificate; `active`: it has one; `blocked`: all its requests are rejected.
+ */
 export const deviceStates = ['registered', 'active', 'blocked'] as const;
 
 export type DeviceState = (typeof deviceStates)[number];
 
-/** A device as it is shown. */
+/** A device with its state. */
 export interface DeviceView extends Device {
   readonly state: DeviceState;
-  /** When the first of its certificates that are good today ends. */
+  /** When the first of its valid certificates expires. */
   readonly nextExpiry: number | null;
 }
 
@@ -20,7 +22,7 @@ const good = (now: number): readonly Condition<'certificate'>[] => [
   { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
 ];
 
-/** What finds the devices in a state. */
+/** Returns the query that finds the devices in a state. */
 export function stateCondition(state: DeviceState, now: number): Pick<Query<'device'>, 'where' | 'referral'> {
   if (state === 'blocked') return { where: [{ field: 'blockedAt', is: 'greaterOrEqual', value: 0 }] };
   return {
@@ -29,14 +31,14 @@ export function stateCondition(state: DeviceState, now: number): Pick<Query<'dev
   };
 }
 
-/** A device that cannot have certificates yet, as it is shown. */
+/** Returns the view of a new device, which cannot have certificates yet. */
 export const newDeviceView = (device: Device): DeviceView => ({
   ...device,
   state: device.blockedAt === null ? 'registered' : 'blocked',
   nextExpiry: null,
 });
 
-/** The devices as they are shown, in the same order. */
+/** Returns the views of devices, in the same order. */
 export async function deviceViews(
   context: Pick<Ports, 'clock'> & { readonly store: Reads },
   devices: readonly Device[],
@@ -55,10 +57,10 @@ export async function deviceViews(
   });
 }
 
-/** Certificates that are looked at in one go. */
+/** The number of certificates that one query examines. */
 const most = 5000;
 
-/** By device; without those that have no certificate that is good. */
+/** Returns the next expiry by device, without devices that have no valid certificate. */
 async function nextExpiries(
   context: { readonly store: Reads },
   now: number,

@@ -5,13 +5,13 @@ import type { Condition, Page } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 import { deviceWith } from './block.ts';
 
-/** Certificates of a device, and approvals, whose events are looked for. */
+/** The number of certificates, and of approvals, whose events are included. */
 const mostObjects = 1000;
 const mostEvents = 1000;
 
 /**
- * What happened to a device, to its certificates and to what it asked approval for, and what it was refused: newest first, each event once. Faults: forbidden,
- * notFound, malformed.
+ * Returns the events of a device, its certificates and its approvals, and the requests that were refused: newest first,
+ * each event once. Faults: forbidden, notFound, malformed.
  */
 export async function deviceTimeline(
   context: Pick<Ports, 'store'>,
@@ -26,7 +26,7 @@ export async function deviceTimeline(
     throw new Fault('malformed', `a page has 1 to ${mostEvents} records`, { field: 'limit' });
   }
   if (cursor !== undefined && !/^[1-9]\d{0,15}$/.test(cursor)) {
-    throw new Fault('malformed', 'this is no cursor of this list', { field: 'cursor' });
+    throw new Fault('malformed', 'this cursor does not belong to this list', { field: 'cursor' });
   }
   const own = async (kind: 'certificate' | 'approval'): Promise<readonly string[]> => {
     const whose = [{ field: 'device', is: 'equal', value: id } as const];
@@ -40,7 +40,7 @@ export async function deviceTimeline(
     reads.list('auditEvent', { where: [...where, ...before], limit });
   const [told, refused] = await Promise.all([
     matching({ field: 'object', is: 'oneOf', value: objects }),
-    // What came to nothing has no object of the device's; its actor is written like this.
+    // Failed requests have no object that belongs to the device; their actor is recorded in this form.
     matching(
       { field: 'actor', is: 'startsWith', value: `["device",${id},` },
       { field: 'outcome', is: 'oneOf', value: ['refused', 'failed'] },

@@ -18,7 +18,7 @@ type Shown = Pick<
 
 const idOf = (value: Shown['device']): number | null => (typeof value === 'number' ? value : null);
 
-/** What webhooks are told of a certificate, `id` aside. */
+/** Returns the properties of a certificate in webhook messages, except `id`. */
 export const certificateData = (certificate: Shown): WebhookData => ({
   common_name: certificate.commonName,
   subject: certificate.subject,

@@ -13,21 +13,21 @@ interface Dependencies
 
 /** Seconds until the next attempt; after the last one the message is dead: ten attempts in about a day and a half. */
 const pauses = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 64_800];
-/** Milliseconds for which what was delivered, and what was not, can be looked at. */
+/** Milliseconds for which delivered and dead messages are kept. */
 const keepDelivered = 7 * 24 * 3_600_000;
 const keepDead = 30 * 24 * 3_600_000;
 
-/** Messages on their way to one webhook at a time. */
+/** The number of concurrent messages to one webhook. */
 const atOnce = 4;
 const page = 50;
-/** Failures in a row after which a webhook has a rest until the next call. */
+/** After this many failures in a row, a webhook pauses until the next call. */
 const mostFailures = 4;
-/** Milliseconds; with an attempt that begins at its end, shorter than the lease. */
+/** Milliseconds; together with an attempt that starts at the end, this is shorter than the lease. */
 const longestRun = 4000;
 const leaseSeconds = 15;
 const lease = 'webhooks';
 
-/** Sends what waits to be sent: one instance at a time, each webhook for itself, in no certain order. */
+/** Delivers pending messages: on one instance at a time, independently for each webhook, in no particular order. */
 export class Deliveries {
   readonly #context: Dependencies;
   readonly #running = new Map<number, Promise<void>>();
@@ -38,8 +38,8 @@ export class Deliveries {
   }
 
   /**
-   * Begins to send what is due, and does not wait for it. To be called every second or so, by every instance: while there is
-   * nothing to be sent it costs a look. What `signal` cuts off counts as not attempted.
+   * Starts to deliver the due messages, without waiting for the result. Call it about every second on every instance:
+   * if nothing is due, it costs one query. An attempt that `signal` aborts is not counted.
    */
   async deliver(holder: string, signal: AbortSignal): Promise<void> {
     const { store, configuration } = this.#context;
@@ -60,7 +60,7 @@ export class Deliveries {
     }
   }
 
-  /** When everything that has begun has ended. */
+  /** Resolves when all started deliveries have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.values());
   }
@@ -84,7 +84,7 @@ export class Deliveries {
     return records;
   }
 
-  /** Does not reject. */
+  /** Never rejects. */
   async #run(webhook: Webhook, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
     const until = clock.now() + longestRun;
@@ -110,7 +110,7 @@ export class Deliveries {
     }
   }
 
-  /** Sends one message; whether it arrived. */
+  /** Returns the function that sends one message and tells whether it was delivered. */
   async #sender(
     webhook: Webhook,
     signal: AbortSignal,
@@ -137,7 +137,7 @@ export class Deliveries {
         ...(trusted && { anchors: trusted.certificates }),
       };
       const attempt = refused ?? (await notifier.post(message, signal));
-      // It may have arrived; then it arrives twice.
+      // The message may have been delivered; then it is delivered twice.
       if (signal.aborted && !attempt.delivered) return false;
       await this.#record(webhook, delivery, attempt);
       return attempt.delivered;
@@ -152,12 +152,12 @@ export class Deliveries {
       const where = { state: 'pending', attempts, dueAt } as const;
       await store.commit([{ op: 'update', kind: 'webhookDelivery', id, where, set }]);
     } catch (error) {
-      // It was deleted with its webhook, or somebody wants it sent anew.
+      // The message was deleted with its webhook, or an administrator sends it again.
       if (error instanceof Fault && error.code === 'conflict') return;
       throw error;
     }
     if (set.state !== 'dead') return;
-    const detail = new Fault('unavailable', attempt.detail ?? 'it did not arrive');
+    const detail = new Fault('unavailable', attempt.detail ?? 'the delivery failed');
     log.error('a webhook message is given up', detail, { webhook: webhook.uniqueName, message, event });
   }
 
@@ -170,14 +170,14 @@ export class Deliveries {
     return { ...about, dueAt: now + Math.round(pause * 1000 * this.#jitter()) };
   }
 
-  /** 0.8 to 1.2: what failed together does not come again together. */
+  /** A factor of 0.8 to 1.2, so that messages that failed together are not retried at the same moment. */
   #jitter(): number {
     const [high = 0, low = 0] = this.#context.entropy.bytes(2);
     return 0.8 + (0.4 * (high * 256 + low)) / 65_535;
   }
 }
 
-/** The same at every attempt. */
+/** Returns the body of a message, the same at every attempt. */
 export const bodyOf = ({ event, createdAt, object, data }: WebhookDelivery): string =>
   JSON.stringify({
     type: event,
@@ -188,7 +188,7 @@ export const bodyOf = ({ event, createdAt, object, data }: WebhookDelivery): str
 const prunedAtOnce = 1000;
 const mostPrunings = 20;
 
-/** Deletes what has been delivered, or given up, long enough ago. To be called by one instance at a time. */
+/** Deletes delivered and dead messages after their retention period. Call it on one instance at a time. */
 export async function pruneDeliveries(context: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   for (const state of ['delivered', 'dead'] as const) await prune(context, state);
 }
@@ -209,7 +209,7 @@ async function prune({ store, clock }: Pick<Ports, 'clock' | 'store'>, state: De
         records.map(({ id }) => ({ op: 'delete', kind: 'webhookDelivery', id, where: { state } })),
       );
     } catch (error) {
-      // Somebody wants one of them sent again, or deletes its webhook: the next run looks again.
+      // A message was sent again, or its webhook deleted, concurrently: the next run deletes the rest.
       if (error instanceof Fault && error.code === 'conflict') return;
       throw error;
     }

@@ -8,7 +8,7 @@ import { retried } from '../storage/commit.ts';
 import { bodyOf } from './deliver.ts';
 
 export interface DeliveryView extends Omit<WebhookDelivery, 'data' | 'object'> {
-  /** What is sent, octet for octet. */
+  /** The exact body of the message. */
   readonly body: string;
 }
 
@@ -16,7 +16,7 @@ export interface WebhookDeliveries {
   list(principal: Principal, query: Query<'webhookDelivery'>): Promise<Page<DeliveryView>>;
   /** Faults: notFound. */
   read(principal: Principal, id: number): Promise<DeliveryView>;
-  /** Has it sent at once, whatever became of it, as if it had never been tried. Faults: notFound. */
+  /** Sends a message again at once, in any state, with a new series of attempts. Faults: notFound. */
   redeliver(principal: Principal, id: number): Promise<DeliveryView>;
 }
 
@@ -44,7 +44,7 @@ export function webhookDeliveries(context: Pick<Ports, 'clock' | 'store'>): Webh
     },
     async redeliver(principal, id) {
       demand(principal, 'webhooks.write');
-      // It may be sent at this very moment.
+      // Retries, because the message may be in delivery.
       await retried(async () => {
         const { state, attempts, dueAt } = await find(id);
         await store.commit([

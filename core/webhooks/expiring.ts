@@ -10,7 +10,10 @@ import { notify } from './notify.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
-/** What one threshold has told of: ends of validity up to `to`, of those after `from` up to the record of the cursor. */
+/**
+ * The progress of one threshold: certificates that expire up to `to` have been reported; of those that expire after
+ * `from`, those up to the cursor.
+ */
 interface Mark {
   readonly from: number;
   readonly to: number;
@@ -24,13 +27,13 @@ type Marks = Readonly<Record<string, Mark>>;
 const settingName = 'expiry-notices';
 const day = 24 * 3_600_000;
 const page = 200;
-/** For one threshold in one run; the next one goes on. */
+/** Pages for one threshold in one run; the next run continues. */
 const mostPages = 25;
 
 /**
- * Tells webhooks of certificates that end within as many days as the settings say, each once for each threshold, and at a late
- * start only for the nearest one. A threshold looks only at what has come within its reach since the last run, by the index over
- * the end of validity. To be called by one instance at a time.
+ * Notifies webhooks of certificates that expire within the days in the settings: once for each threshold, and only for
+ * the nearest one after a late start. A threshold examines only certificates that have crossed it since the last run,
+ * with the index on the expiry. Call it on one instance at a time.
  */
 export async function notifyExpiring(context: Dependencies): Promise<void> {
   const { webhooks } = await context.configuration.current();
@@ -41,7 +44,7 @@ export async function notifyExpiring(context: Dependencies): Promise<void> {
     for (const [n, days] of thresholds.entries())
       await sweep(context, thresholds, days, thresholds[n + 1] ?? 0);
   } catch (error) {
-    // Another instance has been at it meanwhile.
+    // Another instance sent the notifications concurrently.
     if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
   }
 }
@@ -80,7 +83,10 @@ async function sweep(
   }
 }
 
-/** Goes on where it was cut off; else from where it had come. What has come within a nearer threshold is left to that one. */
+/**
+ * Continues an interrupted run, or starts at the end of the previous one. Certificates that have crossed a nearer
+ * threshold are left to that threshold.
+ */
 function nextMark(mark: Mark | undefined, to: number, nearest: number): Mark {
   if (mark && mark.cursor !== null) return mark;
   return { from: Math.max(mark?.to ?? 0, nearest), to, cursor: null };
@@ -99,7 +105,7 @@ async function noticesOf(
   }));
 }
 
-/** The same device has a newer one of the same profile. */
+/** Returns whether the same device has a newer certificate with the same profile. */
 async function isRenewed({ store }: Pick<Ports, 'store'>, certificate: StoredCertificate): Promise<boolean> {
   const { device, profile, notValidAfter } = certificate;
   if (device === null || profile === null) return false;

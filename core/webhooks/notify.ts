@@ -3,7 +3,7 @@ import type { Handle, Values, Write } from '../ports/store.ts';
 import type { Webhook, WebhookData, WebhookDelivery, WebhookEvent } from '../records/webhook.ts';
 
 export interface Notice {
-  /** The record that it tells of. */
+  /** The record that the event concerns. */
   readonly object: number | Handle | null;
   readonly data: WebhookData;
 }
@@ -11,8 +11,8 @@ export interface Notice {
 const nothing: readonly Write[] = [];
 
 /**
- * Writes that have `webhooks` (the active ones: `Configuration.webhooks`) told of an event. They belong into the commit of what
- * they tell of. Nobody wants to know: no writes, and `tell` is not called.
+ * Returns the writes that queue an event for `webhooks` (the active ones: `Configuration.webhooks`). They belong into
+ * the same commit as the event. If no webhook subscribes to the event, there are no writes, and `tell` is not called.
  */
 export function notify(
   context: Pick<Ports, 'clock' | 'entropy'>,

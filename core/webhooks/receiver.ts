@@ -5,12 +5,12 @@ const contextOf = (handle: string): string => `webhook secret ${handle}`;
 export const webhookSecretContext = ({ handle }: Pick<Webhook, 'handle'>): string => contextOf(handle);
 
 export interface NewSecret {
-  /** As receivers' libraries take it (Standard Webhooks 1.0.0): shown once. */
+  /** The secret in the form that receivers' libraries expect (Standard Webhooks 1.0.0). It is shown only once. */
   readonly shown: string;
   readonly sealed: Uint8Array;
 }
 
-/** 256 random bits. */
+/** Generates a secret of 256 random bits. */
 export function newSigningSecret(entropy: Entropy, vault: Vault, handle: string): NewSecret {
   const secret = entropy.bytes(32);
   return {
@@ -21,18 +21,18 @@ export function newSigningSecret(entropy: Entropy, vault: Vault, handle: string)
 
 export const newHandle = (entropy: Entropy): string => Buffer.from(entropy.bytes(16)).toString('hex');
 
-/** Faults: internal when it is the secret of another webhook, or was sealed elsewhere. */
+/** Opens the secret. Faults: internal if it belongs to another webhook, or was sealed under another master key. */
 export const openSecret = (vault: Vault, { secret, handle }: Webhook): Uint8Array =>
   vault.open(secret, contextOf(handle));
 
-/** A name or an IP address (IPv6 without brackets), or `*.` and a name. */
+/** Accepts a host name or an IP address (IPv6 without brackets), or `*.` and a name. */
 export const isHostPattern = (text: string): boolean =>
   text.length <= 253 &&
   /^(?:(?:\*\.)?[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+)$/.test(text);
 
 /**
- * Whether `hosts` has the host of a URL: a name or an address, or with `*.` before it all names below it. An empty list: all
- * hosts are allowed.
+ * Returns whether `hosts` contains the host of a URL: a name, an address, or `*.` and a name for all names below it. An
+ * empty list permits all hosts.
  */
 export function isAllowedHost(hosts: readonly string[], url: string): boolean {
   if (hosts.length === 0) return true;

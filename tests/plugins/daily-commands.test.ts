@@ -128,7 +128,7 @@ describe('devices', () => {
     expect(await api('GET', `/api/devices/${id}/`)).toMatchObject({ state: 'blocked' });
     expect(run('device', 'block', 'pump-1')).toMatchObject({
       status: 1,
-      stderr: 'postern: the device is blocked already\n',
+      stderr: 'postern: the device is already blocked\n',
     });
     expect(json('device', 'unblock', String(id))).toEqual({ id, common_name: 'pump-1', unblocked: true });
     expect(json('device', 'delete', 'pump-1')).toEqual({ id, common_name: 'pump-1', deleted: true });

@@ -8,7 +8,7 @@ import { addCustodian } from '../secrets-read.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'store' | 'vault'>, WithConfiguration {}
 
-/** A device that was imported, with its secrets in clear; null where it has none. */
+/** An imported device with its plain secrets; null for a missing secret. */
 export interface ImportedDevice {
   readonly id: number;
   readonly commonName: string;

@@ -14,27 +14,30 @@ import { type ImportRow, importColumns, isImportColumn } from './row.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store' | 'vault'>, WithConfiguration {}
 
-/** A table of devices. */
+/** A table of devices to import. */
 export interface ImportInput {
   readonly fileName: string;
-  /** As the first line has them. */
+  /** The column names in the first line. */
   readonly columns: readonly string[];
-  /** Read once. A Fault that it throws is the answer; nothing is imported then. */
+  /** The rows, which are read once. If reading them throws a Fault, that Fault is returned and nothing is imported. */
   readonly rows: AsyncIterable<ImportRow>;
 }
 
 export interface DeviceImports
   extends Pick<Resource<'deviceImport', never, DeviceImport>, 'list' | 'read' | 'remove'> {
   /**
-   * Takes in a table, durably; the devices are made later, see `proceedImports`. Faults: forbidden; malformed for columns that nobody
-   * knows, too many rows or none.
+   * Stores a table durably; the devices are created later, see `proceedImports`. Faults: forbidden; malformed for
+   * unknown columns, too many rows or no rows.
    */
   create(principal: Principal, input: ImportInput): Promise<DeviceImport>;
-  /** What has been made stays. Faults: notFound, conflict when it has ended. */
+  /** Cancels an import; the devices created so far stay. Faults: notFound, conflict if it has ended. */
   cancel(principal: Principal, id: number): Promise<DeviceImport>;
-  /** What was refused, in the order of the lines; some hundred at a time. Faults: notFound, malformed. */
+  /** Returns the refused rows in the order of their lines, some hundred at a time. Faults: notFound, malformed. */
   refusals(principal: Principal, id: number, cursor?: string): Promise<Page<ImportRefusal>>;
-  /** The devices that it made, as far as they are still there, with their secrets in clear. Faults: notFound, malformed. */
+  /**
+   * Returns the devices that the import created and that still exist, with their plain secrets. Faults: notFound,
+   * malformed.
+   */
   credentials(principal: Principal, id: number, cursor?: string): Promise<Page<ImportedDevice>>;
 }
 
@@ -76,7 +79,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
     };
     for await (const row of rows) {
       if (++total > mostImportedRows) {
-        throw new Fault('malformed', `at most ${mostImportedRows} devices are imported at once`, {
+        throw new Fault('malformed', `the file has more than ${mostImportedRows} devices: split it`, {
           field: 'file',
         });
       }
@@ -84,7 +87,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
       if (part.length === perPart) await keep();
     }
     if (part.length > 0) await keep();
-    if (total === 0) throw new Fault('malformed', 'there is no device in this file', { field: 'file' });
+    if (total === 0) throw new Fault('malformed', 'the file has no devices', { field: 'file' });
     return total;
   }
 
@@ -118,11 +121,11 @@ export function deviceImports(context: Dependencies): DeviceImports {
           }),
         ]);
       } catch (error) {
-        // It can fail for the same reason; then it is swept away later.
+        // The deletion can fail for the same reason; then the import is deleted later.
         await store
           .commit([{ op: 'delete', kind: 'deviceImport', id: id! }])
           .catch((cause) =>
-            context.log.warn('an import that was refused is left over', { id: id!, why: String(cause) }),
+            context.log.warn('a rejected import could not be deleted', { id: id!, why: String(cause) }),
           );
         throw error;
       }
@@ -183,7 +186,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
 function partNumber(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   if (!/^\d{1,6}$/.test(cursor))
-    throw new Fault('malformed', 'this is no cursor of this list', { field: 'cursor' });
+    throw new Fault('malformed', 'this cursor does not belong to this list', { field: 'cursor' });
   return Number(cursor);
 }
 
@@ -199,7 +202,7 @@ function demandColumns(principal: Principal, columns: readonly string[]): void {
   const twice = columns.find((name, n) => columns.indexOf(name) !== n);
   if (twice !== undefined) refuse(`line 1: the column ${twice} is there twice`);
   if (!columns.includes('common_name')) refuse('line 1: the column common_name is missing');
-  // Whoever sets a secret can act as the device.
+  // A person who sets a secret can act as the device.
   if (columns.includes('est_password') || columns.includes('cmp_shared_secret'))
     demand(principal, 'devices.secrets');
 }

@@ -17,13 +17,13 @@ interface Dependencies
     WithConfiguration,
     WithSettings {}
 
-/** Seconds: whoever died with it, another instance goes on after that. */
+/** Seconds of the lease: if its holder dies, another instance continues after that. */
 const leased = 15;
-/** Milliseconds between two renewals. */
+/** Milliseconds between two renewals of the lease. */
 const renewed = 4000;
-/** Milliseconds after which others have a turn, and whoever wants to stop may. */
+/** Milliseconds after which other work can run, and the process can stop. */
 const slice = 3000;
-/** Who sends a table that long has gone. */
+/** A client that takes longer than this to send the table has disconnected. */
 const longestReception = 3_600_000;
 const perSweep = 20;
 
@@ -31,9 +31,9 @@ export const isEnded = (state: DeviceImportState): boolean =>
   state === 'done' || state === 'cancelled' || state === 'failed';
 
 /**
- * Makes the devices of all imports that wait, part by part: the devices of a part, what was refused of it and how far the import has
- * come are one commit, so that whoever goes on after a crash makes none twice. One instance at a time; whoever else calls this
- * meanwhile has nothing to do.
+ * Creates the devices of all waiting imports, part by part. Each part is one commit with its devices, its refusals and
+ * the progress of the import, so that after a crash no device is created twice. Works on one instance at a time; on the
+ * others it returns at once.
  */
 export function proceedImports(context: Dependencies): () => Promise<void> {
   const { store, clock } = context;
@@ -75,7 +75,7 @@ async function unfinished({ store }: Pick<Ports, 'store'>): Promise<readonly Dev
   return records;
 }
 
-/** As far as it can be carried now. */
+/** Processes an import as far as possible now. */
 async function carryOut(context: Dependencies, id: number, isMine: () => Promise<boolean>): Promise<void> {
   while (await isMine()) {
     const record = await context.store.get('deviceImport', id);
@@ -84,7 +84,7 @@ async function carryOut(context: Dependencies, id: number, isMine: () => Promise
       if ((await step(context, record)) === 'nothing to do') return;
     } catch (error) {
       const { code } = toFault(error);
-      // Another try makes sense, but not at once.
+      // A retry makes sense, but not immediately.
       if (code === 'unavailable' || code === 'conflict') throw error;
       context.log.error('an import of devices failed', error, { deviceImport: id });
       await fail(context, record, 'internal error');
@@ -96,11 +96,11 @@ async function step(context: Dependencies, record: DeviceImport): Promise<'done'
   if (isEnded(record.state)) return (await sweep(context, record)) ? 'nothing to do' : 'done';
   if (record.state !== 'receiving') await takePart(context, record);
   else if (context.clock.now() - record.createdAt < longestReception) return 'nothing to do';
-  else await fail(context, record, 'it was never received whole');
+  else await fail(context, record, 'the upload was not completed');
   return 'done';
 }
 
-/** Whether nothing is left of the rows of an import that ended before its time. */
+/** Deletes the remaining rows of an import that was cancelled or failed; returns whether none are left. */
 async function sweep(
   { store, clock }: Pick<Ports, 'clock' | 'store'>,
   { id, part: next }: DeviceImport,
@@ -139,7 +139,7 @@ async function fail(
   ]);
 }
 
-/** Makes the devices of the next part, or ends the import where there is none. */
+/** Creates the devices of the next part, or completes the import if there is none. */
 async function takePart(context: Dependencies, { id, part: number }: DeviceImport): Promise<void> {
   const { store, vault } = context;
   const part = await store.find('deviceImportPart', { deviceImport: id, number });
@@ -147,7 +147,7 @@ async function takePart(context: Dependencies, { id, part: number }: DeviceImpor
     ? JSON.parse(Buffer.from(vault.open(part.rows, secretContext.deviceImportRows)).toString('utf8'))
     : [];
   await retried(async () => {
-    // Cancelled, or another instance has done it.
+    // The import was cancelled, or another instance has processed the part.
     const record = await store.get('deviceImport', id);
     if (!record || isEnded(record.state) || record.part !== number) return;
     if (!part) return finish(context, record);
@@ -190,7 +190,7 @@ async function finish(context: Pick<Ports, 'clock' | 'store'>, record: DeviceImp
   ]);
 }
 
-/** The devices that the rows describe, without those that there are already. */
+/** Returns the devices that the rows describe, without those that already exist. */
 async function readable(
   context: Dependencies,
   rows: readonly ImportRow[],
@@ -208,7 +208,7 @@ async function readable(
   for (const [line, device] of read) {
     if (!('commonName' in device)) refusals.push(...device);
     else if (taken.has(device.commonName))
-      refusals.push({ line, field: 'common_name', message: 'there is a device of this name already' });
+      refusals.push({ line, field: 'common_name', message: 'a device with this name already exists' });
     else {
       taken.add(device.commonName);
       devices.push(device);
@@ -278,7 +278,7 @@ function deviceWrites(
   ];
 }
 
-/** One that a spreadsheet takes for no formula. */
+/** Generates a secret that a spreadsheet does not take for a formula. */
 function spelledSecret(context: Pick<Ports, 'entropy'>): string {
   for (;;) {
     const secret = newSecret(context.entropy);

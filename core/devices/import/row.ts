@@ -3,36 +3,36 @@ import type { ImportRefusal } from '../../records/device-import.ts';
 import { hiddenProblem } from '../../x509/visible.ts';
 import type { NoOnboardingInput } from '../configs.ts';
 
-/** What a column of an import means. Values are trimmed; an empty one is as if its column were not there. */
+/** The columns of an import. Values are trimmed; an empty value counts as a missing column. */
 export const importColumns = {
-  common_name: 'its name: 1 to 100 characters, of no other device',
+  common_name: 'the name: 1 to 100 characters, unique',
   serial_number: 'at most 100 characters',
   device_type: '0 Generic (default), 1 OPC UA GDS, 2 OPC UA GDS Push, 3 Agent',
-  domain: 'the unique name of its domain; default: the default domain',
-  protocols: 'cmp, est, rest, manual, with spaces between them; default: cmp est rest',
-  est_password: '16 to 256 characters of ASCII without spaces; default: one is made; none: it has none',
+  domain: 'the unique name of the domain; default: the default domain',
+  protocols: 'cmp, est, rest, manual, separated by spaces; default: cmp est rest',
+  est_password: '16 to 256 ASCII characters without spaces; default: generated; none: no password',
   cmp_shared_secret: 'the same for CMP',
   idevid_truststore:
-    'the unique name of a truststore for IDevIDs: the device comes with the certificate of its manufacturer, which bears its serial number; unless given it has no secrets then',
+    'the unique name of a truststore for IDevIDs: the device onboards with its IDevID, which has its serial number; secrets are then not generated',
 } as const;
 
 export type ImportColumn = keyof typeof importColumns;
 
 export const isImportColumn = (name: string): name is ImportColumn => Object.hasOwn(importColumns, name);
 
-/** A row as it was read: its values by column, or why it has none. */
+/** A parsed row: its values by column, or why it could not be parsed. */
 export type ImportRow =
   | { readonly line: number; readonly values: Readonly<Partial<Record<ImportColumn, string>>> }
   | { readonly line: number; readonly problem: string };
 
-/** What names in a row stand for: ids, or undefined where there is none. */
+/** Looks up the names in a row: returns ids, or undefined. */
 export interface RowNames {
   domain(uniqueName: string): number | undefined;
   idevidTruststore(uniqueName: string): number | undefined;
   readonly defaultDomain: number | null;
 }
 
-/** A device as a row describes it. */
+/** A device as described by a row. */
 export interface RowDevice {
   readonly commonName: string;
   readonly serialNumber: string;
@@ -46,7 +46,7 @@ const longest = 100;
 const protocols: ReadonlySet<string> = new Set(['cmp', 'est', 'rest', 'manual']);
 const types: ReadonlySet<number> = new Set(Object.values(deviceTypes));
 
-/** The device of a row, or everything that is wrong with it. */
+/** Returns the device of a row, or all errors of the row. */
 export function readRow(row: ImportRow, names: RowNames): RowDevice | readonly ImportRefusal[] {
   const { line } = row;
   if ('problem' in row) return [{ line, field: '', message: row.problem }];
@@ -65,7 +65,7 @@ export function readRow(row: ImportRow, names: RowNames): RowDevice | readonly I
   };
   const named = (column: ImportColumn, find: (name: string) => number | undefined): number | undefined => {
     const name = value(column);
-    return name === '' ? undefined : (find(name) ?? refuse(column, 'there is none of this name'));
+    return name === '' ? undefined : (find(name) ?? refuse(column, 'this name does not exist'));
   };
   const secret = (column: ImportColumn): string | null | undefined => {
     const given = value(column);
@@ -73,7 +73,7 @@ export function readRow(row: ImportRow, names: RowNames): RowDevice | readonly I
     if (given === 'none') return null;
     return /^[\x21-\x7e]{16,256}$/.test(given)
       ? given
-      : refuse(column, '16 to 256 characters of ASCII without spaces, or none, are expected');
+      : refuse(column, 'this must be 16 to 256 ASCII characters without spaces, or none');
   };
 
   const commonName = text('common_name');
@@ -81,10 +81,10 @@ export function readRow(row: ImportRow, names: RowNames): RowDevice | readonly I
   const serialNumber = text('serial_number');
   const type = value('device_type');
   const deviceType = /^\d$/.test(type) ? Number(type) : type === '' ? deviceTypes.generic : Number.NaN;
-  if (!types.has(deviceType)) refuse('device_type', 'one of 0, 1, 2, 3 is expected');
+  if (!types.has(deviceType)) refuse('device_type', 'this must be 0, 1, 2 or 3');
   const wanted = value('protocols').toLowerCase().split(/\s+/).filter(Boolean);
   if (!wanted.every((one) => protocols.has(one)))
-    refuse('protocols', 'cmp, est, rest, manual are expected, with spaces between them');
+    refuse('protocols', 'this must be a list of cmp, est, rest, manual, separated by spaces');
   const domain = named('domain', (name) => names.domain(name)) ?? names.defaultDomain;
   const idevidTruststore = named('idevid_truststore', (name) => names.idevidTruststore(name));
   if (idevidTruststore !== undefined && serialNumber === '')

@@ -214,7 +214,9 @@ describe('maintenance', () => {
       broken = true;
       const { status, serialNumber } = await revoke(site, id);
       expect(status).toBe('revoked');
-      expect(site.log.entries.map(({ event }) => event)).toContain('no CRL after a revocation');
+      expect(site.log.entries.map(({ event }) => event)).toContain(
+        'the CRL after a revocation could not be issued',
+      );
       broken = false;
       for (let n = 0; n < 2; n++) {
         await site.gateway.maintain('one');

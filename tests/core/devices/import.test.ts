@@ -94,26 +94,26 @@ describe('a row', () => {
     [
       'of a strange type',
       { common_name: 'a', device_type: '4' },
-      [['device_type', 'one of 0, 1, 2, 3 is expected']],
+      [['device_type', 'this must be 0, 1, 2 or 3']],
     ],
-    ['of no domain', { common_name: 'a', domain: 'nowhere' }, [['domain', 'there is none of this name']]],
+    ['of no domain', { common_name: 'a', domain: 'nowhere' }, [['domain', 'this name does not exist']]],
     [
       'of no protocol',
       { common_name: 'a', protocols: 'est scep' },
-      [['protocols', 'cmp, est, rest, manual are expected, with spaces between them']],
+      [['protocols', 'this must be a list of cmp, est, rest, manual, separated by spaces']],
     ],
     [
       'with a weak secret',
       { common_name: 'a', est_password: 'short', cmp_shared_secret: 'ü'.repeat(20) },
       ['est_password', 'cmp_shared_secret'].map((field) => [
         field,
-        '16 to 256 characters of ASCII without spaces, or none, are expected',
+        'this must be 16 to 256 ASCII characters without spaces, or none',
       ]),
     ],
     [
       'of no truststore',
       { common_name: 'a', idevid_truststore: 'x' },
-      [['idevid_truststore', 'there is none of this name']],
+      [['idevid_truststore', 'this name does not exist']],
     ],
   ])('%s is refused with its line and its fields, and the others go on', async (_, values, refusals) => {
     await using site = await installation();

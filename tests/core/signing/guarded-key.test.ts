@@ -50,7 +50,7 @@ async function swappable(own: boolean) {
 const mismatch = expect.objectContaining({
   code: 'internal',
   cause: expect.objectContaining({
-    message: expect.stringMatching(/^the key \S+ in the key store store is not/),
+    message: expect.stringMatching(/^the key \S+ in the key store "store" does not match/),
   }),
 });
 

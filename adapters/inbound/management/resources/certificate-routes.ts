@@ -137,7 +137,7 @@ const revokeSeveral = (gateway: Gateway): Route => ({
         ),
         [
           { id: 31, revoked: true, detail: null },
-          { id: 32, revoked: false, detail: 'the certificate is revoked already' },
+          { id: 32, revoked: false, detail: 'the certificate is already revoked' },
         ],
       ),
     },

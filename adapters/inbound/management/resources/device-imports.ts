@@ -201,7 +201,7 @@ const reportOf = ({ deviceImports: imports, now }: Gateway): readonly Route[] =>
       { $id: 'ImportRefusal', additionalProperties: false },
     ),
     toJson: ({ line, field, message }) => ({ line, field, message }),
-    example: { line: 17, field: 'domain', message: 'there is none of this name' },
+    example: { line: 17, field: 'domain', message: 'this name does not exist' },
     read: (principal, id, cursor) => imports.refusals(principal, id, cursor),
   }),
   report<ImportedDevice>(now, {

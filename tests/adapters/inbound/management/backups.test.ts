@@ -90,7 +90,7 @@ describe('/api/backups/', () => {
     const changed = await api.patch(`/api/backups/${body.id}/`, { remote_directory: 'c' });
     expect([changed.status, changed.body]).toEqual([
       400,
-      { remote_directory: ['a path of this machine must be absolute: begin it with /'] },
+      { remote_directory: ['a path on this machine must be absolute: start it with /'] },
     ]);
   });
 

@@ -336,7 +336,7 @@ describe('an alias', () => {
     const { status, body } = await api.post(path, { unique_name: 'web' });
     expect([status, body]).toEqual([
       400,
-      { unique_name: ['the domain aliased has another profile by this alias'] },
+      { unique_name: ['the domain "aliased" offers another profile under this alias'] },
     ]);
     const { body: made } = await api.post(path, { unique_name: 'fine' });
     expect((await api.patch(`${path}${made.id}/`, { unique_name: 'web' })).status).toBe(400);

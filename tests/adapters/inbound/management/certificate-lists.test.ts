@@ -172,7 +172,7 @@ describe('several certificates are revoked at once', () => {
     expect([status, body]).toEqual([
       200,
       [
-        { id: ids[0], revoked: false, detail: 'the certificate is revoked already' },
+        { id: ids[0], revoked: false, detail: 'the certificate is already revoked' },
         { id: ids[1], revoked: true, detail: null },
         { id: 999_999, revoked: false, detail: 'there is no such certificate' },
         { id: third, revoked: true, detail: null },

@@ -117,15 +117,15 @@ test('a file of devices is taken as it is, in a form, or in JSON; what it made a
   const one = `/api/device-imports/${record.id}`;
   expect((await api.get(`${one}/`)).body).toMatchObject({ state: 'done', done: 3, created: 1, refused: 2 });
   expect((await api.get(`${one}/refusals/`)).body).toEqual([
-    { line: 3, field: 'domain', message: 'there is none of this name' },
-    { line: 4, field: 'common_name', message: 'there is a device of this name already' },
+    { line: 3, field: 'domain', message: 'this name does not exist' },
+    { line: 4, field: 'common_name', message: 'a device with this name already exists' },
   ]);
   const refusals = await api.get(`${one}/refusals/?format=csv`);
   expect(refusals.headers).toMatchObject({
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="device-import-${record.id}-refusals.csv"`,
   });
-  expect(refusals.text.split('\r\n')[1]).toBe('3,domain,there is none of this name');
+  expect(refusals.text.split('\r\n')[1]).toBe('3,domain,this name does not exist');
   const { body: credentials } = await api.get(`${one}/credentials/`);
   expect(credentials).toMatchObject([{ common_name: '=form|x', est_password: expect.any(String) }]);
   const { text } = await api.get(`${one}/credentials/?format=csv`);
@@ -139,7 +139,7 @@ test('a file of devices is taken as it is, in a form, or in JSON; what it made a
 test.each<[string, string | Uint8Array, string]>([
   ['an empty one', new Uint8Array(0), 'this file is empty'],
   ['one with a strange column', 'common_name,colour\na,b\n', 'line 1: there is no column called "colour"'],
-  ['one without devices', 'common_name\n', 'there is no device in this file'],
+  ['one without devices', 'common_name\n', 'the file has no devices'],
   ['UTF-16', Buffer.from('\ufeffcommon_name\na\n', 'utf16le'), 'this is not UTF-8'],
   [
     'one that ends inside a quote',

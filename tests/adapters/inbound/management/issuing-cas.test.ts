@@ -88,7 +88,10 @@ describe('a CA that is made here', () => {
     const { status, body } = await api.post(path, { unique_name: name(), ...below });
     expect(status).toBe(201);
     const refused = await api.post(path, { unique_name: name(), ...below, parent: body.id });
-    expect([refused.status, refused.body]).toEqual([400, { parent: ['this CA may have no CA below it'] }]);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { parent: ['pathLenConstraint of this CA allows no CA below it'] },
+    ]);
   });
 
   test('without a parent stands below the newest root', async () => {
@@ -177,7 +180,7 @@ describe('a CA from outside', () => {
     const { status, body } = await api.call('POST', path, { body: form });
     expect([status, body.common_name]).toEqual([201, 'Outside Issuing']);
     const again = await bringIn(material);
-    expect(again.body).toEqual({ certificate: [expect.stringContaining('has this certificate already')] });
+    expect(again.body).toEqual({ certificate: [expect.stringContaining('already has this certificate')] });
     await api.remove(`${path}${body.id}/`);
   });
 
@@ -300,19 +303,19 @@ describe('creation is refused, and the field is named', () => {
     [{ ...root, unique_name: '' }, 'unique_name', 'this field may not be blank'],
     [{ ...root, unique_name: 'x'.repeat(256) }, 'unique_name', 'at most 255 characters are allowed'],
     [{ ...root, unique_name: 'a\u0007b' }, 'unique_name', 'control characters are not allowed'],
-    [{ ...root, unique_name: 'root' }, 'unique_name', 'another issuing CA has it already'],
+    [{ ...root, unique_name: 'root' }, 'unique_name', 'another issuing CA already has this name'],
     [{ ...root, issuing_ca_type: 9 }, 'issuing_ca_type', 'one of 0, 1, 2, 3, 4, 5 is expected'],
     [{ ...root, issuing_ca_type: '0' }, 'issuing_ca_type', 'one of 0, 1, 2, 3, 4, 5 is expected'],
     [{ ...root, issuing_ca_type: 4 }, 'issuer', 'this field is required'],
     [
       { ...root, issuing_ca_type: 5, issuer: 'plant' },
       'issuer',
-      'no issuer of this name is configured; there are: none',
+      'this issuer is not configured; configured issuers: none',
     ],
     [
       { ...root, issuing_ca_type: 4, key_type: 'p-256' },
       'key_type',
-      'the key and the certificate of this CA are those of the upstream',
+      'the upstream CA has its own key and certificate',
     ],
     [{ ...root, issuer: 'plant' }, 'issuer', 'a root signs itself'],
     [{ ...root, common_name: 'x'.repeat(65) }, 'common_name', 'at most 64 characters are allowed'],
@@ -335,7 +338,11 @@ describe('creation is refused, and the field is named', () => {
     [{ ...root, parent: 1 }, 'parent', 'a root signs itself'],
     [{ ...root, issuing_ca_type: 1, parent: 999 }, 'parent', 'there is no such issuing CA'],
     // The issuing CA of the first start.
-    [{ ...root, issuing_ca_type: 1, parent: 2 }, 'parent', 'this CA may have no CA below it'],
+    [
+      { ...root, issuing_ca_type: 1, parent: 2 },
+      'parent',
+      'pathLenConstraint of this CA allows no CA below it',
+    ],
     [{ ...root, is_active: 'yes' }, 'is_active', 'true or false is expected'],
     [{ ...root, issuing_ca_type: 3 }, 'key_store', expect.stringContaining('token')],
     [{ ...root, issuing_ca_type: 3, key_store: 'default' }, 'key_store', expect.stringContaining('no token')],

@@ -104,7 +104,10 @@ describe('a credential', () => {
     expect((await api.put(url, {})).body).toEqual({ credential_type: ['this field is required'] });
     for (const call of [api.put, api.patch]) {
       const { status, body } = await call(url, { credential_type: 4 });
-      expect([status, body]).toEqual([400, { credential_type: ['a credential stays of its type'] }]);
+      expect([status, body]).toEqual([
+        400,
+        { credential_type: ['the type of a credential cannot be changed'] },
+      ]);
     }
     const renamed = await api.patch(url, { unique_name: 'renamed' });
     expect([renamed.status, renamed.body.unique_name]).toEqual([200, 'renamed']);

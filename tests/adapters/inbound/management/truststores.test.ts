@@ -131,7 +131,7 @@ describe('a truststore', () => {
       `${baseUrl}/api/truststores/1/file/`,
       expect.stringContaining('URLs are not fetched'),
     ],
-    ['201 certificates', many(201), 'at most 200 certificates are taken'],
+    ['201 certificates', many(201), 'the file contains more than 200 certificates'],
     ['a number', 7, 'a string is expected'],
   ] as const) {
     test(`is not made of ${what}`, async () => {

@@ -30,7 +30,7 @@ export const m = messages(
     idevid: 'the name of a truststore: it comes with an IDevID of this manufacturer',
     lead: 'Many devices at once, from a file. A line that makes no device is refused by itself, and the others go on.',
     noImports: 'Nothing has been imported yet',
-    protocols: 'cmp, est, rest, manual, with spaces between them; if empty, cmp est rest',
+    protocols: 'cmp, est, rest, manual, separated by spaces; if empty, cmp est rest',
     receiving: 'Is being received',
     refused: 'Refused',
     running: 'Runs',
