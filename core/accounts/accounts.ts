@@ -21,45 +21,47 @@ interface Dependencies
 
 const newUser = newHandle('user');
 
-/** An account, as it is shown to itself. */
+/** An account as it sees itself. */
 export interface Self {
   readonly kind: 'user' | 'serviceAccount';
   readonly id: number;
   readonly name: string;
   readonly role: Role;
-  /** Nothing else is allowed until the password has been changed. */
+  /** Nothing else is permitted until the password has been changed. */
   readonly mustChangePassword: boolean;
 }
 
 export interface Accounts {
-  /** Faults: unauthenticated (the same for an unknown name and a wrong password), tooManyRequests. */
+  /** Signs a user in. Faults: unauthenticated (the same for an unknown name and a wrong password), tooManyRequests. */
   signIn(username: string, password: string, address: string): Promise<SessionGrant>;
   /**
-   * A user's own password, and a session under it; all others end. Faults: malformed with `field` for either password,
-   * tooManyRequests, as for a sign-in; forbidden for what is not a user.
+   * Changes the user's own password, opens a new session and ends all others. Faults: malformed with `field` for either
+   * password, tooManyRequests, as for a sign-in; forbidden for accounts that are not users.
    */
   changePassword(principal: Principal, current: string, next: string): Promise<SessionGrant>;
-  /** Faults: unauthenticated; a generation that has been used before ends the session. */
+  /** Refreshes a session. Faults: unauthenticated; a refresh token that was used before ends the session. */
   refresh(session: number, generation: number, address: string): Promise<SessionGrant>;
-  /** Ends a session: none of its tokens is good any more. One that has ended stays so. */
+  /** Ends a session and invalidates all its tokens. An ended session stays ended. */
   signOut(session: number, address: string): Promise<void>;
-  /** The holder of a good access token. Faults: unauthenticated when user or session is gone. */
+  /** Returns the principal of a valid access token. Faults: unauthenticated if the user or session no longer exists. */
   principal(user: number, session: number, address: string): Promise<Principal>;
-  /** The client credentials grant. Faults: unauthenticated (whatever is wrong), tooManyRequests. */
+  /** Performs the client credentials grant. Faults: unauthenticated (the same for every cause), tooManyRequests. */
   signInService(clientId: string, clientSecret: string, address: string): Promise<ServiceGrant>;
-  /** The holder of a good access token. Faults: unauthenticated when the account or its secret is another one now. */
+  /**
+   * Returns the principal of a valid access token. Faults: unauthenticated if the account or its secret has changed.
+   */
   servicePrincipal(account: number, generation: number, address: string): Promise<Principal>;
-  /** The account that a principal is. Faults: unauthenticated when it is gone. */
+  /** Returns the account of a principal. Faults: unauthenticated if it no longer exists. */
   self(principal: Principal): Promise<Self>;
-  /** Faults: forbidden, which is audited. */
+  /** Checks a permission, and audits a refusal. Faults: forbidden. */
   authorize(principal: Principal, permission: Permission): Promise<void>;
-  /** 32 octets that sign tokens, the same at every instance. */
+  /** Returns the key (32 octets) that signs tokens, the same on every instance. */
   tokenKey(): Promise<Uint8Array>;
-  /** For the command line. Faults: notFound. */
+  /** Returns a role, for the command line. Faults: notFound. */
   roleNamed(name: string): Promise<Role>;
   /**
-   * For the command line. `mustChangePassword`: the user chooses another one at the first sign-in. Faults: conflict with `field`,
-   * notFound (the role), malformed (name or password).
+   * Creates a user, for the command line. `mustChangePassword`: the user must choose another password at the first
+   * sign-in. Faults: conflict with `field`, notFound (the role), malformed (name or password).
    */
   createUser(
     username: string,
@@ -68,9 +70,9 @@ export interface Accounts {
     actor: Actor,
     mustChangePassword?: boolean,
   ): Promise<User>;
-  /** For the command line: sets the password and ends all sessions. Faults: notFound, malformed. */
+  /** Sets the password and ends all sessions, for the command line. Faults: notFound, malformed. */
   setPassword(username: string, password: string, actor: Actor, mustChangePassword?: boolean): Promise<void>;
-  /** Everything, for commands run by whoever owns the data directory. */
+  /** Returns a principal with all permissions, for commands run by the owner of the data directory. */
   operator(name: string): Principal;
 }
 
@@ -82,7 +84,7 @@ export function accounts(context: Dependencies): Accounts {
   async function roleNamed(uniqueName: string): Promise<Role> {
     const role = await store.find('role', { uniqueName });
     if (!role)
-      throw new Fault('notFound', `there is no role called ${shorten(uniqueName)}`, { field: 'role' });
+      throw new Fault('notFound', `the role "${shorten(uniqueName)}" does not exist`, { field: 'role' });
     return role;
   }
 
@@ -110,7 +112,7 @@ export function accounts(context: Dependencies): Accounts {
       const role = user && (await store.get('role', user.role));
       if (!user || !role || !session || !belongsTo(session, user)) throw tokenNotValid();
       const actor: Actor = { kind: 'user', id: user.id, name: user.username, address };
-      // Not even what the role permits: the adapter says why, and what to do first.
+      // The user has no permissions, not even those of the role: the adapter reports why.
       if (user.mustChangePassword) return mintPrincipal(actor, [], true);
       return mintPrincipal(actor, role.permissions);
     },
@@ -182,7 +184,7 @@ export function accounts(context: Dependencies): Accounts {
       const passwordHash = await passwords.hash(password);
       await retried(async () => {
         const user = await store.find('user', { username });
-        if (!user) throw new Fault('notFound', `there is no user called ${shorten(username)}`);
+        if (!user) throw new Fault('notFound', `the user "${shorten(username)}" does not exist`);
         const { id, generation } = user;
         const set = { passwordHash, generation: generation + 1, mustChangePassword };
         await store.commit([

@@ -1,12 +1,12 @@
 const mostSubjects = 100_000;
 const mostTimes = 1000;
-/** Milliseconds; doubled with each failure beyond the limit, up to the window. */
+/** Milliseconds of the first wait. It doubles with each failure beyond the limit, up to the window. */
 const firstPenalty = 30_000;
 
-/** The times of recent failures by subject, in memory and bounded. */
+/** Counts recent failures by subject, in memory and bounded. */
 export class FailureCounters {
   readonly #window: number;
-  /** The subject that failed last at the end. */
+  /** The subject with the latest failure comes last. */
   readonly #times = new Map<string, number[]>();
 
   /** `window`: milliseconds after which a failure no longer counts. */
@@ -27,7 +27,7 @@ export class FailureCounters {
     if (this.#times.size > mostSubjects) this.#times.delete(this.#times.keys().next().value!);
   }
 
-  /** Takes one failure back that was counted at this time. */
+  /** Removes one failure that was counted at this time. */
   discount(subject: string, at: number): void {
     const times = this.#times.get(subject);
     const index = times?.lastIndexOf(at) ?? -1;
@@ -36,7 +36,10 @@ export class FailureCounters {
     if (times!.length === 0) this.#times.delete(subject);
   }
 
-  /** Milliseconds that a subject has to wait. Failures later than `latest` were counted by a clock that has been put back. */
+  /**
+   * Returns the milliseconds that a subject has to wait. Failures later than `latest` were counted before the clock was
+   * set back.
+   */
   wait(subject: string, limit: number, now: number, latest: number): number {
     const times = this.#times.get(subject);
     if (!times) return 0;
@@ -47,7 +50,7 @@ export class FailureCounters {
     return Math.max(0, Math.max(...recent) + penalty - now);
   }
 
-  /** Forgets the subjects whose failures all lie outside the window. */
+  /** Removes subjects whose failures are all outside of the window. */
   prune(now: number): void {
     for (const [subject, times] of this.#times) {
       if (times.at(-1)! < now - this.#window) this.#times.delete(subject);

@@ -5,27 +5,27 @@ import { type Attempt, subjectsOf } from './throttle-subjects.ts';
 
 const day = 24 * 3_600_000;
 const knownFor = 30 * day;
-/** A sign-in is recorded again after this time, so that an account that signs in all the time costs one write a day. */
+/** A sign-in is recorded again after this time, so that an account that signs in constantly costs one write a day. */
 const recordedFor = day;
 const mostPerName = 16;
 const mostRemembered = 50_000;
 const mostWaiting = 10_000;
 const mostAtOnce = 50;
-/** Milliseconds for which the store's answer holds. */
+/** Milliseconds for which an answer of the store is reused. */
 const yesHolds = 60_000;
 const noHolds = 1000;
 
 /**
- * The addresses from which accounts have signed in within 30 days: at most 16 for a name, so that the store has no more of them
- * than 16 for each account. Sign-ins are recorded behind their backs, and looked up only while somebody is throttled.
+ * The addresses from which accounts have signed in within 30 days, at most 16 for each name, so that the store stays
+ * bounded. Sign-ins are recorded in the background, and read only while somebody is throttled.
  */
 export class KnownAddresses {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** When this process recorded a pair of name and address; the least recent first. */
+  /** When this process recorded a pair of name and address; the oldest first. */
   readonly #recorded = new Map<string, number>();
-  /** From where a name signed in last, as far as this process has seen. */
+  /** The last address of each name that this process has seen. */
   readonly #lastAddress = new Map<string, string>();
   readonly #waiting = new Map<string, Attempt>();
   #writing: Promise<void> | undefined;
@@ -49,7 +49,7 @@ export class KnownAddresses {
     this.#writing ??= this.#write();
   }
 
-  /** Whether this process knows without asking the store that the name has signed in from the address. */
+  /** Returns whether this process knows, without a read, that the name has signed in from the address. */
   remembersPair(attempt: Attempt): boolean {
     const { pair } = subjectsOf(attempt);
     const recordedAt = this.#recorded.get(pair);
@@ -57,7 +57,7 @@ export class KnownAddresses {
     return this.#answerFor(pair) === true;
   }
 
-  /** Whether the name has signed in from the address. */
+  /** Returns whether the name has signed in from the address. */
   async isKnownPair(attempt: Attempt): Promise<boolean> {
     if (this.remembersPair(attempt)) return true;
     return this.#ask(
@@ -67,12 +67,12 @@ export class KnownAddresses {
     );
   }
 
-  /** Whether any name of the realm has signed in from the address. */
+  /** Returns whether any name of the realm has signed in from the address. */
   isKnownAddress(attempt: Attempt): Promise<boolean> {
     return this.#ask(subjectsOf(attempt).address, [], attempt);
   }
 
-  /** Forgets what is no longer known, in the store; a thousand at a time. */
+  /** Deletes expired addresses from the store, a thousand at a time. */
   async prune(): Promise<void> {
     const { records } = await this.#store.list('knownAddress', {
       where: [{ field: 'at', is: 'less', value: this.#clock.now() - knownFor - recordedFor }],
@@ -136,7 +136,7 @@ export class KnownAddresses {
     }
   }
 
-  /** The writes that make room for another address. Most accounts stay at one address, and nothing has to be read for them. */
+  /** Returns the writes that make room for another address. Most accounts use one address, and need no read. */
   async #surplus(attempt: Attempt): Promise<readonly Write[]> {
     const { realm, name, address } = attempt;
     const subject = subjectsOf(attempt).name;
@@ -157,7 +157,7 @@ export class KnownAddresses {
       .map(({ id }) => ({ op: 'delete', kind: 'knownAddress', id }));
   }
 
-  /** What is recorded already, by this process or another, gets the time of the latest sign-in. */
+  /** If the address is already recorded, by this process or another, updates its time. */
   async #renew({ realm, name, address }: Attempt, at: number, error: unknown): Promise<void> {
     if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
     const record = await this.#store.find('knownAddress', { realm, name, address });
@@ -166,7 +166,7 @@ export class KnownAddresses {
   }
 }
 
-/** Sets an entry; of too many, the one that was set first goes. */
+/** Sets an entry, and removes the oldest one if there are too many. */
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);

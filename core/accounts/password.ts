@@ -5,7 +5,7 @@ import { hasHidden } from '../x509/visible.ts';
 const shortest = 8;
 const longest = 1024;
 
-/** Refuses a password that is too short, cannot be typed, or is among the first that anybody tries. Faults: malformed. */
+/** Rejects a password that is too short, cannot be typed, or is very common. Faults: malformed. */
 export function checkPassword(
   passwords: Pick<Passwords, 'isCommon'>,
   password: string,

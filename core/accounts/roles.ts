@@ -13,7 +13,7 @@ export interface RoleInput {
   readonly permissions: readonly Permission[];
 }
 
-/** Sets of permissions. Nobody gives what they do not have themselves. */
+/** Roles: sets of permissions. An account can only grant permissions that it has itself. */
 export function roles(context: Dependencies): Resource<'role', RoleInput, Role> {
   return resource<'role', RoleInput, Role>(context, {
     kind: 'role',
@@ -43,7 +43,7 @@ function demandOpen({ isProtected }: Role): void {
   if (isProtected) throw new Fault('conflict', 'this role is protected', { id: 'role_protected' });
 }
 
-/** Faults: forbidden where `granted` has more than the principal may do. */
+/** Faults: forbidden if `granted` has more permissions than the principal. */
 function demandCovers(principal: Principal, granted: readonly string[]): void {
   const beyond = granted.find((permission) => !principal.permissions.has(permission));
   if (beyond !== undefined) {
@@ -54,7 +54,10 @@ function demandCovers(principal: Principal, granted: readonly string[]): void {
   }
 }
 
-/** The role with this id, for an account. Faults: malformed with field `role`; forbidden where it can do more than the principal. */
+/**
+ * Returns the role for an account. Faults: malformed with field `role`; forbidden if it has more permissions than the
+ * principal.
+ */
 export async function grantableRole(
   context: Pick<Ports, 'store'>,
   principal: Principal,

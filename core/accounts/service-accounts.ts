@@ -20,12 +20,15 @@ export interface ServiceAccountInput {
 
 export interface ServiceAccountView extends Omit<ServiceAccount, 'secretHash'> {
   readonly clientId: string;
-  /** In the answer to what made it, and never again. */
+  /** Shown only in the response that created it. */
   readonly clientSecret: string | null;
 }
 
 export interface ServiceAccounts extends Resource<'serviceAccount', ServiceAccountInput, ServiceAccountView> {
-  /** Another secret; the old one, and the tokens given for it, are worth nothing from now on. Faults: notFound, forbidden. */
+  /**
+   * Replaces the secret: the old secret, and tokens obtained with it, are invalid from now on. Faults: notFound,
+   * forbidden.
+   */
   rotate(principal: Principal, id: number): Promise<ServiceAccountView>;
 }
 
@@ -57,7 +60,7 @@ export function serviceAccounts(context: Dependencies): ServiceAccounts {
       const { role = account.role, isActive = account.isActive } = changes;
       if (role === account.role && isActive === account.isActive)
         return updateWrites('serviceAccount', id, changes);
-      // Ends its tokens, which do not come back with it either.
+      // A change of activation also invalidates the tokens, which stay invalid.
       return updateWrites('serviceAccount', id, { ...changes, generation: generation + 1 }, { generation });
     },
     async remove(account, principal) {

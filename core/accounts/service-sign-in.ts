@@ -14,12 +14,12 @@ interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'
 /** Milliseconds. */
 const lifetime = 3_600_000;
 
-/** What the token given out for a service account says. */
+/** The contents of a service account's token. */
 export interface ServiceGrant {
   readonly account: number;
-  /** Of its secret. */
+  /** The generation of its secret. */
   readonly generation: number;
-  /** Milliseconds that the token is good for, and ms since 1970 until then. */
+  /** The token's lifetime in milliseconds, and its expiry in ms since 1970. */
   readonly lifetime: number;
   readonly until: number;
 }
@@ -35,7 +35,7 @@ export async function signInService(
   const standing = await context.throttle.check(attempt);
   const id = /^sa_([1-9]\d{0,14})$/.exec(clientId)?.[1];
   const account = id === undefined ? undefined : await context.store.get('serviceAccount', Number(id));
-  // Always compared, so that an unknown id takes as long as a wrong secret.
+  // Always compares, so that an unknown id takes as long as a wrong secret.
   const expected = account?.secretHash ?? context.entropy.bytes(32);
   const same = timingSafeEqual(hashOfSecret(clientSecret), expected);
   context.throttle.recheck(attempt, standing);
@@ -54,7 +54,7 @@ export async function signInService(
   const event = { action: 'serviceAccount.signIn', object: `serviceAccount:${account.id}` };
   try {
     await context.store.commit([
-      // Secret, role and activation are still those that were read: who has lost them meanwhile gets no token.
+      // The commit fails if the secret, role or activation changed since they were read.
       { op: 'require', kind: 'serviceAccount', id: account.id, where: { generation, isActive: true } },
       audit(context, actorOf(account, address), event),
     ]);

@@ -11,20 +11,20 @@ type Dependencies = Pick<Ports, 'clock' | 'log' | 'store'>;
 
 const newSession = newHandle('session');
 
-/** A sign-in at one moment: what the tokens given out for it say. */
+/** The contents of the tokens of a session at one moment. */
 export interface SessionGrant {
   readonly user: number;
   readonly session: number;
-  /** How often it has been refreshed; a refresh token holds for one generation. */
+  /** The number of refreshes; a refresh token is valid for one generation. */
   readonly generation: number;
-  /** Of the access token and of the refresh token, ms since 1970. */
+  /** The expiry of the access token and of the refresh token, ms since 1970. */
   readonly accessUntil: number;
   readonly refreshUntil: number;
 }
 
 export const tokenNotValid = (): Fault => new Fault('unauthenticated', 'the token is not valid');
 
-/** Whether the session is still one of this user: its password, role and activation are those of the sign-in. */
+/** Returns whether the user's password, role and activation are those of the sign-in. */
 export const belongsTo = (session: Session, user: User): boolean =>
   session.user === user.id &&
   session.userGeneration === user.generation &&
@@ -32,8 +32,8 @@ export const belongsTo = (session: Session, user: User): boolean =>
   !session.isRevoked;
 
 /**
- * The guard of a commit that opens or continues a session: the user is as it was read. A change of password, role or activation
- * that came first makes the commit fail (Fault conflict); one that comes later ends the session.
+ * The guard of a commit that opens or continues a session. If password, role or activation changed before, the commit
+ * fails (Fault conflict); a later change ends the session.
  */
 export const unchanged = ({ id, passwordHash, generation }: User): Write => ({
   op: 'require',
@@ -42,7 +42,7 @@ export const unchanged = ({ id, passwordHash, generation }: User): Write => ({
   where: { passwordHash, generation, isActive: true },
 });
 
-/** Opens a session for what `user` will be when `writes` (with their guards) have been committed. Faults: conflict. */
+/** Opens a session for the state of `user` after `writes` (with their guards). Faults: conflict. */
 export async function openSession(
   context: Dependencies,
   user: Pick<User, 'id' | 'generation'>,
@@ -82,7 +82,7 @@ export async function refreshSession(
   if (!user?.isActive) return refuseRefresh(context, actor, 'the user is not active');
   if (!belongsTo(session, user)) return refuseRefresh(context, actor, 'the session has ended');
   if (generation !== session.generation) {
-    // Somebody else holds a copy of the token: nobody keeps the session.
+    // Another client has a copy of the token, so the session ends for everybody.
     await store.commit([
       { op: 'update', kind: 'session', id, set: { isRevoked: true } },
       audit(context, actor, {
@@ -112,7 +112,7 @@ export async function refreshSession(
   return grant(context, { ...session, ...next }, settings);
 }
 
-/** Deletes sessions that ended by themselves. A thousand at a time: the next call goes on. */
+/** Deletes expired sessions, a thousand at a time; the next call continues. */
 export async function pruneSessions({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<void> {
   const { records } = await store.list('session', {
     where: [{ field: 'expiresAt', is: 'less', value: clock.now() }],

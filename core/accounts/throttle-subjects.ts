@@ -1,7 +1,7 @@
-/** Whose logins are counted together. The realms share no counters: a guess at a device does not lock out a user of that name. */
+/** Kinds of accounts with separate counters: guesses at a device do not lock out a user of the same name. */
 export type Realm = 'user' | 'device' | 'serviceAccount';
 
-/** One try to sign in. */
+/** One attempt to sign in. */
 export interface Attempt {
   readonly realm: Realm;
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Attempt {
   readonly address: string;
 }
 
-/** What is counted of an attempt: texts that name a counter. */
+/** The names of the counters of an attempt. */
 export interface Subjects {
   readonly pair: string;
   readonly name: string;
@@ -26,21 +26,24 @@ export function subjectsOf({ realm, name, address }: Attempt): Subjects {
   };
 }
 
-/** The attempt as it is counted and kept: a bounded name, and of an IPv6 address the network, as a host has all of it. */
+/**
+ * Returns the attempt in the form in which it is counted and stored: a bounded name, and for IPv6 the network, because
+ * one host controls all of it.
+ */
 export const counted = ({ realm, name, address }: Attempt): Attempt => ({
   realm,
   name: storable(name.slice(0, longestName)),
   address: address.includes(':') ? network64(address) : address,
 });
 
-/** PostgreSQL keeps neither U+0000 nor half a surrogate pair; no account has either in its name. */
+/** PostgreSQL stores neither U+0000 nor a lone surrogate; no account has either in its name. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
-/** A failure as it is stored. */
+/** Returns the stored form of a failure. */
 export const failureText = ({ realm, name, address }: Attempt, isKnown: boolean): string =>
   `${realm} ${isKnown ? 'known' : 'unknown'} ${address} ${name}`;
 
-/** Undefined for what another version has stored. */
+/** Returns undefined for a form that only another version knows. */
 export function readFailure(text: string): { attempt: Attempt; isKnown: boolean } | undefined {
   const match = /^(user|device|serviceAccount) (known|unknown) (\S*) (.*)$/s.exec(text);
   if (!match) return undefined;

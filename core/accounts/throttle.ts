@@ -15,12 +15,15 @@ import {
 
 /** Milliseconds. */
 const pollEvery = 1000;
-/** How late another instance's failure may become visible after its time: its commit, and its clock. */
+/**
+ * How late a failure on another instance may become visible: the duration of its commit, and the difference of the
+ * clocks.
+ */
 const overlap = 10_000;
-/** So many times more failures may come from an address from which somebody has signed in: many may share it. */
+/** Addresses with successful sign-ins may have this many times more failures, because many people may share them. */
 const sharedAddressFactor = 10;
 
-/** What is known of an attempt from the store; looked up only if a counter is over its limit. */
+/** What the store knows of an attempt; read only if a counter is over its limit. */
 export interface ThrottleState {
   readonly knownPair: boolean;
   readonly knownAddress: boolean;
@@ -29,8 +32,9 @@ export interface ThrottleState {
 const stranger: ThrottleState = { knownPair: false, knownAddress: false };
 
 /**
- * Limits the guesses at names: by name and address, by name over all addresses from which the name has not signed in, and by
- * address. A failure is stored, and every instance reads what the others stored within a second, so a good login costs no look-up.
+ * Limits guesses of passwords: by name and address, by name over all addresses from which the name has not signed in,
+ * and by address. Every failure is stored, and every instance reads the failures of the others within a second, so a
+ * successful login needs no read.
  */
 export class Throttle {
   readonly #store: Store;
@@ -39,7 +43,7 @@ export class Throttle {
   readonly #limits: LoginLimits;
   readonly #counters: FailureCounters;
   readonly #known: KnownAddresses;
-  /** Ids of stored failures that are counted, with their times. */
+  /** The ids of stored failures that are counted, with their times. */
   readonly #stored = new Map<number, number>();
   #polledAt = Number.NEGATIVE_INFINITY;
   #pollFrom = 0;
@@ -55,8 +59,8 @@ export class Throttle {
   }
 
   /**
-   * To be called before a secret is verified; `recheck` gets the result. Faults: tooManyRequests with the seconds to wait, which
-   * double with each failure beyond the limit.
+   * Call it before a secret is verified; `recheck` gets the result. Faults: tooManyRequests with the seconds to wait,
+   * which double with each failure beyond the limit.
    */
   check(attempt: Attempt): ThrottleState | Promise<ThrottleState> {
     const now = this.#clock.now();
@@ -73,8 +77,8 @@ export class Throttle {
   }
 
   /**
-   * To be called when the secret has been verified, whether it is right or not, and before anything is awaited after it: of many
-   * guesses that come at once, all pass `check` before the first of them has failed. Faults: tooManyRequests.
+   * Call it as soon as the secret has been verified, right or wrong, and before the next await: concurrent guesses all
+   * pass `check` before the first of them has failed. Faults: tooManyRequests.
    */
   recheck(attempt: Attempt, standing: ThrottleState): void {
     if (this.#counters.isEmpty) return;
@@ -85,13 +89,13 @@ export class Throttle {
     refuse(this.#waitOf(subjects, { ...standing, knownPair }));
   }
 
-  /** To be called after each failed login, whether the name exists or not. */
+  /** Call it after each failed login, whether the name exists or not. */
   async failed(attempt: Attempt): Promise<void> {
     const at = this.#clock.now();
     const account = counted(attempt);
     const subjects = subjectsOf(account);
     const remembered = this.#known.remembersPair(account);
-    // Counted before anything is awaited; what turns out to come from a known address is taken back.
+    // Counts before the first await; a failure from a known address is removed again.
     this.#count(subjects, remembered, at);
     const isKnown = remembered || (await this.#known.isKnownPair(account));
     if (isKnown && !remembered) this.#counters.discount(subjects.name, at);
@@ -101,17 +105,17 @@ export class Throttle {
     this.#stored.set(id!, at);
   }
 
-  /** To be called after each successful login. Costs nothing but once a day for a name and an address. */
+  /** Call it after each successful login. Writes only once a day for a name and an address. */
   signedIn(attempt: Attempt): void {
     this.#known.signedIn(counted(attempt));
   }
 
-  /** Forgets what no longer counts, in the store too; one instance does it now and then. */
+  /** Removes failures that no longer count, in the store too. Call it periodically on one instance. */
   async prune(): Promise<void> {
     await this.#known.prune();
     const { records } = await this.#store.list('loginFailure', {
       where: [{ field: 'at', is: 'less', value: this.#clock.now() - this.#limits.window - overlap }],
-      // The index by time, not all that is stored.
+      // Uses the index on the time instead of reading everything.
       order: { field: 'at', descending: false },
       limit: 1000,
     });
@@ -127,7 +131,10 @@ export class Throttle {
     return standing;
   }
 
-  /** Milliseconds that an attempt has to wait because of other addresses, and of other names from its own. */
+  /**
+   * Returns the milliseconds that an attempt has to wait because of other addresses, and because of other names from
+   * its own address.
+   */
   #waitOf({ name, address }: Subjects, { knownPair, knownAddress }: ThrottleState): number {
     if (knownPair) return 0;
     const { perName, perAddress } = this.#limits;
@@ -150,7 +157,7 @@ export class Throttle {
     try {
       await this.#readElsewhere(now);
     } catch (error) {
-      this.#log.error('failed logins elsewhere cannot be read', error);
+      this.#log.error('failed logins of other instances cannot be read', error);
     }
   }
 
@@ -172,7 +179,7 @@ export class Throttle {
   }
 }
 
-/** Faults: tooManyRequests when there are milliseconds to wait. */
+/** Faults: tooManyRequests if the wait is not over. */
 function refuse(wait: number): void {
   if (wait > 0)
     throw new Fault('tooManyRequests', 'too many failed logins', {

@@ -7,7 +7,9 @@ type Sealing = Pick<Ports, 'store' | 'vault'>;
 
 const name = 'token-key';
 
-/** 32 octets, made by whichever instance needs them first. Faults: those of `demandMasterKey`. */
+/**
+ * Returns the token key (32 octets); the first instance that needs it generates it. Faults: those of `demandMasterKey`.
+ */
 export async function readTokenKey(ports: Sealing & Pick<Ports, 'entropy'>): Promise<Uint8Array> {
   const { store, vault, entropy } = ports;
   const existing = await find(ports);
@@ -21,15 +23,15 @@ export async function readTokenKey(ports: Sealing & Pick<Ports, 'entropy'>): Pro
   return (await find(ports))!;
 }
 
-/** Whether the database is under a master key that this instance knows: it may have been rotated by another one. */
+/** Returns whether this instance has the database's master key: another instance may have rotated it. */
 export async function knowsMasterKey({ store, vault }: Sealing): Promise<boolean> {
   const setting = await store.find('setting', { name });
   return setting === undefined || opened(vault, setting) !== undefined;
 }
 
 /**
- * Refuses another master key than that of the database: what is sealed under it, nobody else could open. The token key shows it,
- * which `bootstrap` makes before anything else. Faults: internal, its cause for the operator.
+ * Rejects a master key that is not the database's: nobody else could open what is sealed under it. The token key, which
+ * `bootstrap` creates first, shows the difference. Faults: internal, with a cause for the operator.
  */
 export async function demandMasterKey(ports: Sealing): Promise<void> {
   await find(ports);

@@ -19,12 +19,12 @@ interface Refusal {
   readonly fault: Fault;
 }
 
-/** How users prove themselves with a password: at sign-in, and again to change it. */
+/** Verifies a user's password, for sign-in and for a change of the password. */
 export function userSignIn(context: Dependencies) {
   const { store, passwords, throttle } = context;
   let dummyHash: Promise<string> | undefined;
 
-  /** Counts and audits a wrong password. Whatever is wrong, and whenever it is noticed, it is answered alike. */
+  /** Counts and audits a wrong password. All causes get the same response. */
   async function refuse(attempt: Attempt, { action, actor, fault }: Refusal): Promise<never> {
     await throttle.failed(attempt);
     const detail = { reason: 'wrong credentials' };
@@ -32,18 +32,18 @@ export function userSignIn(context: Dependencies) {
     throw fault;
   }
 
-  /** The active user with this name and password. Faults: that of `refusal`, tooManyRequests. */
+  /** Returns the active user with this name and password. Faults: that of `refusal`, tooManyRequests. */
   async function verified(attempt: Attempt, password: string, refusal: Refusal): Promise<User> {
     const standing = await throttle.check(attempt);
     const user = await store.find('user', { username: attempt.name });
     dummyHash ??= passwords.hash(Buffer.from(context.entropy.bytes(16)).toString('hex'));
-    // Verified against something in every case: an unknown name takes as long as a wrong password.
+    // Verifies a hash in every case, so that an unknown name takes as long as a wrong password.
     const same = await passwords.verify(password, user?.passwordHash ?? (await dummyHash));
     throttle.recheck(attempt, standing);
     return user?.isActive && same ? user : refuse(attempt, refusal);
   }
 
-  /** Commits a sign-in. Of a user that was changed since it was read, the password is wrong now, whatever it was before. */
+  /** Commits a sign-in. If the user changed since it was read, reports a wrong password. */
   async function committed(
     work: Promise<SessionGrant>,
     attempt: Attempt,

@@ -18,21 +18,21 @@ export interface UserInput {
   readonly isActive?: boolean;
 }
 
-/** Never the password's hash. */
+/** Without the hash of the password. */
 export type UserView = Omit<User, 'passwordHash' | 'generation'>;
 
 const guardName = 'administrators';
 
 /**
- * Users. Nobody can give, or take over, an account that can do more than they themselves; and there is an active
- * administrator (a user with the protected role) at all times.
+ * Users. An account cannot create or take over an account with more permissions than its own, and one user with the
+ * protected role always stays active.
  */
 export function users(context: Dependencies): Resource<'user', UserInput, UserView> {
   const { store, clock, passwords } = context;
 
   /**
-   * The write that keeps two administrators from going at once: every commit that takes one away raises one counter,
-   * under the guard that nobody else has raised it since the others were counted. Faults: conflict for the last one.
+   * Returns the write that prevents two administrators from being removed concurrently: every such commit raises one
+   * counter, guarded by its value at the time of the count. Faults: conflict for the last administrator.
    */
   async function leave(user: User): Promise<readonly Write[]> {
     const role = await store.get('role', user.role);
@@ -72,7 +72,7 @@ export function users(context: Dependencies): Resource<'user', UserInput, UserVi
         role,
         isActive,
         generation: 0,
-        // Whoever creates the user knows the password.
+        // The creator of the user knows the password.
         mustChangePassword: true,
       };
       return { values };
@@ -93,12 +93,12 @@ export function users(context: Dependencies): Resource<'user', UserInput, UserVi
           passwordHash: await passwords.hash(password),
           mustChangePassword: !isOwn,
         }),
-        // Ends the sessions and sign-ins of the generation before.
+        // Ends the sessions and sign-ins of the previous generation.
         ...((password !== undefined || hasNewRole || isSwitched) && { generation: generation + 1 }),
       };
       return [
         ...(leaves ? await leave(user) : []),
-        // What was compared is still so: of two changes at once the later one looks again.
+        // The update is guarded by what was compared: of two concurrent changes, the later one reads again.
         ...updateWrites('user', user.id, set, { generation, role: user.role, isActive: user.isActive }),
       ];
     },
@@ -120,6 +120,6 @@ function count(value: number): Uint8Array {
   return bytes;
 }
 
-/** Somebody else came between: what was counted is counted anew. */
+/** A concurrent change raised the counter: count again. */
 const cameBetween = ({ hint, field }: Fault): boolean =>
   hint === undefined && (field === undefined || field === 'name');

@@ -10,8 +10,8 @@ const day = 24 * 3_600_000;
 const mostNamed = 5;
 
 /**
- * Health of the CAs that issue for domains: not ok when one expires within the warning period, or when certificates already end
- * with it instead of when their profile says.
+ * Returns the health of the CAs that issue for domains: not ok if a CA expires within the warning period, or if it
+ * already shortens certificates below their profile's validity period.
  */
 export function issuingHealth(
   configuration: Pick<Configuration, 'domains' | 'ca' | 'profile'>,
@@ -78,7 +78,7 @@ function warning(
   return `the issuing CA "${record.uniqueName}" (id ${record.id}) ${end}${effect}: ${remedy}`;
 }
 
-/** The offered profiles whose certificates would be valid for longer, had the CA no end. */
+/** Returns the offered profiles whose certificates are shortened by the CA's expiry. */
 function cutProfiles(
   { profile }: Pick<Configuration, 'profile'>,
   domains: readonly Domain[],

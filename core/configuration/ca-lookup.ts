@@ -8,14 +8,14 @@ import { type Certificate, subjectKeyIdentifierOf } from '../x509/certificate.ts
 import { formatDistinguishedName } from '../x509/name.ts';
 import type { Configuration, LoadedCa } from './configuration.ts';
 
-/** A certificate on the way up, and which CA of ours it is that of. */
+/** A certificate in a chain, and the id of the CA if it is one of ours. */
 export interface Link {
   /** DER. */
   readonly certificate: Uint8Array;
   readonly ca: number | null;
 }
 
-/** From a certificate's issuer up to the root. `issuer`: the CA that signed it. */
+/** Returns the chain from a certificate's issuer up to the root. `issuer`: the CA that signed it. */
 export function linksAbove(configuration: Configuration, issuer: number): readonly Link[] {
   return (configuration.ca(issuer)?.chain ?? []).map((certificate) => ({
     certificate,
@@ -24,8 +24,9 @@ export function linksAbove(configuration: Configuration, issuer: number): readon
 }
 
 /**
- * What the service needs for itself, a CA signs whose key is here, as that cannot wait for an upstream: the domain's own, or else
- * the newest active one, an issuing CA rather than a root. Faults: unavailable.
+ * Returns the CA that signs the service's own certificates. Its key must be ours, because such certificates cannot wait
+ * for an upstream CA: the domain's own CA, or else the newest active one, an issuing CA rather than a root. Faults:
+ * unavailable.
  */
 export function nearestCa({ cas }: Pick<Configuration, 'cas'>, ca: LoadedCa, now: number): LoadedCa {
   if (ca.record.key) return ca;
@@ -35,15 +36,15 @@ export function nearestCa({ cas }: Pick<Configuration, 'cas'>, ca: LoadedCa, now
     )
     .toSorted((a, b) => Number(isRoot(a)) - Number(isRoot(b)) || b.record.id - a.record.id);
   const [found] = fit;
-  if (!found) throw new Fault('unavailable', 'there is no active CA whose key is here');
+  if (!found) throw new Fault('unavailable', 'there is no active CA whose key Postern holds');
   return found;
 }
 
 const isRoot = ({ record }: LoadedCa): boolean => record.chain.length === 0;
 
 /**
- * The CAs of ours that are one issuer to whoever checks a certificate, the newest first: those of this one's name, key and key
- * identifier, as there are when a CA's certificate was renewed. Each has issued a part of what the issuer answers for.
+ * Returns our CAs that relying parties cannot distinguish, the newest first: those with the same name, key and key
+ * identifier, as after the renewal of a CA certificate. Each has issued a part of the certificates.
  */
 export function sameIssuer(
   { casNamed }: Pick<Configuration, 'casNamed'>,
@@ -62,8 +63,8 @@ const identifierOf = (certificate: LoadedCa['certificate']): Uint8Array =>
   subjectKeyIdentifierOf(certificate) ?? none;
 
 /**
- * The stored certificate that `certificate` is, byte for byte. That it was signed by our CA needs no second check: what
- * is in the store is what the CA signed.
+ * Returns the stored certificate with the same bytes. The signature needs no second check, because the store only
+ * contains what the CA signed.
  */
 export async function findIssued(
   store: Store,
@@ -88,7 +89,7 @@ interface PublicUrls {
   readonly ocsp?: string;
 }
 
-/** Where everybody finds a CA's CRL and certificate, and who answers for it; they stand in what it issues. */
+/** Returns the URLs of a CA's CRL, certificate and OCSP responder, which are part of its certificates. */
 export const publicUrls = ({ publicUrl, ocspUrl }: Settings, ca: number): PublicUrls => ({
   crl: `${publicUrl}/crl/${ca}.crl`,
   aia: `${publicUrl}/aia/${ca}.cer`,
@@ -97,7 +98,7 @@ export const publicUrls = ({ publicUrl, ocspUrl }: Settings, ca: number): Public
 
 const known = new WeakMap<LoadedCa, PublicUrls>();
 
-/** The same of a CA that is loaded: the very same object for as long as it is. */
+/** Returns the URLs of a loaded CA: the same object for as long as the CA is loaded. */
 export function publicUrlsOf(settings: Settings, ca: LoadedCa): PublicUrls {
   let urls = known.get(ca);
   if (!urls) {

@@ -16,15 +16,15 @@ type Current = WithConfiguration['configuration'];
 
 const revalidateEvery = 1000;
 
-/** Keeps one `Configuration`, and asks the store once a second whether it still holds. */
+/** Caches the `Configuration`, and checks once a second whether the store has a newer one. */
 export class ConfigurationCache implements Current {
   readonly #ports: Ports;
   #current: Configuration | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<Configuration> | undefined;
-  /** Counts what this process changed. */
+  /** Counts the changes that this process made. */
   #epoch = 0;
-  /** Those of the configuration before, for truststores that have not changed. */
+  /** The anchors of the previous configuration, reused for unchanged truststores. */
   #anchors: ReadonlyMap<number, Anchors> = new Map();
 
   constructor(ports: Ports) {
@@ -58,7 +58,7 @@ export class ConfigurationCache implements Current {
     const counter = await this.#ports.store.changeCounter();
     const known = this.#current;
     const configuration = known?.counter === counter ? known : await this.#load(counter);
-    // What was read before this process changed something is no longer worth keeping.
+    // Discards what was read before this process changed something.
     if (epoch === this.#epoch) {
       this.#current = configuration;
       this.#checkedAt = now;
@@ -129,7 +129,7 @@ export class ConfigurationCache implements Current {
     };
   }
 
-  /** Told to the log once, not at each change of the configuration. */
+  /** Logs a damaged record once, not at each change of the configuration. */
   #setAside(
     setAside: SetAside[],
     kind: SetAside['kind'],

@@ -20,9 +20,9 @@ export interface LoadedProfile {
 export interface LoadedCa {
   readonly record: IssuingCa;
   readonly certificate: Certificate;
-  /** Its issuer first, up to the root. */
+  /** The certificates above it: its issuer first, up to the root. */
   readonly above: readonly Certificate[];
-  /** The CA certificate and those above it, DER. The same array for as long as the CA does not change. */
+  /** The CA certificate and those above it, DER. The same array until the CA changes. */
   readonly chain: readonly Uint8Array[];
   readonly issuer: Issuer;
 }
@@ -32,16 +32,16 @@ export interface LoadedRegistration {
   matches(serialNumber: string): boolean;
 }
 
-/** A record that cannot be loaded. Everything else is served without it. */
+/** A record that cannot be loaded. Postern works without it. */
 export interface SetAside {
   readonly kind: Kind;
   readonly id: number;
-  /** Empty for a record that has none. */
+  /** Empty for a record without a unique name. */
   readonly uniqueName: string;
   readonly reason: string;
 }
 
-/** Read-mostly configuration as it stood at one moment, parsed and compiled. */
+/** A parsed and compiled snapshot of the configuration. */
 export interface Configuration {
   readonly counter: number;
   readonly domains: readonly Domain[];
@@ -51,28 +51,28 @@ export interface Configuration {
   profile(id: number): LoadedProfile | undefined;
   profileNamed(name: string): LoadedProfile | undefined;
   ca(id: number): LoadedCa | undefined;
-  /** CAs with this subject, newest first. `subject` is RFC 4514 as `formatDistinguishedName` writes it. */
+  /** Returns the CAs with this subject, newest first. `subject` is RFC 4514 as `formatDistinguishedName` writes it. */
   casNamed(subject: string): readonly LoadedCa[];
   /** The oldest first. */
   readonly registrations: readonly LoadedRegistration[];
-  /** What a truststore for IDevIDs trusts; nothing where there is none with this id. */
+  /** Returns the anchors of a truststore for IDevIDs; empty if there is no truststore with this id. */
   idevidAnchors(truststore: number): readonly Certificate[];
-  /** What has to be approved, in the order in which they are asked. */
+  /** The approval policies, in the order in which they are applied. */
   readonly policies: readonly LoadedPolicy[];
-  /** Whom to tell what happens: those that are active. */
+  /** The active webhooks. */
   readonly webhooks: readonly Webhook[];
-  /** What the security level of the service demands. */
+  /** The requirements of the current security level. */
   readonly security: LevelRules;
   /** The records that cannot be loaded, and why. */
   readonly setAside: readonly SetAside[];
 }
 
-/** Gives the configuration as it stands. */
+/** Provides the current configuration. */
 export interface WithConfiguration {
   readonly configuration: {
-    /** At most a second old. Faults: unavailable. */
+    /** Returns the configuration, at most a second old. Faults: unavailable. */
     current(): Configuration | Promise<Configuration>;
-    /** The next `current` looks again: this process has changed something. */
+    /** Makes the next `current` check the store, because this process has changed something. */
     expire(): void;
   };
 }
@@ -85,7 +85,7 @@ export function describeSetAside({ kind, id, uniqueName, reason }: SetAside): st
 
 const mostNamed = 5;
 
-/** Health of the configuration: not ok while a record is set aside. */
+/** Returns the health of the configuration: not ok while a record is set aside. */
 export function configurationHealth({ setAside }: Pick<Configuration, 'setAside'>): Health {
   if (setAside.length === 0) return { ok: true };
   const named = setAside.slice(0, mostNamed).map(describeSetAside).join('; ');

@@ -15,8 +15,9 @@ import type { LoadedCa, LoadedProfile, LoadedRegistration } from './configuratio
 import { isListOfText } from './policy-rule.ts';
 
 /**
- * How each kind of record is loaded into the configuration. Whatever stores a record calls the same function before it commits, so
- * that what is stored can be loaded. Faults of all functions: those of parsing and compiling; a damaged record may cause any error.
+ * Loads each kind of record into the configuration. Code that stores a record calls the same function before it
+ * commits, so that every stored record can be loaded. Faults of all functions: those of parsing and compiling; a
+ * damaged record may cause any error.
  */
 
 export function loadProfile(
@@ -27,7 +28,7 @@ export function loadProfile(
   return { record, rules, compiled: compileProfile(rules, patterns) };
 }
 
-/** The CA certificate and those above it. `signs`: the key is ours, so it must be one that we can sign with. */
+/** Reads the CA certificate and those above it. `signs`: the key is ours, so its type must be supported. */
 export function readCa(
   { certificate: der, chain }: Pick<IssuingCa, 'certificate' | 'chain'>,
   signs: boolean,

@@ -9,23 +9,25 @@ import {
 } from '../records/approval-policy.ts';
 import type { CertificateProfile, Domain } from '../records/domain.ts';
 
-/** What is asked for, as policies see it. */
+/** The request, as approval policies see it. */
 export interface PolicyContext {
   readonly operation: ApprovalOperation;
   readonly protocol: ApprovalProtocol;
   readonly domain: Pick<Domain, 'id' | 'uniqueName'>;
-  /** Undefined for a revocation of a certificate whose profile is gone. */
+  /** Undefined for the revocation of a certificate whose profile was deleted. */
   readonly profile: Pick<CertificateProfile, 'id' | 'uniqueName'> | undefined;
   readonly device: { readonly id: number; readonly commonName: string } | undefined;
 }
 
 export interface LoadedPolicy {
   readonly record: ApprovalPolicy;
-  /** Whether a device's common name is one that it is about. */
+  /** Returns whether the policy applies to a device with this common name. */
   matchesDevice(commonName: string): boolean;
 }
 
-/** The policy that decides: the first that matches. `policies` in order, see `inOrder`. Undefined: nobody has to be asked. */
+/**
+ * Returns the first matching policy, or undefined if the request needs no approval. `policies` in order, see `inOrder`.
+ */
 export function ruleFor(
   policies: readonly LoadedPolicy[],
   policyContext: PolicyContext,
@@ -51,12 +53,12 @@ function matches({ record, matchesDevice }: LoadedPolicy, policyContext: PolicyC
 export const inOrder = (a: LoadedPolicy, b: LoadedPolicy): number =>
   a.record.priority - b.record.priority || a.record.id - b.record.id;
 
-/** Ready to be consulted. Faults: malformed. */
+/** Loads a policy. Faults: malformed. */
 export function loadPolicy({ patterns }: Pick<Ports, 'patterns'>, record: ApprovalPolicy): LoadedPolicy {
   const { devicePattern, decision, protocols, operations } = record;
   if (!isListOfText(protocols)) throw new Fault('malformed', 'the list of its protocols is damaged');
   if (!isListOfText(operations)) throw new Fault('malformed', 'the list of its operations is damaged');
-  if (!approvalDecisions.includes(decision)) throw new Fault('malformed', 'there is no such decision');
+  if (!approvalDecisions.includes(decision)) throw new Fault('malformed', 'the decision is unknown');
   return {
     record,
     matchesDevice: devicePattern === null ? () => true : patterns.compile(devicePattern),
@@ -64,9 +66,9 @@ export function loadPolicy({ patterns }: Pick<Ports, 'patterns'>, record: Approv
 }
 
 /**
- * What applies in place of a policy that cannot be loaded, so that nothing is issued that it would have stopped: it matches as
- * widely as the part that can be read allows, and a decision that cannot be read is a denial. A policy that approves
- * automatically is passed over: undefined.
+ * Replaces a policy that cannot be loaded, so that nothing is issued that it would have prevented: it matches as widely
+ * as its readable part permits, and an unreadable decision counts as a denial. Returns undefined for a policy that
+ * approves automatically.
  */
 export function strictestReading(
   { patterns }: Pick<Ports, 'patterns'>,

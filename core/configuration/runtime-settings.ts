@@ -3,22 +3,22 @@ import type { Setting } from '../records/setting.ts';
 import { type SecurityLevel, securityLevels, usualLevel } from '../security/levels.ts';
 import { settingContent } from '../storage/setting-content.ts';
 
-/** What an administrator can change while the service runs, for all instances. */
+/** Settings that an administrator can change at run time, for all instances. */
 export interface RuntimeSettings {
-  /** How long a user's tokens are good for, in seconds. */
+  /** The lifetime of a user's tokens, in seconds. */
   readonly accessTokenSeconds: number;
   readonly refreshTokenSeconds: number;
-  /** Metrics count certificates that run out within this. */
+  /** Metrics count certificates that expire within this time. */
   readonly expiryWarningDays: number;
-  /** Health warns of an issuing CA that expires within this. */
+  /** Health warns about an issuing CA that expires within this time. */
   readonly caWarningDays: number;
   /** Rotated log files older than this are deleted; null keeps them until rotation drops them. */
   readonly logRetentionDays: number | null;
-  /** Webhooks are told of a certificate so many days before it ends, each time. */
+  /** Webhooks are notified of a certificate this many days before it expires, once for each number. */
   readonly webhookWarnDays: readonly number[];
-  /** Hosts that webhooks may name, `*.example.com` for all below one; none: all hosts. */
+  /** Hosts that webhooks may use, `*.example.com` for all names below it; empty: all hosts. */
   readonly webhookHosts: readonly string[];
-  /** What keys, validities and protocols have to come up to. */
+  /** The security level for keys, validity periods and protocols. */
   readonly securityLevel: SecurityLevel;
 }
 
@@ -35,7 +35,7 @@ const defaults: RuntimeSettings = {
 
 export const settingName = 'runtime-settings';
 
-/** The settings that are in force, and what is wrong with their record where it is damaged. */
+/** The settings in force, and the damage of their record, if any. */
 export interface StoredSettings {
   readonly record: Setting | undefined;
   readonly settings: RuntimeSettings;
@@ -45,8 +45,8 @@ export interface StoredSettings {
 }
 
 /**
- * As they stand now: what has not been changed is at its default. While the record is damaged, the defaults apply at the strictest
- * security level and without hosts for webhooks, so that nothing is allowed that the settings forbade.
+ * Returns the current settings, with defaults for those never changed. While the record is damaged, the defaults apply
+ * at the strictest security level and without webhook hosts, so that nothing is permitted that the settings prohibited.
  */
 export async function storedSettings(store: Store): Promise<StoredSettings> {
   const record = await store.find('setting', { name: settingName });
@@ -69,7 +69,7 @@ const strictest: RuntimeSettings = {
   webhookHosts: ['none.invalid'],
 };
 
-/** Whether every member that is there has the type of its default; a member that only a newer version knows is passed over. */
+/** Returns whether every member has the type of its default; members that only a newer version knows are ignored. */
 const hasForm = (content: { readonly [M in keyof RuntimeSettings]?: unknown }): boolean =>
   Object.entries(defaults).every(([name, usual]) => {
     const value = content[name as keyof RuntimeSettings];

@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 import type { Domain } from '../records/domain.ts';
 import type { Configuration, LoadedCa, LoadedProfile } from './configuration.ts';
 
-/** The domain that a path names, or the default one. Faults: notFound. */
+/** Returns the domain that a path names, or the default domain. Faults: notFound. */
 export function resolveDomain(
   configuration: Configuration,
   name: string | undefined,
@@ -14,8 +14,8 @@ export function resolveDomain(
 }
 
 /**
- * The profile that `name` means in `domain`: an alias there, or a profile's own name. Faults: notFound when no
- * profile is called so, forbidden when the domain does not offer it.
+ * Returns the profile that `name` means in `domain`: an alias there, or a profile's own name. Faults: notFound for an
+ * unknown name, forbidden if the domain does not offer the profile.
  */
 export function resolveProfile(configuration: Configuration, domain: Domain, name: string): LoadedProfile {
   const aliased = domain.profiles.find(({ alias }) => alias === name);
@@ -25,7 +25,7 @@ export function resolveProfile(configuration: Configuration, domain: Domain, nam
     !aliased &&
     !domain.profiles.some((offered) => offered.profile === profile.record.id && offered.alias === null)
   ) {
-    throw new Fault('forbidden', `the domain ${domain.uniqueName} does not offer this certificate profile`);
+    throw new Fault('forbidden', `the domain "${domain.uniqueName}" does not offer this certificate profile`);
   }
   return profile;
 }
@@ -47,6 +47,6 @@ export function demandOffered({ uniqueName, profiles }: Domain, id: number): voi
 /** Faults: unavailable when the domain has no CA that can sign. */
 export function resolveCa(configuration: Configuration, domain: Domain): LoadedCa {
   const ca = domain.issuingCa === null ? undefined : configuration.ca(domain.issuingCa);
-  if (!ca) throw new Fault('unavailable', `the domain ${domain.uniqueName} has no issuing CA`);
+  if (!ca) throw new Fault('unavailable', `the domain "${domain.uniqueName}" has no issuing CA: assign one`);
   return ca;
 }

@@ -4,16 +4,16 @@ import type { Truststore } from '../records/domain.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { readCertificate } from '../x509/facts.ts';
 
-/** The trust anchors of a truststore that can be read. */
+/** The readable trust anchors of a truststore. */
 export interface Anchors {
-  /** What they were read from, DER. */
+  /** The certificates that were read, DER. */
   readonly from: readonly Uint8Array[];
   readonly certificates: readonly Certificate[];
-  /** About the first certificate that cannot be read; nobody is trusted because of it. */
+  /** The error of the first unreadable certificate; such a certificate trusts nobody. */
   readonly damage: Fault | undefined;
 }
 
-/** Reads the anchors; `known`, of an earlier reading, is returned when the certificates are the same. */
+/** Reads the anchors; returns `known`, from an earlier call, if the certificates are the same. */
 export function loadAnchors({ certificates: from }: Truststore, known: Anchors | undefined): Anchors {
   if (known?.from.length === from.length && known.from.every((der, n) => sameBytes(der, from[n]!)))
     return known;

@@ -14,10 +14,10 @@ import type { Device, ProfileRequest } from './template.ts';
 import { compileValidity } from './validity.ts';
 import type { Trace } from './values.ts';
 
-/** What a profile is applied to. */
+/** The input of a profile. */
 export interface ProfileContext {
   readonly request: ProfileRequest;
-  /** Undefined where the service certifies for itself. */
+  /** Undefined if the service issues for itself. */
   readonly device: Device | undefined;
   readonly domain: { readonly uniqueName: string };
   /** Milliseconds since 1970. */
@@ -27,14 +27,14 @@ export interface ProfileContext {
   readonly urls: Urls;
 }
 
-/** One line of the answer to: what came out, and why. An empty value: it was left out. */
+/** One line of the explanation of a result: the value and the reason for it. An empty value was omitted. */
 export interface Explanation {
   readonly field: string;
   readonly value: string;
   readonly because: string;
 }
 
-/** What the certificate will say. */
+/** The contents of the certificate. */
 export interface ProfileOutcome {
   readonly subject: Name;
   /** All of them, in a fixed order, key identifiers included. */
@@ -42,23 +42,25 @@ export interface ProfileOutcome {
   /** Milliseconds since 1970, whole seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Nothing but the CA's end ends it. */
+  /** The certificate has no expiry of its own; it expires only with the CA. */
   readonly endless: boolean;
-  /** Worked out when asked for. */
+  /** Computes the explanations. */
   explain(): readonly Explanation[];
 }
 
 export interface CompiledProfile {
   /**
-   * Applied to a request for the subject and names of its own outcome, it gives them again (RFC 7030 §4.2.2). Faults: badCsr for
-   * a request that does not fit, naming the field; badAlgorithm for a key that is not allowed; conflict when
-   * the CA or the profile has come to its end; malformed for a requested extension that cannot be read. `trace` is told what came
-   * out for each field and why, as far as it gets.
+   * Applies the profile. A request for the subject and names of an outcome yields the same outcome (RFC 7030 §4.2.2).
+   * Faults: badCsr with the field for a request that does not fit; badAlgorithm for a key that is not allowed; conflict
+   * if the CA or the profile has expired; malformed for a requested extension that cannot be read. `trace` receives
+   * each field with its reason, as far as the profile gets.
    */
   apply(context: ProfileContext, trace?: Trace): ProfileOutcome;
 }
 
-/** Rules that have the form of the schema → the profile. Once for each version of the rules. Faults: malformed, as parseProfileRules. */
+/**
+ * Compiles rules that match the schema, once for each version of the rules. Faults: malformed, as parseProfileRules.
+ */
 export function compileProfile(rules: ProfileRules, patterns: Patterns): CompiledProfile {
   const problems = new Problems(rules);
   const tools = { patterns, problems };
@@ -81,12 +83,9 @@ export function compileProfile(rules: ProfileRules, patterns: Patterns): Compile
     const nameless = subject.rdns.length === 0;
     const subjectAltName = decideNames(request, nameless, from, trace);
     // RFC 5280 §4.1.2.6
-    if (nameless && ca) throw new Fault('badCsr', 'subject: a CA needs one');
+    if (nameless && ca) throw new Fault('badCsr', 'subject: a CA needs a subject');
     if (nameless && !subjectAltName) {
-      throw new Fault(
-        'badCsr',
-        'subject: the certificate would name nobody: no subject, no alternative name',
-      );
+      throw new Fault('badCsr', 'subject: the request needs a subject or a subject alternative name');
     }
     const extensions = decideExtensions(request, issuer, urls, from, subjectAltName, trace);
     const { notBefore, notAfter, endless } = decideValidity(now, issuer, trace);

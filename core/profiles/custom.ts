@@ -14,7 +14,7 @@ import { compileValues, type Trace, templateReader } from './values.ts';
 type Written = NonNullable<NonNullable<ProfileRules['extensions']>['custom']>[string];
 type WrittenValue = NonNullable<Written['fixed']>;
 
-/** Decides about one extension; undefined when the certificate has none. `requested`: its value in the request. */
+/** Decides about one extension; undefined if the certificate does not get it. `requested`: its value in the request. */
 export type CustomRules = (
   requested: Uint8Array | undefined,
   from: Fields,
@@ -85,7 +85,7 @@ const asUtf8String = (template: Template): Template => ({
   },
 });
 
-/** One DER element; a string in it without characters that show as others. */
+/** Returns why a value is not one DER element without hidden characters in its strings, or undefined. */
 function fits(value: string): string | undefined {
   const wrong = valueProblem(fromHex(value)!);
   if (wrong) return wrong;
@@ -93,14 +93,14 @@ function fits(value: string): string | undefined {
   return text !== undefined && hasHidden(text) ? 'has control characters' : undefined;
 }
 
-/** Why these octets are no value of an extension. */
+/** Returns why these octets are no valid extension value, or undefined. */
 export function valueProblem(value: Uint8Array): string | undefined {
   if (value.length > longestValue) return `has more than ${longestValue} octets`;
   const element = attempt(() => readDer(value, (r) => r.element()));
   return element instanceof Fault ? 'is not one DER element' : undefined;
 }
 
-/** The text in the DER of a string, which is given as hexadecimal. */
+/** Returns the text of a DER string, given as hexadecimal. */
 export function textOf(value: string): string | undefined {
   const encoded = fromHex(value)!;
   const identifier = encoded[0] ?? 0;

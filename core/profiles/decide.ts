@@ -4,17 +4,17 @@ import type { Fields, Template } from './template.ts';
 import type { Trace, ValueRule } from './values.ts';
 
 interface Decision {
-  /** The requested values that the certificate does not have: their places. */
+  /** The indexes of the requested values that the certificate does not get. */
   readonly without: readonly number[];
-  /** What the certificate has on top. */
+  /** The values that the certificate gets in addition. */
   readonly add: readonly string[];
 }
 
 const none: readonly never[] = [];
 
 /**
- * Applies a rule to the requested values; undefined: the certificate has just these. Deciding about what came out gives the same
- * again: RFC 7030 §4.2.2 renewals depend on it. Faults: badCsr.
+ * Applies a rule to the requested values; undefined: the certificate gets exactly these. Applying the rule to its own
+ * outcome yields the same outcome, because renewals depend on it (RFC 7030 §4.2.2). Faults: badCsr.
  */
 export function decide(
   rule: ValueRule,
@@ -30,11 +30,11 @@ export function decide(
     const count = n - without.length;
     const wrong = attributeProblem(rule, value, missing, count, from);
     if (wrong === undefined) {
-      trace?.(rule.field, rule.show(value), rule.fixed ? 'requested, as the profile fixes it' : 'requested');
+      trace?.(rule.field, rule.show(value), rule.fixed ? 'requested, and fixed by the profile' : 'requested');
       continue;
     }
     if (!rule.drop) throw new Fault('badCsr', `${rule.field}: ${quote(rule.show(value))} ${wrong}`);
-    trace?.(rule.field, '', `${quote(rule.show(value))} is left out: it ${wrong}`);
+    trace?.(rule.field, '', `${quote(rule.show(value))} is omitted: it ${wrong}`);
     without = [...without, n];
   }
   if (missing) {
@@ -73,7 +73,7 @@ function renderFixed(fixed: readonly Template[], rule: ValueRule, from: Fields):
   return values;
 }
 
-/** Whether these values do not say the same yet, where that matters. */
+/** Returns whether none of these values equals the value, for rules where that matters. */
 const adds = (value: string, values: readonly string[], rule: ValueRule): boolean =>
   !rule.distinct || values.length === 0 || placeOf(value, values, rule) < 0;
 
@@ -83,7 +83,7 @@ function placeOf(value: string, values: readonly string[], { fold }: ValueRule):
   return -1;
 }
 
-/** `missing`: the fixed values not met so far; one that is met goes out of it. */
+/** Returns why a value does not fit. `missing`: the fixed values not met so far; a met value is removed from it. */
 function attributeProblem(
   rule: ValueRule,
   value: string,
@@ -102,7 +102,7 @@ function attributeProblem(
   return count < rule.most ? undefined : `is one too many: the profile allows ${rule.most}`;
 }
 
-/** Whether it was there. */
+/** Removes the value from the list, and returns whether it was there. */
 function take(values: string[], value: string, rule: ValueRule): boolean {
   const at = placeOf(value, values, rule);
   if (at < 0) return false;
@@ -128,7 +128,7 @@ function whatIsNotAllowed(rule: ValueRule, value: string, from: Fields): string 
     .join(', ')}${more}`;
 }
 
-/** The defaults that fit, and why one does not. */
+/** Returns the defaults that fit, and why one of them does not. */
 function defaults(rule: ValueRule, from: Fields): { add: readonly string[]; wrong: string } {
   const add: string[] = [];
   let wrong = '';

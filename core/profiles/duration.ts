@@ -8,8 +8,8 @@ const form =
   /^P(?:(\d{1,4})W|(?=.)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,6})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?)$/;
 
 /**
- * `P2Y`, `P1Y6M`, `P398D`, `P4W`, `PT12H` and combinations: whole numbers, in this order, no sign (ISO 8601-1 §5.5.2.2).
- * Undefined for any other text, and for a duration of nothing.
+ * Parses `P2Y`, `P1Y6M`, `P398D`, `P4W`, `PT12H` and combinations: whole numbers, in this order, without a sign (ISO
+ * 8601-1 §5.5.2.2). Returns undefined for any other text, and for a duration of zero.
  */
 export function parseDuration(text: string): Duration | undefined {
   const match = form.exec(text);
@@ -25,8 +25,8 @@ export function parseDuration(text: string): Duration | undefined {
 }
 
 /**
- * `start` and the result in milliseconds since 1970. Years and months count in the UTC calendar, first; a day that the month
- * reached does not have becomes its last: 31 January and a month are 28 or 29 February.
+ * Adds a duration. `start` and the result are in milliseconds since 1970. Years and months are added first, in the UTC
+ * calendar; if the month has no such day, the result is its last day: 31 January plus a month is 28 or 29 February.
  */
 export function addDuration(start: number, { months, milliseconds }: Duration): number {
   if (months === 0) return start + milliseconds;

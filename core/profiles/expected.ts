@@ -6,18 +6,18 @@ import type { ProfileRules } from './language.ts';
 import { attempt } from './problems.ts';
 import { type Fields, parseTemplate } from './template.ts';
 
-/** What a request under a profile has to look like, as far as that can be said beforehand. */
+/** What a request under a profile must look like, as far as that is known in advance. */
 export interface ExpectedRequest {
-  /** With the values that the profile fixes, and empty ones where it wants one of the requester. */
+  /** With the values that the profile fixes, and empty values where the requester must supply one. */
   readonly subject: Name;
-  /** Kinds of keys as the profile has them; undefined: every kind. */
+  /** The permitted key types, as in the profile; undefined: every type. */
   readonly keys: readonly string[] | undefined;
   readonly minimumRsaBits: number;
 }
 
 const leastRsaBits = 2048;
 
-/** RFC 9483 §4.3.3. `from`: the device and the domain that ask. */
+/** Returns the template for a CMP certReqTemplate (RFC 9483 §4.3.3). `from`: the requesting device and its domain. */
 export function expectedRequest({ subject = {}, keys }: ProfileRules, from: Fields): ExpectedRequest {
   const rdns = Object.entries(subject).flatMap(([name, { fixed, required, default: usual }]): Rdn[] => {
     const type = attributeTypeNamed(name)?.oid ?? name;

@@ -21,7 +21,10 @@ import type { Trace } from './values.ts';
 
 type Written = NonNullable<ProfileRules['extensions']>;
 
-/** All extensions of a certificate, in a fixed order. Faults: badCsr, badAlgorithm, malformed (a requested extension). */
+/**
+ * Returns all extensions of a certificate, in a fixed order. Faults: badCsr, badAlgorithm, malformed (a requested
+ * extension).
+ */
 type ExtensionRules = (
   request: ProfileRequest,
   issuer: Certificate,
@@ -31,7 +34,7 @@ type ExtensionRules = (
   trace?: Trace,
 ) => readonly Extension[];
 
-/** Always made here, whatever is requested. */
+/** Postern always generates these, whatever the request contains. */
 const always: ReadonlySet<string> = new Set([
   oid.subjectAltName,
   oid.subjectKeyIdentifier,
@@ -39,8 +42,9 @@ const always: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the language has members of its own for, and what binds others than the holder: a request never brings these in, not
- * even with `others: keep`. A device that named its own CRL would choose whether it is revoked.
+ * Extensions with their own members in the profile language, and extensions that bind others than the holder: a request
+ * never brings these in, not even with `others: keep`. A device that named its own CRL could choose whether it is
+ * revoked.
  */
 const ownMembers: ReadonlySet<string> = new Set([
   ...always,
@@ -139,10 +143,10 @@ function checkBasicConstraints({ value }: Extension, ca: boolean): void {
 function keepOther(one: Extension, others: Others, trace: Trace | undefined): boolean {
   const field = `extensions.${one.oid}`;
   if (others === 'refuse') {
-    throw new Fault('badCsr', `${field}: the profile has no place for this extension`);
+    throw new Fault('badCsr', `${field}: the profile does not allow this extension`);
   }
   if (others === 'drop' || ownMembers.has(one.oid) || onlyFixed.has(one.oid)) {
-    trace?.(field, '', 'left out: the profile has no place for it');
+    trace?.(field, '', 'omitted: the profile does not allow it');
     return false;
   }
   const wrong = valueProblem(one.value);
@@ -156,7 +160,7 @@ function compilePolicies(written: Written['certificatePolicies'], { problems }: 
   const field = 'extensions.certificatePolicies';
   const oids = written.policies.map((policy) => policy.oid);
   // RFC 5280 §4.2.1.4
-  if (new Set(oids).size < oids.length) problems.add(`${field}.policies`, 'a policy stands twice');
+  if (new Set(oids).size < oids.length) problems.add(`${field}.policies`, 'a policy occurs twice');
   for (const { oid: policy, cps } of written.policies) {
     if (!isOid(policy)) problems.add(`${field}.policies`, `${policy} is not an OID`);
     if (cps !== undefined && !isUri(cps)) problems.add(`${field}.policies`, 'cps is not a URI');
@@ -176,7 +180,7 @@ function compilePolicies(written: Written['certificatePolicies'], { problems }: 
 
 const ofIssuers = new WeakMap<Certificate, Extension>();
 
-/** RFC 5280 §4.2.1.1: the issuer's subject key identifier. */
+/** Returns the issuer's subject key identifier as the authority key identifier (RFC 5280 §4.2.1.1). */
 function authorityKeyIdentifier(issuer: Certificate): Extension {
   const known = ofIssuers.get(issuer);
   if (known) return known;

@@ -4,7 +4,7 @@ import type { ProfileRules } from './language.ts';
 import type { Tools } from './template.ts';
 import type { Trace } from './values.ts';
 
-/** Faults: badAlgorithm for a key that the profile does not allow. */
+/** Checks the key. Faults: badAlgorithm for a key that the profile does not allow. */
 type KeyRules = (key: KeyType, trace?: Trace) => void;
 
 const leastRsaBits = 2048;
@@ -13,7 +13,7 @@ export function compileKeys(written: ProfileRules['keys'], { problems }: Tools):
   const { allowed, minimumRsaBits: minimum = leastRsaBits } = written ?? {};
   const rsa = !allowed || allowed.some((kind) => kind.startsWith('rsa'));
   if (written?.minimumRsaBits !== undefined && !rsa) {
-    problems.add('keys.minimumRsaBits', 'makes no sense where no RSA key is allowed');
+    problems.add('keys.minimumRsaBits', 'has no effect, because no RSA key is allowed');
   }
   for (const kind of allowed ?? []) {
     if (kind.startsWith('rsa-') && Number(kind.slice(4)) < minimum) {
@@ -28,6 +28,6 @@ export function compileKeys(written: ProfileRules['keys'], { problems }: Tools):
     if (allowed && !allowed.includes(key) && !(bits !== undefined && allowed.includes('rsa'))) {
       throw new Fault('badAlgorithm', `keys: ${key} is not allowed; allowed: ${allowed.join(', ')}`);
     }
-    trace?.('keys', key, allowed ? 'allowed by the profile' : 'the profile allows every kind of key');
+    trace?.('keys', key, allowed ? 'allowed by the profile' : 'the profile allows every type of key');
   };
 }

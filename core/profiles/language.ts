@@ -47,7 +47,10 @@ const valueRule = {
   unfit: optional(unfit),
 };
 
-/** Rules about extensions that are lists of purposes. Without `allowed`, what `default` and `required` name. */
+/**
+ * Rules about extensions that are lists of purposes. If `allowed` is absent, the purposes in `default` and `required`
+ * are allowed.
+ */
 function purposeRule<T extends TSchema>(purpose: T) {
   const purposes = Type.Array(purpose, { minItems: 1, maxItems: 20, uniqueItems: true });
   return {

@@ -9,7 +9,7 @@ import { isUri } from './names.ts';
 import type { Tools } from './template.ts';
 import type { Trace } from './values.ts';
 
-/** Where the service publishes about the issuing CA; an empty text for nowhere. */
+/** The URLs that the service publishes for the issuing CA; an empty text for none. */
 export interface Urls {
   readonly crl: string;
   /** The CA certificate. */
@@ -19,7 +19,7 @@ export interface Urls {
 
 type Written = NonNullable<ProfileRules['extensions']>;
 
-/** An extension that says where something is; undefined where it has nothing to say. */
+/** Returns an extension with locations; undefined if there are none. */
 type LocationRules = (urls: Urls, trace?: Trace) => Extension | undefined;
 
 export function compileCrlDistributionPoints(
@@ -52,7 +52,7 @@ export function compileAuthorityInfoAccess(
 }
 
 /**
- * RFC 5280 §4.2.1.13, §4.2.2.1, RFC 6960 §A.1. Never https: whoever checks a certificate would have to check another one first.
+ * RFC 5280 §4.2.1.13, §4.2.2.1, RFC 6960 §A.1. Never https: a client would have to validate another certificate first.
  */
 const fetchable = [/^(?:http|ldap):\/\//i, 'http or ldap'] as const;
 const overHttp = [/^http:\/\//i, 'http'] as const;
@@ -64,11 +64,11 @@ function checked(
   { problems }: Tools,
 ): readonly string[] {
   const wrong = urls?.find((url) => !isUri(url) || !schemes.test(url));
-  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is no URI of ${names}`);
+  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is not a URI of the schemes ${names}`);
   return urls ?? [];
 }
 
-/** The encoding is kept: a domain's URLs are the same from request to request. */
+/** Keeps the encoding, because a domain's URLs are the same from request to request. */
 function explained(
   field: string,
   uris: (urls: Urls) => readonly string[],

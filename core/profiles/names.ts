@@ -17,8 +17,8 @@ import { compileValues, type Trace, templateReader, type ValueRule } from './val
 type NameKind = Exclude<GeneralName['kind'], 'other'>;
 
 /**
- * Decides about the subject's alternative names; undefined for none. `critical`: the subject is empty (RFC 5280 §4.2.1.6).
- * Faults: badCsr.
+ * Decides about the subject alternative names; undefined for none. `critical`: the subject is empty (RFC 5280
+ * §4.2.1.6). Faults: badCsr.
  */
 type NameRules = (
   request: ProfileRequest,
@@ -30,7 +30,10 @@ type NameRules = (
 const textKinds = ['dns', 'ip', 'uri', 'email'] as const;
 const rareKindNames = ['directory', 'registeredId', 'otherName'] as const;
 
-/** What the values of fields may not bring into a name that is put together: another part of the URI, a wildcard. */
+/**
+ * Characters that field values must not bring into a composed name: they would start another part of the URI, or a
+ * wildcard.
+ */
 const delimiters: Partial<Record<NameKind, RegExp>> = { uri: /[:/?#[\]@%]/, dns: /\*/ };
 
 export function compileNames(
@@ -100,18 +103,18 @@ export function compileNames(
   };
 }
 
-/** The names themselves when none of them stands there twice. */
+/** Returns the names without duplicates. */
 function eachOnce(names: readonly GeneralName[], trace: Trace | undefined): readonly GeneralName[] {
   const once = names.filter((name, n) => names.findIndex((other) => sameGeneralName(other, name)) === n);
   if (once.length === names.length) return names;
   for (const name of names) {
     if (!once.includes(name))
-      trace?.(fieldOf(name.kind), '', `${quote(textOf(name))} is left out: it is named twice`);
+      trace?.(fieldOf(name.kind), '', `${quote(textOf(name))} is omitted: it occurs twice`);
   }
   return once;
 }
 
-/** The requested names themselves when nothing is changed about them. */
+/** Returns the requested names themselves if nothing changes. */
 function applyNames(
   rules: ReadonlyMap<NameKind, ValueRule>,
   others: Others,
@@ -143,12 +146,12 @@ function applyNames(
 function keepOther(name: GeneralName, others: Others, trace: Trace | undefined): boolean {
   const field = fieldOf(name.kind);
   if (others === 'drop') {
-    trace?.(field, '', `${quote(textOf(name))} is left out: the profile has no place for it`);
+    trace?.(field, '', `${quote(textOf(name))} is omitted: the profile does not allow it`);
     return false;
   }
-  // What is inside x400Address and ediPartyName nobody here can judge.
+  // Nothing here can judge the contents of x400Address and ediPartyName.
   if (others === 'refuse' || name.kind === 'other') {
-    throw new Fault('badCsr', `${field}: the profile has no place for ${quote(formatGeneralName(name))}`);
+    throw new Fault('badCsr', `${field}: the profile does not allow ${quote(formatGeneralName(name))}`);
   }
   const wrong = forms[name.kind](textOf(name));
   if (wrong) throw new Fault('badCsr', `${field}: ${quote(textOf(name))} ${wrong}`);
@@ -222,14 +225,14 @@ const forms: Readonly<Record<NameKind, (text: string) => string | undefined>> = 
 
 function fitsWildcard(text: string): string | undefined {
   const host = text.startsWith('*.') ? text.slice(2) : text;
-  // Never all of a top-level domain.
+  // A wildcard for a whole top-level domain is never allowed.
   return host !== text && !host.includes('.') ? not('dns') : forms.dns(host);
 }
 
-/** An absolute URI that a certificate can hold. */
+/** Returns whether the text is an absolute URI that a certificate can contain. */
 export const isUri = (text: string): boolean => forms.uri(text) === undefined;
 
-/** The one text of an address, or undefined for what is none. */
+/** Returns the canonical text of an IP address, or undefined. */
 function ipText(text: string): string | undefined {
   const octets = attempt(() => parseIpAddress(text));
   return octets instanceof Fault ? undefined : formatIpAddress(octets);

@@ -6,8 +6,8 @@ import { type ProfileRules, profileRulesSchema } from './language.ts';
 import { Problems } from './problems.ts';
 
 /**
- * Checks what an administrator sends. Faults: malformed with `field: 'profile'`, and up to 10 problems in its detail, each with
- * its path.
+ * Parses the rules that an administrator sends. Faults: malformed with `field: 'profile'`, and up to 10 problems in its
+ * detail, each with its path.
  */
 export function parseProfileRules(value: unknown, patterns: Patterns): ProfileRules {
   const problems = new Problems(value);

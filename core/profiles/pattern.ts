@@ -18,8 +18,9 @@ const fieldForm = /\{((?:device|domain|request)\.\w*)\}/g;
 const mostCached = 256;
 
 /**
- * A full-match pattern in the dialect of `Patterns`, in which `{device.common_name}` and the other fields of templates stand for
- * their values, literally. Says why a text does not match. What is wrong with it is reported.
+ * Compiles a full-match pattern in the dialect of `Patterns`. `{device.common_name}` and the other fields of templates
+ * stand for their literal values. The result tells why a text does not match. Errors in the pattern are added to the
+ * problems.
  */
 export function compilePattern(
   pattern: string,
@@ -63,14 +64,14 @@ export function compilePattern(
   return { fits, constant: false };
 }
 
-/** RE2 takes a backslash before any ASCII punctuation for the character itself. As a group it is one, whatever stands around. */
+/** RE2 reads a backslash before any ASCII punctuation as the literal character. The group keeps the value together. */
 const literal = (field: TemplateField, from: Fields): string =>
   `(?:${fieldValue(field, from)!.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&')})`;
 
-/** What belongs together: quotations, escapes, character classes; else single characters. */
+/** Tokens: quotations, escapes, character classes; else single characters. */
 const units = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?|./gs;
 
-/** Whether a field stands where its value would not be taken literally. */
+/** Returns whether a field occurs where its value would not be taken literally. */
 function hasFieldInside(pattern: string): boolean {
   const free = pattern.replace(fieldForm, '\ue000');
   for (const [unit] of free.matchAll(units)) if (unit.length > 1 && unit.includes('\ue000')) return true;

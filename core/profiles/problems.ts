@@ -4,7 +4,7 @@ import { visible } from '../x509/visible.ts';
 
 const mostProblems = 10;
 
-/** Collects what is wrong with the rules of a profile, each with the path of its member. */
+/** Collects the errors in the rules of a profile, each with the path of its member. */
 export class Problems {
   readonly #rules: unknown;
   readonly #found = new Map<string, string>();
@@ -13,7 +13,7 @@ export class Problems {
     this.#rules = rules;
   }
 
-  /** `path`: `subject.CN`. One for each: what follows from it need not be said. */
+  /** Adds an error. `path`: `subject.CN`. Keeps only one for each path, because further ones usually follow from it. */
   add(path: string, what: string): void {
     const where = path.slice(0, 120);
     if (!this.full && !this.#found.has(where)) this.#found.set(where, what);
@@ -23,7 +23,7 @@ export class Problems {
     return this.#found.size >= mostProblems;
   }
 
-  /** Faults: malformed when there are any. */
+  /** Throws the collected errors. Faults: malformed. */
   settle(): void {
     if (this.#found.size === 0) return;
     const found = [...this.#found].map(([path, what]) => [visible(path), visible(what)] as const);
@@ -46,7 +46,7 @@ function pointerTo(path: string, rules: unknown): string {
   return `/${token}${pointerTo(rest, (rules as Record<string, unknown> | undefined)?.[name])}`;
 }
 
-/** What `run` gives, or the Fault that it throws. */
+/** Returns the result of `run`, or the Fault that it throws. */
 export function attempt<T>(run: () => T): T | Fault {
   try {
     return run();

@@ -22,7 +22,7 @@ interface WrittenPurposes<P> {
   readonly unfit?: 'refuse' | 'drop';
 }
 
-/** `problem` is told the member at fault. */
+/** Compiles the rule; `problem` receives each invalid member. */
 export function compilePurposes<P extends string>(
   field: string,
   written: WrittenPurposes<P>,
@@ -33,8 +33,8 @@ export function compilePurposes<P extends string>(
   const allowed = written.allowed ?? [...new Set([...defaults, ...required])];
   for (const member of ['fixed', 'default', 'allowed', 'required'] as const) {
     if (!written[member]) continue;
-    if (written.forbidden) problem(member, 'makes no sense beside forbidden');
-    else if (fixed && member !== 'fixed') problem(member, 'makes no sense beside fixed');
+    if (written.forbidden) problem(member, 'has no effect beside forbidden');
+    else if (fixed && member !== 'fixed') problem(member, 'has no effect beside fixed');
   }
   if (!fixed && !written.forbidden && allowed.length === 0)
     problem('', 'allows nothing: write fixed, default or allowed');
@@ -55,7 +55,7 @@ export function compilePurposes<P extends string>(
   };
 }
 
-/** The purposes that the certificate gets, empty for none. Faults: badCsr. */
+/** Returns the purposes that the certificate gets, empty for none. Faults: badCsr. */
 export function decidePurposes<P extends string>(
   rule: PurposeRule<P>,
   requested: readonly P[],
@@ -70,7 +70,7 @@ export function decidePurposes<P extends string>(
       `${rule.field}: ${visible(stray.join(', '))} is not allowed; allowed: ${allowed}`,
     );
   }
-  if (stray.length > 0) trace?.(rule.field, '', `${visible(stray.join(', '))} is left out: not allowed`);
+  if (stray.length > 0) trace?.(rule.field, '', `${visible(stray.join(', '))} is omitted: not allowed`);
   const kept = requested.filter(fits);
   const chosen = rule.fixed ?? (kept.length > 0 ? kept : rule.default);
   if (rule.forbidden) return [];

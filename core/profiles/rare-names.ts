@@ -8,17 +8,17 @@ import { textOf, valueProblem } from './custom.ts';
 import { attempt, isOid } from './problems.ts';
 import type { Template } from './template.ts';
 
-/** How rules see a kind of alternative name: as a text, that of `formatGeneralName` without its prefix. */
+/** A kind of alternative name as rules see it: as text in the form of `formatGeneralName`, without its prefix. */
 interface RareKind {
-  /** Why a text is no such name. */
+  /** Returns why a text is not such a name, or undefined. */
   readonly fits: (text: string) => string | undefined;
   readonly fold: (text: string) => string;
-  /** What a pattern is matched with; undefined for a value that is no text. */
+  /** Returns the text for a pattern; undefined for a value that is not text. */
   readonly text: (text: string) => string | undefined;
   readonly show: (text: string) => string;
-  /** What the values of fields may not bring into a name that is put together. */
+  /** Characters that field values must not bring into a composed name. */
   readonly delimiters: RegExp;
-  /** A written value as the text that requested ones have. */
+  /** Converts a written value to the form of requested values. */
   readonly written: (template: Template) => Template;
   readonly made: (text: string) => GeneralName;
 }
@@ -92,7 +92,7 @@ function parts(text: string): { readonly type: string; readonly value: string } 
   return at < 0 ? { type: text, value: '' } : { type: text.slice(0, at), value: text.slice(at + 2) };
 }
 
-/** `types`: the OIDs of those other names that the profile knows. */
+/** `types`: the OIDs of the other names in the profile. */
 export const rareKinds = (types: readonly string[]) => ({
   directory,
   registeredId,

@@ -116,10 +116,10 @@ function isText(one: NameAttribute, field: string, drop: boolean, trace?: Trace)
 function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined): boolean {
   const field = `subject.${attributeTypeOf(one.type)?.name ?? one.type}`;
   if (others === 'refuse') {
-    throw new Fault('badCsr', `${field}: the profile has no place for this attribute`);
+    throw new Fault('badCsr', `${field}: the profile does not allow this attribute`);
   }
   if (others === 'drop') {
-    trace?.(field, '', `${quote(one.value)} is left out: the profile has no place for it`);
+    trace?.(field, '', `${quote(one.value)} is omitted: the profile does not allow it`);
     return false;
   }
   isText(one, field, false);

@@ -77,7 +77,7 @@ function usableOf(
     throw new Fault('badAlgorithm', `keys: ${key} can serve for nothing of ${chosen.join(', ')}`);
   }
   const left = chosen.filter((usage) => !usable.includes(usage));
-  if (left.length > 0) trace?.('extensions.keyUsage', '', `${left.join(', ')} is left out: not with ${key}`);
+  if (left.length > 0) trace?.('extensions.keyUsage', '', `${left.join(', ')} is omitted: not with ${key}`);
   return usable;
 }
 

@@ -112,7 +112,7 @@ function checkRule<T>(written: WrittenRule<T>, rule: ValueRule, fits: Fits, prob
   ] as const) {
     if (!written[one]) continue;
     for (const other of excluded) {
-      if (written[other]) problems.add(`${field}.${other}`, `makes no sense beside ${one}`);
+      if (written[other]) problems.add(`${field}.${other}`, `has no effect beside ${one}`);
     }
   }
   if (rule.default.length > rule.most)

@@ -48,7 +48,7 @@ test('a service account from the command line signs in with OAuth’s form, read
 test('the default role of a service account is Default, and an unknown role is told', () => {
   expect(server.cli('service-account', 'create', 'line')).toContain('with the role Default.');
   expect(() => server.cli('service-account', 'create', 'other', '--role', 'Nobody')).toThrow(
-    'there is no role called Nobody',
+    'the role "Nobody" does not exist',
   );
   expect(() => server.cli('service-account', 'create', 'line')).toThrow(
     'another service account has it already',

@@ -100,7 +100,7 @@ describe('a root that is made under the name of another', () => {
     const next = await namesake();
     expect((await links(first)).map(({ status }) => status)).toEqual(['failed']);
     expect(await links(next)).toHaveLength(1);
-    expect(site.log.entries.some(({ event }) => event.includes('could not be linked'))).toBe(true);
+    expect(site.log.entries.some(({ event }) => event.includes('link certificate'))).toBe(true);
     isBroken = false;
     await site.gateway.issuingCas.update(site.admin, next.id, { uniqueName: 'renamed' });
     await site.gateway.maintain('test');

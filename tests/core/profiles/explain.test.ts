@@ -33,22 +33,22 @@ test('an outcome says for each field what came out and why', () => {
   const lines = outcome.explain().map(({ field, value, because }) => `${field} = ${value} | ${because}`);
   expect(lines).toEqual([
     'keys = p-256 | allowed by the profile',
-    'subject.UID =  | "7" is left out: the profile has no place for it',
-    'subject.CN =  | "gate" is left out: it does not fit: the profile fixes "pump-1"',
+    'subject.UID =  | "7" is omitted: the profile does not allow it',
+    'subject.CN =  | "gate" is omitted: it does not fit: the profile fixes "pump-1"',
     'subject.CN = pump-1 | fixed by the profile',
     'subject.O = plant | default of the profile',
     'subject.C =  | the default {domain.unique_name} gives none: "plant" is no country of two letters',
     'subject.OU = West | requested',
-    'subjectAltName.ip =  | "10.0.0.1" is left out: it is named twice',
-    'subjectAltName.ip =  | "10.0.0.1" is left out: the profile has no place for it',
+    'subjectAltName.ip =  | "10.0.0.1" is omitted: it is named twice',
+    'subjectAltName.ip =  | "10.0.0.1" is omitted: the profile does not allow it',
     'subjectAltName.dns = pump-1 | default of the profile',
-    'extensions.1.2.3.9 =  | left out: the profile has no place for it',
+    'extensions.1.2.3.9 =  | omitted: the profile does not allow it',
     'extensions.basicConstraints = no CA | fixed by the profile',
     'extensions.subjectKeyIdentifier = of the key | in every certificate (RFC 5280 §4.2.1.2)',
     'extensions.authorityKeyIdentifier = of the CA | in every certificate (RFC 5280 §4.2.1.1)',
-    'extensions.keyUsage =  | keyAgreement is left out: not allowed',
+    'extensions.keyUsage =  | keyAgreement is omitted: not allowed',
     'extensions.keyUsage = digitalSignature, keyEncipherment | fixed by the profile',
-    'extensions.keyUsage =  | keyEncipherment is left out: not with p-256',
+    'extensions.keyUsage =  | keyEncipherment is omitted: not with p-256',
     'extensions.extendedKeyUsage = clientAuth | default of the profile',
     'extensions.crlDistributionPoints = http://pki.example/crl/1.crl | the profile asks for it',
     'extensions.custom.1.2.3.4 = hello | fixed by the profile',
@@ -65,7 +65,7 @@ test('a young CA, and a profile for every key, are explained too', () => {
     { issuer },
   );
   expect(outcome.explain()).toEqual([
-    { field: 'keys', value: 'p-256', because: 'the profile allows every kind of key' },
+    { field: 'keys', value: 'p-256', because: 'the profile allows every type of key' },
     { field: 'subject.CN', value: 'x', because: 'requested' },
     {
       field: 'extensions.subjectKeyIdentifier',

@@ -261,7 +261,7 @@ describe('basic constraints', () => {
       ...rules({ ...ca, basicConstraints: { ca: true } }),
       subjectAltName: { dns: {} },
     };
-    expect(refusal(() => apply(profile, { names: ['DNS:a'] }))).toBe('badCsr: subject: a CA needs one');
+    expect(refusal(() => apply(profile, { names: ['DNS:a'] }))).toBe('badCsr: subject: a CA needs a subject');
   });
 });
 
@@ -441,7 +441,7 @@ describe('extensions that the profile does not name', () => {
 
   test('are refused', () => {
     expect(refusal(() => given({}, asked))).toBe(
-      'badCsr: extensions.1.2.3.4: the profile has no place for this extension',
+      'badCsr: extensions.1.2.3.4: the profile does not allow this extension',
     );
     expect(refusal(() => given({}, [asked[1]!]))).toStartWith(
       'badCsr: extensions.2.5.29.15: the profile has no place',

@@ -119,11 +119,11 @@ describe('what is not understood is refused, with its place', () => {
     // contradictions
     [
       { validity, subject: { CN: { forbidden: true, required: true } } },
-      'profile.subject.CN.required: makes no sense beside forbidden',
+      'profile.subject.CN.required: has no effect beside forbidden',
     ],
     [
       { validity, subject: { CN: { fixed: 'x', default: 'y' } } },
-      'profile.subject.CN.default: makes no sense beside fixed',
+      'profile.subject.CN.default: has no effect beside fixed',
     ],
     [
       { validity, subject: { OU: { default: ['a', 'b'], most: 1 } } },
@@ -146,7 +146,7 @@ describe('what is not understood is refused, with its place', () => {
     // keys and validity
     [
       { validity, keys: { allowed: ['p-256'], minimumRsaBits: 3072 } },
-      'profile.keys.minimumRsaBits: makes no sense where no RSA key is allowed',
+      'profile.keys.minimumRsaBits: has no effect, because no RSA key is allowed',
     ],
     [
       { validity, keys: { allowed: ['rsa-2048'], minimumRsaBits: 3072 } },
@@ -190,11 +190,11 @@ describe('what is not understood is refused, with its place', () => {
     ],
     [
       { validity, extensions: { keyUsage: { fixed: ['cRLSign'], required: ['cRLSign'] } } },
-      'profile.extensions.keyUsage.required: makes no sense beside fixed',
+      'profile.extensions.keyUsage.required: has no effect beside fixed',
     ],
     [
       { validity, extensions: { keyUsage: { forbidden: true, fixed: ['cRLSign'] } } },
-      'profile.extensions.keyUsage.fixed: makes no sense beside forbidden',
+      'profile.extensions.keyUsage.fixed: has no effect beside forbidden',
     ],
     [
       { validity, extensions: { extendedKeyUsage: { fixed: ['webServer'] } } },
@@ -222,7 +222,7 @@ describe('what is not understood is refused, with its place', () => {
     ],
     [
       { validity, extensions: { certificatePolicies: { policies: [{ oid: '1.2.3' }, { oid: '1.2.3' }] } } },
-      'profile.extensions.certificatePolicies.policies: a policy stands twice',
+      'profile.extensions.certificatePolicies.policies: a policy occurs twice',
     ],
     [
       { validity, extensions: { certificatePolicies: { policies: [{ oid: '1.2.3', cps: 'see page 5' }] } } },

@@ -155,8 +155,8 @@ describe('a rule that is broken is named in the refusal', () => {
       ['email:a@b'],
       'subjectAltName: the request has to name at least one of: DNS name, IP address',
     ],
-    [{ dns: {} }, ['IP:10.0.0.1'], 'subjectAltName.ip: the profile has no place for "IP:10.0.0.1"'],
-    [{}, ['DirName:CN=x'], 'subjectAltName.directory: the profile has no place for "DirName:CN=x"'],
+    [{ dns: {} }, ['IP:10.0.0.1'], 'subjectAltName.ip: the profile does not allow "IP:10.0.0.1"'],
+    [{}, ['DirName:CN=x'], 'subjectAltName.directory: the profile does not allow "DirName:CN=x"'],
     [
       { otherName: { types: ['1.2.3'] } },
       ['otherName:1.3.6.1.4.1.311.20.2.3;#0c0161'],
@@ -240,7 +240,7 @@ describe('a rule that is broken is named in the refusal', () => {
       apply(rules({}, 'keep'), { subject: 'CN=gate', names: [{ kind: 'dns', value: 'a b' }] });
     expect(refusal(attempt)).toBe('badCsr: subjectAltName.dns: "a b" is not a valid DNS name');
     const x400 = () => apply(rules({}, 'keep'), { subject: 'CN=gate', names: ['x400Address:#30'] });
-    expect(refusal(x400)).toStartWith('badCsr: subjectAltName.other: the profile has no place for');
+    expect(refusal(x400)).toStartWith('badCsr: subjectAltName.other: the profile does not allow');
   });
 });
 
@@ -356,7 +356,7 @@ describe('the extension', () => {
   const san = (wish: Parameters<typeof apply>[1]) =>
     extension(apply(rules({ dns: {}, ip: { allowed: ['::1'], unfit: 'drop' } }), wish), oid.subjectAltName);
 
-  test('is left out when there is no name', () => {
+  test('is omitted when there is no name', () => {
     expect(san({ subject: 'CN=gate' })).toBeUndefined();
     expect(san({ subject: 'CN=gate', names: ['IP:10.0.0.1'] })).toBeUndefined();
   });

@@ -255,7 +255,7 @@ describe('what is refused', () => {
     [
       'domain_credential',
       { subject: 'CN=pump-1,UID=pump-2' },
-      'subject.UID: the profile has no place for this attribute',
+      'subject.UID: the profile does not allow this attribute',
     ],
     [
       'domain_credential',
@@ -275,7 +275,7 @@ describe('what is refused', () => {
     [
       'domain_credential',
       { subject: 'CN=pump-1', names: ['URI:urn:pump-2'] },
-      'subjectAltName.uri: the profile has no place for "URI:urn:pump-2"',
+      'subjectAltName.uri: the profile does not allow "URI:urn:pump-2"',
     ],
     ['tls_client', { subject: 'CN=admin' }, 'subject.CN: "admin" does not fit: the profile fixes "pump-1"'],
     [
@@ -325,7 +325,7 @@ describe('what is refused', () => {
     [
       'issuing_ca',
       { subject: 'CN=x', names: ['DNS:x'] },
-      'subjectAltName.dns: the profile has no place for "DNS:x"',
+      'subjectAltName.dns: the profile does not allow "DNS:x"',
     ],
     [
       'dev_owner_id',

@@ -111,8 +111,8 @@ describe('a rule that is broken is named in the refusal', () => {
       'subject.CN: "app@pump-2" does not match the pattern ".*@{device.common_name}"',
     ],
     [{ CN: {} }, 'CN=a,CN=b', 'subject.CN: "a" is one too many: the profile allows 1'],
-    [{ CN: {} }, 'UID=7,CN=x', 'subject.UID: the profile has no place for this attribute'],
-    [{ CN: {} }, '1.2.3=#0c0161', 'subject.1.2.3: the profile has no place for this attribute'],
+    [{ CN: {} }, 'UID=7,CN=x', 'subject.UID: the profile does not allow this attribute'],
+    [{ CN: {} }, '1.2.3=#0c0161', 'subject.1.2.3: the profile does not allow this attribute'],
     [{ CN: {} }, '', 'subject: the certificate would name nobody'],
   ];
   for (const [rule, requested, detail] of rows) {

@@ -178,7 +178,7 @@ export const previewExample = {
     extensions: [keyUsage],
   },
   explanations: [
-    { field: 'subject.CN', value: 'pump-7', because: 'requested, as the profile fixes it' },
+    { field: 'subject.CN', value: 'pump-7', because: 'requested, and fixed by the profile' },
     { field: 'extensions.keyUsage', value: 'digitalSignature', because: 'fixed by the profile' },
     { field: 'notAfter', value: '2026-05-31T08:15:30Z', because: 'P90D' },
   ],

@@ -168,7 +168,7 @@ describe('a preview', () => {
       expect(body.explanations).toContainEqual({
         field: 'subject.O',
         value: '',
-        because: '"Plant" is left out: the profile has no place for it',
+        because: '"Plant" is omitted: the profile does not allow it',
       });
     }
     const alone = await api.post(`${path}preview/`, asked);
@@ -249,7 +249,7 @@ describe('a preview', () => {
     const { body } = await previewOf('tls_client', { csr: csr('CN=pump-1,DC=x'), device });
     expect([body.certificate, body.lint_passes]).toEqual([null, null]);
     expect(body.explanations).toEqual([
-      { field: 'keys', value: 'p-256', because: 'the profile allows every kind of key' },
+      { field: 'keys', value: 'p-256', because: 'the profile allows every type of key' },
     ]);
   });
 

@@ -345,7 +345,11 @@ describe('creation is refused, and the field is named', () => {
     ],
     [{ ...root, is_active: 'yes' }, 'is_active', 'true or false is expected'],
     [{ ...root, issuing_ca_type: 3 }, 'key_store', expect.stringContaining('token')],
-    [{ ...root, issuing_ca_type: 3, key_store: 'default' }, 'key_store', expect.stringContaining('no token')],
+    [
+      { ...root, issuing_ca_type: 3, key_store: 'default' },
+      'key_store',
+      expect.stringContaining('not a token'),
+    ],
     [{ ...root, certificate: 'x' }, 'certificate', expect.any(String)],
     [{ ...root, hidden: true }, 'hidden', 'unknown field'],
   ] as const) {
