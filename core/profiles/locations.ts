@@ -64,7 +64,7 @@ function checked(
   { problems }: Tools,
 ): readonly string[] {
   const wrong = urls?.find((url) => !isUri(url) || !schemes.test(url));
-  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is not a URI of the schemes ${names}`);
+  if (wrong !== undefined) problems.add(path, `${quote(wrong)} is not a URI with the scheme ${names}`);
   return urls ?? [];
 }
 

@@ -444,7 +444,7 @@ describe('extensions that the profile does not name', () => {
       'badCsr: extensions.1.2.3.4: the profile does not allow this extension',
     );
     expect(refusal(() => given({}, [asked[1]!]))).toStartWith(
-      'badCsr: extensions.2.5.29.15: the profile has no place',
+      'badCsr: extensions.2.5.29.15: the profile does not allow',
     );
   });
 

@@ -210,11 +210,11 @@ describe('what is not understood is refused, with its place', () => {
     ],
     [
       { validity, extensions: { crlDistributionPoints: { service: true, urls: ['/crl'] } } },
-      'profile.extensions.crlDistributionPoints.urls: "/crl" is no URI of http or ldap',
+      'profile.extensions.crlDistributionPoints.urls: "/crl" is not a URI with the scheme http or ldap',
     ],
     [
       { validity, extensions: { authorityInfoAccess: { service: true, ocsp: ['https://x/ocsp'] } } },
-      'profile.extensions.authorityInfoAccess.ocsp: "https://x/ocsp" is no URI of http',
+      'profile.extensions.authorityInfoAccess.ocsp: "https://x/ocsp" is not a URI with the scheme http',
     ],
     [
       { validity, extensions: { authorityInfoAccess: { service: false } } },

@@ -113,7 +113,7 @@ describe('a rule that is broken is named in the refusal', () => {
     [{ CN: {} }, 'CN=a,CN=b', 'subject.CN: "a" is one too many: the profile allows 1'],
     [{ CN: {} }, 'UID=7,CN=x', 'subject.UID: the profile does not allow this attribute'],
     [{ CN: {} }, '1.2.3=#0c0161', 'subject.1.2.3: the profile does not allow this attribute'],
-    [{ CN: {} }, '', 'subject: the certificate would name nobody'],
+    [{ CN: {} }, '', 'subject: the request needs a subject'],
   ];
   for (const [rule, requested, detail] of rows) {
     test(`${JSON.stringify(rule)}: ${requested || 'nothing'}`, () => {
