@@ -1,17 +1,17 @@
 import type { ProfileRules } from './language.ts';
 
-// One principle for all of them: what is requested is either given as it is, or refused in words. Nothing about
-// who the holder is gets dropped or replaced, because a device repeats its request when it renews, and RFC 7030 §4.2.2
-// then has it compared with the certificate: a silent change at commissioning would become a failure a year later.
-// What the holder may do (key usage, purposes, other extensions) is for the profile to say, not for the request: there,
-// whatever else is requested is left out.
+// All shipped profiles follow one principle: a requested value is either issued as it is, or the request is rejected
+// with a reason. Nothing about the holder's identity is dropped or replaced, because a device repeats its request when
+// it renews, and RFC 7030 §4.2.2 compares that request with the certificate: a silent change at commissioning would
+// become a failure a year later. The profile alone decides what the holder may do (key usage, purposes, other
+// extensions): other requested usages are dropped.
 
 const published = {
   crlDistributionPoints: { service: true },
   authorityInfoAccess: { service: true },
 } as const satisfies ProfileRules['extensions'];
 
-/** Harmless beside the name, and often fixed in a client's configuration: where the device stands and whose it is. */
+/** Harmless besides the name, and often fixed in a client's configuration: the location and the owner of the device. */
 const organisation = {
   O: {},
   OU: { most: 4 },
@@ -20,13 +20,13 @@ const organisation = {
   L: {},
 } as const satisfies ProfileRules['subject'];
 
-/** The device's own name, alone or in any zone: many clients send it beside the common name. */
+/** The device's own name, alone or in any zone: many clients send it besides the common name. */
 const ownHostName = { pattern: '(?i){device.common_name}(\\..+)?', most: 4 };
 
 /**
- * LDevID (IEEE 802.1AR §6): says which device of the domain this is, so it says nothing else. Devices prove themselves with it to
- * the gateway and, for example, to an 802.1X network: a name or number of another device is refused. The serial number is
- * allowed, not added: a certificate should have the subject that was requested.
+ * LDevID (IEEE 802.1AR §6): identifies the device within its domain, and nothing else. Devices authenticate with it to
+ * the gateway and, for example, to an 802.1X network, so the name or number of another device is rejected. The serial
+ * number is allowed, but not added: the certificate should have the requested subject.
  */
 const domainCredential: ProfileRules = {
   description: 'Domain credential (LDevID): names the device in its domain',
@@ -39,7 +39,8 @@ const domainCredential: ProfileRules = {
   subjectAltName: { dns: ownHostName },
   extensions: {
     basicConstraints: { ca: false },
-    // keyEncipherment (RSA) and keyAgreement (EC) for keys that the server makes (RFC 7030 §4.4.2, RFC 9483 §4.1.6).
+    // keyEncipherment (RSA) and keyAgreement (EC) are for keys that the server generates (RFC 7030 §4.4.2, RFC 9483
+    // §4.1.6).
     keyUsage: { fixed: ['digitalSignature', 'keyEncipherment', 'keyAgreement'], unfit: 'drop' },
     extendedKeyUsage: { fixed: ['clientAuth'], unfit: 'drop' },
     ...published,
@@ -47,7 +48,7 @@ const domainCredential: ProfileRules = {
   others: { extensions: 'drop' },
 };
 
-/** Servers take the common name of a TLS client for its identity, so it is the device's own here too. */
+/** Servers identify a TLS client by its common name, so the device's own name is required here too. */
 const tlsClient: ProfileRules = {
   description: 'TLS client in the name of the device',
   validity: { duration: 'P1Y' },
@@ -63,13 +64,13 @@ const tlsClient: ProfileRules = {
 };
 
 /**
- * Clients look for a server's name among the alternative names only (RFC 9525 §6.3). Which names a server may bear, this
- * profile cannot know: restrict them with a pattern for `dns` where the plant has a naming scheme. Without any name the common
- * name becomes one, which is what a request with nothing but a common name means.
+ * Clients look for a server's name only among the subject alternative names (RFC 9525 §6.3). This profile cannot know
+ * which names a server may have: restrict them with a pattern for `dns` if the plant has a naming scheme. If there is
+ * no alternative name, the common name becomes one, which is what a request with only a common name means.
  */
 const tlsServer: ProfileRules = {
   description: 'TLS server',
-  // Below the 398 days that clients demand of certificates.
+  // Less than the 398 days that clients accept.
   validity: { duration: 'P1Y' },
   subject: {
     CN: {},
@@ -83,7 +84,7 @@ const tlsServer: ProfileRules = {
   },
   extensions: {
     basicConstraints: { ca: false },
-    // keyEncipherment for the RSA key exchange of TLS 1.2 and before.
+    // keyEncipherment is for the RSA key exchange of TLS 1.2 and earlier.
     keyUsage: { fixed: ['digitalSignature', 'keyEncipherment'], unfit: 'drop' },
     extendedKeyUsage: { fixed: ['serverAuth'], unfit: 'drop' },
     ...published,
@@ -92,12 +93,12 @@ const tlsServer: ProfileRules = {
 };
 
 /**
- * Application instance certificates of OPC 10000-6 §6.2.2. The application is identified by the application URI, which has to equal
- * the one that it announces, so that it can only come from the request. CN: the application's name. O shall be present:
- * the domain's name unless the request has another.
+ * Application instance certificates of OPC 10000-6 §6.2.2. The application is identified by its application URI, which
+ * must equal the one that it announces, so the URI can only come from the request. CN: the application's name. O is
+ * mandatory: the domain's name unless the request has another.
  */
 const opcUaApplication = {
-  // The security policies of OPC 10000-7 know these kinds of keys.
+  // The security policies of OPC 10000-7 use these types of keys.
   keys: { allowed: ['rsa', 'p-256', 'p-384', 'ed25519'], minimumRsaBits: 2048 },
   validity: { duration: 'P2Y' },
   subject: {
@@ -111,7 +112,7 @@ const opcUaApplication = {
 
 const opcUaUsage = {
   basicConstraints: { ca: false },
-  // The encipherments are for RSA policies; with other kinds of keys they are left out.
+  // The encipherment usages are for RSA policies; they are dropped for other types of keys.
   keyUsage: {
     fixed: ['digitalSignature', 'nonRepudiation', 'keyEncipherment', 'dataEncipherment'],
     unfit: 'drop',
@@ -122,7 +123,7 @@ const opcUaUsage = {
 const opcUaClient: ProfileRules = {
   ...opcUaApplication,
   description: 'OPC UA client application (OPC 10000-6)',
-  // Servers take the common name of a client for its identity: it is the device's own, or that of an application on the device.
+  // Servers identify a client by its common name: the device's own, or that of an application on the device.
   subject: {
     ...opcUaApplication.subject,
     CN: { required: true, pattern: '(?i)([^@]+@)?{device.common_name}' },
@@ -132,8 +133,8 @@ const opcUaClient: ProfileRules = {
 };
 
 /**
- * A server needs a host name or address too. It is a client as well when it registers with a discovery server or
- * connects in reverse, if it asks for that.
+ * A server also needs a host name or address. A server that registers with a discovery server or connects in reverse
+ * acts as a client too, and gets clientAuth if it requests it.
  */
 const opcUaServer: ProfileRules = {
   ...opcUaApplication,
@@ -151,8 +152,8 @@ const opcUaServer: ProfileRules = {
 };
 
 /**
- * IDevID (IEEE 802.1AR §8): the manufacturer's statement which device this is, made once and never renewed, so it ends as late as
- * the CA lets it. The serial number is what identifies the device (§8.6); purposes are not restricted (§8.10).
+ * IDevID (IEEE 802.1AR §8): the manufacturer's identity of the device, issued once and never renewed, so it expires as
+ * late as the CA permits. The serial number identifies the device (§8.6); purposes are not restricted (§8.10).
  */
 const idevid: ProfileRules = {
   description: 'Initial device identifier of a manufacturer (IEEE 802.1AR)',
@@ -171,10 +172,10 @@ const idevid: ProfileRules = {
   others: { extensions: 'drop' },
 };
 
-/** A CA below the one that signs, for one domain or plant; it may make no further CAs. */
+/** A CA below the signing CA, for one domain or plant; it cannot issue further CAs. */
 const issuingCa: ProfileRules = {
   description: 'Issuing CA below the signing one',
-  // It outlives whatever it signs: keys that hold as long.
+  // It outlives all certificates that it signs, so it needs strong keys.
   keys: {
     allowed: ['rsa', 'p-256', 'p-384', 'p-521', 'ed25519', 'ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87'],
     minimumRsaBits: 3072,
@@ -190,8 +191,8 @@ const issuingCa: ProfileRules = {
 };
 
 /**
- * DevOwnerID: proves to a device who owns it now. The IDevIDs that it speaks for stand in URIs (`dev-owner:…`), which a device compares
- * with its own.
+ * DevOwnerID: proves to a device who owns it now. The IDevIDs that it covers are listed in URIs (`dev-owner:…`), which
+ * a device compares with its own.
  */
 const devOwnerId: ProfileRules = {
   description: 'Device owner identifier',
@@ -206,7 +207,7 @@ const devOwnerId: ProfileRules = {
   others: { extensions: 'drop' },
 };
 
-/** Firmware and configuration files. No alternative names: no verifier of code looks at them. */
+/** Firmware and configuration files. No alternative names, because verifiers of code ignore them. */
 const codeSigning: ProfileRules = {
   description: 'Code signing',
   keys: {
@@ -225,9 +226,9 @@ const codeSigning: ProfileRules = {
 };
 
 /**
- * For a domain whose issuing CA is upstream. EST CAs issue by templates of their own, whatever the request asks for, so this profile
- * says whose certificate it is, and leaves the purposes to the upstream CA. A CA of this service would issue a
- * certificate for every purpose under it.
+ * For a domain whose issuing CA is an upstream CA. EST CAs issue with their own templates, whatever the request
+ * contains, so this profile only sets the identity and leaves the purposes to the upstream CA. A local CA would issue
+ * certificates for every purpose under this profile.
  */
 const upstreamDevice: ProfileRules = {
   description: 'Device of an upstream CA, which decides the purposes; not for local CAs',
@@ -236,7 +237,7 @@ const upstreamDevice: ProfileRules = {
   subjectAltName: { dns: ownHostName },
   extensions: {
     basicConstraints: { ca: false },
-    // At most this: whatever a device may do that is no CA.
+    // The upper limit: every usage that a device may have and a CA does not need.
     keyUsage: {
       fixed: ['digitalSignature', 'nonRepudiation', 'keyEncipherment', 'dataEncipherment', 'keyAgreement'],
       unfit: 'drop',

@@ -6,8 +6,8 @@ import { parseDuration } from './duration.ts';
 import type { ProfileRules } from './language.ts';
 
 /**
- * What a profile says outright that a security level does not allow: a validity, a kind of key. What it merely leaves open (a
- * profile without `keys` allows every kind) is for the check of each certificate.
+ * Returns what a profile explicitly sets and a security level does not allow: a validity period, a type of key. What
+ * the profile leaves open (a profile without `keys` allows every type) is checked for each certificate.
  */
 export function profileShortcomings(
   level: LevelRules,

@@ -25,7 +25,7 @@ interface SubjectRule {
   readonly rule: ValueRule;
 }
 
-/** Decides about the subject of a certificate. Faults: badCsr. */
+/** Returns the subject of a certificate. Faults: badCsr. */
 type SubjectRules = (requested: Name, from: Fields, trace?: Trace) => Name;
 
 export function compileSubject(written: ProfileRules['subject'], others: Others, tools: Tools): SubjectRules {
@@ -35,7 +35,7 @@ export function compileSubject(written: ProfileRules['subject'], others: Others,
     const field = `subject.${name}`;
     const type = attributeTypeNamed(name)?.oid ?? name;
     if (!isOid(type)) tools.problems.add(field, 'unknown attribute type; write its OID');
-    else if (ruleOf(rules, type)) tools.problems.add(field, 'this attribute type stands twice');
+    else if (ruleOf(rules, type)) tools.problems.add(field, 'this attribute type occurs twice');
     else
       rules.push({
         type,
@@ -53,12 +53,12 @@ const countries: ReadonlySet<string> = new Set(
   ['C', 'jurisdictionCountryName'].map((name) => attributeTypeNamed(name)!.oid),
 );
 
-/** The limits of RFC 5280 §A.1, the countries of ISO 3166-1, and no characters that show as others. */
+/** Applies the limits of RFC 5280 §A.1 and the countries of ISO 3166-1, and rejects misleading characters. */
 const fitsAttribute =
   (type: string) =>
   (value: string): string | undefined => {
     if (hasHidden(value)) return 'has control characters';
-    if (countries.has(type) && !/^[a-z]{2}$/i.test(value)) return 'is no country of two letters';
+    if (countries.has(type) && !/^[a-z]{2}$/i.test(value)) return 'is not a country code of two letters';
     const misfit = attributeProblem(type, value);
     return misfit && `does not fit: ${misfit.detail}`;
   };
@@ -108,8 +108,8 @@ function attributesOf(name: Name, type: string, dropped: readonly NameAttribute[
 
 function isText(one: NameAttribute, field: string, drop: boolean, trace?: Trace): boolean {
   if (stringTags.has(one.tag)) return true;
-  if (!drop) throw new Fault('badCsr', `${field}: the value is not a text`);
-  trace?.(field, '', 'a value that is not a text is left out');
+  if (!drop) throw new Fault('badCsr', `${field}: the value is not text`);
+  trace?.(field, '', 'a value that is not text is omitted');
   return false;
 }
 
@@ -129,7 +129,7 @@ function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined)
   return true;
 }
 
-/** In the order of the request, and in its own encoding where that is one that RFC 5280 §4.1.2.4 allows. */
+/** Keeps the order of the request, and its encoding if RFC 5280 §4.1.2.4 permits that encoding. */
 function rebuild(requested: Name, dropped: readonly NameAttribute[], added: readonly Rdn[]): Name {
   if (dropped.length === 0 && added.length === 0 && isWellEncoded(requested)) return requested;
   const kept = requested.rdns
@@ -142,7 +142,7 @@ function rebuild(requested: Name, dropped: readonly NameAttribute[], added: read
   return buildName([...kept, ...added]);
 }
 
-/** An RDN of several attributes is built again: another string type may change the order of its attributes. */
+/** An RDN with several attributes is always rebuilt: another string type may change the order of its attributes. */
 function isWellEncoded({ rdns }: Name): boolean {
   for (const rdn of rdns) if (rdn.length > 1 || !wellEncoded(rdn[0]!)) return false;
   return true;

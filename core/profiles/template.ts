@@ -5,47 +5,47 @@ import type { PublicKey } from '../x509/public-key.ts';
 import type { VerifiedRequest } from '../x509/request.ts';
 import type { Problems } from './problems.ts';
 
-/** What a certificate is made for. */
+/** The device for which a certificate is issued. */
 export interface Device {
   readonly id: number;
   readonly commonName: string;
   readonly serialNumber: string;
 }
 
-/** Where templates take their values from. */
+/** The source of the values in templates. */
 export interface Fields {
-  /** Undefined where nobody but the service itself stands behind the request. */
+  /** Undefined if the service itself is the requester. */
   readonly device: Device | undefined;
   readonly domain: { readonly uniqueName: string };
   /**
-   * What the subject rules have made of the request's subject; undefined before they have. A renewal, which asks for the outcome,
-   * would else have another outcome.
+   * The subject as the subject rules built it; undefined before that. If templates used the requested subject instead,
+   * a renewal, which requests the outcome, would have another outcome.
    */
   readonly request: Name | undefined;
 }
 
-/** Constant templates need none of them. */
+/** For constant templates, which use no fields. */
 export const noFields: Fields = { device: undefined, domain: { uniqueName: '' }, request: undefined };
 
 const serialNumberType = attributeTypeNamed('serialNumber')!.oid;
 
-/** Of several the last. */
+/** Returns the last serial number of a name. */
 function serialNumber({ rdns }: Name): string | undefined {
   let serial: string | undefined;
   for (const rdn of rdns) for (const { type, value } of rdn) if (type === serialNumberType) serial = value;
   return serial;
 }
 
-/** Field → its value, and how a refusal calls what is missing. */
+/** Field → its value, and the reason for a missing value. */
 const fields = {
-  'device.id': [({ device }: Fields) => device?.id.toString(), 'there is no device behind the request'],
+  'device.id': [({ device }: Fields) => device?.id.toString(), 'the requester is not a device'],
   'device.common_name': [
     ({ device }: Fields) => device?.commonName,
-    'there is no device with a common name behind the request',
+    'the requester is not a device with a common name',
   ],
   'device.serial_number': [
     ({ device }: Fields) => device?.serialNumber,
-    'there is no device with a serial number behind the request',
+    'the requester is not a device with a serial number',
   ],
   'domain.unique_name': [({ domain }: Fields) => domain.uniqueName, 'the domain has no name'],
   'request.common_name': [
@@ -64,26 +64,27 @@ export const isTemplateField = (name: string): name is TemplateField => Object.h
 export const templateFieldList = Object.keys(fields)
   .map((field) => `{${field}}`)
   .join(', ');
-/** Undefined or empty when there is none. */
+/** Returns undefined or empty text if the field has no value. */
 export const fieldValue = (field: TemplateField, from: Fields): string | undefined => fields[field][0](from);
 export const missingField = (field: TemplateField): string => fields[field][1];
 
 /** Text with the values of fields in it. */
 export interface Template {
   readonly text: string;
-  /** It says the same whatever the fields are. */
+  /** Whether the text contains no fields. */
   readonly constant: boolean;
-  /** It speaks of the request. */
+  /** Whether the text uses fields of the request. */
   readonly ofRequest: boolean;
-  /** A plain value, never parsed again. Undefined when a field has none. */
+  /** Returns the plain text, which is never parsed again; undefined if a field has no value. */
   render(from: Fields): string | undefined;
-  /** Why `render` gave nothing. */
+  /** Returns why `render` returned undefined. */
   missing(from: Fields): string;
 }
 
 /**
- * A template, or in words what is wrong with it. `{device.common_name}` is a field, `{{` and `}}` are braces. `delimiters`:
- * characters that the value of a field beside other text may not have, because they would change what the parts around it mean.
+ * Parses a template, or returns the error. `{device.common_name}` is a field, `{{` and `}}` are braces. `delimiters`:
+ * characters that the value of a field next to other text must not contain, because they would change the meaning of
+ * the text around it.
  */
 export function parseTemplate(text: string, delimiters?: RegExp): Template | string {
   const parts: (string | { readonly field: TemplateField })[] = [];
@@ -106,7 +107,7 @@ export function parseTemplate(text: string, delimiters?: RegExp): Template | str
     const value = fieldValue(field, from);
     if (!value) return missingField(field);
     const found = stray?.exec(value)?.[0];
-    return found && `the value of {${field}} has "${found}" in it`;
+    return found && `the value of {${field}} contains "${found}"`;
   };
   const render = (from: Fields): string | undefined => {
     let value = '';
@@ -131,7 +132,7 @@ export function parseTemplate(text: string, delimiters?: RegExp): Template | str
   };
 }
 
-/** `text`: as it was written. */
+/** `text`: the template as it was written. */
 export const constantTemplate = (value: string, text: string = value): Template => ({
   text,
   constant: true,
@@ -140,7 +141,7 @@ export const constantTemplate = (value: string, text: string = value): Template 
   missing: () => 'nothing is missing',
 });
 
-/** Why a value does not fit, in words that follow it; undefined when it does. */
+/** Returns why a value does not fit, as a phrase that follows the value, or undefined. */
 export type Fits = (value: string, from: Fields) => string | undefined;
 
 /** Where the compiler reports problems and finds the pattern engine. */
@@ -149,7 +150,7 @@ export interface Tools {
   readonly problems: Problems;
 }
 
-/** What a profile looks at in a request. Where the key is yet to be made, its octets are none. */
+/** The parts of a request that a profile uses. If Postern generates the key later, the key has no octets yet. */
 export interface ProfileRequest extends Pick<VerifiedRequest, 'subject' | 'extensions' | 'subjectAltNames'> {
   readonly publicKey: Pick<PublicKey, 'type' | 'spki' | 'bytes'>;
 }

@@ -17,10 +17,13 @@ import type { Trace } from './values.ts';
 
 type Written = NonNullable<ProfileRules['extensions']>;
 
-/** Decides about an extension; undefined when the certificate has none. `requested`: its value in the request. */
+/** Returns an extension, or undefined if the certificate has none. `requested`: its value in the request. */
 type UsageRules = (requested: Uint8Array | undefined, key: KeyType, trace?: Trace) => Extension | undefined;
 
-/** What no key of the kind can do: RFC 4055 §1.2 (RSA), RFC 5480 §3 (EC), RFC 8410 §5 and RFC 9881 §5 (signatures only). */
+/**
+ * Usages that a type of key cannot have: RFC 4055 §1.2 (RSA), RFC 5480 §3 (EC), RFC 8410 §5 and RFC 9881 §5 (signatures
+ * only).
+ */
 const unusable: Readonly<Record<'rsa' | 'ec' | 'signature', readonly KeyUsage[]>> = {
   rsa: ['keyAgreement', 'encipherOnly', 'decipherOnly'],
   ec: ['keyEncipherment', 'dataEncipherment'],
@@ -49,7 +52,7 @@ export function compileKeyUsage(
       problem(member, 'keyCertSign needs basicConstraints with ca: true');
     }
   }
-  /** Of what is fixed. */
+  /** Caches the encoding of fixed usages. */
   const encoded = new Map<Family, Extension>();
   return (requested, key, trace) => {
     const family = familyOf(key);
@@ -71,10 +74,10 @@ function usableOf(
   trace?: Trace,
 ): readonly KeyUsage[] {
   const able = chosen.filter((usage) => !unusable[family].includes(usage));
-  // RFC 5280 §4.2.1.3: these two say something about keyAgreement only.
+  // RFC 5280 §4.2.1.3: these two usages qualify keyAgreement and mean nothing without it.
   const usable = able.includes('keyAgreement') ? able : able.filter((usage) => !usage.endsWith('Only'));
   if (usable.length === 0) {
-    throw new Fault('badAlgorithm', `keys: ${key} can serve for nothing of ${chosen.join(', ')}`);
+    throw new Fault('badAlgorithm', `keys: ${key} cannot be used for any of ${chosen.join(', ')}`);
   }
   const left = chosen.filter((usage) => !usable.includes(usage));
   if (left.length > 0) trace?.('extensions.keyUsage', '', `${left.join(', ')} is omitted: not with ${key}`);
@@ -124,7 +127,7 @@ export function compileExtendedKeyUsage(
       purposes.map((purpose) => oidOfPurpose.get(purpose) ?? purpose),
       written.critical,
     );
-  /** Of what is fixed. */
+  /** Caches the encoding of fixed purposes. */
   let encoded: Extension | undefined;
   return (requested, _key, trace) => {
     if (encoded && !requested && !trace) return encoded;

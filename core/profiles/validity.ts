@@ -12,16 +12,16 @@ interface Validity {
   /** Milliseconds since 1970, whole seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Nothing but the CA's end ends it. */
+  /** The certificate has no expiry of its own; it expires only with the CA. */
   readonly endless: boolean;
 }
 
-/** Faults: conflict when no certificate of the profile could be valid now. */
+/** Returns the validity period. Faults: conflict if no certificate of the profile could be valid now. */
 type ValidityRules = (now: number, issuer: Certificate, trace?: Trace) => Validity;
 
-/** The clocks of devices run late. */
+/** Clocks of devices may be slow. */
 const backdating = 3_600_000;
-/** RFC 5280 §4.1.2.5: the end of what has no end. */
+/** RFC 5280 §4.1.2.5: notAfter of a certificate without a well-defined expiry. */
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 export function compileValidity(written: ProfileRules['validity'], { problems }: Tools): ValidityRules {
@@ -38,7 +38,7 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
     | { readonly second: number; readonly issuer: Certificate; readonly validity: Validity }
     | undefined;
   return (now, issuer, trace) => {
-    // Whole seconds give the same for all that is asked within one of them.
+    // All requests within one second get the same result.
     const second = wholeSecond(now);
     if (last?.second === second && last.issuer === issuer && !trace) return last.validity;
     const start = now - backdating;
@@ -56,14 +56,14 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
         isoTime(notBefore),
         notBefore > start
           ? 'the CA certificate is not valid before'
-          : 'an hour back, for clocks that run late',
+          : 'set back an hour, for devices with slow clocks',
       );
       const wanted = written.duration ?? written.until;
       trace(
         'notAfter',
         isoTime(notAfter),
         notAfter < wholeSecond(end)
-          ? `the CA certificate ends then; the profile says ${wanted}`
+          ? `the CA certificate expires then; the profile permits ${wanted}`
           : `${wanted}`,
       );
     }

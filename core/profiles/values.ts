@@ -3,10 +3,10 @@ import { compilePattern } from './pattern.ts';
 import type { Problems } from './problems.ts';
 import { type Fits, noFields, parseTemplate, type Template, type Tools } from './template.ts';
 
-/** Told, when somebody asks, what came out for a field and why. */
+/** Receives each field with its value and the reason, if an explanation was requested. */
 export type Trace = (field: string, value: string, because: string) => void;
 
-/** A rule as it stands in the profile, for attributes, names and custom extensions alike. */
+/** A written rule in a profile, for attributes, names and custom extensions. */
 interface WrittenRule<T> {
   readonly fixed?: T | readonly T[];
   readonly default?: T | readonly T[];
@@ -19,22 +19,22 @@ interface WrittenRule<T> {
 }
 
 interface Kind<T> {
-  /** What a refusal calls it, and where it stands in the profile: `subject.CN`. */
+  /** The field in messages and in the profile: `subject.CN`. */
   readonly field: string;
-  /** Whether its templates may speak of the request. */
+  /** Whether its templates may use fields of the request. */
   readonly ofRequest: boolean;
-  /** Most values when the rule does not say. */
+  /** The maximum number of values if the rule sets none. */
   readonly most: number;
-  /** The same value twice says no more than once. */
+  /** Whether duplicates are removed. */
   readonly distinct?: boolean;
   readonly fits: Fits;
-  /** What the pattern is matched with; undefined for a value that is no text. Default: the value. */
+  /** Returns the text for the pattern; undefined for a value that is not text. Default: the value. */
   readonly text?: (value: string) => string | undefined;
-  /** What is shown of a value. Default: the value. */
+  /** Returns the form for messages. Default: the value. */
   readonly show?: (value: string) => string;
-  /** What is compared of it. Default: the value. */
+  /** Returns the form for comparison. Default: the value. */
   readonly fold?: (value: string) => string;
-  /** A written value, or undefined after reporting what is wrong with it. */
+  /** Parses a written value; after an error, reports it and returns undefined. */
   readonly read: (written: T, path: string) => Template | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ValueRule {
   readonly most: number;
   readonly distinct: boolean;
   readonly drop: boolean;
-  /** It has nothing to say where nothing is requested. */
+  /** The rule has no effect if nothing is requested. */
   readonly waits: boolean;
   readonly fits: Fits;
   readonly show: (value: string) => string;
@@ -89,7 +89,7 @@ export function compileValues<T>(written: WrittenRule<T>, kind: Kind<T>, tools: 
     show: kind.show ?? itself,
     fold: kind.fold ?? itself,
   };
-  // A pattern with fields says nothing before there are any.
+  // A pattern with fields can only be checked once the fields have values.
   checkRule(written, rule, pattern?.constant === false ? kind.fits : fits, problems);
   return rule;
 }
@@ -100,10 +100,10 @@ const both =
     const wrong = fits(value, from);
     if (wrong) return wrong;
     const readable = text ? text(value) : value;
-    return readable === undefined ? 'is no text, and there is a pattern for it' : matches(readable, from);
+    return readable === undefined ? 'is not text, so the pattern cannot match' : matches(readable, from);
   };
 
-/** Members that contradict each other, and values that could never fit. */
+/** Reports members that contradict each other, and values that can never fit. */
 function checkRule<T>(written: WrittenRule<T>, rule: ValueRule, fits: Fits, problems: Problems): void {
   const { field } = rule;
   for (const [one, excluded] of [
@@ -136,7 +136,7 @@ function checkRule<T>(written: WrittenRule<T>, rule: ValueRule, fits: Fits, prob
 
 const constantOf = (template: Template): string => template.render(noFields) ?? '';
 
-/** A written template → its parsed form. Subjects cannot speak of the request: it is their rules that make it. */
+/** Parses a written template. Subject rules cannot use fields of the request, because they build the subject. */
 export function templateReader({ problems }: Tools, ofRequest: boolean, delimiters?: RegExp) {
   return (written: string, path: string): Template | undefined => {
     const template = parseTemplate(written, delimiters);

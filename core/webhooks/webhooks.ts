@@ -24,18 +24,18 @@ export interface WebhookInput {
 }
 
 export interface WebhookView extends Omit<Webhook, 'secret' | 'handle'> {
-  /** `whsec_…`, in the answer to what made it, and never again. */
+  /** `whsec_…`, only in the response that created it. */
   readonly signingSecret: string | null;
 }
 
 export interface Webhooks extends Resource<'webhook', WebhookInput, WebhookView> {
-  /** Another secret; nothing is signed with the old one from now on. Faults: notFound, forbidden. */
+  /** Replaces the secret; from now on, no message is signed with the old one. Faults: notFound, forbidden. */
   rotate(principal: Principal, id: number): Promise<WebhookView>;
-  /** Has it told that this is a test. The message, which is yet to be sent. Faults: notFound, conflict when it is not active. */
+  /** Queues a test message and returns it. Faults: notFound, conflict if the webhook is not active. */
   test(principal: Principal, id: number): Promise<DeliveryView>;
 }
 
-/** Each event writes a record for each of them. */
+/** Each event writes a record for each webhook. */
 const most = 32;
 
 type Made = WebhookInput & { readonly handle: string; readonly secret: Uint8Array };

@@ -37,7 +37,7 @@ test('an outcome says for each field what came out and why', () => {
     'subject.CN =  | "gate" is omitted: it does not fit: the profile fixes "pump-1"',
     'subject.CN = pump-1 | fixed by the profile',
     'subject.O = plant | default of the profile',
-    'subject.C =  | the default {domain.unique_name} gives none: "plant" is no country of two letters',
+    'subject.C =  | the default {domain.unique_name} gives none: "plant" is not a country code of two letters',
     'subject.OU = West | requested',
     'subjectAltName.ip =  | "10.0.0.1" is omitted: it occurs twice',
     'subjectAltName.ip =  | "10.0.0.1" is omitted: the profile does not allow it',
@@ -52,8 +52,8 @@ test('an outcome says for each field what came out and why', () => {
     'extensions.extendedKeyUsage = clientAuth | default of the profile',
     'extensions.crlDistributionPoints = http://pki.example/crl/1.crl | the profile asks for it',
     'extensions.custom.1.2.3.4 = hello | fixed by the profile',
-    'notBefore = 2026-05-17T11:30:15Z | an hour back, for clocks that run late',
-    'notAfter = 2060-01-01T00:00:00Z | the CA certificate ends then; the profile says 9999-12-31T23:59:59Z',
+    'notBefore = 2026-05-17T11:30:15Z | set back an hour, for devices with slow clocks',
+    'notAfter = 2060-01-01T00:00:00Z | the CA certificate expires then; the profile permits 9999-12-31T23:59:59Z',
   ]);
 });
 

@@ -150,13 +150,13 @@ describe('key usage', () => {
       { fixed: ['keyEncipherment'] },
       [],
       'p-256',
-      'badAlgorithm: keys: p-256 can serve for nothing of keyEncipherment',
+      'badAlgorithm: keys: p-256 cannot be used for any of keyEncipherment',
     ],
     [
       { fixed: ['keyAgreement'] },
       [],
       'ed25519',
-      'badAlgorithm: keys: ed25519 can serve for nothing of keyAgreement',
+      'badAlgorithm: keys: ed25519 cannot be used for any of keyAgreement',
     ],
   ];
   for (const [rule, requested, key, detail] of refused) {
@@ -398,7 +398,7 @@ describe('custom extensions', () => {
     [
       { pattern: 'y' },
       [{ ...text(''), value: Uint8Array.of(5, 0) }],
-      '"#0500" is no text, and there is a pattern for it',
+      '"#0500" is not text, so the pattern cannot match',
     ],
     [{}, [{ ...text(''), value: Uint8Array.of(5, 1) }], '"#0501" is not one DER element'],
     [{}, [{ ...text(''), value: Uint8Array.of(5, 0, 5, 0) }], '"#05000500" is not one DER element'],

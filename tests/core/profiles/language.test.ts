@@ -78,18 +78,18 @@ describe('what is not understood is refused, with its place', () => {
     // attribute types
     [
       { validity, subject: { commonname: {}, CN: {} } },
-      'profile.subject.CN: this attribute type stands twice',
+      'profile.subject.CN: this attribute type occurs twice',
     ],
     [
       { validity, subject: { CN: {}, '2.5.4.3': {} } },
-      'profile.subject.2.5.4.3: this attribute type stands twice',
+      'profile.subject.2.5.4.3: this attribute type occurs twice',
     ],
     [{ validity, subject: { nickname: {} } }, 'profile.subject.nickname: unknown attribute type'],
     [{ validity, subject: { '3.1': {} } }, 'profile.subject.3.1: unknown member'],
     // values that could never fit
     [
       { validity, subject: { C: { fixed: 'DEU' } } },
-      'profile.subject.C.fixed: "DEU" is no country of two letters',
+      'profile.subject.C.fixed: "DEU" is not a country code of two letters',
     ],
     [{ validity, subject: { CN: { fixed: 'x'.repeat(65) } } }, 'profile.subject.CN.fixed: "xxx'],
     [
@@ -274,7 +274,7 @@ describe('what is not understood is refused, with its place', () => {
     ],
     [
       { validity, extensions: { custom: { '1.2.3.4': { fixed: { hex: '0500' }, pattern: 'x' } } } },
-      'profile.extensions.custom.1.2.3.4.fixed: "#0500" is no text, and there is a pattern for it',
+      'profile.extensions.custom.1.2.3.4.fixed: "#0500" is not text, so the pattern cannot match',
     ],
   ];
   for (const [rules, problem] of rows) {

@@ -214,7 +214,7 @@ describe('a rule that is broken is named in the refusal', () => {
     [
       { otherName: { types: ['1.2.3'], pattern: '[a-f]' } },
       ['otherName:1.2.3;#0500'],
-      'subjectAltName.otherName: "1.2.3;#0500" is no text, and there is a pattern for it',
+      'subjectAltName.otherName: "1.2.3;#0500" is not text, so the pattern cannot match',
     ],
     [
       { otherName: { types: ['1.2.3'] } },
@@ -279,14 +279,14 @@ describe('templates cannot smuggle', () => {
 
   const uri = 'https://{device.common_name}.plant.example/app';
   const rows: readonly [kind: string, template: string, commonName: string, why: string][] = [
-    ['uri', uri, 'a@evil.example/', 'the value of {device.common_name} has "@" in it'],
-    ['uri', uri, 'evil.example/', 'the value of {device.common_name} has "/" in it'],
-    ['uri', uri, 'evil.example#', 'the value of {device.common_name} has "#" in it'],
-    ['uri', uri, 'evil.example?', 'the value of {device.common_name} has "?" in it'],
-    ['uri', uri, '[::1]', 'the value of {device.common_name} has "[" in it'],
-    ['uri', uri, 'evil%2eexample%2f', 'the value of {device.common_name} has "%" in it'],
-    ['uri', 'urn:{device.common_name}:app', 'pump:other', 'the value of {device.common_name} has ":" in it'],
-    ['dns', '{device.common_name}.plant.example', '*', 'the value of {device.common_name} has "*" in it'],
+    ['uri', uri, 'a@evil.example/', 'the value of {device.common_name} contains "@"'],
+    ['uri', uri, 'evil.example/', 'the value of {device.common_name} contains "/"'],
+    ['uri', uri, 'evil.example#', 'the value of {device.common_name} contains "#"'],
+    ['uri', uri, 'evil.example?', 'the value of {device.common_name} contains "?"'],
+    ['uri', uri, '[::1]', 'the value of {device.common_name} contains "["'],
+    ['uri', uri, 'evil%2eexample%2f', 'the value of {device.common_name} contains "%"'],
+    ['uri', 'urn:{device.common_name}:app', 'pump:other', 'the value of {device.common_name} contains ":"'],
+    ['dns', '{device.common_name}.plant.example', '*', 'the value of {device.common_name} contains "*"'],
   ];
   for (const [kind, template, commonName, why] of rows) {
     test(`${commonName} into ${template}`, () => {

@@ -353,7 +353,7 @@ describe('what is refused', () => {
   test('an IDevID needs a device with a serial number', () => {
     const device = { id: 7, commonName: 'pump-1', serialNumber: '' };
     expect(refusal(() => give('idevid', requestFor({ subject: 'CN=pump-1' }), { device }))).toBe(
-      'badCsr: subject.serialNumber: the profile fixes {device.serial_number}, but there is no device with a serial number behind the request',
+      'badCsr: subject.serialNumber: the profile fixes {device.serial_number}, but the requester is not a device with a serial number',
     );
   });
 });

@@ -90,7 +90,7 @@ describe('a rule that is broken is named in the refusal', () => {
     [
       { C: { required: true, default: '{domain.unique_name}' } },
       '',
-      'subject.C: the request has to name one; the default {domain.unique_name} gives none: "plant" is no country of two letters',
+      'subject.C: the request has to name one; the default {domain.unique_name} gives none: "plant" is not a country code of two letters',
     ],
     [{ CN: { allowed: ['a', 'b'] } }, 'CN=c', 'subject.CN: "c" is not allowed; allowed: "a", "b"'],
     [
@@ -128,7 +128,7 @@ describe('a template without its value', () => {
     expect(
       refusal(() => apply(rules({ CN: { fixed: '{device.common_name}' } }), { subject: 'CN=x' }, around)),
     ).toBe(
-      'badCsr: subject.CN: the profile fixes {device.common_name}, but there is no device with a common name behind the request',
+      'badCsr: subject.CN: the profile fixes {device.common_name}, but the requester is not a device with a common name',
     );
   });
 
@@ -145,7 +145,7 @@ describe('a template without its value', () => {
     const rule = { CN: { allowed: ['{device.serial_number}'] } };
     const device = { id: 7, commonName: 'pump-1', serialNumber: '' };
     expect(refusal(() => apply(rules(rule), { subject: 'CN=x' }, { device }))).toBe(
-      'badCsr: subject.CN: "x" is not allowed: there is no device with a serial number behind the request',
+      'badCsr: subject.CN: "x" is not allowed: the requester is not a device with a serial number',
     );
   });
 
@@ -262,11 +262,9 @@ describe('the encoding of names', () => {
       [attribute('O', 'x')],
     ]);
     const both = { CN: {}, O: {} };
-    expect(refusal(() => apply(rules(both), { subject }))).toBe(
-      'badCsr: subject.CN: the value is not a text',
-    );
+    expect(refusal(() => apply(rules(both), { subject }))).toBe('badCsr: subject.CN: the value is not text');
     expect(refusal(() => apply(rules({ O: {} }, 'keep'), { subject }))).toBe(
-      'badCsr: subject.CN: the value is not a text',
+      'badCsr: subject.CN: the value is not text',
     );
     expect(subjectOf(apply(rules({ ...both, CN: { unfit: 'drop' } }), { subject }))).toBe('O=x');
   });

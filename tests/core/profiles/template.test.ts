@@ -65,11 +65,11 @@ describe('what is no template is refused with a reason', () => {
 
 describe('a field without a value gives nothing, and says so', () => {
   const rows: readonly [text: string, from: Fields, why: string][] = [
-    ['x-{device.id}', { ...from, device: undefined }, 'there is no device behind the request'],
+    ['x-{device.id}', { ...from, device: undefined }, 'the requester is not a device'],
     [
       '{device.serial_number}',
       { ...from, device: { id: 7, commonName: 'pump-1', serialNumber: '' } },
-      'there is no device with a serial number behind the request',
+      'the requester is not a device with a serial number',
     ],
     ['{request.common_name}', { ...from, request: undefined }, 'the request has no common name'],
     [
@@ -104,7 +104,7 @@ describe('delimiters', () => {
   test('are refused in the value of a field beside other text, by name', () => {
     expect(strict('urn:{device.common_name}').render({ ...from, device })).toBeUndefined();
     expect(strict('urn:{device.common_name}').missing({ ...from, device })).toBe(
-      'the value of {device.common_name} has ":" in it',
+      'the value of {device.common_name} contains ":"',
     );
     expect(strict('{device.id}{device.common_name}').render({ ...from, device })).toBeUndefined();
   });
