@@ -63,7 +63,7 @@ export function userSignIn(context: Dependencies) {
       const attempt: Attempt = { realm: 'user', name: username, address };
       const refusal: Refusal = {
         action: 'account.signIn',
-        actor: { kind: 'unknown', id: null, name: brief(username), address },
+        actor: { kind: 'unknown', id: null, name: shorten(username), address },
         fault: new Fault('unauthenticated', 'wrong user name or password', { id: 'wrong_credentials' }),
       };
       const user = await verified(attempt, password, refusal);

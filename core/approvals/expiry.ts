@@ -57,7 +57,7 @@ export async function expiredWithDevice(
 export const overdueWrites = async (
   context: Stored,
   listeners: Listeners,
-  approval: ApprovalInBrief,
+  approval: ApprovalSummary,
 ): Promise<readonly Write[]> =>
   (await isWithUpstream(context, approval))
     ? prolongedWrites(context, approval)

@@ -1,12 +1,12 @@
 import type { Store } from '../ports/store.ts';
-import type { ApprovalDecision, ApprovalInBrief } from '../records/approval.ts';
+import type { ApprovalDecision, ApprovalSummary } from '../records/approval.ts';
 
 /** Why an account cannot approve a request. */
 export const obstacles = ['ownRequest', 'decidedAlready', 'custodian'] as const;
 export type Obstacle = (typeof obstacles)[number];
 
 type Reads = Pick<Store, 'get'>;
-type About = Pick<ApprovalInBrief, 'device' | 'requester'>;
+type About = Pick<ApprovalSummary, 'device' | 'requester'>;
 
 /** `account` as `accountKey` names it; null: nothing stands in its way. */
 export async function obstacleTo(

@@ -1,4 +1,4 @@
-import { audit, brief, systemActor } from '../audit/record.ts';
+import { audit, shorten, systemActor } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import type { Ports } from '../ports/ports.ts';
 import { type Handle, newHandle, type Values, type Write } from '../ports/store.ts';
@@ -144,7 +144,7 @@ export const usedWrites = (
 export const expiredWrites = (
   context: Dependencies,
   listeners: Listeners,
-  approval: ApprovalInBrief,
+  approval: ApprovalSummary,
   { actor, reason }: { readonly actor: Actor; readonly reason?: string } = { actor: systemActor },
 ): readonly Write[] => [
   ...transitionWrites(context, approval, {

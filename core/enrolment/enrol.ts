@@ -1,5 +1,5 @@
 import { isUsed } from '../approvals/clearance.ts';
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import type { WithRefusalBudget } from '../audit/refusal-budget.ts';
 import { sameBytes } from '../der/bytes.ts';
 import { type Fault, toFault } from '../fault.ts';
@@ -54,7 +54,7 @@ async function recordFailure(
   const unrecorded = context.refusals.take(requesterKey(requester));
   if (unrecorded === undefined) return;
   const isOurs = code === 'internal' || code === 'unavailable';
-  const facts = { protocol: requester.target.protocol, code, reason: brief(detail) };
+  const facts = { protocol: requester.target.protocol, code, reason: shorten(detail) };
   await recordRefusal(
     context,
     audit(context, requesterActor(requester), {

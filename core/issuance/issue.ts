@@ -1,4 +1,4 @@
-import { audit, brief, systemActor } from '../audit/record.ts';
+import { audit, shorten, systemActor } from '../audit/record.ts';
 import type { Configuration, LoadedCa } from '../configuration/configuration.ts';
 import { hex } from '../der/bytes.ts';
 import { Fault, toFault } from '../fault.ts';

@@ -82,7 +82,7 @@ export class Maintenance {
         () => pruneSessions(context),
         async () => pruneLogs(context, await currentSettings(store)),
         () => this.#anchors.anchorDue(),
-        () => tellOfExpiring(context),
+        () => notifyExpiring(context),
         () => tellOfExpiringCas(context),
         () => pruneDeliveries(context),
         () => countFinishedDays(context),

@@ -1,4 +1,4 @@
-import { audit, brief, recordRefusal } from '../audit/record.ts';
+import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';

@@ -396,6 +396,6 @@ test.each([
 ])('%j takes no other name from a device called %s', (rule, commonName) => {
   const device = { id: 7, commonName, serialNumber: '' };
   expect(refusal(() => apply(rules(rule), { subject: 'CN=gate' }, { device }))).toMatch(
-    /^badCsr: .* the value of \{device\.common_name\} has /,
+    /^badCsr: .* the value of \{device\.common_name\} contains /,
   );
 });

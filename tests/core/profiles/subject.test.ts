@@ -152,7 +152,7 @@ describe('a template without its value', () => {
   test('pattern: nothing matches', () => {
     const rule = { CN: { pattern: '{device.common_name}?' } };
     expect(refusal(() => apply(rules(rule), { subject: 'CN=pump-' }, around))).toStartWith(
-      'badCsr: subject.CN: "pump-" does not match the pattern "{device.common_name}?": there is no device',
+      'badCsr: subject.CN: "pump-" does not match the pattern "{device.common_name}?": the requester is not a device',
     );
   });
 });
