@@ -18,7 +18,7 @@ export interface Principal {
 /** Checks a permission. Faults: forbidden. */
 export function demand(principal: Principal, permission: Permission): void {
   if (!principal.permissions.has(permission)) {
-    throw new Fault('forbidden', `this needs the permission ${permission}`, {
+    throw new Fault('forbidden', `this requires the permission ${permission}`, {
       id: 'permission_missing',
       values: { permission },
     });

@@ -135,7 +135,7 @@ export function accounts(context: Dependencies): Accounts {
         detail: { permission },
       } as const;
       await recordRefusal(context, audit(context, actor, event));
-      throw new Fault('forbidden', `this needs the permission ${permission}`, {
+      throw new Fault('forbidden', `this requires the permission ${permission}`, {
         id: 'permission_missing',
         values: { permission },
       });

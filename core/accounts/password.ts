@@ -16,13 +16,16 @@ export function checkPassword(
     throw new Fault('malformed', detail, { id, field, ...(values && { values }) });
   };
   if (password.length < shortest || password.length > longest) {
-    refuse(`a password has ${shortest} to ${longest} characters`, 'password_length', { shortest, longest });
+    refuse(`a password must have ${shortest} to ${longest} characters`, 'password_length', {
+      shortest,
+      longest,
+    });
   }
   if (hasHidden(password))
-    refuse('a password has no control characters and no invisible characters', 'password_characters');
-  if (password.trim() === '') refuse('a password has other characters than spaces', 'password_characters');
+    refuse('a password must not contain control characters or invisible characters', 'password_characters');
+  if (password.trim() === '') refuse('a password must not consist of spaces only', 'password_characters');
   if (password.toLowerCase() === username.toLowerCase())
-    refuse('the password is the user name', 'password_is_user_name');
+    refuse('the password must differ from the user name', 'password_is_user_name');
   if (passwords.isCommon(password))
     refuse('this is one of the most common passwords: choose another one', 'password_common');
 }

@@ -47,7 +47,7 @@ function demandOpen({ isProtected }: Role): void {
 function demandCovers(principal: Principal, granted: readonly string[]): void {
   const beyond = granted.find((permission) => !principal.permissions.has(permission));
   if (beyond !== undefined) {
-    throw new Fault('forbidden', `you do not have the permission ${beyond} yourself`, {
+    throw new Fault('forbidden', `you cannot grant the permission ${beyond}, because you do not have it`, {
       id: 'permission_not_held',
       values: { permission: beyond },
     });

@@ -78,7 +78,7 @@ export function userSignIn(context: Dependencies) {
       const field = 'newPassword';
       checkPassword(passwords, next, actor.name, field);
       if (next === current)
-        throw new Fault('malformed', 'the new password is the current one', {
+        throw new Fault('malformed', 'the new password must differ from the current one', {
           id: 'password_unchanged',
           field,
         });

@@ -51,7 +51,7 @@ export function credentials(
     },
     async remove({ id, isActive }) {
       if (isActive) {
-        throw new Fault('conflict', 'this credential is the one that is served: activate another one first', {
+        throw new Fault('conflict', 'this credential is active: activate another one first', {
           id: 'credential_active',
         });
       }
@@ -80,7 +80,9 @@ export function credentials(
       await retried(async () => {
         const { type, isActive, notValidAfter } = await find(id);
         if (type !== credentialType.tlsServer)
-          throw new Fault('conflict', 'only a TLS server credential can be served', { id: 'not_tls_server' });
+          throw new Fault('conflict', 'only a TLS server credential can be activated', {
+            id: 'not_tls_server',
+          });
         if (hasExpired(notValidAfter, clock.now()))
           throw new Fault('conflict', 'its certificate has expired', { id: 'certificate_expired' });
         if (isActive) return;

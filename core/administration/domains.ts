@@ -50,7 +50,7 @@ export function domains(context: Dependencies): Resource<'domain', DomainInput, 
 
 function demandNotDefault({ settings }: WithSettings, { uniqueName }: Domain): void {
   if (uniqueName === settings.defaultDomain) {
-    throw new Fault('conflict', 'this is the default domain: paths without a domain mean it', {
+    throw new Fault('conflict', 'the default domain cannot be deleted: paths without a domain refer to it', {
       id: 'default_domain',
     });
   }

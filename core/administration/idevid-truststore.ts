@@ -32,5 +32,7 @@ export async function demandUsageUnused({ store }: Pick<Ports, 'store'>, id: num
   );
   if (registrations + configs === 0) return;
   const users = registrations > 0 ? 'a DevID registration' : 'an onboarding configuration';
-  throw new Fault('conflict', `still used for IDevIDs by ${users}`, { id: 'truststore_used_for_idevids' });
+  throw new Fault('conflict', `${users} still uses this truststore for IDevIDs`, {
+    id: 'truststore_used_for_idevids',
+  });
 }

@@ -61,7 +61,7 @@ export interface CaInput {
 /** Creates a CA and returns its id. Faults: malformed and conflict, with `field`; unsupported, unavailable. */
 export async function makeCa(context: Dependencies, input: CaInput, actor: Actor): Promise<number> {
   if (await context.store.find('issuingCa', { uniqueName: input.uniqueName })) {
-    throw new Fault('conflict', 'another issuing CA has it already', {
+    throw new Fault('conflict', 'another issuing CA already has this name', {
       id: 'already_taken',
       field: 'uniqueName',
     });
@@ -264,7 +264,7 @@ async function demandNew(
       (issuer === undefined || ca.key !== null || ca.issuer === issuer),
   );
   if (!same) return;
-  throw new Fault('conflict', `the issuing CA ${same.uniqueName} has this certificate already`, {
+  throw new Fault('conflict', `the issuing CA "${same.uniqueName}" already has this certificate`, {
     id: 'certificate_of_other_ca',
     values: { ca: same.uniqueName },
     field: 'certificate',

@@ -80,7 +80,7 @@ function demandOrdinary({ uniqueName }: CertificateProfile): void {
   if (uniqueName === domainCredentialProfile) {
     throw new Fault(
       'conflict',
-      'the certificates of this profile stand for the devices: it stays, and its name',
+      'devices authenticate with certificates of this profile: it cannot be deleted or renamed',
       { id: 'profile_built_in' },
     );
   }
@@ -107,7 +107,7 @@ async function demandUnused(context: WithConfiguration, id: number): Promise<voi
   );
   if (users.length > 0) {
     const names = users.slice(0, 5).map(({ uniqueName }) => uniqueName);
-    throw new Fault('conflict', `still offered by the domains ${names.join(', ')}`, {
+    throw new Fault('conflict', `these domains still offer the profile: ${names.join(', ')}`, {
       id: 'profile_offered',
       values: { domains: names.join(', ') },
     });

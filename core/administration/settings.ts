@@ -70,10 +70,10 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     if (found.length === 0) return;
     const shown = found.slice(0, 5).map(({ uniqueName, detail }) => `${uniqueName}: ${detail}`);
     const more = found.length > shown.length ? `; and ${found.length - shown.length} more` : '';
-    throw new Fault('conflict', `not yet at the security level ${level}: ${shown.join('; ')}${more}`, {
+    throw new Fault('conflict', `the security level ${level} cannot be set yet: ${shown.join('; ')}${more}`, {
       id: 'security_level_not_met',
       values: { level },
-      hint: 'replace or deactivate these CAs, change these profiles or no longer offer them; GET /api/settings/security-levels/ lists them all',
+      hint: 'replace or deactivate these CAs, and change these profiles or remove them from their domains; GET /api/settings/security-levels/ lists them all',
     });
   }
 

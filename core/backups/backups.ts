@@ -69,11 +69,11 @@ export function backups(context: Dependencies, crls: Crls): Backups {
   ): Promise<BackupFile> {
     const { backups } = context;
     if (!backups)
-      throw new Fault('conflict', 'backups cannot be made here', { id: 'backups_not_configured' });
+      throw new Fault('conflict', 'this service cannot make backups', { id: 'backups_not_configured' });
     const holder = hex(context.entropy.bytes(16));
     const hold = async (): Promise<void> => {
       if (!(await store.lease('backup', holder, leased)))
-        throw new Fault('conflict', 'another backup is being made', { id: 'backup_running' });
+        throw new Fault('conflict', 'another backup is running', { id: 'backup_running' });
     };
     await hold();
     let renewedAt = clock.now();

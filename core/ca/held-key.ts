@@ -31,9 +31,13 @@ export async function takeHeldKey(
     throw new Fault('conflict', 'the certificate is revoked', { id: 'certificate_revoked' });
   const held = await store.find('certificateKey', { certificate: id });
   if (!held)
-    throw new Fault('conflict', 'there is no private key to fetch: it was fetched, or never here', {
-      id: 'private_key_not_available',
-    });
+    throw new Fault(
+      'conflict',
+      'there is no private key to fetch: it was fetched already, or Postern did not generate it',
+      {
+        id: 'private_key_not_available',
+      },
+    );
   const keys = keyStores.get(held.key.store);
   if (!keys?.export) throw new Fault('unavailable', 'the key store of this key is not available');
   const privateKey = await keys.export(held.key.id);

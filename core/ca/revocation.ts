@@ -61,12 +61,12 @@ export function revocationWrites(
   if (status !== 'good' && status !== 'hold') {
     throw new Fault(
       'conflict',
-      status === 'revoked' ? 'the certificate is revoked already' : 'nothing was issued',
+      status === 'revoked' ? 'the certificate is already revoked' : 'nothing was issued',
       { id: status === 'revoked' ? 'certificate_revoked' : 'certificate_not_issued' },
     );
   }
   if (status === 'hold' && reason === 'certificateHold')
-    throw new Fault('conflict', 'the certificate is on hold already', { id: 'certificate_on_hold' });
+    throw new Fault('conflict', 'the certificate is already on hold', { id: 'certificate_on_hold' });
   const set = {
     status: reason === 'certificateHold' ? 'hold' : 'revoked',
     revokedAt: record.revokedAt ?? now,
@@ -97,7 +97,7 @@ export function deactivationWrites(
   if (!ca) return [];
   // Clients that trust a root do not look for it on a CRL, least of all on its own.
   if (ca.id === issuer)
-    throw new Fault('conflict', 'a root cannot be revoked: take it out of the truststores', {
+    throw new Fault('conflict', 'a root cannot be revoked: remove it from the truststores', {
       id: 'root_not_revocable',
     });
   return inactiveWrites(context, actor, ca);

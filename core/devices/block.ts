@@ -32,7 +32,7 @@ export async function blockDevice(
   if (revoke !== undefined) demand(principal, 'certificates.revoke');
   const { blockedAt } = await deviceWith(context, id);
   if (blockedAt !== null)
-    throw new Fault('conflict', 'the device is blocked already', { id: 'device_blocked' });
+    throw new Fault('conflict', 'the device is already blocked', { id: 'device_blocked' });
   await context.store.commit([
     { op: 'update', kind: 'device', id, where: { blockedAt }, set: { blockedAt: context.clock.now() } },
     audit(context, principal.actor, {

@@ -69,10 +69,14 @@ export function webhooks(context: Dependencies): Webhooks {
     async create({ uniqueName, url, events = [], isActive = true, truststore = null, handle, secret }) {
       await check({ url, truststore });
       if ((await store.count('webhook', [], most)) >= most)
-        throw new Fault('conflict', `there can be no more than ${most} webhooks`, {
-          id: 'too_many_webhooks',
-          values: { most },
-        });
+        throw new Fault(
+          'conflict',
+          `there are ${most} webhooks already, which is the limit: delete one first`,
+          {
+            id: 'too_many_webhooks',
+            values: { most },
+          },
+        );
       const values = {
         createdAt: clock.now(),
         uniqueName,
@@ -121,7 +125,9 @@ export function webhooks(context: Dependencies): Webhooks {
       demand(principal, 'webhooks.write');
       const { isActive, uniqueName } = await find(id);
       if (!isActive)
-        throw new Fault('conflict', 'it is not active: nothing is sent', { id: 'webhook_inactive' });
+        throw new Fault('conflict', 'the webhook is not active: activate it first', {
+          id: 'webhook_inactive',
+        });
       const data = { webhook: uniqueName, message: 'a test' };
       const [made] = await store.commit([
         {

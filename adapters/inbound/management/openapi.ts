@@ -49,7 +49,7 @@ const failures: Readonly<Record<number, Failure>> = {
     description: 'The account lacks the permission.',
     schema: detail,
     example: {
-      detail: 'this needs the permission devices.write',
+      detail: 'this requires the permission devices.write',
       code: 'permission_missing',
       values: { permission: 'devices.write' },
     },

@@ -155,7 +155,7 @@ describe('POST /api/backups/{id}/run/', () => {
     outcome = async () => {};
     expect([second.status, second.body]).toEqual([
       409,
-      { detail: 'another backup is being made', code: 'backup_running' },
+      { detail: 'another backup is running', code: 'backup_running' },
     ]);
     expect((await first).status).toBe(200);
     expect((await api.post(`/api/backups/${id}/run/`)).status).toBe(200);

@@ -268,7 +268,7 @@ describe('a preview', () => {
       barren.body.objections.map(({ by, detail }: { by: string; detail: string }) => [by, detail]),
     ).toEqual([
       ['domain', 'the device "pump-1" does not belong to the domain "barren"'],
-      ['issuingCa', 'the domain barren has no issuing CA'],
+      ['issuingCa', 'the domain "barren" has no issuing CA: assign one'],
     ]);
   });
 

@@ -129,7 +129,10 @@ describe('a DevID registration', () => {
     const { status, body } = await api.patch(`/api/truststores/${truststore}/`, { intended_usage: 1 });
     expect([status, body]).toEqual([
       409,
-      { detail: 'still used for IDevIDs by a DevID registration', code: 'truststore_used_for_idevids' },
+      {
+        detail: 'a DevID registration still uses this truststore for IDevIDs',
+        code: 'truststore_used_for_idevids',
+      },
     ]);
     expect((await api.patch(`/api/truststores/${truststore}/`, { intended_usage: 0 })).status).toBe(200);
     await api.remove(`${path}${made.id}/`);

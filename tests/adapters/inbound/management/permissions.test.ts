@@ -57,7 +57,7 @@ describe.each([...everybody, ...everybody.map((role) => `service account ${role}
       // A body that no operation takes: nothing is done, but by those that take none.
       const { status, body } = await api.call(method, path, { body: { 'no such field': 1 } });
       const refused = {
-        detail: `this needs the permission ${permission}`,
+        detail: `this requires the permission ${permission}`,
         code: 'permission_missing',
         values: { permission },
       };

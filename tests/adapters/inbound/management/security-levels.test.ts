@@ -52,7 +52,7 @@ test('raising it is refused while CAs and profiles fall short, and done once the
       409,
       {
         detail:
-          'not yet at the security level critical: ' +
+          'the security level critical cannot be set yet: ' +
           'issuing: the security level critical does not allow keys of the kind p-256 for a CA; ' +
           'the security level critical bans signatures by ecdsa-sha256; ' +
           'long: /validity/duration: the security level critical allows a validity of 2 years at most for an end entity',

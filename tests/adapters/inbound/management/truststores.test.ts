@@ -193,7 +193,7 @@ describe('a truststore', () => {
     expect([kept.status, kept.body]).toEqual([
       409,
       {
-        detail: 'still used for IDevIDs by an onboarding configuration',
+        detail: 'an onboarding configuration still uses this truststore for IDevIDs',
         code: 'truststore_used_for_idevids',
       },
     ]);
