@@ -53,9 +53,9 @@ test('raising it is refused while CAs and profiles fall short, and done once the
       {
         detail:
           'the security level critical cannot be set yet: ' +
-          'issuing: the security level critical does not allow keys of the kind p-256 for a CA; ' +
-          'the security level critical bans signatures by ecdsa-sha256; ' +
-          'long: /validity/duration: the security level critical allows a validity of 2 years at most for an end entity',
+          'issuing: the security level critical does not allow p-256 keys for a CA; ' +
+          'the security level critical does not allow the signature algorithm ecdsa-sha256; ' +
+          'long: /validity/duration: the security level critical allows a validity period of at most 2 years for an end entity',
         code: 'security_level_not_met',
         values: { level: 'critical' },
         hint: expect.stringContaining('/api/settings/security-levels/'),
@@ -160,7 +160,8 @@ describe('what is made is held against it:', () => {
       await site.store.commit([{ op: 'update', kind: 'profile', id, set }]);
       site.clock.advance(1001);
       const answer = await api.post('/api/certificates/', { common_name: 'six years' });
-      const detail = 'the security level hardened allows a validity of 5 years at most for an end entity';
+      const detail =
+        'the security level hardened allows a validity period of at most 5 years for an end entity';
       expect([answer.status, answer.body]).toEqual([409, { detail, code: 'security_level' }]);
       const csr = Buffer.from(request(testKey('rsa-2048', 'level'), 'CN=x')).toString('base64');
       const { body } = await api.post(`/api/cert-profiles/${id}/preview/`, { csr });

@@ -265,7 +265,7 @@ describe('the TLS server credential', () => {
     const { status, body } = await api.remove(`${path}${id}/`);
     expect([status, body]).toEqual([
       409,
-      { detail: expect.stringContaining('served'), code: 'credential_active' },
+      { detail: expect.stringContaining('is active'), code: 'credential_active' },
     ]);
   });
 
