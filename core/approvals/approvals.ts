@@ -17,7 +17,7 @@ import { approvedWrites, rejectedWrites } from './transitions.ts';
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
 /** An approval as administrators see it. */
-export type ApprovalView = Omit<ApprovalInBrief, 'answersFor'> & {
+export type ApprovalView = Omit<ApprovalSummary, 'answersFor'> & {
   /** Present only when a single approval is read. */
   readonly details?: Pick<Approval, 'request' | 'content'> & {
     /** Oldest first. */

@@ -171,11 +171,11 @@ export const prolongedWrites = (
 ];
 
 /** Ends an approval because the outcome of its request has changed, or because the policy now demands more approvers. */
-export const supersededWrites = (context: Clocked, approval: ApprovalInBrief): readonly Write[] =>
+export const supersededWrites = (context: Clocked, approval: ApprovalSummary): readonly Write[] =>
   transitionWrites(context, approval, { to: 'superseded', actor: systemActor, lasts: 0, detached: true });
 
 /** Detaches a finished approval from its request, which is repeated and opens another approval. */
-export const detachedWrites = (approval: ApprovalInBrief): readonly Write[] => [
+export const detachedWrites = (approval: ApprovalSummary): readonly Write[] => [
   {
     op: 'update',
     kind: 'approval',
@@ -187,7 +187,7 @@ export const detachedWrites = (approval: ApprovalInBrief): readonly Write[] => [
 
 function transitionWrites(
   context: Clocked,
-  approval: ApprovalInBrief,
+  approval: ApprovalSummary,
   transition: Transition,
 ): readonly Write[] {
   const { id, state, approvals } = approval;

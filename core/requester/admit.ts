@@ -62,7 +62,7 @@ function admitUnder(
   try {
     domain = resolveDomain(configuration, target.domain, context.settings.defaultDomain);
   } catch (fault) {
-    return rejectUnknown(context, address, target, brief(target.domain ?? ''), 'no such domain', fault);
+    return rejectUnknown(context, address, target, shorten(target.domain ?? ''), 'no such domain', fault);
   }
   const { uniqueName } = domain;
   const shortcoming = evidenceShortcoming(configuration.security, target.protocol, evidence);
@@ -137,7 +137,7 @@ async function admitSecret(
   context.throttle.recheck(attempt, standing);
   if (!login || !expected || !right) {
     await context.throttle.failed(attempt);
-    const actor = { ...unknownActor(address), name: brief(name) };
+    const actor = { ...unknownActor(address), name: shorten(name) };
     await refused(context, actor, target, domain.uniqueName, 'wrong credentials');
     throw new Fault('unauthenticated', wrongSecret[field]);
   }
@@ -176,7 +176,7 @@ async function admitCertificate(
 ): Promise<Requester> {
   const { address } = evidence;
   const refuse = async (reason: string, name: string): Promise<never> => {
-    const actor = { ...unknownActor(address), name: brief(name) };
+    const actor = { ...unknownActor(address), name: shorten(name) };
     await refused(context, actor, target, domain.uniqueName, reason);
     throw new Fault('unauthenticated', `the client certificate is not accepted: ${reason}`);
   };
@@ -195,7 +195,7 @@ async function admitCertificate(
   const device = record.device === null ? undefined : await context.store.get('device', record.device);
   if (record.device !== null && !device) return refuse('its device was deleted', name);
   if (record.domain !== domain.id || (device && device.domain !== domain.id)) {
-    const actor = device ? deviceActor(device, address) : { ...unknownActor(address), name: brief(name) };
+    const actor = device ? deviceActor(device, address) : { ...unknownActor(address), name: shorten(name) };
     await refused(context, actor, target, domain.uniqueName, 'another domain');
     throw new Fault('forbidden', 'the client certificate belongs to another domain');
   }
@@ -251,7 +251,7 @@ async function admitIdevid(
   });
   if (isRefusal(result)) {
     const { code, reason, device } = result;
-    const name = brief(formatDistinguishedName(certificate.subject));
+    const name = shorten(formatDistinguishedName(certificate.subject));
     const actor = device ? deviceActor(device, address) : { ...unknownActor(address), name };
     await refused(context, actor, target, domain.uniqueName, reason);
     throw new Fault(code, `the client certificate is not accepted: ${shorten(reason)}`);
