@@ -97,10 +97,10 @@ export function approvals(context: Dependencies): Approvals {
         throw new Fault('forbidden', 'you cannot decide on your own request', { id: 'own_request' });
       }
       if (verdict === 'approved' && (await isCustodian(store, approver, approval))) {
-        const device = JSON.stringify(approval.deviceName ?? '');
+        const device = approval.deviceName ?? '';
         throw new Fault(
           'forbidden',
-          `this account registered or changed the device ${device}, or has seen its secrets: another account with the permission approvals.decide has to approve the request`,
+          `this account registered or changed the device ${JSON.stringify(device)}, or has seen its secrets: another account with the permission approvals.decide has to approve the request`,
           { id: 'device_custodian', values: { device } },
         );
       }

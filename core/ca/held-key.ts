@@ -50,7 +50,7 @@ export async function takeHeldKey(
   return { commonName, privateKey, certificate: der, chain: issuer?.chain ?? [] };
 }
 
-/** Destroys the unfetched key of a deleted certificate, if there is one. */
+/** Destroys the uncollected key of a deleted certificate, if there is one. */
 export async function discardHeldKey(
   { store, keyStores }: Pick<Ports, 'keyStores' | 'store'>,
   certificate: number,

@@ -7,6 +7,8 @@ import { testKey } from '#tests/fixtures/keys.ts';
 const key = testKey('p-256', 'custody');
 const reason = (device: string) => ({
   detail: `this account registered or changed the device "${device}", or has seen its secrets: another account with the permission approvals.decide has to approve the request`,
+  code: 'device_custodian',
+  values: { device },
 });
 
 async function waitingFor(site: Installation, name: string, secret: string): Promise<number> {
