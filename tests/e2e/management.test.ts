@@ -84,6 +84,6 @@ test('`audit verify` finds a trail in order beside the running server, and names
     `${launcher} audit verify --data copy --config postern.toml`,
   );
   expect(status).toBe(1);
-  expect(stdout).toMatch(new RegExp(`^event ${id} \\(chain .*\\): the event is not what was written\n`));
+  expect(stdout).toMatch(new RegExp(`^event ${id} \\(chain .*\\): the event was modified\n`));
   expect(stdout).toContain('NOT INTACT');
 }, 30_000);

@@ -634,7 +634,7 @@ test('a certificate that the upstream signed by what has been banned since it wa
     return undefined;
   });
   const fault = await faultOf(one.ask(wish));
-  expect(fault.detail).toContain('bans signatures by ecdsa-sha256');
+  expect(fault.detail).toContain('does not allow the signature algorithm ecdsa-sha256');
   expect(await certificates(one)).toEqual([]);
   expect((await one.requests())[0]).toMatchObject({ state: 'failed' });
 });
