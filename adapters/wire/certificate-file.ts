@@ -15,7 +15,7 @@ const pkcs7Labels = ['PKCS7', 'CMS'];
  * when that is wrong; unsupported.
  */
 export async function readCertificateFile(file: Uint8Array, password: string): Promise<Uint8Array[]> {
-  if (file.length === 0) throw new Fault('malformed', 'it is empty');
+  if (file.length === 0) throw new Fault('malformed', 'the file is empty');
   if (file[0] === tag.sequence) return fromDer(file, password);
   const text = Buffer.from(file).toString('latin1');
   if (text.includes('-----BEGIN ')) return fromPem(text);
@@ -28,7 +28,7 @@ function fromPem(text: string): Uint8Array[] {
   return decodePem(text).flatMap(({ label, der }) => {
     if (certificateLabels.includes(label)) return [der];
     if (pkcs7Labels.includes(label)) return readCertificates(berToDer(der));
-    throw new Fault('malformed', `certificates are expected, not ${label}`);
+    throw new Fault('malformed', `expected CERTIFICATE, found ${label}`);
   });
 }
 

@@ -15,7 +15,7 @@ export function decodeCertificationRequest(input: Uint8Array | string): Uint8Arr
   if (typeof input !== 'string' && input[0] === tag.sequence) return input;
   const text = typeof input === 'string' ? input : latin1(input);
   // A client that sends no file is told so, rather than what is wrong with no octets.
-  if (text.trim() === '') throw new Fault('badCsr', 'csr: there is none');
+  if (text.trim() === '') throw new Fault('badCsr', 'csr: the request contains no CSR');
   try {
     return text.includes('-----BEGIN ') ? fromPem(text) : decodeBase64(text);
   } catch (error) {

@@ -24,11 +24,11 @@ const delimiters = [',', ';', '\t'] as const;
  * that the header has. It is read as it is asked for. Faults: malformed for anything else; `field` is `file`.
  */
 export async function readCsv(file: Uint8Array): Promise<CsvTable> {
-  if (!isUtf8(file)) throw malformed('this is not UTF-8: save the table as CSV UTF-8');
-  if (file.includes(0)) throw malformed('this is not a text file');
+  if (!isUtf8(file)) throw malformed('the file is not UTF-8: save the table as CSV UTF-8');
+  if (file.includes(0)) throw malformed('the file is not a text file');
   const lines = linesOf(file, delimiterOf(file));
   const header = await lines.next();
-  if (header.done) throw malformed('this file is empty');
+  if (header.done) throw malformed('the file is empty');
   const columns = header.value.values.map((name) => name.trim().toLowerCase());
   return { columns, rows: rowsOf(columns, lines) };
 }
@@ -80,9 +80,9 @@ async function* linesOf(file: Uint8Array, delimiter: string): AsyncGenerator<Lin
 
 const problems: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `a line has at most ${longestRow} characters`,
-  CSV_QUOTE_NOT_CLOSED: 'a quoted value has no end',
-  CSV_INVALID_CLOSING_QUOTE: 'something stands after the end of a quoted value',
-  INVALID_OPENING_QUOTE: 'a quotation mark stands inside a value that does not begin with one',
+  CSV_QUOTE_NOT_CLOSED: 'a quoted value is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'unexpected text after a quoted value',
+  INVALID_OPENING_QUOTE: 'unexpected quotation mark in an unquoted value',
 };
 
 function* slicesOf(file: Uint8Array): Generator<Uint8Array> {

@@ -11,7 +11,8 @@ export class Iterations {
   /** Faults: unsupported. */
   take(count: number): number {
     this.#left -= count;
-    if (count < 1 || this.#left < 0) throw new Fault('unsupported', 'its password is hashed too often');
+    if (count < 1 || this.#left < 0)
+      throw new Fault('unsupported', 'the password is hashed with too many iterations');
     return count;
   }
 }
@@ -133,7 +134,7 @@ async function oldKey(
 }
 
 const unsupported = (what: string): Fault =>
-  new Fault('unsupported', `it is encrypted with a ${what} that is not supported`);
+  new Fault('unsupported', `the file is encrypted with an unsupported ${what}`);
 
 const blockOctets = { sha1: 64, sha256: 64, sha384: 128, sha512: 128 } as const;
 

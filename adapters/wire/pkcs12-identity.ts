@@ -17,9 +17,9 @@ export interface Identity {
 export async function readPkcs12Identity(file: Uint8Array, password: string): Promise<Identity> {
   const { privateKeys, certificates } = await readPkcs12(file, password);
   const [privateKey, second] = privateKeys;
-  if (!privateKey || second) throw new Fault('malformed', 'one private key is expected in it');
+  if (!privateKey || second) throw new Fault('malformed', 'the file must contain exactly one private key');
   const spki = publicKeyOf(privateKey);
   const certificate = certificates.find((der) => Buffer.compare(parseCertificate(der).spki, spki) === 0);
-  if (!certificate) throw new Fault('malformed', 'there is no certificate for its private key in it');
+  if (!certificate) throw new Fault('malformed', 'the file contains no certificate for its private key');
   return { privateKey, certificate, others: certificates.filter((der) => der !== certificate) };
 }

@@ -24,7 +24,8 @@ export async function readPrivateKey(input: Uint8Array, password: string): Promi
   const blocks = decodePem(Buffer.from(input).toString('latin1'));
   const keys = blocks.filter(({ label }) => label in kinds || label === encryptedLabel);
   const [block] = keys;
-  if (!block || keys.length > 1) throw new Fault('malformed', 'one private key is expected, in PEM');
+  if (!block || keys.length > 1)
+    throw new Fault('malformed', 'the file must contain exactly one private key (PEM)');
   const { label, der } = block;
   if (label === encryptedLabel) return decryptKey(der, password);
   return toPkcs8(der, kinds[label as keyof typeof kinds]);
@@ -58,7 +59,7 @@ function toPkcs8(der: Uint8Array, type: 'pkcs8' | 'sec1' | 'pkcs1'): Uint8Array 
     const key = createPrivateKey({ key: Buffer.from(plain), format: 'der', type });
     return Uint8Array.from(key.export({ format: 'der', type: 'pkcs8' }));
   } catch (cause) {
-    throw new Fault('malformed', 'not a private key of a kind that is known here', { cause });
+    throw new Fault('malformed', 'not a private key of a supported type', { cause });
   }
 }
 
@@ -68,6 +69,6 @@ export function publicKeyOf(pkcs8: Uint8Array): Uint8Array {
     const key = createPublicKey(createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' }));
     return Uint8Array.from(key.export({ format: 'der', type: 'spki' }));
   } catch (cause) {
-    throw new Fault('malformed', 'not a private key of a kind that is known here', { cause });
+    throw new Fault('malformed', 'not a private key of a supported type', { cause });
   }
 }

@@ -7,7 +7,7 @@ const adapter = () => import('#adapters/outbound/keyfile/key-files.ts');
 export const keyfile = definePlugin({
   slot: 'keys',
   name: 'keyfile',
-  summary: 'Keeps private keys in encrypted files in the data directory.',
+  summary: 'Stores private keys in encrypted files in the data directory.',
   config: Type.Object({
     /** Default: `keys` in the data directory. */
     directory: Type.Optional(Type.String({ minLength: 1, pathname: true })),

@@ -7,7 +7,7 @@ const adapter = () => import('#adapters/outbound/pkcs11/token-keys.ts');
 export const pkcs11 = definePlugin({
   slot: 'keys',
   name: 'pkcs11',
-  summary: 'Keeps private keys in a PKCS#11 token: a hardware security module, or SoftHSM.',
+  summary: 'Stores private keys in a PKCS#11 token: a hardware security module or SoftHSM.',
   config: Type.Object({
     /** The manufacturer's module. */
     library: Type.String({ minLength: 1, pathname: true }),

@@ -7,7 +7,7 @@ const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 }));
 export const postgres = definePlugin({
   slot: 'store',
   name: 'postgres',
-  summary: 'Keeps everything in a PostgreSQL database, which any number of gateways share.',
+  summary: 'Stores all records in a PostgreSQL database that several gateways can share.',
   config: Type.Object({
     url: Type.String({
       title: 'a URL like postgres://user:password@host:5432/database',

@@ -6,7 +6,7 @@ const adapter = () => import('#adapters/inbound/publication/publication.ts');
 export const publication = definePlugin({
   slot: 'inbound',
   name: 'publication',
-  summary: 'CRLs and CA certificates for everybody at /crl and /aia.',
+  summary: 'Publishes CRLs at /crl and CA certificates at /aia, without authentication.',
   config: Type.Object({}),
   open: async (_, { gateway }) => ({ mounts: (await adapter()).createPublication(gateway) }),
 });

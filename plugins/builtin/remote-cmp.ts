@@ -85,25 +85,25 @@ type KeyStores = ReadonlyMap<string, KeyStore> | undefined;
 export const remoteCmp = definePlugin({
   slot: 'issuers',
   name: 'remote-cmp',
-  summary: 'Has certificates issued by an upstream CA, over CMP.',
+  summary: 'Requests certificates from an upstream CA over CMP.',
   config,
   async open(config, { name, dataDirectory, vault, clock, entropy, log, keyStores }) {
     const { trust = {}, accept = {} } = config;
     const most = config.poll_most_seconds ?? 3600;
     const least = config.poll_least_seconds ?? Math.min(2, most);
-    if (least > most) throw new Error('poll_least_seconds is more than poll_most_seconds');
+    if (least > most) throw new Error('poll_least_seconds must not be greater than poll_most_seconds');
     const identity = await identified(config, keyStores);
     const trusted = await trustOf(config);
     const server = trust.server_certificate ? (await certificates(trust.server_certificate))[0] : undefined;
     if (identity.kind !== 'mac' && trusted.kind === 'none' && !server)
       throw new Error(
-        'trust has to name whose signatures are believed: a file, a fingerprint or a certificate',
+        'trust needs a file, a fingerprint or a certificate: without it no response can be verified',
       );
     if (trust.server_name !== undefined && trusted.kind === 'none')
-      throw new Error('server_name needs a file or a fingerprint');
+      throw new Error('trust.server_name needs trust.file or trust.fingerprint');
     // RFC 9483 §5.2.2.1
     if ((config.forward ?? 'request') !== 'request' && identity.kind === 'mac')
-      throw new Error('to forward nested messages needs a client_certificate: they are signed');
+      throw new Error('forward needs a client_certificate: nested messages are signed');
     const tls = config.tls_trust_file && (await certificates(config.tls_trust_file));
     const { distinguishedName, openRemoteCmp } = await adapter();
     return openRemoteCmp({
@@ -159,7 +159,7 @@ function place({ url, path }: Config): string {
 async function trustOf({ trust }: Config): Promise<Trust> {
   const { file, fingerprint } = trust ?? {};
   if (file !== undefined && fingerprint !== undefined)
-    throw new Error('trust is by a file or by a fingerprint, not both');
+    throw new Error('trust must have either a file or a fingerprint, not both');
   if (fingerprint !== undefined)
     return { kind: 'fingerprint', sha256: fingerprint.replaceAll(':', '').toUpperCase() };
   return file === undefined ? { kind: 'none' } : { kind: 'anchors', certificates: await certificates(file) };
@@ -168,15 +168,15 @@ async function trustOf({ trust }: Config): Promise<Trust> {
 async function identified(config: Config, keyStores: KeyStores): Promise<Identity> {
   const { reference, secret, client_certificate: certificate } = config;
   if ((reference === undefined) !== (secret === undefined))
-    throw new Error('reference and secret belong together');
+    throw new Error('reference and secret must be set together');
   if (reference !== undefined && secret !== undefined) {
     if (certificate !== undefined || config.client_key !== undefined)
-      throw new Error('a secret or a client_certificate, not both');
+      throw new Error('set either secret or client_certificate, not both');
     const bytes = new TextEncoder().encode(secret);
     return { kind: 'mac', reference, secret: bytes, parameters: macParameters(config) };
   }
   if (certificate === undefined)
-    throw new Error('reference and secret, or a client_certificate and its key, have to be there');
+    throw new Error('set reference and secret, or client_certificate and client_key');
   return certified(config, certificate, keyStores);
 }
 
@@ -187,8 +187,8 @@ async function certified(config: Config, certificate: string, keyStores: KeyStor
   if (store !== undefined || id !== undefined) {
     const keys = store === undefined ? undefined : keyStores?.get(store);
     if (id === undefined || key !== undefined)
-      throw new Error('client_key_store and client_key_id belong together, and without client_key');
-    if (!keys || !own[0]) throw new Error('client_key_store has to name a key store of the configuration');
+      throw new Error('set client_key_store and client_key_id together, and not client_key');
+    if (!keys || !own[0]) throw new Error('client_key_store must name a configured key store');
     const { signingIn } = await import('#adapters/outbound/remote-cmp/signing-key.ts');
     return { kind: 'held', certificates: own, sign: signingIn(keys, id, own[0]) };
   }
@@ -205,6 +205,7 @@ function macParameters({ mac, mac_iterations: wished }: Config): MacParameters {
     return { kind: 'pbmac1', salt, iterations, keyLength: 32, prf: 'sha256', mac: 'sha256' };
   }
   const iterations = wished ?? 1000;
-  if (iterations > 100_000) throw new Error('mac_iterations of a password-based-mac is at most 100000');
+  if (iterations > 100_000)
+    throw new Error('mac_iterations must not be greater than 100000 for password-based-mac');
   return { kind: 'passwordBasedMac', salt, owf: 'sha256', iterations, mac: 'sha256' };
 }

@@ -48,17 +48,20 @@ type Config = Static<typeof config>;
 export const remoteEst = definePlugin({
   slot: 'issuers',
   name: 'remote-est',
-  summary: 'Has certificates issued by an upstream CA, over EST.',
+  summary: 'Requests certificates from an upstream CA over EST.',
   config,
   async open(config, { name, dataDirectory, vault, clock, log }) {
     const { username, password, client_name: credentialName, timeout_seconds: timeout = 20 } = config;
     if ((username === undefined) !== (password === undefined))
-      throw new Error('username and password belong together');
+      throw new Error('username and password must be set together');
     if (credentialName !== undefined && (username === undefined || config.client_certificate !== undefined))
-      throw new Error('client_name needs username and password, and no client_certificate');
+      throw new Error(
+        'client_name needs username and password, and cannot be combined with client_certificate',
+      );
     const most = config.retry_after_most_seconds ?? 3600;
     const least = config.retry_after_least_seconds ?? Math.min(2, most);
-    if (least > most) throw new Error('retry_after_least_seconds is more than retry_after_most_seconds');
+    if (least > most)
+      throw new Error('retry_after_least_seconds must not be greater than retry_after_most_seconds');
     return (await adapter()).openRemoteEst({
       name,
       url: place(config),
@@ -86,7 +89,7 @@ function place({ url, label }: Config): string {
 async function trusted({ trust }: Config): Promise<Trust> {
   const { file, fingerprint } = trust ?? {};
   if (file !== undefined && fingerprint !== undefined)
-    throw new Error('trust is by a file or by a fingerprint, not both');
+    throw new Error('trust must have either a file or a fingerprint, not both');
   if (fingerprint !== undefined)
     return { kind: 'fingerprint', sha256: fingerprint.replaceAll(':', '').toUpperCase() };
   return file === undefined
@@ -98,7 +101,7 @@ async function credential(config: Config): Promise<RemoteEstOptions['credential'
   const { client_certificate: certificate, client_key: key, client_key_password: password = '' } = config;
   if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined || key === undefined)
-    throw new Error('client_certificate and client_key belong together');
+    throw new Error('client_certificate and client_key must be set together');
   return {
     certificates: await readCertificateFile(new Uint8Array(await readFile(certificate)), password),
     key: await readPrivateKey(new Uint8Array(await readFile(key)), password),

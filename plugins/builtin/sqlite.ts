@@ -7,7 +7,7 @@ const adapter = () => import('#adapters/outbound/sql/sqlite.ts');
 export const sqlite = definePlugin({
   slot: 'store',
   name: 'sqlite',
-  summary: 'Keeps everything in one SQLite database in the data directory; nothing to install.',
+  summary: 'Stores all records in an SQLite database in the data directory; needs no installation.',
   oneProcess: true,
   config: Type.Object({
     /** Default: `postern.db` in the data directory. */

@@ -97,7 +97,7 @@ const refused: [
     { op: 'update', kind: 'device', id: 1, set: { domain: 999_999 } },
     { code: 'conflict', field: 'domain', detail: 'there is no such domain' },
   ],
-  ['a value that cannot be stored', role('a\0'), { code: 'malformed', field: 'uniqueName' }],
+  ['this value cannot be stored', role('a\0'), { code: 'malformed', field: 'uniqueName' }],
   [
     'a handle of the write itself',
     insert('user', { username: 'y', role: itself }, itself),

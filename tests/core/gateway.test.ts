@@ -16,7 +16,7 @@ test('what maintenance cannot do keeps nothing else from being done', async () =
   expect(failure.message).toBe('no CAs');
   // Nor does one failure hide another.
   const logged = site.log.entries.flatMap(({ level, cause }) => (level === 'error' ? [cause] : []));
-  expect(logged).toContainEqual(expect.objectContaining({ detail: 'the log directory is out of reach' }));
+  expect(logged).toContainEqual(expect.objectContaining({ detail: 'the log directory cannot be read' }));
   expect(await site.audit('audit.anchor')).toHaveLength(1);
 });
 

@@ -240,7 +240,7 @@ describe.skipIf(!hasProxy)('a CA whose token comes and goes', () => {
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       const health = await fetch(`${server.baseUrl}/api/health/`, { tls });
       expect(health.status).toBe(503);
-      expect(await health.text()).toContain('the token is not there');
+      expect(await health.text()).toContain('the token is not present');
       expect(certificates('good')).toHaveLength(before);
       expect(certificates('intended')).toEqual([]);
       await proxy.putBack();

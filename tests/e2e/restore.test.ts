@@ -62,7 +62,11 @@ const refusals: [why: string, restore: () => ReturnType<typeof postern>, says: s
       ),
     'damaged',
   ],
-  ['a file that is no backup', () => postern(['restore', launcher], 'new'), 'this is no backup'],
+  [
+    'a file that is no backup',
+    () => postern(['restore', launcher], 'new'),
+    'the file is not a Postern backup',
+  ],
   ['a file that is not there', () => postern(['restore', 'nowhere'], 'new'), 'cannot be read'],
   ['a CRL that is none', () => postern(['restore', file, '--crl', file], 'new'), 'PEM'],
 ];

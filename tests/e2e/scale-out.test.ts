@@ -205,7 +205,7 @@ describe.skipIf(!hasPostgres)('three gateways on one PostgreSQL', () => {
       }
       expect(await answers.health.json()).toMatchObject({
         status: 'unavailable',
-        checks: { store: { ok: false, detail: 'the database is out of reach' } },
+        checks: { store: { ok: false, detail: 'the database is unreachable' } },
       });
       const client = cmp();
       const refusal = parsePkiMessage(await client.post(await client.build(ir(crmf(key)))));

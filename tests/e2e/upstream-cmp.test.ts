@@ -348,7 +348,7 @@ describe('through the gateway over CMP to a second Postern', () => {
     step('a revocation is not done under the shared secret, and nothing else stops for that', async () => {
       const { ours, revoked } = await revokedHere('by-est');
       expect(revoked.status).toBe(400);
-      expect(JSON.stringify(revoked.body)).toContain('takes no revocation under a shared secret');
+      expect(JSON.stringify(revoked.body)).toContain('does not accept a revocation protected by a shared secret');
       const { body } = await api(gateway, 'GET', `/api/certificates/${ours!.id}/`);
       expect(body).toMatchObject({ status: 'good' });
       makeRequest('afterwards');
@@ -497,7 +497,7 @@ describe('through the gateway with the message of the device inside, to a second
         makeKey('refused');
         const refused = '-cmd cr -newkey refused.key -subject /CN=pump-1 -cert by-kur.pem -key by-kur.key';
         expect(await signed('refused', refused)).toContain(
-          'does not take the message of the device (signerNotTrusted)',
+          'rejects the message of the device (signerNotTrusted)',
         );
         expect(await signed('refused', '-cmd cr -newkey refused.key -subject /CN=pump-1')).toContain(
           'received PKICONF',

@@ -136,7 +136,7 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     const { id } = await keys.generate('p-256', 'another');
     const client_certificate = file('other.pem', pem('CERTIFICATE', upstream.ca.issuing));
     for (const [client_key_id, detail] of [
-      [id, 'the key for the upstream CA is not that of the certificate'],
+      [id, 'the key for the upstream CA does not match client_certificate'],
       ['nobody', 'the key for the upstream CA: '],
     ] as const) {
       const config = {
@@ -157,40 +157,43 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
   const certificate = () => file('any.pem', pem('CERTIFICATE', Uint8Array.of(0x30, 0)));
   const key = () => file('any.key', testKey('p-256').pem());
   for (const [what, config] of [
-    ['reference and secret belong together', () => ({ url, reference: 'gateway' })],
-    ['a secret or a client_certificate, not both', () => ({ url, ...secret, client_key: key() })],
-    ['reference and secret, or a client_certificate and its key, have to be there', () => ({ url })],
+    ['reference and secret must be set together', () => ({ url, reference: 'gateway' })],
+    ['set either secret or client_certificate, not both', () => ({ url, ...secret, client_key: key() })],
+    ['set reference and secret, or client_certificate and client_key', () => ({ url })],
     [
       'client_certificate needs client_key, or client_key_store',
       () => ({ url, client_certificate: certificate() }),
     ],
     [
-      'client_key_store and client_key_id belong together, and without client_key',
+      'set client_key_store and client_key_id together, and not client_key',
       () => ({ url, client_certificate: certificate(), client_key_store: 'files' }),
     ],
     [
-      'client_key_store has to name a key store of the configuration',
+      'client_key_store must name a configured key store',
       () => ({ url, client_certificate: certificate(), client_key_store: 'hsm', client_key_id: 'x' }),
     ],
     [
-      'trust has to name whose signatures are believed: a file, a fingerprint or a certificate',
+      'trust needs a file, a fingerprint or a certificate: without it no response can be verified',
       () => ({ url, client_certificate: certificate(), client_key: key() }),
     ],
     [
-      'trust is by a file or by a fingerprint, not both',
+      'trust must have either a file or a fingerprint, not both',
       () => ({ url, ...secret, trust: { file: certificate(), fingerprint: 'AB'.repeat(32) } }),
     ],
-    ['server_name needs a file or a fingerprint', () => ({ url, ...secret, trust: { server_name: 'CN=x' } })],
     [
-      'poll_least_seconds is more than poll_most_seconds',
+      'trust.server_name needs trust.file or trust.fingerprint',
+      () => ({ url, ...secret, trust: { server_name: 'CN=x' } }),
+    ],
+    [
+      'poll_least_seconds must not be greater than poll_most_seconds',
       () => ({ url, ...secret, poll_least_seconds: 9, poll_most_seconds: 8 }),
     ],
     [
-      'to forward nested messages needs a client_certificate: they are signed',
+      'forward needs a client_certificate: nested messages are signed',
       () => ({ url, ...secret, forward: 'nested' }),
     ],
     [
-      'mac_iterations of a password-based-mac is at most 100000',
+      'mac_iterations must not be greater than 100000 for password-based-mac',
       () => ({ url, ...secret, mac_iterations: 100_001 }),
     ],
   ] as const satisfies readonly (readonly [string, () => Config])[]) {

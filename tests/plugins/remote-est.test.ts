@@ -58,18 +58,18 @@ describe('an upstream over EST, as it stands in the configuration', () => {
   const root = () => file('some.pem', pem('CERTIFICATE', Uint8Array.of(0x30, 0)));
   const key = () => file('some.key', testKey('p-256').pem());
   for (const [what, config] of [
-    ['username and password belong together', () => ({ url, username: 'ra' })],
+    ['username and password must be set together', () => ({ url, username: 'ra' })],
     [
-      'client_name needs username and password, and no client_certificate',
+      'client_name needs username and password, and cannot be combined with client_certificate',
       () => ({ url, client_name: 'gateway' }),
     ],
-    ['client_certificate and client_key belong together', () => ({ url, client_key: key() })],
+    ['client_certificate and client_key must be set together', () => ({ url, client_key: key() })],
     [
-      'trust is by a file or by a fingerprint, not both',
+      'trust must have either a file or a fingerprint, not both',
       () => ({ url, trust: { file: root(), fingerprint: 'AB'.repeat(32) } }),
     ],
     [
-      'retry_after_least_seconds is more than retry_after_most_seconds',
+      'retry_after_least_seconds must not be greater than retry_after_most_seconds',
       () => ({ url, retry_after_least_seconds: 9, retry_after_most_seconds: 8 }),
     ],
   ] as const) {

@@ -38,12 +38,12 @@ export function createBackups(options: BackupOptions): Backups {
   return {
     async run(location, alive, { passphrase = options.passphrase } = {}) {
       if (passphrase === undefined) {
-        throw new Fault('conflict', 'no backup is made without a passphrase: set passphrase in [backup]');
+        throw new Fault('conflict', 'backups need a passphrase: set passphrase in [backup]');
       }
       if (passphrase.length < fewestPassphraseCharacters) {
         throw new Fault(
           'conflict',
-          `the passphrase of backups needs at least ${fewestPassphraseCharacters} characters`,
+          `the backup passphrase must have at least ${fewestPassphraseCharacters} characters`,
         );
       }
       const sealed = (snapshot: Snapshot): AsyncIterable<Uint8Array> =>

@@ -70,7 +70,7 @@ export async function* open(
   }
 }
 
-const damaged = (): Fault => new Fault('malformed', 'the backup is damaged, or a part of it is missing');
+const damaged = (): Fault => new Fault('malformed', 'the backup is damaged or incomplete');
 
 function nonce(n: number, last: boolean): Uint8Array {
   const bytes = Buffer.alloc(12);
@@ -112,11 +112,11 @@ async function readHeader(
   const version = magic.length - 1;
   if (bytes.length < headerLength || !bytes.subarray(0, version).equals(magic.subarray(0, version))) {
     await iterator.return?.();
-    throw new Fault('malformed', 'this is no backup');
+    throw new Fault('malformed', 'the file is not a Postern backup');
   }
   if (bytes[version] !== magic[version]) {
     await iterator.return?.();
-    throw new Fault('unsupported', 'the backup was made by a later version of this program');
+    throw new Fault('unsupported', 'the backup was made by a newer version of Postern');
   }
   async function* rest() {
     yield bytes.subarray(headerLength);

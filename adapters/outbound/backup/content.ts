@@ -36,7 +36,7 @@ export async function* decodeEntries(plain: AsyncIterable<Uint8Array>): AsyncGen
     const entry = decode(line);
     if (first !== 'backup' in entry) throw malformed();
     if ('backup' in entry && entry.backup.version !== 1) {
-      throw new Fault('unsupported', 'the backup was made by a later version of this program');
+      throw new Fault('unsupported', 'the backup was made by a newer version of Postern');
     }
     first = false;
     yield entry;
@@ -45,7 +45,7 @@ export async function* decodeEntries(plain: AsyncIterable<Uint8Array>): AsyncGen
 
 const strictly = { lastChunkHandling: 'strict' } as const;
 
-const malformed = (): Fault => new Fault('malformed', 'the contents of the backup make no sense');
+const malformed = (): Fault => new Fault('malformed', 'the backup contains invalid data');
 
 function decode(line: string): Entry {
   let value: unknown;

@@ -5,11 +5,11 @@ import { type Destination, temporaryName } from './destination.ts';
 
 /** A directory of this machine, which may be mounted from elsewhere. Faults: conflict where it cannot be used. */
 export async function openDirectory(path: string): Promise<Destination> {
-  if (!isAbsolute(path)) throw new Fault('conflict', 'the directory has to be an absolute path');
+  if (!isAbsolute(path)) throw new Fault('conflict', 'the directory must be an absolute path');
   const found = await stat(path).catch((error) => {
     throw refused(error);
   });
-  if (!found.isDirectory()) throw new Fault('conflict', 'the directory for backups is no directory');
+  if (!found.isDirectory()) throw new Fault('conflict', 'the backup directory is not a directory');
   return {
     async put(name, chunks) {
       const temporary = join(path, temporaryName(name));
@@ -34,7 +34,7 @@ export async function openDirectory(path: string): Promise<Destination> {
 /** A file that is not there yet: octets. */
 export async function writeNewFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const taken = await stat(path).catch(() => undefined);
-  if (taken) throw new Fault('conflict', `${path} is there already`);
+  if (taken) throw new Fault('conflict', `${path} already exists`);
   const directory = await openDirectory(dirname(path));
   return directory.put(basename(path), chunks);
 }
@@ -75,10 +75,10 @@ async function sync(path: string): Promise<void> {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there',
-  ENOTDIR: 'is not there',
-  EACCES: 'may not be written by this account',
-  EPERM: 'may not be written by this account',
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'is not writable for this account',
+  EPERM: 'is not writable for this account',
   EROFS: 'is read-only',
 };
 
@@ -86,6 +86,6 @@ const reasons: Readonly<Record<string, string>> = {
 function refused(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const why = reasons[(error as NodeJS.ErrnoException).code ?? ''];
-  if (why !== undefined) return new Fault('conflict', `the directory for backups ${why}`, { cause: error });
+  if (why !== undefined) return new Fault('conflict', `the backup directory ${why}`, { cause: error });
   return new Fault('unavailable', 'the backup cannot be written', { cause: error });
 }

@@ -66,4 +66,4 @@ export async function verifyBackup(
   return { ...header, files, keysElsewhere, rows, keys };
 }
 
-const damaged = (): Fault => new Fault('malformed', 'the backup is damaged, or a part of it is missing');
+const damaged = (): Fault => new Fault('malformed', 'the backup is damaged or incomplete');

@@ -27,7 +27,7 @@ export async function openSftp(
   identity: SftpIdentity | undefined,
 ): Promise<Destination> {
   if (!identity) {
-    throw new Fault('conflict', 'backups over SFTP need sftp_key and sftp_host_key of [backup]');
+    throw new Fault('conflict', 'backups over SFTP need sftp_key and sftp_host_key in [backup]');
   }
   const pinned = fingerprint(identity.hostKey);
   // Long to load, and few need it.
@@ -39,7 +39,7 @@ export async function openSftp(
   client.on('error', (error) =>
     lost.reject(
       hostRefused
-        ? new Fault('conflict', 'the SFTP server has another host key than sftp_host_key of [backup] says')
+        ? new Fault('conflict', 'the host key of the SFTP server differs from sftp_host_key of [backup]')
         : refused(error),
     ),
   );
@@ -75,7 +75,7 @@ export async function openSftp(
     });
     const sftp = await call<SFTPWrapper>((done) => client.sftp(done));
     const stats = await call<{ isDirectory(): boolean }>((done) => sftp.stat(path, done));
-    if (!stats.isDirectory()) throw new Fault('conflict', 'the directory for backups is no directory');
+    if (!stats.isDirectory()) throw new Fault('conflict', 'the backup directory is not a directory');
     return directory(sftp, path, call, () => client.end());
   } catch (error) {
     client.end();
@@ -137,24 +137,24 @@ function fingerprint(hostKey: string): Buffer {
   if (digest !== undefined) return Buffer.from(digest, 'base64');
   const [, blob] = /(?:^|\s)(?:ssh|ecdsa|sk)-[\w@.-]+\s+([A-Za-z0-9+/=]{40,})/.exec(hostKey) ?? [];
   if (blob !== undefined) return createHash('sha256').update(Buffer.from(blob, 'base64')).digest();
-  throw new Fault('conflict', 'sftp_host_key of [backup] is no host key');
+  throw new Fault('conflict', 'sftp_host_key of [backup] is not an SSH host key');
 }
 
 /** Statuses of SFTP (draft-ietf-secsh-filexfer-02 §7): no such file, permission denied. */
 const reasons: Readonly<Record<number, string>> = {
-  2: 'is not there',
-  3: 'may not be written by this account',
+  2: 'does not exist',
+  3: 'is not writable for this account',
 };
 
 function refused(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const { code, level } = error as { readonly code?: number; readonly level?: string };
   const why = typeof code === 'number' ? reasons[code] : undefined;
-  if (why !== undefined) return new Fault('conflict', `the directory for backups ${why}`, { cause: error });
+  if (why !== undefined) return new Fault('conflict', `the backup directory ${why}`, { cause: error });
   if (level === 'client-authentication') {
-    return new Fault('conflict', 'the SFTP server does not let us in with sftp_key of [backup]', {
+    return new Fault('conflict', 'the SFTP server rejects sftp_key of [backup]', {
       cause: error,
     });
   }
-  return new Fault('unavailable', 'the SFTP server is out of reach', { cause: error });
+  return new Fault('unavailable', 'the SFTP server is unreachable', { cause: error });
 }

@@ -129,7 +129,7 @@ async function reach<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (cause) {
-    throw new Fault('unavailable', 'the key files are out of reach', { cause });
+    throw new Fault('unavailable', 'the key files cannot be accessed', { cause });
   }
 }
 
@@ -137,7 +137,7 @@ async function refuseOpen(path: string, mode: string): Promise<void> {
   // Gone when another process has just removed the key.
   const found = await stat(path).catch(() => undefined);
   if (found && (found.mode & 0o077) !== 0) {
-    throw new Error(`${path} is open to other users of this machine; run: chmod ${mode} '${path}'`);
+    throw new Error(`${path} is accessible to other users; run: chmod ${mode} '${path}'`);
   }
 }
 

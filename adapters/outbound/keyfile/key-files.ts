@@ -75,10 +75,9 @@ export async function openKeyFiles(options: {
           throw error;
         }),
       async write(id, contents) {
-        if (!isKeyId(id)) throw new Fault('malformed', 'not the name of a key');
+        if (!isKeyId(id)) throw new Fault('malformed', 'not a key id');
         if (!directory.has(id)) return directory.write(id, contents);
-        if ((await directory.read(id)) !== contents)
-          throw new Fault('conflict', 'there is another key of this name');
+        if ((await directory.read(id)) !== contents) throw new Fault('conflict', 'another key has this id');
       },
     },
     async reseal() {
@@ -99,7 +98,7 @@ export async function openKeyFiles(options: {
     },
     async health() {
       if (await directory.usable()) return { ok: true };
-      return { ok: false, detail: 'the directory of the key files cannot be read and written' };
+      return { ok: false, detail: 'the key file directory is not readable and writable' };
     },
     async close() {
       cache.clear();
@@ -127,6 +126,9 @@ function restore(text: string, id: string, vault: Vault): PrivateKey {
 }
 
 function damaged(id: string, cause: unknown): Fault {
-  const error = new Error(`key file ${id}.key is damaged, foreign or under another master key`, { cause });
+  const error = new Error(
+    `key file ${id}.key is damaged, is not a key file of this gateway, or is encrypted under another master key`,
+    { cause },
+  );
   return new Fault('internal', 'internal error', { cause: error });
 }

@@ -57,7 +57,7 @@ function generate(type: KeyType): Promise<{ publicKey: KeyObject; privateKey: Ke
 function rsaBits(type: string): number {
   const bits = Number(/^rsa-(\d{4})$/.exec(type)?.[1]);
   if (bits >= fewestRsaBits && bits <= mostRsaBits) return bits;
-  throw new Fault('badAlgorithm', `keys of type ${type.slice(0, 20)} cannot be made here`, {
+  throw new Fault('badAlgorithm', `keys of type ${type.slice(0, 20)} are not supported`, {
     hint: 'use RSA with 2048 to 8192 bits, P-256, P-384, P-521, Ed25519 or ML-DSA',
   });
 }
@@ -72,15 +72,14 @@ export function importPrivateKey(pkcs8: Uint8Array): PrivateKey {
   const probe = Buffer.from('postern');
   const signature = attempt(() => signWith(imported, algorithm, probe));
   if (!signature || !verifySignature(publicKey, algorithm, probe, signature)) {
-    throw new Fault('malformed', 'the private key does not belong to the public key beside it');
+    throw new Fault('malformed', 'the private key does not match the public key stored with it');
   }
   return imported;
 }
 
 function parse(pkcs8: Uint8Array): KeyObject {
   const key = pkcs8.length <= mostPkcs8Bytes && attempt(() => restoreKey(pkcs8));
-  if (!key)
-    throw new Fault('malformed', 'not an unencrypted PKCS#8 private key of a kind that is known here');
+  if (!key) throw new Fault('malformed', 'not an unencrypted PKCS#8 private key of a supported type');
   return key;
 }
 

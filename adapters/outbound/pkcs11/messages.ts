@@ -65,7 +65,7 @@ export interface Failure {
   readonly kind:
     | 'driver' // pkcs11js is not there
     | 'library' // the module cannot be loaded or initialised
-    | 'absent' // the token is not there, or which one is meant is not clear
+    | 'absent' // the token is not present, or which one is meant is not clear
     | 'notFound'
     | 'several' // more than one key answers to the name
     | 'vanished' // a key that was there is not any more

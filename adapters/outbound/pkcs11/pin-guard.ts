@@ -106,7 +106,7 @@ export class PinGuard {
     if (text === undefined) return undefined;
     const record = parsed(text);
     if (!isRecord(record)) {
-      throw new TokenFailure('pin', `${file} is damaged; the PIN is tried again without it`);
+      throw new TokenFailure('pin', `${file} is damaged; delete it to try the PIN again`);
     }
     return record;
   }

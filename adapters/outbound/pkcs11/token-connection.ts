@@ -102,7 +102,7 @@ export class TokenConnection {
     const { process } = await reaching;
     try {
       const result = await work(process);
-      if (this.#lost) this.#options.log.info('the token is back', { token: this.#facts?.label });
+      if (this.#lost) this.#options.log.info('token connection restored', { token: this.#facts?.label });
       this.#lost = undefined;
       return result;
     } catch (error) {
@@ -144,7 +144,7 @@ export class TokenConnection {
       return { process, facts };
     } catch (error) {
       await process.close();
-      if (isWrongPin(error)) throw new TokenFailure('pin', 'the token refuses the PIN of the configuration');
+      if (isWrongPin(error)) throw new TokenFailure('pin', 'the token rejects the configured PIN');
       if (error instanceof TokenFailure) throw error;
       // The record of PINs can be neither read nor written.
       throw new TokenFailure('pin', error instanceof Error ? error.message : String(error));
@@ -155,7 +155,7 @@ export class TokenConnection {
     // All who waited for the same attempt come by.
     if (this.#lost?.failure === failure) return;
     const attempts = (this.#lost?.attempts ?? 0) + 1;
-    if (!this.#lost) this.#options.log.warn('the token is out of reach', { reason: failure.message });
+    if (!this.#lost) this.#options.log.warn('token connection lost', { reason: failure.message });
     const pause = Math.min(longestPause, firstPause * 2 ** (attempts - 1));
     this.#lost = { failure, attempts, until: performance.now() + pause };
   }

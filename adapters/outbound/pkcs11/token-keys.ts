@@ -116,7 +116,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
     },
     async generate(type, label) {
       const template = templateOf(type);
-      if (!template) throw new Fault('badAlgorithm', `tokens make no keys of type ${type}`);
+      if (!template) throw new Fault('badAlgorithm', `tokens cannot generate keys of type ${type}`);
       const of = { template, label: [...label].slice(0, mostLabelCharacters).join('') };
       // Not again: it may be there already.
       const making = connection.use((process) => process.ask('generate', of, generatePatience), {
@@ -158,26 +158,26 @@ function explained(error: unknown): string {
   const detail = error.message;
   if (error.kind === 'library') return `the PKCS #11 module cannot be used: ${detail}`;
   if (error.kind !== 'driver') return detail;
-  return `pkcs11js is not built here, which takes npm, python3, make and g++: install them, remove node_modules and start again (${detail})`;
+  return `pkcs11js is not built: install npm, python3, make and g++, delete node_modules and start again (${detail})`;
 }
 
 /** For everybody. */
 const outward: Readonly<Record<TokenFailure['kind'], string>> = {
   driver: 'PKCS #11 is not available on this machine',
   library: 'the PKCS #11 module cannot be used',
-  absent: 'the token is not there',
+  absent: 'the token is not present',
   notFound: 'no such key',
   several: 'the token has several keys of this name',
-  vanished: 'the token has lost a key that it had',
-  cryptoki: 'the token fails',
-  pin: 'the token cannot be logged in to',
+  vanished: 'a key is no longer on the token',
+  cryptoki: 'the token reports an error',
+  pin: 'login to the token failed',
   late: 'the token does not answer',
   busy: 'the token is busy',
   ended: 'the connection to the token was lost',
 };
 
 function told(error: unknown): string {
-  if (!(error instanceof TokenFailure)) return 'the token fails';
+  if (!(error instanceof TokenFailure)) return 'the token reports an error';
   return error.kind === 'cryptoki' ? `${outward.cryptoki}: ${error.message}` : outward[error.kind];
 }
 

@@ -33,7 +33,7 @@ export class TokenProcess {
       stdio: ['ignore', 'ignore', 'inherit'],
       ipc: (answer: Answer) => this.#settle(answer),
     });
-    this.ended = this.#process.exited.then(() => this.#end('the process of the PKCS #11 module ended'));
+    this.ended = this.#process.exited.then(() => this.#end('the PKCS #11 module process exited'));
   }
 
   /**
@@ -47,7 +47,7 @@ export class TokenProcess {
   ): Promise<Operations[O]['result']> {
     const question: Question = { number: ++this.#asked, operation, arguments: of };
     return new Promise((resolve, reject) => {
-      if (this.#over) return reject(new TokenFailure('ended', 'the process of the PKCS #11 module ended'));
+      if (this.#over) return reject(new TokenFailure('ended', 'the PKCS #11 module process exited'));
       const late = () => {
         this.#waiting.delete(question.number);
         reject(new TokenFailure('late', 'the token does not answer'));
@@ -58,7 +58,7 @@ export class TokenProcess {
       try {
         this.#process.send(question);
       } catch {
-        this.#end('the process of the PKCS #11 module ended');
+        this.#end('the PKCS #11 module process exited');
       }
     });
   }

@@ -36,7 +36,7 @@ function withoutOctetString(point: Uint8Array): Uint8Array {
   if (bareLengths.has(point.length)) return point;
   const header = point[1] === 0x81 ? 3 : 2;
   if (!bareLengths.has(point.length - header)) {
-    throw new Fault('badAlgorithm', 'the token has a kind of public key that is not known here');
+    throw new Fault('badAlgorithm', 'the token returned a public key of an unsupported type');
   }
   return point.subarray(header);
 }

@@ -220,10 +220,7 @@ function slotOf(module: Cryptoki, { token, slot }: Place): Handle {
   if (only && !another) return only.handle;
   const labels = present.map(({ label, number }) => `"${label}" in slot ${number}`).join(', ');
   const there = present.length > 0 ? `present: ${labels}` : 'no token is present';
-  throw new TokenFailure(
-    'absent',
-    `${only ? 'several tokens may be meant' : 'the token is missing'}; ${there}`,
-  );
+  throw new TokenFailure('absent', `${only ? 'several tokens match' : 'the token is missing'}; ${there}`);
 }
 
 function recipe(template: KeyTemplate) {
@@ -258,7 +255,7 @@ const numberOf = (bytes: Buffer): number => bytes.readUIntLE(0, Math.min(bytes.l
 /** Memory that the engine does not move, whatever is done with the view. */
 const fixed = (length: number): Buffer => Buffer.from(new ArrayBuffer(length));
 
-const vanished = (): TokenFailure => new TokenFailure('vanished', 'the token has lost a key that it had');
+const vanished = (): TokenFailure => new TokenFailure('vanished', 'a key is no longer on the token');
 
 function hasCode(error: unknown, ...codes: readonly number[]): boolean {
   return error instanceof TokenFailure && error.code !== undefined && codes.includes(error.code);

@@ -36,7 +36,8 @@ export class Turns {
   }
 
   #wait(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#waiting.size >= mostWaiting) throw new TokenFailure('busy', 'too much waits for the token');
+    if (this.#waiting.size >= mostWaiting)
+      throw new TokenFailure('busy', 'too many requests are waiting for the token');
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         this.#waiting.delete(waiting);

@@ -39,24 +39,23 @@ export function readAnswer(
     case 'cp':
     case 'kup': {
       const [response, ...more] = body.responses;
-      if (!response || more.length > 0) throw wrong('with another number of certificates than one');
+      if (!response || more.length > 0) throw wrong('without exactly one certificate');
       const { certReqId, status, certifiedKeyPair } = response;
-      if (!certReqIds.includes(certReqId))
-        throw wrong('another request than the one that was made (certReqId)');
+      if (!certReqIds.includes(certReqId)) throw wrong('another request (certReqId)');
       if (status.status === 'rejection') throw refusal(status, nested);
       if (status.status === 'waiting') return { kind: 'waiting', certReqId, seconds: undefined };
       const certificate = certifiedKeyPair?.certificate;
-      if (!certificate) throw wrong('without the certificate that it says it issued');
-      if (!(certificate instanceof Uint8Array)) throw wrong('with a certificate that is encrypted');
+      if (!certificate) throw wrong('that a certificate was issued, but did not include it');
+      if (!(certificate instanceof Uint8Array)) throw wrong('with an encrypted certificate');
       const confirmed = hasValue(header.generalInfo, infoTypes.implicitConfirm);
       const others = [...body.caPubs, ...extraCerts];
       return { kind: 'issued', certificate, others, certReqId, confirmed };
     }
     case 'pollRep': {
       const [poll, ...more] = body.polls;
-      if (!poll || more.length > 0) throw wrong('about another number of requests than one');
+      if (!poll || more.length > 0) throw wrong('without exactly one pollRep entry');
       if (![...certReqIds, noCertReqId].includes(poll.certReqId))
-        throw wrong('about another request than the one that was made (certReqId)');
+        throw wrong('about another request (certReqId)');
       return { kind: 'waiting', certReqId: poll.certReqId, seconds: poll.checkAfter };
     }
     case 'error':
@@ -73,7 +72,7 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
   const status = body.type === 'rp' ? body.statuses[0] : body.type === 'error' ? body.status : undefined;
   if (!status) throw wrong(`a revocation with a message of type ${body.type}`);
   if (status.status === 'waiting')
-    throw new Fault('unavailable', 'the upstream CA has not decided on the revocation yet', {
+    throw new Fault('unavailable', 'the revocation is pending at the upstream CA', {
       retryAfter: pause,
     });
   if (body.type === 'rp' && status.status !== 'rejection') return;
@@ -81,9 +80,13 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
   if (reason !== 'removeFromCRL' && status.failInfo?.includes('certRevoked')) return;
   // RFC 9483 §4.2: that is no trouble with the secret, by which it goes on issuing.
   if (status.failInfo?.includes('wrongIntegrity'))
-    throw new Fault('unsupported', 'the upstream CA takes no revocation under a shared secret', {
-      hint: 'give the issuer a client_certificate, or revoke the certificate at the upstream CA',
-    });
+    throw new Fault(
+      'unsupported',
+      'the upstream CA does not accept a revocation protected by a shared secret',
+      {
+        hint: 'configure a client_certificate for the issuer, or revoke the certificate at the upstream CA',
+      },
+    );
   throw refusal(status);
 }
 

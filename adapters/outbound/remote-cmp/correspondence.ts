@@ -129,7 +129,7 @@ function identify(protection: Protection, salt: () => Uint8Array): Identity {
   }
   const { certificates, sign } = protection;
   const [own, ...others] = certificates.map(parseCertificate);
-  if (!own) throw new Fault('unavailable', 'there is no certificate to sign by for the upstream CA');
+  if (!own) throw new Fault('unavailable', 'no certificate to sign requests to the upstream CA');
   const algorithm = defaultSignatureAlgorithm(readPublicKey(own.spki).type);
   // RFC 9483 §3.3: nobody trusts a root because it was sent along.
   const above = others.filter(({ subject, issuer }) => !sameName(subject, issuer));
@@ -172,9 +172,9 @@ export async function correspond(
   const { transactionID, recipNonce, pvno } = answer.header;
   // Somebody may have kept an answer to another message.
   if (!transactionID || !sameBytes(transactionID, sealed.transactionID))
-    throw new Fault('unavailable', 'the upstream CA answered in another transaction');
+    throw new Fault('unavailable', 'the upstream CA responded with another transactionID');
   if (!recipNonce || !sameBytes(recipNonce, sealed.senderNonce))
-    throw new Fault('unavailable', 'the upstream CA answered another message');
+    throw new Fault('unavailable', 'the upstream CA responded with another recipNonce');
   if (pvno !== 2 && pvno !== 3)
     throw new Fault('malformed', `the upstream CA answered in version ${pvno} of CMP`);
   return answer;
@@ -186,7 +186,7 @@ async function unwrapped(answer: PkiMessage, trust: Trust, within = false): Prom
   if (answer.body.type !== 'nested') return answer;
   const [only, ...more] = answer.body.messages;
   if (!only || more.length > 0)
-    throw new Fault('malformed', 'the upstream CA answered with several messages in one');
+    throw new Fault('malformed', 'the upstream CA sent several messages in one nested message');
   return unwrapped(parsed(only), trust, true);
 }
 
@@ -194,7 +194,7 @@ function parsed(message: Uint8Array): PkiMessage {
   try {
     return parsePkiMessage(message);
   } catch (cause) {
-    throw new Fault('malformed', `the answer of the upstream CA cannot be read${why(cause)}`, { cause });
+    throw new Fault('malformed', `the response of the upstream CA cannot be parsed${why(cause)}`, { cause });
   }
 }
 
@@ -205,7 +205,7 @@ function read(reply: UpstreamReply, place: Place): PkiMessage {
   // RFC 9811 §3.1: an error may come with a status of HTTP that says so too.
   if (status !== 200 && !(status >= 400 && isCmp)) throw statusFault(reply);
   if (!isCmp && place.contentType)
-    throw new Fault('malformed', `the upstream CA answered something else than CMP${shown(type)}`);
+    throw new Fault('malformed', `the upstream CA did not send a CMP response${shown(type)}`);
   try {
     return parsed(body);
   } catch (error) {
@@ -223,10 +223,9 @@ const mostRetryAfter = 3600;
 /** A status without a message. */
 function statusFault({ status, headers }: UpstreamReply): Fault {
   const said = `the upstream CA answered ${status}`;
-  if (status >= 300 && status < 400)
-    return new Fault('unavailable', `${said}: it redirects, which is not followed`);
+  if (status >= 300 && status < 400) return new Fault('unavailable', `${said}: redirects are not followed`);
   if (status === 401 || status === 404 || status === 405 || status === 415)
-    return new Fault('unavailable', `${said}: CMP is not at the configured place`);
+    return new Fault('unavailable', `${said}: no CMP service at the configured URL`);
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     const wish = /^\d{1,9}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0;
     return new Fault('unavailable', said, { retryAfter: Math.min(mostRetryAfter, wish) });

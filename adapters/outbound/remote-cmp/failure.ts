@@ -61,12 +61,15 @@ export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo, nes
   const of = (code: FaultCode) => failInfo.some((failure) => meanings[failure] === code);
   if (failInfo.includes('transactionIdInUse')) {
     // What it was sent first may be under way still, or its answer lost: whatever came of it is never confirmed.
-    return new Fault('forbidden', 'the upstream CA has had this request before, and its answer was lost');
+    return new Fault(
+      'forbidden',
+      'the upstream CA has already processed this request, but its response was lost',
+    );
   }
   if (nested && failInfo.some((failure) => ofTheirs.includes(failure)))
-    return new Fault('forbidden', `the upstream CA does not take the message of the device${why}${text}`);
+    return new Fault('forbidden', `the upstream CA rejects the message of the device${why}${text}`);
   if (failInfo.some((failure) => ofOurs.includes(failure)))
-    return new Fault('unavailable', `the upstream CA does not take the credentials of this gateway${why}`);
+    return new Fault('unavailable', `the upstream CA rejects the credentials of this gateway${why}`);
   const detail = `the upstream CA refused${why}${text}`;
   for (const code of ['unavailable', 'badAlgorithm', 'badCsr'] as const)
     if (of(code)) return new Fault(code, detail);

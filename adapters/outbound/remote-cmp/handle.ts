@@ -35,6 +35,8 @@ export function readHandle(text: string): Handle {
       transactionID: transactionID === undefined ? undefined : Uint8Array.fromHex(transactionID),
     };
   } catch (cause) {
-    throw new Fault('unsupported', 'the upstream CA was talked to otherwise when this was begun', { cause });
+    throw new Fault('unsupported', 'the pending request was started with another protocol or version', {
+      cause,
+    });
   }
 }

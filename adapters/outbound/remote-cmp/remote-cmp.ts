@@ -101,7 +101,7 @@ class RemoteCmp implements Issuer {
     const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
     // Its root may be known from elsewhere, itself it has to name.
     if (!chain || !certificates.includes(chain[0]!))
-      throw new Fault('malformed', 'the CA certificates of the upstream CA lead to no root');
+      throw new Fault('malformed', 'the CA certificates of the upstream CA do not form a chain to a root');
     return chain.map((one) => one.der);
   }
 
@@ -157,7 +157,7 @@ class RemoteCmp implements Issuer {
       if (own && own.notAfter <= clock.now())
         return {
           ok: false,
-          detail: 'the certificate that the upstream CA knows this gateway by has expired',
+          detail: 'the client certificate for the upstream CA has expired',
         };
     }
     return this.#trouble === undefined ? { ok: true } : { ok: false, detail: this.#trouble };
@@ -184,7 +184,7 @@ class RemoteCmp implements Issuer {
     } catch (error) {
       const { detail, retryAfter } = toFault(error);
       this.#renewAfter = clock.now() + Math.max(60, retryAfter ?? 0) * 1000;
-      this.#trouble = `the gateway's own certificate cannot be renewed: ${detail}`;
+      this.#trouble = `the client certificate for the upstream CA cannot be renewed: ${detail}`;
       throw error;
     }
   }
@@ -226,7 +226,7 @@ class RemoteCmp implements Issuer {
       throw error;
     }
     this.#renewal = undefined;
-    log.info('the certificate for an upstream CA has been renewed', { issuer: name });
+    log.info('client certificate for an upstream CA renewed', { issuer: name });
   }
 
   #outcome(
@@ -397,7 +397,10 @@ function caCertificatesOf(answer: PkiMessage): readonly Uint8Array[] {
     throw new Fault('malformed', `the upstream CA answered a general message with ${body.type}`);
   const certificates = namedBy(answer);
   if (certificates.length === 0)
-    throw new Fault('malformed', 'the upstream CA does not name its CA certificates: configure them');
+    throw new Fault(
+      'malformed',
+      'the upstream CA does not send its CA certificates: configure ca_certificates',
+    );
   return certificates;
 }
 
@@ -406,7 +409,10 @@ function certStatus(certificate: Uint8Array, certReqId: number, accepted: boolea
   const { signatureAlgorithm } = parseCertificate(certificate);
   const usual = signatureAlgorithm && signatureHash(signatureAlgorithm);
   const certHash = new Uint8Array(hash(usual ?? 'sha512', certificate, 'buffer'));
-  const refused = { status: 'rejection', statusString: ['it is not what was asked for'] } as const;
+  const refused = {
+    status: 'rejection',
+    statusString: ['the certificate does not match the request'],
+  } as const;
   return {
     certHash,
     certReqId,

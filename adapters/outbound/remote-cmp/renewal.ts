@@ -41,6 +41,6 @@ export function renewed(
 ): Credential {
   const own = parseCertificate(certificate);
   if (!sameBytes(own.spki, publicKeyOf(key)) || !sameName(own.subject, subject) || own.notAfter <= now + hour)
-    throw new Fault('malformed', 'the upstream CA answered with a certificate that was not asked for');
+    throw new Fault('malformed', 'the upstream CA returned a certificate that does not match the request');
   return { key, certificates: [certificate, ...others.filter((one) => !sameBytes(one, certificate))] };
 }

@@ -40,17 +40,14 @@ export interface Wish {
  */
 export function wishOf({ prepared, operation, renews, message }: Order, manner: Manner): Wish {
   const { request, template } = prepared;
-  if (!request) throw new Fault('unsupported', 'an upstream CA certifies what a request asks for');
+  if (!request) throw new Fault('unsupported', 'an upstream CA needs a certification request');
   const fits =
     sameName(request.subject, template.subject) &&
     sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template));
   const nestedOnly = manner.forward === 'nested-only';
   if (manner.forward !== 'request' && message && fits) return nested(message, request);
   if (nestedOnly && !message)
-    throw new Fault(
-      'unsupported',
-      'the upstream CA is given requests only inside the message of CMP that the device has signed',
-    );
+    throw new Fault('unsupported', 'forward = "nested-only" needs a CMP message signed by the device');
   if (request.kind === 'pkcs10' && fits)
     return { body: { type: 'p10cr', request: request.der }, certReqIds: ofPkcs10 };
   const type = operation === 'renew' ? manner.renewWith : manner.enrolWith;
@@ -67,11 +64,11 @@ export function wishOf({ prepared, operation, renews, message }: Order, manner: 
   if (!fits)
     throw new Fault(
       'badCsr',
-      'the upstream CA needs a request that has the subject and the alternative names of the certificate to be',
+      'the upstream CA needs a request with the final subject and alternative names, which the profile changes',
     );
   const { proof, certReqId, controls } = parseCertReqMsg(request.der);
   if (proof.kind === 'raVerified')
-    throw new Fault('unsupported', 'the upstream CA wants a proof of possession by the device itself');
+    throw new Fault('unsupported', 'the upstream CA needs a proof of possession by the device itself');
   const isUpdate = controls.some((control) => control.type === controlTypes.oldCertId.oid);
   return {
     body: { type: type === 'kur' && !isUpdate ? 'cr' : type, requests: [request.der] },

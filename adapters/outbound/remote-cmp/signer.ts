@@ -36,7 +36,7 @@ export interface Leniency {
 }
 
 const untrusted = (why: string, cause?: unknown): Fault =>
-  new Fault('unavailable', `the answer of the upstream CA is not trusted: ${why}`, { cause });
+  new Fault('unavailable', `the response of the upstream CA is not trusted: ${why}`, { cause });
 
 /**
  * Demands that a message is the upstream's: by the shared secret, or signed by who chains to an anchor and may speak for a CA
@@ -62,7 +62,7 @@ export async function authenticate(
       throw untrusted(`a message of type ${bodyType} without protection`);
     }
     case 'mac':
-      if (!trusted.secret) throw untrusted('it is protected by a secret, and none is shared');
+      if (!trusted.secret) throw untrusted('it is protected by a MAC, but no shared secret is configured');
       if (!(await protection.verify(trusted.secret))) throw untrusted('its MAC is wrong');
       return;
     case 'signature': {
@@ -97,7 +97,7 @@ function signerOf(message: SealedPkiMessage, { server }: Trusted, leniency: Leni
   } catch (error) {
     throw untrusted(toFault(error).detail, error);
   }
-  throw untrusted('its sender has no certificate there');
+  throw untrusted('extraCerts has no certificate for its sender');
 }
 
 function demandTrust(
@@ -116,12 +116,14 @@ function demandTrust(
   });
   if (!path.ok) throw untrusted(path.detail);
   const { basicConstraints, purposes, keyUsage } = factsOf(signer);
-  if (serverName && !sameName(serverName, signer.subject)) throw untrusted('its signer has another name');
+  if (serverName && !sameName(serverName, signer.subject))
+    throw untrusted('its signer does not have the configured server_name');
   if (pinned || anySigner) return;
   const isCa = basicConstraints?.ca === true;
   // What has another one inside may come from an authority that only passes it on.
   const speaks = purposes?.includes(oid.cmcCa) || (wraps && purposes?.includes(oid.cmcRa));
-  if (!serverName && !isCa && !speaks) throw untrusted('its signer does not speak for a CA (id-kp-cmcCA)');
+  if (!serverName && !isCa && !speaks)
+    throw untrusted('its signer is not authorized to act for a CA (id-kp-cmcCA)');
   if (keyUsage && !keyUsage.includes('digitalSignature'))
-    throw untrusted('the key of its signer is not for signatures');
+    throw untrusted('the key usage of its signer lacks digitalSignature');
 }

@@ -63,5 +63,5 @@ async function keyOf(keys: KeyStore, idOrLabel: string, certificate: Uint8Array)
     if (code === 'internal') throw cause;
     throw new Fault('unavailable', `the key for the upstream CA: ${detail}`, { cause });
   }
-  throw new Fault('unavailable', 'the key for the upstream CA is not that of the certificate');
+  throw new Fault('unavailable', 'the key for the upstream CA does not match client_certificate');
 }

@@ -24,15 +24,15 @@ export function readCertsOnly({ body, headers }: UpstreamReply): Uint8Array[] {
     certificates = readCertificates(berToDer(body[0] === tag.sequence ? body : decodeText(body)));
   } catch (cause) {
     const type = headers['content-type']?.slice(0, 60).replace(/[^\x20-\x7e]/g, '?');
-    const said = type === undefined ? '' : `, but ${type}`;
-    throw new Fault('malformed', `the answer of the upstream CA holds no certificates in PKCS #7${said}`, {
+    const said = type === undefined ? '' : ` (Content-Type ${type})`;
+    throw new Fault('malformed', `the response of the upstream CA is not a PKCS #7 certificate list${said}`, {
       cause,
     });
   }
   if (certificates.length === 0)
-    throw new Fault('malformed', 'the answer of the upstream CA holds no certificate');
+    throw new Fault('malformed', 'the response of the upstream CA contains no certificate');
   if (certificates.length > mostCertificates)
-    throw new Fault('malformed', 'the answer of the upstream CA holds too many certificates');
+    throw new Fault('malformed', 'the response of the upstream CA contains too many certificates');
   return certificates;
 }
 
@@ -57,9 +57,9 @@ export function refusal(answer: UpstreamReply, now: number, waiting: Waiting): F
   const said = `the upstream CA answered ${status}${text(answer)}`;
   if (status === 400) return new Fault('badCsr', said);
   if (status === 401)
-    return new Fault('unavailable', 'the upstream CA does not take the credentials of this gateway');
+    return new Fault('unavailable', 'the upstream CA rejects the credentials of this gateway');
   if (status === 404 || status === 405)
-    return new Fault('unavailable', `the upstream CA has nothing at the configured place (${status})`);
+    return new Fault('unavailable', `the upstream CA has no EST service at the configured URL (${status})`);
   const again = status === 408 || status === 425 || status === 429 || status >= 500;
   if (again)
     return new Fault('unavailable', said, {

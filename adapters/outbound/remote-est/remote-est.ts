@@ -80,30 +80,26 @@ class RemoteEst implements Issuer {
     const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
     // Its root may be known from elsewhere, itself it has to name.
     if (!chain || !certificates.includes(chain[0]!))
-      throw new Fault('malformed', 'the CA certificates of the upstream CA lead to no root');
+      throw new Fault('malformed', 'the CA certificates of the upstream CA do not form a chain to a root');
     return chain.map(({ der }) => der);
   }
 
   check({ prepared: { request, template } }: Order): void {
     if (request?.kind !== 'pkcs10') {
-      throw new Fault(
-        'unsupported',
-        'the upstream CA takes PKCS#10 requests only, and cannot be given a CRMF request',
-        {
-          hint: 'send a PKCS#10 request (p10cr)',
-        },
-      );
+      throw new Fault('unsupported', 'the upstream CA accepts PKCS#10 requests only, not CRMF', {
+        hint: 'send a PKCS#10 request (p10cr)',
+      });
     }
     // It gets the request as the device has signed it.
     if (!sameName(request.subject, template.subject))
       throw new Fault(
         'badCsr',
-        'the upstream CA needs a request that has the subject of the certificate to be',
+        'the upstream CA needs a request with the final subject, which the profile changes',
       );
     if (!sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template)))
       throw new Fault(
         'badCsr',
-        'the upstream CA needs a request that has the alternative names of the certificate to be',
+        'the upstream CA needs a request with the final subject alternative names, which the profile changes',
       );
   }
 
@@ -129,7 +125,7 @@ class RemoteEst implements Issuer {
   async health() {
     const { current } = await this.#credentials().catch(() => ({ current: undefined }));
     if (current && certificateOf(current).notAfter <= this.#options.clock.now())
-      return { ok: false, detail: 'the certificate that the upstream CA knows this gateway by has expired' };
+      return { ok: false, detail: 'the client certificate for the upstream CA has expired' };
     return this.#trouble === undefined ? { ok: true } : { ok: false, detail: this.#trouble };
   }
 
@@ -144,7 +140,7 @@ class RemoteEst implements Issuer {
     } catch (error) {
       const { detail, retryAfter } = toFault(error);
       this.#renewAfter = clock.now() + Math.max(60, retryAfter ?? 0) * 1000;
-      this.#trouble = `the gateway's own certificate cannot be renewed: ${detail}`;
+      this.#trouble = `the client certificate for the upstream CA cannot be renewed: ${detail}`;
       throw error;
     }
   }
@@ -176,7 +172,7 @@ class RemoteEst implements Issuer {
       throw fault;
     }
     await this.#file.write({ current: ours(next, readCertsOnly(answer), clock.now()) });
-    log.info('the certificate for an upstream CA has been renewed', { issuer: name });
+    log.info('client certificate for an upstream CA renewed', { issuer: name });
   }
 
   /** The one that is kept, unless the configuration has a later one. */
@@ -275,6 +271,6 @@ function ours({ key, request }: NewKey, certificates: readonly Uint8Array[], now
   const { certificate, chain } = pick(certificates, publicKey.spki);
   const { spki, notAfter, subject: named } = parseCertificate(certificate);
   if (!sameBytes(spki, publicKey.spki) || !sameName(subject, named) || notAfter <= now + day / 24)
-    throw new Fault('malformed', 'the upstream CA answered with a certificate that was not asked for');
+    throw new Fault('malformed', 'the upstream CA returned a certificate that does not match the request');
   return { key, certificates: [certificate, ...chain] };
 }

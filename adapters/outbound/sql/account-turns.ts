@@ -84,4 +84,4 @@ export class AccountTurns {
 }
 
 const tooMany = (): Fault =>
-  new Fault('unavailable', 'this account has too many queries under way', { retryAfter: 5 });
+  new Fault('unavailable', 'this account has too many queries in progress', { retryAfter: 5 });

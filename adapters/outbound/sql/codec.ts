@@ -39,7 +39,7 @@ export function encode(column: Column, field: string, value: unknown): SqlValue 
       if (text !== undefined) return text;
     }
   }
-  throw new Fault('malformed', 'a value that cannot be stored', { field });
+  throw new Fault('malformed', 'this value cannot be stored', { field });
 }
 
 const isBytesList = (value: unknown): value is readonly Uint8Array[] =>

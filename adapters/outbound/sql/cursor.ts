@@ -37,5 +37,5 @@ export function decodeCursor({ field, column, descending }: Order, cursor: strin
   } catch (cause) {
     if (!(cause instanceof SyntaxError || cause instanceof Fault)) throw cause;
   }
-  throw new Fault('malformed', 'not the cursor of such a list', { field: 'cursor' });
+  throw new Fault('malformed', 'the cursor does not belong to this list', { field: 'cursor' });
 }

@@ -20,10 +20,10 @@ export async function load(open: Builder, dialect: Dialect, snapshot: Snapshot):
       table = item.table;
       if (table.lastId) await continueAfter(open, dialect, table.name, table.lastId);
     } else {
-      if (!table) throw new Fault('malformed', 'the contents of the backup make no sense');
+      if (!table) throw new Fault('malformed', 'the backup contains invalid data');
       const names = table.columns.map(({ name }) => name);
       if (item.rows.some((row) => row.length !== names.length)) {
-        throw new Fault('malformed', 'the contents of the backup make no sense');
+        throw new Fault('malformed', 'the backup contains invalid data');
       }
       const rows = item.rows.map((row) => Object.fromEntries(names.map((name, n) => [name, row[n]])));
       await open.insertInto(table.name).values(rows).execute();

@@ -92,10 +92,10 @@ const releaseStatement = `select pg_cancel_backend(pid) from pg_stat_activity wh
 
 /** By the beginning of the SQLSTATE. */
 const reasons = {
-  '53300': 'the database accepts no more connections (max_connections)',
+  '53300': 'the database has no free connection (max_connections)',
   '53100': 'the disk of the database is full',
-  '25006': 'the database takes no writes',
-  '28': 'the database refuses the sign-in of this gateway',
+  '25006': 'the database is read-only',
+  '28': 'the database rejects the credentials of this gateway',
   '3D000': 'the database does not exist',
 };
 
@@ -158,7 +158,7 @@ class PostgresDriver implements Driver {
   }
 
   reason(fault: Fault): string {
-    return reasonOf(fault, reasons, 'the database is out of reach');
+    return reasonOf(fault, reasons, 'the database is unreachable');
   }
 
   change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
@@ -331,7 +331,7 @@ class UnlockedAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-/** Where nothing is to be brought up to date, nothing is written: a gateway starts also while the database takes no writes. */
+/** Where nothing is to be brought up to date, nothing is written: a gateway starts also while the database is read-only. */
 async function bringUpToDate(hosts: Hosts, timeouts: Timeouts): Promise<void> {
   const client = await reach(hosts, timeouts);
   try {

@@ -27,7 +27,7 @@ export interface Queries {
   search(sql: string, parameters: readonly SqlValue[], reader?: 'account' | 'service'): Promise<Row[]>;
 }
 
-const outOfReach = 'the database is out of reach';
+const outOfReach = 'the database is unreachable';
 
 /** Queries of accounts that are under way at the same time, beside those of the service. */
 export const accountReaders = 2;

@@ -31,7 +31,7 @@ export async function list<K extends Kind>(
 ): Promise<Page<Records[K]>> {
   const { limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
-    throw new Fault('malformed', `a page has 1 to ${mostRecords} records`, { field: 'limit' });
+    throw new Fault('malformed', `limit must be from 1 to ${mostRecords}`, { field: 'limit' });
   }
   const order = orderOf(kind, query, without);
   const ordered = sql`${sql.join(ordering(order))}`;
@@ -128,7 +128,7 @@ export async function tally<K extends Kind>(
   const columns = by.map((field) => {
     const column = columnOf(kind, field);
     if (column?.type !== 'integer' && column?.type !== 'text')
-      throw new Fault('malformed', 'nothing is counted by this field', { field });
+      throw new Fault('malformed', 'records cannot be counted by this field', { field });
     return sql.ref(columnName(field));
   });
   const names = by.map((_, n) => sql.ref(`by_${n}`));
@@ -149,7 +149,7 @@ function orderOf<K extends Kind>(kind: K, { order }: Query<K>, without: readonly
   const { field, descending, values }: NonNullable<typeof order> = order ?? { field: 'id', descending: true };
   const column = without.includes(field) ? undefined : columnOf(kind, field);
   if (column?.type !== 'integer' && column?.type !== 'text' && column?.type !== 'boolean') {
-    throw new Fault('malformed', 'there is no order by this field', { field: 'order' });
+    throw new Fault('malformed', 'lists cannot be sorted by this field', { field: 'order' });
   }
   return { field, column, descending, ...(values && { values }) };
 }
@@ -282,7 +282,7 @@ const asText: ReadonlySet<ColumnType> = new Set(['text', 'json', 'actor']);
 function containsTest(dialect: Dialect, kind: Kind, field: string, text: unknown): Test {
   const column = columnOf(kind, field);
   if (typeof text !== 'string' || !column || !asText.has(column.type)) {
-    throw new Fault('malformed', 'this field cannot contain that', { field });
+    throw new Fault('malformed', 'this field does not support the contains filter', { field });
   }
   return like(dialect, [field], text);
 }
@@ -291,14 +291,14 @@ function containsTest(dialect: Dialect, kind: Kind, field: string, text: unknown
 function prefixTest(kind: Kind, field: string, prefix: unknown): Test {
   const column = columnOf(kind, field);
   if (typeof prefix !== 'string' || !column || !asText.has(column.type)) {
-    throw new Fault('malformed', 'this field cannot begin with that', { field });
+    throw new Fault('malformed', 'this field does not support the prefix filter', { field });
   }
   const at = columnRef(field);
   if (prefix.includes('\0')) return never;
   if (prefix === '') return sql`${at} >= ''`;
   const last = prefix.codePointAt(prefix.length - 1)!;
   if (!/^[\u0000-\u007e]$/.test(String.fromCodePoint(last))) {
-    throw new Fault('malformed', 'a beginning has to end with a character of ASCII', { field });
+    throw new Fault('malformed', 'a prefix must end with an ASCII character', { field });
   }
   const beyond = prefix.slice(0, -1) + String.fromCodePoint(last + 1);
   return sql`${at} >= ${prefix} and ${at} < ${beyond}`;

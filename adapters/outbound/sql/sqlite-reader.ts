@@ -76,7 +76,7 @@ export class SqliteReader {
     if (!first) return;
     const [number, { reject }] = first;
     this.#waiting.delete(number);
-    reject(new Fault('unavailable', 'the query takes too long', { retryAfter: 10 }));
+    reject(new Fault('unavailable', 'the query took too long', { retryAfter: 10 }));
     if (this.#waiting.size > 0) {
       this.#thread = this.#start();
       for (const { question } of this.#waiting.values()) this.#thread.postMessage(question);

@@ -331,11 +331,11 @@ function atFault(path: string, error: unknown): unknown {
   return new Error(`${path}: ${(cause as Error).message}; ${advice}`, { cause });
 }
 
-const damaged = 'it is damaged: restore a backup into an empty data directory';
+const damaged = 'the file is damaged: restore a backup into an empty data directory';
 const remedies: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: damaged,
   SQLITE_CORRUPT: damaged,
-  SQLITE_READONLY: 'this account has to be able to write to it, and to its directory',
+  SQLITE_READONLY: 'make the file and its directory writable for this account',
 };
 
 /** Kysely runs only migrations through it; they need nothing but this. */

@@ -48,10 +48,9 @@ export async function readPrivateFile(path: string, mostBytes: number): Promise<
   });
   if (!found) return undefined;
   if ((found.mode & 0o077) !== 0) {
-    throw new Error(`${path} is open to other users of this machine; run: chmod 600 '${path}'`);
+    throw new Error(`${path} is accessible to other users; run: chmod 600 '${path}'`);
   }
-  if (!found.isFile() || found.size > mostBytes)
-    throw new Error(`${path} is not a file that Postern has made`);
+  if (!found.isFile() || found.size > mostBytes) throw new Error(`${path} was not created by Postern`);
   const file = await open(path, 'r');
   try {
     return await file.readFile('utf8');

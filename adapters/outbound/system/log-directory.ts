@@ -13,7 +13,7 @@ export function openLogDirectory(directory: string): LogFiles {
       return await action();
     } catch (cause) {
       if (cause instanceof Fault) throw cause;
-      throw new Fault('unavailable', 'the log directory is out of reach', { cause });
+      throw new Fault('unavailable', 'the log directory cannot be read', { cause });
     }
   };
   const list = async (): Promise<readonly LogFile[]> => {

@@ -40,7 +40,7 @@ export class RotatingFile {
       file = await this.#current();
     }
     const { bytesWritten } = await file.write(bytes);
-    if (bytesWritten < bytes.length) throw new Error('log file: the disk is full');
+    if (bytesWritten < bytes.length) throw new Error('log file: disk full');
   }
 
   async close(): Promise<void> {

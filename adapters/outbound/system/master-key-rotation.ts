@@ -32,14 +32,14 @@ export async function prepareRotation(options: MasterKeyOptions): Promise<void> 
       ? await readKeyFile(keyFileOf(options))
       : await derive(passphrase ?? '', Buffer.from(record.salt, 'base64'));
   if (!present || !isRootOf(present, record)) {
-    throw new Error(`this is not the master key that ${dataDirectory} was made with`);
+    throw new Error(`the configured master key is not the one of ${dataDirectory}`);
   }
   const salt = randomBytes(saltLength);
   if (record.source === 'passphrase' && newPassphrase === undefined) {
     throw new Error('the new passphrase is missing: set new_passphrase in [secrets]');
   }
   if (record.source === 'passphrase' && newPassphrase === passphrase) {
-    throw new Error('new_passphrase is the present passphrase');
+    throw new Error('new_passphrase must differ from the current passphrase');
   }
   const root =
     record.source === 'file'

@@ -30,9 +30,7 @@ export async function makeKeyFile(path: string): Promise<Uint8Array> {
 /** The root of a passphrase that has never been used. */
 export function fresh(passphrase: string, salt: Uint8Array): Promise<Uint8Array> {
   if (passphrase.length < fewestPassphraseCharacters) {
-    throw new Error(
-      `the passphrase of the master key needs at least ${fewestPassphraseCharacters} characters`,
-    );
+    throw new Error(`the master key passphrase must have at least ${fewestPassphraseCharacters} characters`);
   }
   return derive(passphrase, salt);
 }

@@ -33,7 +33,7 @@ export interface MasterKey {
 export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKey> {
   const { passphrase, dataDirectory, file } = options;
   if (passphrase !== undefined && file !== undefined) {
-    throw new Error('the master key comes from a key file or from a passphrase, not from both');
+    throw new Error('set either a key file or a passphrase for the master key, not both');
   }
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   if (passphrase === undefined) await completeSwap(dataDirectory, keyFileOf(options));
@@ -41,9 +41,7 @@ export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKe
   const source = passphrase === undefined ? 'file' : 'passphrase';
   if (record && record.source !== source) {
     const was = record.source === 'file' ? 'a key file' : 'a passphrase';
-    throw new Error(
-      `the master key of ${dataDirectory} comes from ${was}, but the configuration says otherwise`,
-    );
+    throw new Error(`the master key of ${dataDirectory} comes from ${was}: configure ${was} in [secrets]`);
   }
   const root = record ? await presentRoot(options, record) : await makeRoot(options);
   if (!root) return openMasterKey(options);
@@ -66,10 +64,12 @@ async function presentRoot(options: MasterKeyOptions, record: MasterRecord): Pro
     const path = keyFileOf(options);
     const root = await readKeyFile(path);
     if (!root) {
-      throw new Error(`the master key ${path} is missing: put it back, nothing can be decrypted without it`);
+      throw new Error(
+        `the master key file ${path} is missing: restore it, nothing can be decrypted without it`,
+      );
     }
     if (isRootOf(root, record)) return root;
-    throw new Error(`${path} is not the master key that ${dataDirectory} was made with`);
+    throw new Error(`${path} is not the master key of ${dataDirectory}`);
   }
   const salt = Buffer.from(record.salt, 'base64');
   // Once a rotation has ended, the new one is in the configuration as such until somebody moves it.
@@ -102,14 +102,14 @@ async function nextRoot(options: MasterKeyOptions): Promise<Uint8Array | undefin
   const record = await readRecord(nextOf(recordPath(dataDirectory)));
   if (!record) return undefined;
   const path = nextOf(keyFileOf(options));
-  const told = `a rotation of the master key of ${dataDirectory} has been prepared, but `;
+  const told = `a rotation of the master key of ${dataDirectory} is prepared, but `;
   if (record.source === 'passphrase') {
     if (newPassphrase === undefined) throw new Error(`${told}[secrets] has no new_passphrase`);
     const root = await derive(newPassphrase, Buffer.from(record.salt, 'base64'));
     if (isRootOf(root, record)) return root;
-    throw new Error(`${told}new_passphrase is not the passphrase that it was prepared with`);
+    throw new Error(`${told}new_passphrase is not the one the rotation was prepared with`);
   }
   const root = await readKeyFile(path);
   if (root && isRootOf(root, record)) return root;
-  throw new Error(`${told}${path} is ${root ? 'not the key that it was prepared with' : 'missing'}`);
+  throw new Error(`${told}${path} is ${root ? 'not the key the rotation was prepared with' : 'missing'}`);
 }

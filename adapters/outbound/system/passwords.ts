@@ -43,7 +43,9 @@ const acceptable = (password: string): boolean => password.length > 0 && passwor
 export const argon2id = (cost: Cost): Passwords => ({
   async hash(password) {
     if (!acceptable(password)) {
-      throw new Fault('malformed', `a password has 1 to ${mostCharacters} characters`, { field: 'password' });
+      throw new Fault('malformed', `a password must have 1 to ${mostCharacters} characters`, {
+        field: 'password',
+      });
     }
     return bounded(() => Bun.password.hash(normalised(password), { algorithm: 'argon2id', ...cost }));
   },

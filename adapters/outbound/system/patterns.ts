@@ -20,7 +20,7 @@ const tooComplex = () =>
 export const patterns: Patterns = {
   compile(pattern) {
     if (pattern.length > mostPatternCharacters) {
-      throw new Fault('malformed', `a pattern has at most ${mostPatternCharacters} characters`);
+      throw new Fault('malformed', `a pattern must not be longer than ${mostPatternCharacters} characters`);
     }
     if (weightOf(pattern) > mostWeight) throw tooComplex();
     const compiled = compile(pattern);

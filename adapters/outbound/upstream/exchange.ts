@@ -42,7 +42,7 @@ export async function exchange(
     const answer = await once({ ...request, url }, identity, signal);
     const next = request.redirects ? redirection(request.method, url, answer) : undefined;
     if (!next) return answer;
-    if (redirects >= mostRedirects) throw new Fault('unavailable', 'the upstream CA redirects without end');
+    if (redirects >= mostRedirects) throw new Fault('unavailable', 'the upstream CA redirects too often');
     url = next;
   }
 }
@@ -61,7 +61,7 @@ function redirection(
     return undefined;
   const to = new URL(location, from);
   if (to.origin === from.origin) return to;
-  throw new Fault('unavailable', 'the upstream CA redirects to another server, which is not followed');
+  throw new Fault('unavailable', 'the upstream CA redirects to another server: not followed');
 }
 
 function once(
@@ -114,12 +114,14 @@ function receive(response: IncomingMessage): Promise<UpstreamReply> {
     const { statusCode: status = 0, headers } = response;
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      return reject(new Fault('malformed', 'the upstream CA compresses what was to come as it is'));
+      return reject(
+        new Fault('malformed', 'the upstream CA sent a compressed response, which was not requested'),
+      );
     const chunks: Uint8Array[] = [];
     let length = 0;
     response.on('data', (chunk: Uint8Array) => {
       length += chunk.length;
-      if (length > mostBytes) reject(new Fault('malformed', 'the answer of the upstream CA is too large'));
+      if (length > mostBytes) reject(new Fault('malformed', 'the response of the upstream CA is too large'));
       else chunks.push(chunk);
     });
     response.on('end', () => {
@@ -136,7 +138,7 @@ function receive(response: IncomingMessage): Promise<UpstreamReply> {
 }
 
 const late = (signal: AbortSignal): Fault =>
-  new Fault('unavailable', 'the upstream CA takes too long to answer', { cause: signal.reason });
+  new Fault('unavailable', 'the upstream CA did not respond in time', { cause: signal.reason });
 
 /** What went wrong, in the words of the TLS library: names of hosts, no secrets. */
 function unreachable(error: unknown): Fault {

@@ -50,12 +50,12 @@ export function destination(text: string): URL {
   if (text.length > longest || !URL.canParse(text)) throw wrong('this is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw wrong('only https: and http: are possible');
-  if (url.username !== '' || url.password !== '') throw wrong('a URL with credentials is not kept');
-  if (url.hash !== '' || text.includes('#')) throw wrong('a fragment is never sent');
+    throw wrong('the URL must begin with https: or http:');
+  if (url.username !== '' || url.password !== '') throw wrong('the URL must not contain credentials');
+  if (url.hash !== '' || text.includes('#')) throw wrong('the URL must not contain a fragment');
   const host = hostOf(url);
   if (host === '') throw wrong('this is not a URL');
-  if (isIP(host) !== 0 && isRefused(host)) throw wrong('nothing is sent to this address');
+  if (isIP(host) !== 0 && isRefused(host)) throw wrong('webhooks to this address are not allowed');
   return url;
 }
 

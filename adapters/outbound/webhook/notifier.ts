@@ -59,7 +59,8 @@ async function addressesOf(
   const host = hostOf(url);
   if (isIP(host) !== 0) return [host];
   const addresses = await resolve(host);
-  if (addresses.some(isRefused)) throw new Fault('malformed', 'nothing is sent to the address of this name');
+  if (addresses.some(isRefused))
+    throw new Fault('malformed', 'the name resolves to an address to which webhooks are not allowed');
   return addresses.slice(0, mostAddresses);
 }
 

@@ -35,7 +35,7 @@ export const hasValue = (list: readonly TypedValue[], kind: Pick<ValueKind<never
 /** The value of this kind; undefined when there is none, or it is empty. Faults: malformed, also when there are two. */
 export function findValue<T>(list: readonly TypedValue[], kind: ValueKind<T>): T | undefined {
   const found = list.filter(({ type }) => type === kind.oid);
-  if (found.length > 1) throw new Fault('malformed', `CMP: ${kind.oid} stands twice`);
+  if (found.length > 1) throw new Fault('malformed', `CMP: ${kind.oid} occurs twice`);
   const value = found[0]?.value;
   return value && readDer(value, kind.read);
 }

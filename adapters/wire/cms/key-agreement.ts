@@ -32,7 +32,8 @@ export async function keyAgreementRecipient(
   random: (octets: number) => Uint8Array,
 ): Promise<Uint8Array> {
   const scheme = schemes[recipient.type];
-  if (!scheme) throw new Fault('badAlgorithm', `nothing can be encrypted to a key of ${recipient.type}`);
+  if (!scheme)
+    throw new Fault('badAlgorithm', `keys of type ${recipient.type} cannot be used for encryption`);
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: scheme.namedCurve });
   const ukm = random(ukmOctets);
   const shared = diffieHellman({ privateKey, publicKey: recipient.key });

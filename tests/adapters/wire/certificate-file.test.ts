@@ -49,7 +49,7 @@ describe('refused is', () => {
     [
       'a private key',
       bytes(key.pem()),
-      { code: 'malformed', detail: 'certificates are expected, not PRIVATE KEY' },
+      { code: 'malformed', detail: 'expected CERTIFICATE, found PRIVATE KEY' },
     ],
     ['a certificate beside a private key', bytes(bundle + key.pem()), { code: 'malformed' }],
     ['a PNG', Uint8Array.of(0x89, 0x50, 0x4e, 0x47), { code: 'malformed' }],

@@ -45,8 +45,8 @@ describe('a certification request', () => {
   });
 
   test.each([
-    ['', 'csr: there is none'],
-    ['\r\n', 'csr: there is none'],
+    ['', 'csr: the request contains no CSR'],
+    ['\r\n', 'csr: the request contains no CSR'],
     ['not base64!', 'csr: bad base64'],
     ['-----BEGIN CERTIFICATE REQUEST-----', 'csr: PEM: CERTIFICATE REQUEST does not end'],
     [encodePem('CERTIFICATE', Uint8Array.of(1)), 'csr: not one CERTIFICATE REQUEST'],

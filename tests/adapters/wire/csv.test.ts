@@ -28,21 +28,13 @@ test('a table as spreadsheets write it: byte order mark, semicolons, CRLF, empty
 });
 
 test.each([
-  ['nothing', bytes(''), 'this file is empty'],
-  ['UTF-16', Uint8Array.of(0xff, 0xfe, 0x61, 0), 'this is not UTF-8: save the table as CSV UTF-8'],
-  ['Latin-1', Buffer.from('a\nü\n', 'latin1'), 'this is not UTF-8: save the table as CSV UTF-8'],
-  ['U+0000', bytes('a\nx\0y\n'), 'this is not a text file'],
-  ['a quote without an end', bytes('a,b\nx,y\n"c,d\n'), 'line 3: a quoted value has no end'],
-  [
-    'something after a quote',
-    bytes('a,b\n"c"x,d\n'),
-    'line 2: something stands after the end of a quoted value',
-  ],
-  [
-    'a quote in the middle',
-    bytes('a\nb"c\n'),
-    'line 2: a quotation mark stands inside a value that does not begin with one',
-  ],
+  ['nothing', bytes(''), 'the file is empty'],
+  ['UTF-16', Uint8Array.of(0xff, 0xfe, 0x61, 0), 'the file is not UTF-8: save the table as CSV UTF-8'],
+  ['Latin-1', Buffer.from('a\nü\n', 'latin1'), 'the file is not UTF-8: save the table as CSV UTF-8'],
+  ['U+0000', bytes('a\nx\0y\n'), 'the file is not a text file'],
+  ['a quote without an end', bytes('a,b\nx,y\n"c,d\n'), 'line 3: a quoted value is not closed'],
+  ['something after a quote', bytes('a,b\n"c"x,d\n'), 'line 2: unexpected text after a quoted value'],
+  ['a quote in the middle', bytes('a\nb"c\n'), 'line 2: unexpected quotation mark in an unquoted value'],
   ['a huge value', bytes(`a\n${'x'.repeat(1_000_000)}`), 'line 2: a line has at most 16384 characters'],
   ['quotes alone', bytes('"'.repeat(1_000_001)), 'line 1: a line has at most 16384 characters'],
 ])('%s is refused', async (_, file, detail) => {

@@ -227,11 +227,11 @@ describe('a table is refused as a whole, and nothing is left of it', () => {
     });
     const broken = async function* (): AsyncGenerator<ImportRow> {
       yield* rowsOf(pumps(700));
-      throw new Fault('malformed', 'line 702: a quoted value has no end', { field: 'file' });
+      throw new Fault('malformed', 'line 702: a quoted value is not closed', { field: 'file' });
     };
     const input = { fileName: '', columns: ['common_name', 'serial_number'], rows: broken() };
     expect(await failure(site.gateway.deviceImports.create(site.admin, input))).toMatchObject({
-      detail: 'line 702: a quoted value has no end',
+      detail: 'line 702: a quoted value is not closed',
     });
     expect(everything(await site.store.list('deviceImport', { limit: 5 }))).toEqual([]);
     expect(everything(await site.store.list('deviceImportPart', { limit: 5 }))).toEqual([]);
@@ -263,9 +263,9 @@ function failing(store: Store, fails: (n: number) => 'before' | 'after' | undefi
       return async (writes: Parameters<Store['commit']>[0]) => {
         const isPart = writes.some((write) => write.op === 'insert' && write.kind === 'device');
         const when = isPart ? fails(++n) : undefined;
-        if (when === 'before') throw new Fault('unavailable', 'the database is out of reach');
+        if (when === 'before') throw new Fault('unavailable', 'the database is unreachable');
         const ids = await target.commit(writes);
-        if (when === 'after') throw new Fault('unavailable', 'the database is out of reach');
+        if (when === 'after') throw new Fault('unavailable', 'the database is unreachable');
         return ids;
       };
     },

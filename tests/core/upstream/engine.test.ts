@@ -168,7 +168,7 @@ describe('a request to an upstream CA', () => {
     );
     expect([refused.code, refused.detail]).toEqual([
       'badCsr',
-      'the upstream CA needs a request that has the alternative names of the certificate to be',
+      'the upstream CA needs a request with the final subject alternative names, which the profile changes',
     ]);
     expect(await one.requests()).toHaveLength(1);
   });

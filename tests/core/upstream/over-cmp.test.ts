@@ -187,7 +187,9 @@ describe('a certificate other than the requested one is not handed out, and the 
         }),
       ),
     );
-    expect((await faultOf(one.ask(wish))).detail).toBe('the upstream CA answered in another transaction');
+    expect((await faultOf(one.ask(wish))).detail).toBe(
+      'the upstream CA responded with another transactionID',
+    );
     expect(await certificates(one)).toEqual([]);
     await inTheEnd(one);
     expect(await certificates(one)).toHaveLength(1);

@@ -47,7 +47,7 @@ async function later(builder: Builder, dialect: Dialect): Promise<readonly strin
   const last = Object.keys(catalog).at(-1)!;
   const unknown = (await made(builder, dialect)).filter((name) => !Object.hasOwn(catalog, name));
   if (unknown.some((name) => name < last || name.endsWith(breaking))) {
-    throw new Fault('unsupported', 'the database was made by another version of this program');
+    throw new Fault('unsupported', 'the database was created by another version of Postern');
   }
   return unknown;
 }
@@ -83,7 +83,7 @@ export async function migrate(builder: Builder, dialect: Dialect, upTo?: string)
   for (const name of await later(builder, dialect)) migrations[name] = { up: async () => {} };
   const provider = { getMigrations: async () => migrations };
   if (upTo !== undefined && !Object.hasOwn(catalog, upTo)) {
-    throw new Fault('unsupported', 'the tables are those of a later version of this program');
+    throw new Fault('unsupported', 'the database schema is of a newer version of Postern');
   }
   const migrator = new Migrator({
     db: builder,
@@ -94,7 +94,7 @@ export async function migrate(builder: Builder, dialect: Dialect, upTo?: string)
   });
   const { error } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
   if (error instanceof Error && error.message.startsWith('corrupted migrations')) {
-    throw new Fault('unsupported', 'the database was made by another version of this program', {
+    throw new Fault('unsupported', 'the database was created by another version of Postern', {
       cause: error,
     });
   }

@@ -100,7 +100,7 @@ const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer
   415: ({ method, path }) =>
     admin.call(method, path.replace('{id}', '1'), { body: 'x', contentType: 'text/plain' }),
   500: (operation) => during(new Error('a defect'), operation),
-  503: (operation) => during(new Fault('unavailable', 'the database is out of reach'), operation),
+  503: (operation) => during(new Fault('unavailable', 'the database is unreachable'), operation),
 };
 
 /** What the listener says before the request reaches the API. */
@@ -531,7 +531,7 @@ async function ofExpired(ca: number): Promise<Answer> {
 }
 
 async function inOutage(call: () => Promise<Answer>): Promise<Answer> {
-  outage = new Fault('unavailable', 'the database is out of reach');
+  outage = new Fault('unavailable', 'the database is unreachable');
   try {
     return await call();
   } finally {

@@ -137,14 +137,14 @@ test('a file of devices is taken as it is, in a form, or in JSON; what it made a
 });
 
 test.each<[string, string | Uint8Array, string]>([
-  ['an empty one', new Uint8Array(0), 'this file is empty'],
+  ['an empty one', new Uint8Array(0), 'the file is empty'],
   ['one with a strange column', 'common_name,colour\na,b\n', 'line 1: there is no column called "colour"'],
   ['one without devices', 'common_name\n', 'the file has no devices'],
-  ['UTF-16', Buffer.from('\ufeffcommon_name\na\n', 'utf16le'), 'this is not UTF-8'],
+  ['UTF-16', Buffer.from('\ufeffcommon_name\na\n', 'utf16le'), 'the file is not UTF-8'],
   [
     'one that ends inside a quote',
     `common_name\n${'a\n'.repeat(600)}"b`,
-    'line 602: a quoted value has no end',
+    'line 602: a quoted value is not closed',
   ],
   ['a URI', 'https://pumps.example/pumps.csv', 'line 1: there is no column called'],
 ])('%s is refused, and nothing is imported', async (_, csv, message) => {

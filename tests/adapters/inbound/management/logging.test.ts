@@ -91,7 +91,7 @@ test('a log directory that is out of reach is told as such', async () => {
   const { status, body, headers } = await api.get('/api/logging/list_files/');
   expect([status, body, headers['retry-after']]).toEqual([
     503,
-    { detail: 'the log directory is out of reach', code: 'unavailable' },
+    { detail: 'the log directory cannot be read', code: 'unavailable' },
     '5',
   ]);
 });

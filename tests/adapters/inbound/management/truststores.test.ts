@@ -113,14 +113,14 @@ describe('a truststore', () => {
   });
 
   for (const [what, file, message] of [
-    ['nothing', '', 'it is empty'],
+    ['nothing', '', 'the file is empty'],
     ['text', 'certificates', expect.any(String)],
-    ['a private key', key, 'certificates are expected, not PRIVATE KEY'],
-    ['a certificate beside a private key', one + key, 'certificates are expected, not PRIVATE KEY'],
+    ['a private key', key, 'expected CERTIFICATE, found PRIVATE KEY'],
+    ['a certificate beside a private key', one + key, 'expected CERTIFICATE, found PRIVATE KEY'],
     [
       'a CSR',
       converted('req', '-new', '-key', 'key.pem', '-subj', '/CN=x'),
-      'certificates are expected, not CERTIFICATE REQUEST',
+      'expected CERTIFICATE, found CERTIFICATE REQUEST',
     ],
     ['a picture', uri(Uint8Array.of(0x89, 0x50, 0x4e, 0x47)), expect.any(String)],
     ['a certificate cut short', uri(der.subarray(0, -5)), expect.any(String)],

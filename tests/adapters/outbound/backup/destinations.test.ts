@@ -63,10 +63,10 @@ describe.each(kinds)('%s', (name, open, where) => {
 
   runs('says what is wrong with the directory', async () => {
     const missing = await open(join(where(), 'missing')).catch((error) => error);
-    expect(missing).toMatchObject({ code: 'conflict', detail: 'the directory for backups is not there' });
+    expect(missing).toMatchObject({ code: 'conflict', detail: 'the backup directory does not exist' });
     writeFileSync(join(where(), 'file'), '');
     const file = await open(join(where(), 'file')).catch((error) => error);
-    expect(file).toMatchObject({ code: 'conflict', detail: 'the directory for backups is no directory' });
+    expect(file).toMatchObject({ code: 'conflict', detail: 'the backup directory is not a directory' });
     rmSync(join(where(), 'file'));
   });
 });
@@ -97,7 +97,7 @@ describe.skipIf(!hasSshd)('an SFTP server', () => {
       (error) => error,
     );
     expect(refused).toMatchObject({ code: 'conflict' });
-    expect(refused.detail).toContain('another host key');
+    expect(refused.detail).toContain('differs from sftp_host_key');
   });
 
   test('that does not let us in is a matter for the operator', async () => {
@@ -106,7 +106,7 @@ describe.skipIf(!hasSshd)('an SFTP server', () => {
       (error) => error,
     );
     expect(refused).toMatchObject({ code: 'conflict' });
-    expect(refused.detail).toContain('does not let us in');
+    expect(refused.detail).toContain('rejects sftp_key');
   });
 
   test('that is away may be there later', async () => {

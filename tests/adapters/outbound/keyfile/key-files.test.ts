@@ -130,7 +130,7 @@ describe('key files', () => {
         expect(fault.code).toBe('internal');
         expect(fault.detail).not.toContain(id);
         expect((fault.cause as Error).message).toContain(
-          `${id}.key is damaged, foreign or under another master key`,
+          `${id}.key is damaged, is not a key file of this gateway, or is encrypted under another master key`,
         );
       }
     }

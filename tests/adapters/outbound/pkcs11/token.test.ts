@@ -153,7 +153,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     test('says so at once, and has been asked once', async () => {
       const log = recordingLog();
       const message = await refusalOf({ ...optionsOf(hsm), pin: wrong, pinFile: fresh(), log });
-      expect(message).toBe('the token refuses the PIN of the configuration');
+      expect(message).toBe('the token rejects the configured PIN');
       expect(await counts()).toBe(true);
       expect(JSON.stringify(log.entries)).not.toContain(wrong);
     });
@@ -179,9 +179,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     test('is asked once by several that start at the same time', async () => {
       const options = { ...optionsOf(hsm), pin: wrong, pinFile: fresh() };
       const messages = await Promise.all(Array.from({ length: 4 }, () => refusalOf(options)));
-      const tried = messages.filter(
-        (message) => message === 'the token refuses the PIN of the configuration',
-      );
+      const tried = messages.filter((message) => message === 'the token rejects the configured PIN');
       expect(tried).toHaveLength(1);
     });
 
@@ -198,7 +196,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
         const options = { ...optionsOf(hsm), pin: wrong, pinFile: fresh() };
         writeFileSync(options.pinFile, record);
         expect(await refusalOf(options)).toBe(
-          `${options.pinFile} is damaged; the PIN is tried again without it`,
+          `${options.pinFile} is damaged; delete it to try the PIN again`,
         );
         expect(await counts()).toBe(false);
       },
@@ -249,9 +247,9 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
   test('that is missing is waited for, and named in the log', async () => {
     const log = recordingLog();
     const keys = await openToken({ ...optionsOf(hsm), token: 'late', pinFile: fresh(), log });
-    expect(await keys.health()).toEqual({ ok: false, detail: 'the token is not there' });
+    expect(await keys.health()).toEqual({ ok: false, detail: 'the token is not present' });
     const fault = await faultOf(() => keys.generate('p-256', 'x'));
-    expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token is not there']);
+    expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token is not present']);
     expect(log.entries[0]!.fields!.reason).toContain('"token" in slot');
     hsm.createToken('late');
     await Bun.sleep(600);
@@ -339,16 +337,16 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
         () => keys.generate('p-256', 'not now'),
       ]) {
         const fault = await faultOf(use);
-        expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token is not there']);
+        expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token is not present']);
         expect(fault.retryAfter).toBe(5);
       }
-      expect(await keys.health()).toEqual({ ok: false, detail: 'the token is not there' });
+      expect(await keys.health()).toEqual({ ok: false, detail: 'the token is not present' });
       await proxy.putBack();
       await signsAgain(keys, id);
       expect(await keys.health()).toEqual({ ok: true });
       expect(log.entries.slice(before).map(({ event }) => event)).toEqual([
-        'the token is out of reach',
-        'the token is back',
+        'token connection lost',
+        'token connection restored',
       ]);
     },
     patience,

@@ -162,7 +162,7 @@ describe('a request without a message that others can check', () => {
     expect(() => issuer('nested-only').check!(orderOf(csr))).toThrow(
       expect.objectContaining({
         code: 'unsupported',
-        detail: 'the upstream CA is given requests only inside the message of CMP that the device has signed',
+        detail: 'forward = "nested-only" needs a CMP message signed by the device',
       }),
     );
     expect(upstream.received).toHaveLength(before);
@@ -196,7 +196,7 @@ describe('an answer to it', () => {
   const authority = () => certified('an authority', [oid.cmcRa]);
   const stranger = () => certified('anybody', [oid.clientAuth]);
   const untrusted =
-    'the answer of the upstream CA is not trusted: its signer does not speak for a CA (id-kp-cmcCA)';
+    'the response of the upstream CA is not trusted: its signer is not authorized to act for a CA (id-kp-cmcCA)';
 
   test('may come inside a message of an authority of the upstream’s', async () => {
     upstream.script(wrapped(authority));
@@ -227,7 +227,7 @@ describe('an answer to it', () => {
     [
       'with several messages in one',
       wrapped(authority, 2),
-      ['malformed', 'the upstream CA answered with several messages in one'],
+      ['malformed', 'the upstream CA sent several messages in one nested message'],
     ],
     [
       'to another message of the device',
@@ -235,7 +235,7 @@ describe('an answer to it', () => {
         say(answerTo(message, upstream.ca.certify(requestOf(message))), {
           header: { recipNonce: new Uint8Array(16) },
         }),
-      ['unavailable', 'the upstream CA answered another message'],
+      ['unavailable', 'the upstream CA responded with another recipNonce'],
     ],
     [
       'of another transaction',
@@ -243,7 +243,7 @@ describe('an answer to it', () => {
         say(answerTo(message, upstream.ca.certify(requestOf(message))), {
           header: { transactionID: new Uint8Array(16) },
         }),
-      ['unavailable', 'the upstream CA answered in another transaction'],
+      ['unavailable', 'the upstream CA responded with another transactionID'],
     ],
   ];
   test.each(rows)('%s is not taken', async (_, script, expected) => {
@@ -281,7 +281,7 @@ describe('what an upstream does not take of one device stops no other', () => {
     const message = forged((await orderIn(p10cr)).message!);
     expect(await faultOf(issuer().issue(orderOf(csr, {}, { message })))).toEqual([
       'forbidden',
-      'the upstream CA does not take the message of the device (badMessageCheck)',
+      'the upstream CA rejects the message of the device (badMessageCheck)',
     ]);
   });
 });

@@ -186,7 +186,7 @@ for (const [what, args, options, fault] of [
     signed,
     [
       'unavailable',
-      'the answer of the upstream CA is not trusted: a message of type error without protection',
+      'the response of the upstream CA is not trusted: a message of type error without protection',
     ],
   ],
   [
@@ -199,7 +199,10 @@ for (const [what, args, options, fault] of [
     'a certificate without protection',
     ['-send_unprotected', ...byKeyArgs],
     () => ({ ...signed(), leniency: { ...strict, unprotectedErrors: true, unprotectedConfirmations: true } }),
-    ['unavailable', 'the answer of the upstream CA is not trusted: a message of type cp without protection'],
+    [
+      'unavailable',
+      'the response of the upstream CA is not trusted: a message of type cp without protection',
+    ],
   ],
   [
     'another secret',
@@ -211,7 +214,7 @@ for (const [what, args, options, fault] of [
     'a signature by who is below another root',
     byKeyArgs,
     () => ({ ...signed(), trust: { kind: 'anchors', certificates: [ca.impostor.certificate] } }),
-    ['unavailable', 'the answer of the upstream CA is not trusted: '],
+    ['unavailable', 'the response of the upstream CA is not trusted: '],
   ],
 ] as const satisfies readonly (readonly [
   string,
@@ -234,12 +237,12 @@ test('a signer of openssl cmp that does not speak for a CA is one that is named,
   const at = (options: Partial<RemoteCmpOptions>) => whole(issuerAt(server, { ...signed(), ...options }));
   expect(await faultOf(at({}))).toEqual([
     'unavailable',
-    'the answer of the upstream CA is not trusted: its signer does not speak for a CA (id-kp-cmcCA)',
+    'the response of the upstream CA is not trusted: its signer is not authorized to act for a CA (id-kp-cmcCA)',
   ]);
   expect((await at({ serverName: parseDistinguishedName('CN=CMP server') })).der).toEqual(certificate);
   expect((await at({ server: signer, trust: { kind: 'none' } })).der).toEqual(certificate);
   expect((await at({ leniency: { ...strict, anySigner: true } })).der).toEqual(certificate);
   expect((await faultOf(at({ serverName: parseDistinguishedName('CN=another') })))[1]).toEndWith(
-    'its signer has another name',
+    'its signer does not have the configured server_name',
   );
 });

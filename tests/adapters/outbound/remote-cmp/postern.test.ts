@@ -200,7 +200,7 @@ describe('a message that a device of its own has signed', () => {
     const order = await orderIn();
     expect(await faultOf(nesting.issue({ ...order, message: forged(order.message!) }))).toEqual([
       'forbidden',
-      expect.stringContaining('does not take the message of the device (badMessageCheck)'),
+      expect.stringContaining('rejects the message of the device (badMessageCheck)'),
     ]);
     const stranger = { ...device, certificate: root };
     const other = await orderIn({}, { ...stranger, key: testKey('p-256', 'anybody') });

@@ -168,7 +168,7 @@ describe('the same order', () => {
     upstream.script((_, say) => say({ type: 'error', status: rejection('transactionIdInUse') }));
     expect(await faultOf(issuer().issue(orderOf(inPkcs10)))).toEqual([
       'forbidden',
-      'the upstream CA has had this request before, and its answer was lost',
+      'the upstream CA has already processed this request, but its response was lost',
     ]);
   });
 
@@ -225,7 +225,7 @@ const device = () => {
   const its = testKey('p-256', 'some device');
   return { certificate: upstream.ca.certify(verifyPkcs10(pkcs10(its, 'CN=some device'))), key: its };
 };
-const untrusted = 'the answer of the upstream CA is not trusted: ';
+const untrusted = 'the response of the upstream CA is not trusted: ';
 
 describe('an answer', () => {
   const usual = (message: Parameters<CmpScript>[0]) =>
@@ -234,17 +234,17 @@ describe('an answer', () => {
     [
       'of another transaction',
       (message, say) => say(usual(message), { header: { transactionID: new Uint8Array(16) } }),
-      ['unavailable', 'the upstream CA answered in another transaction'],
+      ['unavailable', 'the upstream CA responded with another transactionID'],
     ],
     [
       'to another message',
       (message, say) => say(usual(message), { header: { recipNonce: new Uint8Array(16) } }),
-      ['unavailable', 'the upstream CA answered another message'],
+      ['unavailable', 'the upstream CA responded with another recipNonce'],
     ],
     [
       'without our nonce',
       (message, say) => say(usual(message), { header: { recipNonce: undefined } }),
-      ['unavailable', 'the upstream CA answered another message'],
+      ['unavailable', 'the upstream CA responded with another recipNonce'],
     ],
     [
       'of version 1',
@@ -261,7 +261,7 @@ describe('an answer', () => {
       'to another request',
       (_, say) =>
         say({ type: 'cp', caPubs: [], responses: [{ certReqId: 7, status: { status: 'accepted' } }] }),
-      ['malformed', 'the upstream CA answered another request than the one that was made (certReqId)'],
+      ['malformed', 'the upstream CA answered another request (certReqId)'],
     ],
     [
       'with two certificates',
@@ -270,12 +270,12 @@ describe('an answer', () => {
         if (one.type !== 'cp') throw new Error(one.type);
         return say({ ...one, responses: [...one.responses, ...one.responses] });
       },
-      ['malformed', 'the upstream CA answered with another number of certificates than one'],
+      ['malformed', 'the upstream CA answered without exactly one certificate'],
     ],
     [
       'without its certificate',
       (message, say) => say(answerTo(message, undefined)),
-      ['malformed', 'the upstream CA answered without the certificate that it says it issued'],
+      ['malformed', 'the upstream CA answered that a certificate was issued, but did not include it'],
     ],
     [
       'of another kind',
@@ -290,7 +290,7 @@ describe('an answer', () => {
     [
       'by a secret that is not shared',
       (message, say) => say(usual(message), { protection: 'mac' }),
-      ['unavailable', `${untrusted}it is protected by a secret, and none is shared`],
+      ['unavailable', `${untrusted}it is protected by a MAC, but no shared secret is configured`],
     ],
     [
       'by a CA of the same name',
@@ -300,7 +300,7 @@ describe('an answer', () => {
     [
       'by another device of the same CA',
       (message, say) => say(usual(message), { signer: device() }),
-      ['unavailable', `${untrusted}its signer does not speak for a CA (id-kp-cmcCA)`],
+      ['unavailable', `${untrusted}its signer is not authorized to act for a CA (id-kp-cmcCA)`],
     ],
     [
       'by somebody who shows the certificate of the upstream',
@@ -316,22 +316,22 @@ describe('an answer', () => {
     [
       'that redirects',
       () => new Response(null, { status: 307, headers: { location: upstream.url } }),
-      ['unavailable', 'the upstream CA answered 307: it redirects, which is not followed'],
+      ['unavailable', 'the upstream CA answered 307: redirects are not followed'],
     ],
     [
       'of HTML',
       () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
-      ['malformed', 'the upstream CA answered something else than CMP: text/html'],
+      ['malformed', 'the upstream CA did not send a CMP response: text/html'],
     ],
     [
       'of more than a mebibyte',
       () => cmpResponse('A'.repeat(2_000_000)),
-      ['malformed', 'the answer of the upstream CA is too large'],
+      ['malformed', 'the response of the upstream CA is too large'],
     ],
     [
       'that is cut off',
       async (message, say) => cmpResponse((await say(usual(message))).subarray(0, 300)),
-      ['malformed', 'the answer of the upstream CA cannot be read'],
+      ['malformed', 'the response of the upstream CA cannot be parsed'],
     ],
     ['of 404', () => new Response(null, { status: 404 }), ['unavailable', 'the upstream CA answered 404']],
     ['of 403', () => new Response(null, { status: 403 }), ['forbidden', 'the upstream CA answered 403']],
@@ -359,7 +359,7 @@ describe('an answer', () => {
     const wrong = issuer({ identity: bySecret('another secret') });
     expect(await faultOf(wrong.issue(orderOf(inPkcs10)))).toEqual([
       'unavailable',
-      'the upstream CA does not take the credentials of this gateway (badMessageCheck)',
+      'the upstream CA rejects the credentials of this gateway (badMessageCheck)',
     ]);
     const one = issuer();
     await one.chain();
@@ -434,7 +434,7 @@ describe('the CA certificates', () => {
     [
       'that it does not name',
       (_, say) => say({ type: 'genp', infos: [{ type: infoTypes.caCerts.oid }] }),
-      'the upstream CA does not name its CA certificates: configure them',
+      'the upstream CA does not send its CA certificates: configure ca_certificates',
     ],
     [
       'that are none',
@@ -626,7 +626,7 @@ describe("the gateway's own certificate", () => {
     clock.advance(200 * day);
     expect(await one.health()).toEqual({
       ok: false,
-      detail: 'the certificate that the upstream CA knows this gateway by has expired',
+      detail: 'the client certificate for the upstream CA has expired',
     });
   });
 
@@ -651,6 +651,6 @@ test('a certificate without the use of signatures signs no answers', async () =>
   );
   expect(await faultOf(one.issue(orderOf(inPkcs10)))).toEqual([
     'unavailable',
-    `${untrusted}the key of its signer is not for signatures`,
+    `${untrusted}the key usage of its signer lacks digitalSignature`,
   ]);
 });

@@ -171,17 +171,17 @@ describe('an answer', () => {
     [
       'that redirects to another server is not followed',
       () => answer(307, '', { location: 'https://elsewhere.example/' }),
-      ['unavailable', 'the upstream CA redirects to another server, which is not followed'],
+      ['unavailable', 'the upstream CA redirects to another server: not followed'],
     ],
     [
       'that redirects to plain HTTP is not followed',
       () => answer(308, '', { location: upstream.url.replace('https', 'http') }),
-      ['unavailable', 'the upstream CA redirects to another server, which is not followed'],
+      ['unavailable', 'the upstream CA redirects to another server: not followed'],
     ],
     [
       'that redirects to itself ends',
       () => answer(307, '', { location: '/.well-known/est/simpleenroll' }),
-      ['unavailable', 'the upstream CA redirects without end'],
+      ['unavailable', 'the upstream CA redirects too often'],
     ],
     [
       'that is compressed is not taken: a small one may become a large one',
@@ -190,32 +190,35 @@ describe('an answer', () => {
         headers: { 'content-encoding': 'gzip' },
         body: new Uint8Array(Bun.gzipSync(new Uint8Array(10_000_000))),
       }),
-      ['malformed', 'the upstream CA compresses what was to come as it is'],
+      ['malformed', 'the upstream CA sent a compressed response, which was not requested'],
     ],
     [
       'of more than a mebibyte is not taken',
       () => ({ status: 200, headers: {}, body: new Uint8Array(2_000_000).fill(65) }),
-      ['malformed', 'the answer of the upstream CA is too large'],
+      ['malformed', 'the response of the upstream CA is too large'],
     ],
     [
       'of HTML says so',
       () => answer(200, '<html>', { 'content-type': 'text/html' }),
-      ['malformed', 'the answer of the upstream CA holds no certificates in PKCS #7, but text/html'],
+      [
+        'malformed',
+        'the response of the upstream CA is not a PKCS #7 certificate list (Content-Type text/html)',
+      ],
     ],
     [
       'without a certificate is none',
       () => certsOnly(),
-      ['malformed', 'the answer of the upstream CA holds no certificate'],
+      ['malformed', 'the response of the upstream CA contains no certificate'],
     ],
     [
       'of 401 is about the gateway, not about the device',
       () => answer(401, 'who?'),
-      ['unavailable', 'the upstream CA does not take the credentials of this gateway'],
+      ['unavailable', 'the upstream CA rejects the credentials of this gateway'],
     ],
     [
       'of 404 is about the configuration',
       () => answer(404),
-      ['unavailable', 'the upstream CA has nothing at the configured place (404)'],
+      ['unavailable', 'the upstream CA has no EST service at the configured URL (404)'],
     ],
     [
       'of 400 is about the request, in the words of the upstream, as far as people can read them',

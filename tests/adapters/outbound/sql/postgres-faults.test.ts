@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
         });
         expect(await failure(store.lease('work', 'me', 10))).toMatchObject({ code: 'unavailable' });
         expect(await store.count('role', [], 5)).toBe(1);
-        expect(await store.health()).toEqual({ ok: false, detail: 'the database takes no writes' });
+        expect(await store.health()).toEqual({ ok: false, detail: 'the database is read-only' });
       } finally {
         await server.execute('alter system reset default_transaction_read_only');
         await server.execute('select pg_reload_conf()');
@@ -150,7 +150,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
         expect(await failure(store.commit(role('during')))).toMatchObject({ code: 'unavailable' });
         expect(await store.health()).toEqual({
           ok: false,
-          detail: 'the database accepts no more connections (max_connections)',
+          detail: 'the database has no free connection (max_connections)',
         });
         await server.execute('alter role full_up superuser connection limit -1');
         await persist(() => store.commit(role('after')));

@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
       await Bun.sleep(300);
       await server.kill();
       await Bun.sleep(100);
-      expect(await store.health()).toEqual({ ok: false, detail: 'the database is out of reach' });
+      expect(await store.health()).toEqual({ ok: false, detail: 'the database is unreachable' });
       // What can be tried again is, for a while: the first time the server is away for longer.
       while (refused.length === 0) await Bun.sleep(10);
       await server.start();

@@ -255,7 +255,7 @@ describe('SQLite', () => {
     const count =
       'with recursive n(i) as (select 1 union all select i + 1 from n limit 10000000) select count(*) from n';
     const [long, waiting] = [reader.query(count, []), reader.query('select 1 as one', [])];
-    expect(await failure(long)).toMatchObject({ code: 'unavailable', detail: 'the query takes too long' });
+    expect(await failure(long)).toMatchObject({ code: 'unavailable', detail: 'the query took too long' });
     expect(await waiting).toEqual([{ one: 1 }]);
     expect(reader.isIdle).toBe(true);
     expect(await reader.query('select value from change_counter', [])).toEqual([{ value: 0 }]);
@@ -305,7 +305,7 @@ describe('SQLite', () => {
     await (await database.open()).close();
     writeFileSync(database.path, damage(readFileSync(database.path)));
     const opening = openSqliteStore({ path: database.path, clock });
-    await expect(opening).rejects.toThrow(/^\/.*postern\.db: .*; it is damaged: restore a backup/);
+    await expect(opening).rejects.toThrow(/^\/.*postern\.db: .*; the file is damaged: restore a backup/);
   });
 
   test('what a newer version has added to the database is no obstacle; what this one cannot live with is', async () => {

@@ -92,7 +92,7 @@ test('a rotation says what is missing', async () => {
   await openMasterKey(options);
   await prepareRotation(options);
   writeFileSync(path('master.key.new'), `${'0'.repeat(64)}\n`);
-  expect(await messageOf(openMasterKey(options))).toContain('is not the key that it was prepared with');
+  expect(await messageOf(openMasterKey(options))).toContain('is not the key the rotation was prepared with');
   rmSync(path('master.key.new'));
   expect(await messageOf(openMasterKey(options))).toContain('master.key.new is missing');
 });
@@ -102,7 +102,9 @@ test('a rotation of a passphrase wants another one, and says so', async () => {
   const options = { dataDirectory, passphrase };
   await openMasterKey(options);
   expect(await messageOf(prepareRotation(options))).toContain('new_passphrase');
-  expect(await messageOf(prepareRotation({ ...options, newPassphrase: passphrase }))).toContain('present');
+  expect(await messageOf(prepareRotation({ ...options, newPassphrase: passphrase }))).toContain(
+    'must differ from the current passphrase',
+  );
   expect(await messageOf(prepareRotation({ ...options, newPassphrase: 'short' }))).toContain('at least 12');
   await prepareRotation({ ...options, newPassphrase });
   expect(await messageOf(openMasterKey(options))).toContain('has no new_passphrase');

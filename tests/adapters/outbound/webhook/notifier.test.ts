@@ -146,7 +146,7 @@ test('nothing is sent to a name that stands for a link-local address, among othe
     expect(attempt).toEqual({
       delivered: false,
       status: null,
-      detail: 'nothing is sent to the address of this name',
+      detail: 'the name resolves to an address to which webhooks are not allowed',
     });
   }
   expect(there.received).toEqual([]);

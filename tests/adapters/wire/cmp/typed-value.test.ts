@@ -141,7 +141,7 @@ describe('values that an OID announces', () => {
 
   test('are malformed when they stand twice', () => {
     const profile = typedValue(infoTypes.certProfile, ['a']);
-    expect(() => findValue([profile, profile], infoTypes.certProfile)).toThrow('stands twice');
+    expect(() => findValue([profile, profile], infoTypes.certProfile)).toThrow('occurs twice');
   });
 
   test.each<[what: string, kind: ValueKind<unknown> | ValueKind<never>, value: string]>([
