@@ -5,30 +5,30 @@ import { Fault } from '#core/fault.ts';
 import type { RevocationReason } from '#core/x509/crl.ts';
 import { refusal } from './failure.ts';
 
-/** What an answer to an enrolment message, or to a question after it, says. */
+/** The result of an enrolment request or of a poll (pollReq). */
 export type Said =
   | {
       readonly kind: 'issued';
-      /** DER, as are those above it, unordered and unchecked. */
+      /** DER. `others`: further certificates of the response, DER, unordered and unverified. */
       readonly certificate: Uint8Array;
       readonly others: readonly Uint8Array[];
       readonly certReqId: number;
       /** The upstream does without a confirmation (RFC 9483 §4.1.1). */
       readonly confirmed: boolean;
     }
-  /** `seconds`: until the next question, where it says so. */
+  /** `seconds`: checkAfter, if the response has one. */
   | { readonly kind: 'waiting'; readonly certReqId: number; readonly seconds: number | undefined };
 
-/** RFC 9483 §4.4: the number of what is not about certificate requests. */
+/** RFC 9483 §4.4: the certReqId of messages that do not concern a certificate request. */
 const noCertReqId = -1;
 
-/** Whether the upstream finds the messageTime too far from its own time (RFC 9483 §3.5). */
+/** Whether the upstream rejected the messageTime as too far from its own time (RFC 9483 §3.5). */
 export const isBadTime = ({ body }: PkiMessage): boolean =>
   body.type === 'error' && body.status.failInfo?.includes('badTime') === true;
 
 const wrong = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
 
-/** `nested`: see `refusal`. Faults: malformed; those of its refusal. */
+/** Reads the response to an enrolment request or a poll. `nested`: see `refusal`. Faults: malformed; those of `refusal`. */
 export function readAnswer(
   { body, header, extraCerts }: PkiMessage,
   certReqIds: readonly number[],
@@ -67,7 +67,7 @@ export function readAnswer(
   }
 }
 
-/** Throws unless the certificate is revoked, or released, as was asked: Faults as of `Issuer.revoke`. `pause`: seconds. */
+/** Throws unless the upstream revoked or released the certificate: Faults as of `Issuer.revoke`. `pause`: Retry-After in seconds. */
 export function readRevocation({ body }: PkiMessage, reason: RevocationReason, pause: number): void {
   const status = body.type === 'rp' ? body.statuses[0] : body.type === 'error' ? body.status : undefined;
   if (!status) throw wrong(`a revocation with a message of type ${body.type}`);
@@ -76,9 +76,9 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
       retryAfter: pause,
     });
   if (body.type === 'rp' && status.status !== 'rejection') return;
-  // It had done so before; what is on hold or revoked for good is not released by that, though.
+  // The certificate was revoked before. For a release (removeFromCRL), certRevoked is a failure instead.
   if (reason !== 'removeFromCRL' && status.failInfo?.includes('certRevoked')) return;
-  // RFC 9483 §4.2: that is no trouble with the secret, by which it goes on issuing.
+  // RFC 9483 §4.2: wrongIntegrity rejects the MAC for revocations only; the shared secret still works for enrolment.
   if (status.failInfo?.includes('wrongIntegrity'))
     throw new Fault(
       'unsupported',
@@ -90,7 +90,7 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
   throw refusal(status);
 }
 
-/** The senderNonce, which the next message brings back. Faults: malformed. */
+/** Returns the senderNonce, which the next message repeats as recipNonce. Faults: malformed. */
 export function nonceOf({ header: { senderNonce } }: PkiMessage): Uint8Array {
   if (!senderNonce?.length) throw wrong('without a senderNonce');
   return senderNonce;

@@ -19,7 +19,7 @@ import { readPublicKey } from '#core/x509/public-key.ts';
 import { exchange, type TlsIdentity, type UpstreamReply } from '../upstream/exchange.ts';
 import type { Sign } from './signing-key.ts';
 
-/** By what our messages are protected. Certificates in DER, our own first. */
+/** How this gateway protects its messages. Certificates in DER, its own first. */
 export type Protection =
   | {
       readonly kind: 'mac';
@@ -33,45 +33,45 @@ export interface Place {
   readonly url: string;
   readonly tls: TlsIdentity;
   readonly pvno: 2 | 3;
-  /** Whom messages are to; the empty name where that is left open. */
+  /** The recipient of messages; the empty name if none is configured. */
   readonly recipient: Name;
-  /** How much of our own chain goes along. */
+  /** Which of the gateway's own certificates are sent in extraCerts. */
   readonly extraCerts: 'chain' | 'certificate' | 'none';
-  /** The upstream's name for what is wanted (RFC 9483 §4.1.1), where the address does not say it. */
+  /** The certProfile (RFC 9483 §4.1.1), if the URL does not select the profile. */
   readonly profile?: string | undefined;
-  /** Messages say when they were written; some upstreams refuse those that do not, others cannot read the time. */
+  /** Whether messages contain messageTime: some upstream CAs require it, others cannot parse it. */
   readonly messageTime: boolean;
-  /** The answer's media type has to be that of RFC 9811. */
+  /** Whether the response must have the Content-Type of RFC 9811. */
   readonly contentType: boolean;
 }
 
 /** One message of a transaction. */
 export interface Letter {
   readonly body: PkiBody;
-  /** When it was written, in milliseconds since 1970: the time is part of the letter, also when it is sent again. */
+  /** The messageTime, in milliseconds since 1970. It stays the same when the request is repeated. */
   readonly time: number;
-  /** What identifiers, nonces and salts come of, so that the same letter is the same octets whenever it is sent. Secret. */
+  /** The secret from which identifiers, nonces and salts are derived, so that a repeated request has identical octets. */
   readonly seed: Uint8Array;
   /** The upstream's last senderNonce; undefined in the first message. */
   readonly recipNonce?: Uint8Array | undefined;
   readonly implicitConfirm?: boolean;
-  /** Of the transaction that a device's message opens, or has opened; else it comes of the seed. */
+  /** The transactionID of the nested device message; derived from the seed if absent. */
   readonly transactionID?: Uint8Array | undefined;
-  /** Of the message that this one has inside; else it comes of the seed. */
+  /** The senderNonce of the nested device message; derived from the seed if absent. */
   readonly senderNonce?: Uint8Array | undefined;
 }
 
 const contentType = 'application/pkixcmp';
 const octets = 16;
 
-/** 16 octets that nobody can tell who does not know the seed. */
+/** Derives 16 octets that cannot be predicted without the seed. */
 function derive(seed: Uint8Array, what: string, ...parts: readonly Uint8Array[]): Uint8Array {
   const hmac = createHmac('sha256', seed).update(what).update(Uint8Array.of(0));
   for (const part of parts) hmac.update(part);
   return new Uint8Array(hmac.digest().subarray(0, octets));
 }
 
-/** A letter as it goes over the wire, and what its answer has to bring back. */
+/** An encoded request, and the values that its response must repeat. */
 interface Sealed {
   readonly octets: Uint8Array;
   readonly transactionID: Uint8Array;
@@ -88,7 +88,7 @@ async function seal(
   const { senderNonce = derive(seed, `nonce ${body.type}`, place) } = given;
   const salt = () => derive(seed, `salt ${body.type}`, place);
   const { sender, senderKID, protector, certificates } = identify(protection, salt);
-  // What is inside a nested one asks for itself.
+  // A nested message contains its own certProfile.
   const asks = recipNonce === undefined && body.type !== 'nested';
   const header = {
     // RFC 9810 §7: hashAlg in certConf is of version 3.
@@ -131,7 +131,7 @@ function identify(protection: Protection, salt: () => Uint8Array): Identity {
   const [own, ...others] = certificates.map(parseCertificate);
   if (!own) throw new Fault('unavailable', 'no certificate to sign requests to the upstream CA');
   const algorithm = defaultSignatureAlgorithm(readPublicKey(own.spki).type);
-  // RFC 9483 §3.3: nobody trusts a root because it was sent along.
+  // RFC 9483 §3.3: the root is left out, as the receiver must know it already.
   const above = others.filter(({ subject, issuer }) => !sameName(subject, issuer));
   return {
     sender: own.subject,
@@ -141,13 +141,12 @@ function identify(protection: Protection, salt: () => Uint8Array): Identity {
   };
 }
 
-/** Throws unless a message is the upstream's. `within`: it came inside another one, which is. */
+/** Throws unless the upstream protected the message. `within`: the message was nested in another, trusted message. */
 type Trust = (message: PkiMessage, within: boolean) => Promise<void>;
 
 /**
- * Sends a letter; what is answered to it, also when that comes inside a message of a registration authority of the upstream's
- * (RFC 9483 §5.2.2). Faults: unavailable, also when the answer
- * is to something else; malformed; those of `trust`.
+ * Sends a request and returns the response, also if a registration authority of the upstream nested it in a message of its
+ * own (RFC 9483 §5.2.2). Faults: unavailable, also when the response belongs to another request; malformed; those of `trust`.
  */
 export async function correspond(
   place: Place,
@@ -170,7 +169,7 @@ export async function correspond(
   );
   const answer = await unwrapped(read(reply, place), trust);
   const { transactionID, recipNonce, pvno } = answer.header;
-  // Somebody may have kept an answer to another message.
+  // An attacker may replay the response to another request.
   if (!transactionID || !sameBytes(transactionID, sealed.transactionID))
     throw new Fault('unavailable', 'the upstream CA responded with another transactionID');
   if (!recipNonce || !sameBytes(recipNonce, sealed.senderNonce))
@@ -180,7 +179,7 @@ export async function correspond(
   return answer;
 }
 
-/** Each message stands for itself: neither does who wraps it vouch for it, nor the other way round. */
+/** Verifies every message of a nesting by itself: the outer protection does not authenticate the inner message. */
 async function unwrapped(answer: PkiMessage, trust: Trust, within = false): Promise<PkiMessage> {
   await trust(answer, within);
   if (answer.body.type !== 'nested') return answer;
@@ -202,7 +201,7 @@ function read(reply: UpstreamReply, place: Place): PkiMessage {
   const { status, headers, body } = reply;
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   const isCmp = type === contentType;
-  // RFC 9811 §3.1: an error may come with a status of HTTP that says so too.
+  // RFC 9811 §3.1: a CMP error may be sent with an HTTP error status.
   if (status !== 200 && !(status >= 400 && isCmp)) throw statusFault(reply);
   if (!isCmp && place.contentType)
     throw new Fault('malformed', `the upstream CA did not send a CMP response${shown(type)}`);
@@ -220,7 +219,7 @@ const why = (cause: unknown): string => (cause instanceof Fault ? `: ${cause.det
 
 const mostRetryAfter = 3600;
 
-/** A status without a message. */
+/** Returns the Fault for an HTTP status without a CMP message. */
 function statusFault({ status, headers }: UpstreamReply): Fault {
   const said = `the upstream CA answered ${status}`;
   if (status >= 300 && status < 400) return new Fault('unavailable', `${said}: redirects are not followed`);

@@ -2,8 +2,8 @@ import type { Failure, PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
 
 /**
- * What a refusal means. What is about this gateway's own credentials or configuration is `unavailable`: it is for the operator, the
- * request is in order, and goes through once that is mended.
+ * The Fault code for each PKIFailureInfo bit. Failures that concern the credentials or the configuration of this gateway are
+ * `unavailable`: the request is valid, and succeeds once the operator has corrected them.
  */
 const meanings = {
   badAlg: 'badAlgorithm',
@@ -36,7 +36,7 @@ const meanings = {
 } as const satisfies Readonly<Record<Failure, FaultCode>>;
 
 const ofOurs: readonly Failure[] = ['badMessageCheck', 'signerNotTrusted', 'wrongIntegrity'];
-/** What may be said of a device's own message: of that of one device follows nothing for others. */
+/** Failures that, for a nested message, concern the device: they say nothing about other devices. */
 const ofTheirs: readonly Failure[] = [
   ...ofOurs,
   'badTime',
@@ -46,8 +46,8 @@ const ofTheirs: readonly Failure[] = [
 ];
 
 /**
- * A rejection (RFC 9810 §5.2.3), with what of its words people can read. Without a reason it is final. `nested`: of a transaction that
- * the message of a device has opened.
+ * Returns the Fault for a rejection (RFC 9810 §5.2.3), with the printable part of its statusString. A rejection without
+ * failInfo is final. `nested`: the transaction was opened by the message of a device.
  */
 export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo, nested = false): Fault {
   const why = failInfo.length > 0 ? ` (${failInfo.slice(0, 4).join(', ')})` : '';
@@ -60,7 +60,7 @@ export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo, nes
   const text = said === '' ? '' : `: ${said}`;
   const of = (code: FaultCode) => failInfo.some((failure) => meanings[failure] === code);
   if (failInfo.includes('transactionIdInUse')) {
-    // What it was sent first may be under way still, or its answer lost: whatever came of it is never confirmed.
+    // The first request may still be in progress, or its response lost. A certificate issued for it is never confirmed.
     return new Fault(
       'forbidden',
       'the upstream CA has already processed this request, but its response was lost',

@@ -1,15 +1,15 @@
 import { Fault } from '#core/fault.ts';
 
-/** All that it takes to go on with a transaction, at whichever gateway. */
+/** The state of a transaction; with it, any gateway can continue the transaction. */
 export interface Handle {
-  /** See `Letter`. */
+  /** See `CmpRequest`. */
   readonly seed: Uint8Array;
   /** The upstream's last senderNonce. */
   readonly nonce: Uint8Array;
   readonly certReqId: number;
-  /** When the next message is due, in milliseconds since 1970; earlier versions did not say. */
+  /** When the next message is due, in milliseconds since 1970. Absent in handles of earlier versions. */
   readonly time?: number | undefined;
-  /** See `Letter`. */
+  /** See `CmpRequest`. */
   readonly transactionID?: Uint8Array | undefined;
 }
 
@@ -22,7 +22,7 @@ export const writeHandle = ({ seed, nonce, certReqId, time, transactionID }: Han
     transactionID: transactionID?.toHex(),
   });
 
-/** What `writeHandle` wrote. */
+/** Parses the text made by `writeHandle`. Faults: unsupported. */
 export function readHandle(text: string): Handle {
   try {
     const { seed, nonce, certReqId, time, transactionID } = JSON.parse(text);

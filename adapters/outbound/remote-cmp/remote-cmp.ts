@@ -26,18 +26,18 @@ import { type Manner, wishOf } from './request.ts';
 import { authenticate, type Leniency, type Trusted } from './signer.ts';
 import { type Sign, signingWith } from './signing-key.ts';
 
-/** Whose signatures are believed: those below these certificates, or below the one with this SHA-256 (upper-case hex); nobody's. */
+/** The trust anchors for signatures: certificates, or the one with this SHA-256 (upper-case hex); `none`: signatures are not accepted. */
 export type Trust =
   | { readonly kind: 'anchors'; readonly certificates: readonly Uint8Array[] }
   | { readonly kind: 'fingerprint'; readonly sha256: string }
   | { readonly kind: 'none' };
 
-/** Who we are to the upstream. */
+/** The credentials of this gateway at the upstream CA. */
 export type Identity =
   | Extract<Protection, { kind: 'mac' }>
-  /** A certificate and its key, which is renewed by us. */
+  /** A certificate and its key; the gateway renews them. */
   | { readonly kind: 'credential'; readonly credential: Credential; readonly renew: boolean }
-  /** One whose key is elsewhere. */
+  /** A certificate whose key is in a key store. */
   | { readonly kind: 'held'; readonly certificates: readonly Uint8Array[]; readonly sign: Sign };
 
 export interface RemoteCmpOptions extends Place {
@@ -46,16 +46,16 @@ export interface RemoteCmpOptions extends Place {
   readonly trust: Trust;
   readonly server: Trusted['server'];
   readonly serverName: Trusted['serverName'];
-  /** Of upstreams that do not name them: the issuing CA's and those above. */
+  /** The certificates of the issuing CA and of the CAs above it, for upstream CAs that do not send them. */
   readonly caCertificates?: readonly Uint8Array[] | undefined;
   readonly manner: Manner;
   readonly implicitConfirm: boolean;
   readonly leniency: Leniency;
   /** Milliseconds for one call. */
   readonly timeout: number;
-  /** Seconds between which the upstream's checkAfter is kept. */
+  /** The bounds for the upstream's checkAfter, in seconds. */
   readonly waiting: { readonly least: number; readonly most: number };
-  /** Where the renewed credential is kept. */
+  /** The file of the renewed credential. */
   readonly file: string;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export function openRemoteCmp(options: RemoteCmpOptions): Issuer {
   return new RemoteCmp(options);
 }
 
-/** A name as people write it (RFC 4514). Faults: malformed. */
+/** Parses a name in the notation of RFC 4514. Faults: malformed. */
 export const distinguishedName = (text: string): Name =>
   text === '' ? emptyName : parseDistinguishedName(text);
 
@@ -77,7 +77,7 @@ const seedOctets = 16;
 class RemoteCmp implements Issuer {
   readonly protocol = 'cmp';
   readonly timeout: number;
-  /** The same order is the same message of the same transaction: an upstream answers it once, and then again. */
+  /** The same order gives the same message with the same transactionID, so an upstream CA can repeat its response. */
   readonly repeatable = true;
   readonly #options: RemoteCmpOptions;
   readonly #file: CredentialFile;
@@ -99,7 +99,7 @@ class RemoteCmp implements Issuer {
     const certificates = (given ?? (await this.#caCertificates(limit))).map(parseCertificate);
     const anchors = (await this.#trustAnchors(limit)).map(parseCertificate);
     const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
-    // Its root may be known from elsewhere, itself it has to name.
+    // The root may come from the trust anchors, but the response must contain the certificate of the issuing CA.
     if (!chain || !certificates.includes(chain[0]!))
       throw new Fault('malformed', 'the CA certificates of the upstream CA do not form a chain to a root');
     return chain.map((one) => one.der);
@@ -114,7 +114,7 @@ class RemoteCmp implements Issuer {
     const time = order.createdAt ?? clock.now();
     const { body, certReqIds, inside } = wishOf(order, manner);
     const seed = order.prepared.template.serial;
-    // A device says for itself whether it does without a confirmation.
+    // A nested device message contains its own implicitConfirm.
     const letter = inside ? { body, time, seed, ...inside } : { body, time, seed, implicitConfirm };
     const answer = await this.#send(letter, this.#limit(signal));
     return this.#outcome(answer, letter, certReqIds);
@@ -194,9 +194,9 @@ class RemoteCmp implements Issuer {
     const own = certificateOf(current);
     const next = kept.next ?? { ...(await newKey(own)), since: clock.now() };
     const time = next.since ?? clock.now();
-    // Before anybody certifies it, the key is safe.
+    // The key is stored before it is certified, so that a crash cannot lose it.
     if (!kept.next) await this.#file.write({ current, next });
-    // Known to none but us, and the same when it is sent again.
+    // The seed is derived from the private key: it is secret, and the same when the request is repeated.
     const seed = new Uint8Array(hash('sha256', next.key, 'buffer').subarray(0, seedOctets));
     try {
       const answer = this.#renewal
@@ -218,7 +218,7 @@ class RemoteCmp implements Issuer {
         );
       await this.#file.write({ current: credential });
     } catch (error) {
-      // It does not get better by being repeated.
+      // The rejection is final: discard the request.
       if (toFault(error).code !== 'unavailable') {
         this.#renewal = undefined;
         await this.#file.write({ current });
@@ -257,7 +257,7 @@ class RemoteCmp implements Issuer {
     );
   }
 
-  /** What the next message of a transaction has to say beside its body. */
+  /** Returns the header values of the next message of a transaction. */
   #next({ seed, transactionID, nonce, time = Number.POSITIVE_INFINITY }: Handle): Omit<Letter, 'body'> {
     return { seed, transactionID, recipNonce: nonce, time: Math.min(time, this.#options.clock.now()) };
   }
@@ -293,15 +293,15 @@ class RemoteCmp implements Issuer {
     return { body: { type: 'genm', infos: [{ type: infoTypes.caCerts.oid }] }, ...this.#fresh() };
   }
 
-  /** For a message that is never sent again. */
+  /** Returns a new seed and time, for a request that is never repeated. */
   #fresh(): Pick<Letter, 'seed' | 'time'> {
     const { entropy, clock } = this.#options;
     return { seed: entropy.bytes(seedOctets), time: clock.now() };
   }
 
   /**
-   * A message that is sent again bears the time of its first sending, so that an upstream that has answered it knows it again. An
-   * upstream that refuses it for that time has not dealt with it, and gets it with the present time.
+   * Sends a request. A repeated request has the messageTime of the first attempt, so that an upstream that has answered it can
+   * recognize it. If the upstream rejects that time (badTime), it has not processed the request: it is sent with the current time.
    */
   async #send(letter: Letter, limit: AbortSignal): Promise<PkiMessage> {
     const { clock, messageTime } = this.#options;
@@ -324,7 +324,7 @@ class RemoteCmp implements Issuer {
       await this.#protection(),
       letter,
       (answer, within) => {
-        // The name is that of who is talked to.
+        // server_name applies to the server that sent the response, not to the signer of a nested message.
         const named = within ? undefined : serverName;
         const trusted = { secret, server, serverName: named, anchors: anchorsFor(answer) };
         return authenticate(answer, trusted, leniency, clock.now());
@@ -343,7 +343,7 @@ class RemoteCmp implements Issuer {
     return { kind: 'signature', certificates, sign: this.#signing.sign };
   }
 
-  /** The one that is kept, unless the configuration has a later one. */
+  /** Returns the stored credential, unless the certificate in the configuration is newer. */
   async #credentials(): Promise<Kept> {
     const { identity } = this.#options;
     const kept = await this.#file.read();
@@ -361,7 +361,7 @@ class RemoteCmp implements Issuer {
     return this.#anchors;
   }
 
-  /** Of an upstream that nothing is known of yet one certificate is taken, the one that the operator has named by its hash. */
+  /** Fetches the trust anchor: the certificate that has the fingerprint in the configuration. No other certificate is accepted. */
   async #bootstrap(sha256: string, limit: AbortSignal): Promise<Uint8Array> {
     const pinned = (answer: PkiMessage): Uint8Array => {
       const named = answer.body.type === 'genp' ? namedBy(answer) : [];
@@ -404,7 +404,7 @@ function caCertificatesOf(answer: PkiMessage): readonly Uint8Array[] {
   return certificates;
 }
 
-/** RFC 9810 §5.3.18: by the hash of the certificate's signature, or, where that has none, one that is named. */
+/** RFC 9810 §5.3.18: certHash uses the hash of the certificate's signature algorithm; if it has none, hashAlg names the hash. */
 function certStatus(certificate: Uint8Array, certReqId: number, accepted: boolean) {
   const { signatureAlgorithm } = parseCertificate(certificate);
   const usual = signatureAlgorithm && signatureHash(signatureAlgorithm);

@@ -13,7 +13,7 @@ import type { Credential, NewKey } from '../upstream/credential.ts';
 import { oldCertId } from './request.ts';
 import { signingWith } from './signing-key.ts';
 
-/** A new key, and the request (CertReqMsg, DER) that has it take the place of that of a certificate (RFC 9483 §4.1.3). */
+/** Returns a new key and the key update request (CertReqMsg, DER) for a certificate (RFC 9483 §4.1.3). */
 export async function newKey(like: Certificate): Promise<NewKey> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = new Uint8Array(privateKey.export({ format: 'der', type: 'pkcs8' }));
@@ -31,7 +31,7 @@ export const updateOf = ({ request }: NewKey): PkiBody => ({ type: 'kur', reques
 
 const hour = 3_600_000;
 
-/** What was got for a key. Faults: malformed when it is not what was asked for. */
+/** Returns the credential with the new certificate. Faults: malformed when the certificate does not match the request. */
 export function renewed(
   { key }: NewKey,
   { subject }: Certificate,

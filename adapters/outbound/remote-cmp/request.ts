@@ -12,31 +12,31 @@ import { sameGeneralNames } from '#core/x509/general-name.ts';
 import { sameName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 
-/** How requests are passed on. */
+/** How requests are forwarded to the upstream CA. */
 export interface Manner {
   /**
-   * `request`: in messages of our own. `nested`: the message that the device has signed goes along as it is, inside one of ours
-   * (RFC 9483 §5.2.2.1), where there is one that asks for what the certificate is to be. `nested-only`: nothing else is passed on.
+   * `request`: in messages of the gateway. `nested`: the unchanged message that the device signed is nested in a message of the
+   * gateway (RFC 9483 §5.2.2.1), if it requests the final subject and alternative names. `nested-only`: all other requests are rejected.
    */
   readonly forward: 'request' | 'nested' | 'nested-only';
-  /** The upstream takes our word for it that the device has the key (RFC 9483 §5.2.3.2), and so names of the profile's. */
+  /** The upstream accepts raVerified as proof of possession (RFC 9483 §5.2.3.2), and so also names set by the profile. */
   readonly raVerified: boolean;
   readonly enrolWith: 'ir' | 'cr';
   readonly renewWith: 'cr' | 'kur';
 }
 
-/** An enrolment message, and the numbers under which it may be answered. */
+/** The body of an enrolment request, and the certReqIds that its response may have. */
 export interface Wish {
   readonly body: PkiBody;
   readonly certReqIds: readonly number[];
-  /** Of the device's message inside it. */
+  /** The header values of the nested device message. */
   readonly inside?: { readonly transactionID: Uint8Array; readonly senderNonce: Uint8Array };
 }
 
 /**
- * What of an order is sent: the device's own message, if that is wanted; else a PKCS#10 request as the device has signed it (RFC 9483 §4.1.4); of a CRMF request, or where its names
- * are to be others, what the profile makes of it, vouched for by us, if the upstream allows; else the device's own CRMF, with its own
- * proof of possession. Faults: unsupported, badCsr.
+ * Builds the enrolment request for an order. In this order of preference: the device's own message, if `forward` says so; the
+ * PKCS#10 request that the device signed (RFC 9483 §4.1.4); a CRMF request with the names of the profile and raVerified, if
+ * the upstream accepts it; the device's own CRMF request with its proof of possession. Faults: unsupported, badCsr.
  */
 export function wishOf({ prepared, operation, renews, message }: Order, manner: Manner): Wish {
   const { request, template } = prepared;
@@ -76,7 +76,7 @@ export function wishOf({ prepared, operation, renews, message }: Order, manner: 
   };
 }
 
-/** RFC 9483 §4.1.4 has -1; RFC 4210 said nothing, and some answer 0. */
+/** RFC 9483 §4.1.4 requires -1; RFC 4210 left the value open, and some servers send 0. */
 const ofPkcs10: readonly number[] = [-1, 0];
 
 /** RFC 9483 §5.2.2.1: transactionID and senderNonce are those of the message inside. */
@@ -91,7 +91,7 @@ function nested(message: Uint8Array, { kind, der }: EncodedRequest): Wish {
   };
 }
 
-/** The rest of what stands in a certificate is the upstream's own: addresses, policies, key identifiers. */
+/** The extensions to request. The upstream CA sets all others itself: URLs, policies, key identifiers. */
 const asked: readonly string[] = [
   oid.basicConstraints,
   oid.keyUsage,
@@ -99,7 +99,7 @@ const asked: readonly string[] = [
   oid.subjectAltName,
 ];
 
-/** The control that names the certificate to be renewed (RFC 4211 §6.5). DER. */
+/** Returns the control that names the certificate to be renewed (RFC 4211 §6.5). */
 export function oldCertId(certificate: Uint8Array): Control {
   const { issuer, serial } = parseCertificate(certificate);
   const { type, value } = typedValue(controlTypes.oldCertId, {

@@ -10,28 +10,28 @@ import { oid } from '#core/x509/oids.ts';
 import { validatePath } from '#core/x509/path.ts';
 import { readPublicKey } from '#core/x509/public-key.ts';
 
-/** By what an answer is known to be the upstream's. Certificates in DER. */
+/** The keys and certificates that authenticate a response of the upstream CA. Certificates in DER. */
 export interface Trusted {
-  /** The secret that we share, if we do. */
+  /** The shared secret, if one is configured. */
   readonly secret?: Uint8Array | undefined;
   readonly anchors: readonly Uint8Array[];
-  /** The upstream's own certificate: it needs no further sign of what it is for, and need not come along. */
+  /** The pinned certificate of the upstream server: its key usage is not checked, and extraCerts need not contain it. */
   readonly server?: Uint8Array | undefined;
-  /** Whoever has this name below an anchor is the upstream. */
+  /** A signer with this subject and a path to a trust anchor is accepted as the upstream CA. */
   readonly serverName?: Name | undefined;
 }
 
-/** What is let pass, as not every upstream follows RFC 9483. Nothing of it makes a wrong protection right. */
+/** Deviations from RFC 9483 that are tolerated. None of them accepts an invalid protection. */
 export interface Leniency {
-  /** Errors without protection: whoever is in between can refuse requests then. */
+  /** Accepts error messages without protection: a man in the middle can then make requests fail. */
   readonly unprotectedErrors: boolean;
-  /** pkiConf without protection. */
+  /** Accepts pkiConf without protection. */
   readonly unprotectedConfirmations: boolean;
-  /** A senderKID that is not the signer's. */
+  /** Accepts a senderKID that does not match the signer. */
   readonly anySenderKid: boolean;
-  /** The signer's certificate may stand anywhere in extraCerts. */
+  /** Accepts the signer's certificate at any position in extraCerts. */
   readonly anyCertificateOrder: boolean;
-  /** The signer's certificate may lack id-kp-cmcCA and digitalSignature: then any certificate below an anchor is the upstream. */
+  /** Accepts a signer without id-kp-cmcCA and digitalSignature: then every certificate below a trust anchor can act as the upstream. */
   readonly anySigner: boolean;
 }
 
@@ -39,8 +39,8 @@ const untrusted = (why: string, cause?: unknown): Fault =>
   new Fault('unavailable', `the response of the upstream CA is not trusted: ${why}`, { cause });
 
 /**
- * Demands that a message is the upstream's: by the shared secret, or signed by who chains to an anchor and may speak for a CA
- * (RFC 9483 §3.2, RFC 9480 §2.2). Faults: unavailable, as somebody else may have said anything.
+ * Authenticates a message of the upstream CA: by the shared secret, or by a signer that has a path to a trust anchor and is
+ * authorized to act for a CA (RFC 9483 §3.2, RFC 9480 §2.2). Faults: unavailable, since an attacker may have sent the message.
  */
 export async function authenticate(
   message: SealedPkiMessage,
@@ -120,7 +120,7 @@ function demandTrust(
     throw untrusted('its signer does not have the configured server_name');
   if (pinned || anySigner) return;
   const isCa = basicConstraints?.ca === true;
-  // What has another one inside may come from an authority that only passes it on.
+  // A nested message may be signed by a registration authority that only forwards the inner message.
   const speaks = purposes?.includes(oid.cmcCa) || (wraps && purposes?.includes(oid.cmcRa));
   if (!serverName && !isCa && !speaks)
     throw untrusted('its signer is not authorized to act for a CA (id-kp-cmcCA)');

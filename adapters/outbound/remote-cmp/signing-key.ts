@@ -8,14 +8,14 @@ import { pssSaltLength, type SignatureAlgorithm, signatureHash } from '#core/x50
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { readPublicKey } from '#core/x509/public-key.ts';
 
-/** Signs `data` (not its digest); X.509-ready. */
+/** Signs `data` (not its digest). Returns the signature in the encoding of X.509. */
 export type Sign = (algorithm: SignatureAlgorithm, data: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
 const curves: Readonly<Record<string, typeof p256>> = { 'p-256': p256, 'p-384': p384, 'p-521': p521 };
 
 /**
- * Signs with a key that is in memory (PKCS #8, DER). ECDSA without chance (RFC 6979): a message that is sent a second time is the same to
- * its last octet, and so the upstream knows it again.
+ * Signs with a key in memory (PKCS #8, DER). ECDSA is deterministic (RFC 6979), so a repeated message has identical octets and
+ * the upstream recognizes it.
  */
 export function signingWith(pkcs8: Uint8Array): Sign {
   const key = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' });
@@ -39,7 +39,7 @@ function signWith(key: KeyObject, algorithm: SignatureAlgorithm, data: Uint8Arra
   return sign(signatureHash(algorithm), data, how);
 }
 
-/** Signs with the key of a certificate (DER) in a key store, by its id or its label; looked for when it is needed first. */
+/** Signs with a key in a key store, found by id or label at the first use. The key must match the certificate (DER). */
 export function signingIn(keys: KeyStore, idOrLabel: string, certificate: Uint8Array): Sign {
   let found: string | undefined;
   return async (algorithm, data) => {

@@ -5,7 +5,7 @@ import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 import type { UpstreamReply } from '../upstream/exchange.ts';
 
-/** Seconds between which the upstream's wish is kept; the one for an answer without a wish. */
+/** The bounds for Retry-After in seconds; `usual` applies to a response without Retry-After. */
 export interface Waiting {
   readonly least: number;
   readonly most: number;
@@ -15,8 +15,8 @@ export interface Waiting {
 const mostCertificates = 32;
 
 /**
- * The certificates of a certs-only answer (RFC 7030 §4.1.3, §4.2.3), DER. Servers disagree about headers, so what counts is the body:
- * base64 with or without line breaks (RFC 8951 §3.1), or, from those that do otherwise, PEM's inside or plain DER. Faults: malformed.
+ * Reads the certificates (DER) of a certs-only response (RFC 7030 §4.1.3, §4.2.3). Servers disagree about headers, so only the
+ * body counts: base64 with or without line breaks (RFC 8951 §3.1); some servers send PEM or plain DER. Faults: malformed.
  */
 export function readCertsOnly({ body, headers }: UpstreamReply): Uint8Array[] {
   let certificates: Uint8Array[];
@@ -43,7 +43,7 @@ const decodeText = (body: Uint8Array): Uint8Array =>
       .replace(/-----(?:BEGIN|END) [A-Z0-9 ]{1,30}-----/g, ''),
   );
 
-/** Seconds until another try: Retry-After in either form (RFC 9110 §10.2.3), within bounds. `now`: ms since 1970. */
+/** Returns the seconds until the next attempt: Retry-After in either form (RFC 9110 §10.2.3), within bounds. `now`: ms since 1970. */
 export function retryAfter({ headers }: UpstreamReply, now: number, { least, most, usual }: Waiting): number {
   const wish = headers['retry-after']?.trim();
   const seconds =
@@ -51,7 +51,7 @@ export function retryAfter({ headers }: UpstreamReply, now: number, { least, mos
   return Math.min(most, Math.max(least, Number.isFinite(seconds) ? Math.ceil(seconds) : usual));
 }
 
-/** What an answer that is neither 200 nor 202 means. */
+/** Returns the Fault for a response whose status is neither 200 nor 202. */
 export function refusal(answer: UpstreamReply, now: number, waiting: Waiting): Fault {
   const { status } = answer;
   const said = `the upstream CA answered ${status}${text(answer)}`;
@@ -69,7 +69,7 @@ export function refusal(answer: UpstreamReply, now: number, waiting: Waiting): F
   return new Fault('malformed', said);
 }
 
-/** RFC 7030 §4.2.3: a text that people can read, of which something is passed on. */
+/** RFC 7030 §4.2.3: an error response may contain plain text; its beginning becomes part of the error message. */
 function text({ body, headers }: UpstreamReply): string {
   if (!/^text\/plain\b/i.test(headers['content-type'] ?? '')) return '';
   const line = Buffer.from(body.subarray(0, 400))

@@ -1,7 +1,7 @@
 import { Fault } from '#core/fault.ts';
 
 const mostWaiting = 64;
-/** Milliseconds: by then the client has given up. */
+/** Milliseconds after which the client has given up anyway. */
 const longestWait = 30_000;
 
 interface Waiting {
@@ -11,12 +11,12 @@ interface Waiting {
 }
 
 /**
- * Deals out the readers that all accounts share: an account has one query under way, and its others wait. So an account that asks for
- * what takes long keeps no other account waiting for more than one query.
+ * Shares the database readers fairly between accounts: an account runs one query at a time, its other queries wait. So an
+ * account with slow queries delays another account by at most one query.
  */
 export class AccountTurns {
   #free: number;
-  /** By account, the one that has waited longest for its turn first. An account with a query under way is in `#busy`. */
+  /** The waiting queries by account; the account that has waited longest is first. `#busy` holds accounts with a running query. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
 
@@ -24,7 +24,7 @@ export class AccountTurns {
     this.#free = readers;
   }
 
-  /** Faults: unavailable when the account has too many waiting, or one that waits too long; those of `query`. */
+  /** Runs `query` when it is the account's turn. Faults: unavailable when too many queries wait or one waits too long; those of `query`. */
   async run<T>(account: string, query: () => Promise<T>): Promise<T> {
     if (this.#free > 0 && !this.#busy.has(account)) this.#begin(account);
     else await this.#turn(account);
@@ -54,7 +54,7 @@ export class AccountTurns {
     });
   }
 
-  /** The next account that waits and has no query under way has its turn; then it stands last. */
+  /** Starts a query of the next waiting account that has none running, and moves that account to the end of the queue. */
   #end(account: string): void {
     this.#free++;
     this.#busy.delete(account);
@@ -71,7 +71,7 @@ export class AccountTurns {
     }
   }
 
-  /** Refuses those that wait. */
+  /** Rejects the waiting queries. */
   close(fault: Fault): void {
     for (const waiting of this.#waiting.values()) {
       for (const { refuse, timer } of waiting) {

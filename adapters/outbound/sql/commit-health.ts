@@ -1,14 +1,14 @@
 import { type Fault, toFault } from '#core/fault.ts';
 import type { Health } from '#core/ports/platform.ts';
 
-/** What a commit shows, holds for so many milliseconds: a success, a failure. */
+/** How long the result of a commit counts as current, in milliseconds. */
 const fresh = { success: 5000, failure: 1000 } as const;
 /** Load balancers do not wait long. Milliseconds. */
 const patience = 2000;
 
 /**
- * Knows whether commits work: by the outcome of the last one or, where there was none lately, by a small one made for that purpose.
- * So a busy store pays nothing for it, and an idle one a commit every few seconds while somebody asks.
+ * Reports whether commits work: by the result of the last commit or, if there was none recently, by a small test commit. A busy
+ * store needs no test commits, an idle store one every few seconds while its health is being queried.
  */
 export class CommitHealth {
   readonly #attempt: () => Promise<void>;
@@ -22,7 +22,7 @@ export class CommitHealth {
     this.#reason = reason;
   }
 
-  /** Passes on what becomes of `commit`, and remembers it. */
+  /** Runs `commit`, records whether it succeeded, and returns or throws its result. */
   async watched<T>(commit: () => Promise<T>): Promise<T> {
     try {
       const result = await commit();
@@ -53,7 +53,7 @@ export class CommitHealth {
     return this.#said();
   }
 
-  /** What the last commit says, if it is recent enough. */
+  /** Returns the result of the last commit if it is recent enough. */
   #known(): Health | undefined {
     if (!this.#last) return undefined;
     const holds = 'failure' in this.#last ? fresh.failure : fresh.success;

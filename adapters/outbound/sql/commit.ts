@@ -17,7 +17,7 @@ interface Waiting {
 
 const mostInGroup = 256;
 const mostWaiting = 10_000;
-/** What has been read from the network is at its commit so many turns of the event loop later. */
+/** A request that was read from the network reaches its commit after this many turns of the event loop. */
 const turns = 2;
 
 /**
@@ -31,7 +31,7 @@ export class GroupCommit {
   readonly #chain = new AuditChain();
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
-  /** Of those that were refused, the ones that do not know why yet. */
+  /** The rejected units whose reason is still being queried. */
   readonly #explaining = new UnderWay();
   #closed = false;
 
@@ -80,7 +80,7 @@ export class GroupCommit {
     else resolve(result);
   }
 
-  /** Takes no more, and waits for those that were taken. */
+  /** Rejects new commits and waits for those in progress. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#flushing;

@@ -1,11 +1,11 @@
-/** How often something that grows is looked at. */
+/** How often a growing batch is checked. */
 const patience = 4;
 
 const turn = (): Promise<unknown> => new Promise(setImmediate);
 
 /**
- * Waits as long as `count`, of what waits to be done together, has grown within so many turns of the event loop, since doing it
- * has its price, whatever there is of it.
+ * Waits until the batch, whose size `count` returns, has not grown for `turns` turns of the event loop. A larger batch is
+ * cheaper, because each batch has a fixed cost.
  */
 export async function gathered(count: () => number, turns: number): Promise<void> {
   for (let times = 0, before = 0; times < patience && count() > before; times++) {

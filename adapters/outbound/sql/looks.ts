@@ -3,18 +3,18 @@ import { gathered } from './gather.ts';
 import { unavailable } from './queries.ts';
 import { UnderWay } from './under-way.ts';
 
-/** What is asked for by one statement: a promise for all of it costs less than one for each. */
+/** The look-ups by one statement. They share a promise, which costs less than a promise each. */
 interface Together {
   readonly sets: (readonly SqlValue[])[];
   readonly answers: PromiseWithResolvers<readonly Row[][]>;
 }
 
-/** The rows for each set of parameters, in order. */
+/** Runs the statement for each set of parameters and returns their rows in the same order. */
 type Answer = (sql: string, parameters: readonly (readonly SqlValue[])[]) => Promise<readonly Row[][]>;
 
 /**
- * Look-ups by the same statement that are asked for in one turn of the event loop, or a few, are answered together. The database is
- * asked once, and what all these requests do next they do one after the other while the processor has it at hand.
+ * Batches look-ups by the same statement that begin within a few turns of the event loop: the database runs one statement for
+ * all of them. The requests then continue one after the other, while code and data are still in the processor's caches.
  */
 export class Looks {
   readonly #answer: Answer;
@@ -26,7 +26,7 @@ export class Looks {
     this.#answer = answer;
   }
 
-  /** Faults: unavailable once it is closed. */
+  /** Returns the rows for one set of parameters. Faults: unavailable once closed. */
   ask(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
     if (this.#underWay.isClosed) return Promise.reject(unavailable());
     this.#underWay.begin();
@@ -57,7 +57,7 @@ export class Looks {
     this.#underWay.done(sets.length);
   }
 
-  /** Takes no more, and waits for those that were taken. */
+  /** Rejects new look-ups and waits for those in progress. */
   close(): Promise<void> {
     return this.#underWay.close();
   }

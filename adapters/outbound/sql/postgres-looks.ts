@@ -11,13 +11,13 @@ interface Together {
 const nth = 'nth look';
 
 /**
- * `sql` once for each set of parameters, in one statement, whose text does not depend on how many there are. Each row says
- * which set it is for: `apart` sorts them.
+ * Builds one statement that runs `sql` for each set of parameters. Its text does not depend on the number of sets. Each row
+ * contains the number of its set, by which `apart` groups the rows.
  */
 export function together(sql: string, sets: readonly (readonly SqlValue[])[]): Together {
   const types = sets[0]!.map(typeOf);
   const each = sql.replace(/\$(\d+)/g, (_, n) => valueIn('one.set', Number(n) - 1, types[Number(n) - 1]!));
-  // The offset keeps the planner from anything but looking up one after the other.
+  // `offset 0` keeps the planner from joining: it runs one look-up after the other.
   return {
     sql: `select found.*, one.nth as "${nth}" from jsonb_array_elements($1::text::jsonb) with ordinality as one (set, nth) cross join lateral (${each} offset 0) as found`,
     parameters: [toJson(sets.flat(), types.length)],
@@ -29,12 +29,12 @@ function typeOf(value: SqlValue): ColumnType {
   return typeof value === 'number' ? 'integer' : typeof value === 'boolean' ? 'boolean' : 'text';
 }
 
-/** The rows of each of `count` sets. */
+/** Groups the rows by their set; `count` is the number of sets. */
 export function apart(rows: readonly Row[], count: number): readonly Row[][] {
   const answers = Array.from({ length: count }, (): Row[] => []);
   for (const row of rows) {
     const set = Number(row[nth]);
-    // It came last, so this leaves the row as it would have been; a copy of it takes much longer.
+    // The number is the last property, so deleting it keeps the object fast; copying the row takes much longer.
     delete row[nth];
     answers[set - 1]!.push(row);
   }

@@ -8,7 +8,7 @@ export type Dialect = 'sqlite' | 'postgres';
 export type Tables = Record<string, Record<string, unknown>>;
 export type Builder = Kysely<Tables>;
 
-/** One statement on the connection that sees one moment. */
+/** Runs a statement on a connection with a fixed snapshot. */
 export type Ask = (sql: string, parameters: readonly SqlValue[]) => Promise<Row[]>;
 
 /** The statements that only read, and what builds them. Failures are Faults: unavailable or internal. */
@@ -29,13 +29,13 @@ export interface Queries {
 
 const outOfReach = 'the database is unreachable';
 
-/** Queries of accounts that are under way at the same time, beside those of the service. */
+/** How many queries of accounts run at the same time, in addition to those of the service. */
 export const accountReaders = 2;
 
 export const unavailable = (cause?: unknown): Fault =>
   new Fault('unavailable', outOfReach, { retryAfter: 1, cause });
 
-/** What the Fault itself says, if it says more than that something went wrong; else what `reasons` has for the code of its cause. */
+/** Returns the detail of the Fault if it is specific, else the entry of `reasons` for the error code of its cause. */
 export function reasonOf(fault: Fault, reasons: Readonly<Record<string, string>>, otherwise: string): string {
   if (fault.code === 'unavailable' && fault.detail !== outOfReach) return fault.detail;
   const { cause } = fault;

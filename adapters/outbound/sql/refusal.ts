@@ -13,21 +13,21 @@ export type Reason =
 
 type Refused = Exclude<Write, { readonly op: 'audit' }>;
 
-/** A unit's write that was refused; the unit as a whole has no effect. `explain` makes the Fault of it. */
+/** A rejected write of a unit; the unit as a whole has no effect. `explain` returns its Fault. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code = 'conflict';
   readonly #writes: readonly Refused[];
   readonly #reason: Reason;
 
-  /** `writes`: of one kind; one of them is at fault. */
+  /** `writes`: all of one kind; one of them was rejected. */
   constructor(writes: readonly Refused[], reason: Reason) {
     super(reason.kind);
     this.#writes = writes;
     this.#reason = reason;
   }
 
-  /** For a broken reference it asks the database who refers to what, after the transaction. */
+  /** Returns the Fault. For a broken reference, it queries the database for the missing or referring records. */
   async explain(driver: Queries): Promise<Fault> {
     const [write] = this.#writes;
     if (!write) return new Fault('internal', 'internal error', { cause: this });
@@ -50,7 +50,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What concerns one unit; anything else, such as a lost connection or a full disk, concerns all. */
+/** Whether an error concerns one unit only. Other errors, such as a lost connection or a full disk, concern all units. */
 export const isRefusal = (error: unknown): error is Refusal | Fault =>
   error instanceof Refusal || (error instanceof Fault && error.code !== 'unavailable');
 
@@ -91,7 +91,7 @@ interface Reference {
   readonly id: number;
 }
 
-/** What a write refers to, but for records that its own commit makes. */
+/** Yields the references of a write, except those to records created by the same commit. */
 function* referencesOf(write: Refused): Iterable<Reference> {
   if (write.op === 'delete' || write.op === 'require') return;
   const { fields } = tableOf(write.kind);
@@ -103,7 +103,7 @@ function* referencesOf(write: Refused): Iterable<Reference> {
 
 const soughtAtOnce = 1000;
 
-/** About a write that refers to what is not there; the database is asked once for each kind that they refer to. */
+/** Returns the Fault for the write that refers to a missing record. Queries the database once for each referenced kind. */
 async function dangling(driver: Queries, writes: readonly Refused[]): Promise<Fault | undefined> {
   const references = writes.flatMap((write) => [...referencesOf(write)]);
   for (const [target, of] of Map.groupBy(references, (reference) => reference.target)) {

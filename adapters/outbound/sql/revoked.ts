@@ -2,7 +2,7 @@ import type { RevokedCertificate } from '#core/ports/store.ts';
 import type { Driver } from './driver.ts';
 import type { Statements } from './statements.ts';
 
-/** Reading so many and encoding them takes about a millisecond: other requests are answered in between. */
+/** Rows per page: reading and encoding a page takes about a millisecond, so other requests can run between pages. */
 const page = 250;
 
 interface RevokedRow extends RevokedCertificate {
@@ -16,7 +16,7 @@ export async function* revoked(
   ca: number,
   since: number,
 ): AsyncGenerator<RevokedCertificate> {
-  // What is on hold may be revoked while this goes on, never the other way round: so it is read first, and not again.
+  // A certificate on hold may be revoked during this iteration: certificates on hold are read first and not repeated.
   const onHold = new Set<number>();
   for (const status of ['hold', 'revoked']) {
     for (let after = 0, rows = page; rows === page; ) {
@@ -32,7 +32,7 @@ export async function* revoked(
         else if (onHold.has(id)) continue;
         yield certificate;
       }
-      // SQLite answers at once: without this nothing else would run until the last page.
+      // SQLite queries are synchronous: without this pause, no other request would run until the last page.
       await new Promise(setImmediate);
     }
   }

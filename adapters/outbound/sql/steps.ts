@@ -30,7 +30,7 @@ export type Step = Rows | Single;
 /** For each unit, for each of its writes, the id of the record that it touches; 0 for audit. */
 export type Ids = readonly (readonly number[])[];
 
-/** What is to be done for some units, one step after the other, and at last their audit events. */
+/** The statements for some units, in order, followed by their audit events. */
 export interface Plan {
   readonly steps: readonly Step[];
   /** Event after event, the fields in order. */
@@ -97,8 +97,8 @@ function single(statements: Statements, write: Exclude<Change, Insert>, made: Ma
 }
 
 /**
- * The rows that the next insert of a kind joins. Writes of other kinds do not mind that it comes before them, unless it
- * refers to such a kind; nothing is moved before an update or a delete of its own kind.
+ * Returns the batch that the next insert of a kind joins. An insert may move before writes of other kinds unless it refers to
+ * such a kind; it never moves before an update or a delete of its own kind.
  */
 function rowsFor(kind: Kind, steps: Step[]): Rows {
   for (let n = steps.length - 1; n >= 0; n--) {

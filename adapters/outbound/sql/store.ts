@@ -70,7 +70,7 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
     async lease(name, holder, seconds) {
       const now = clock.now();
       const length = Math.ceil(seconds * 1000);
-      // What is given back is free by everybody's clock.
+      // A released lease has expired by the clock of every instance.
       const until = length > 0 ? now + length : 0;
       // As far as two clocks may be apart without two holders at once, one that others hold may end later than one taken now.
       const latest = length > 0 ? until + length : Number.MAX_SAFE_INTEGER;

@@ -1,9 +1,9 @@
 import { unavailable } from './queries.ts';
 
-/** Counts what is under way, so that a store that closes can wait for it. */
+/** Counts the operations in progress, so that a store can wait for them when it closes. */
 export class UnderWay {
   #count = 0;
-  /** There from when it closes; resolved once nothing is under way. */
+  /** Set by `close`; resolves once no operation is in progress. */
   #end: PromiseWithResolvers<void> | undefined;
 
   get isClosed(): boolean {
@@ -14,13 +14,13 @@ export class UnderWay {
     this.#count++;
   }
 
-  /** `count` of those that have begun are done. */
+  /** Marks `count` operations as complete. */
   done(count: number): void {
     this.#count -= count;
     if (this.#count === 0) this.#end?.resolve();
   }
 
-  /** Faults: unavailable once it is closed; those of `work`. */
+  /** Runs `work` as one operation. Faults: unavailable once closed; those of `work`. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosed) throw unavailable();
     this.begin();
@@ -31,7 +31,7 @@ export class UnderWay {
     }
   }
 
-  /** Waits for what has begun. */
+  /** Waits for the operations in progress. `run` rejects new ones. */
   close(): Promise<void> {
     this.#end ??= Promise.withResolvers();
     this.done(0);

@@ -9,21 +9,21 @@ import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
 import { attribute, buildName } from '#core/x509/name.ts';
 import { assembleCertificationRequest, buildCertificationRequestInfo } from '#core/x509/request-builder.ts';
 
-/** By what an upstream knows this gateway: a key, PKCS #8, and certificates, its own first. DER. */
+/** The client credential of this gateway at an upstream CA: a key (PKCS #8) and certificates, its own first. DER. */
 export interface Credential {
   readonly key: Uint8Array;
   readonly certificates: readonly Uint8Array[];
 }
 
-/** A key, PKCS #8, and the PKCS#10 request for it, DER. */
+/** A new key (PKCS #8) and the request for its certificate, DER. */
 export interface NewKey {
   readonly key: Uint8Array;
-  /** When it was first asked for, in milliseconds since 1970, where messages say so. */
+  /** When the certificate was first requested, in milliseconds since 1970; used as messageTime. */
   readonly since?: number | undefined;
   readonly request: Uint8Array;
 }
 
-/** What is kept: the credential, and the key of the one that is being asked for, so that the same request can be sent again. */
+/** The content of the file: the credential, and the new key while its certificate is pending, so that the request can be repeated. */
 export interface Kept {
   readonly current?: Credential | undefined;
   readonly next?: NewKey | undefined;
@@ -32,13 +32,13 @@ export interface Kept {
 export const certificateOf = ({ certificates: [own] }: Credential): Certificate =>
   parseCertificate(own ?? new Uint8Array(0));
 
-/** For a TLS client. */
+/** Encodes a credential for a TLS client. */
 export const toPem = ({ key, certificates }: Credential): { certificate: string; key: string } => ({
   certificate: certificates.map((der) => encodePem('CERTIFICATE', der)).join(''),
   key: encodePem('PRIVATE KEY', key),
 });
 
-/** In the name of a certificate (RFC 7030 §4.2.2 wants the same again), or of one that is yet to be. */
+/** Returns a new key and request with the subject of a certificate (RFC 7030 §4.2.2 requires the same), or with a common name. */
 export function newKey(like: Certificate | string): NewKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const names = typeof like === 'string' ? [] : subjectAltNamesOf(like);
@@ -56,21 +56,21 @@ export function newKey(like: Certificate | string): NewKey {
 
 const mostFileBytes = 256 * 1024;
 
-/** One file of mode 0600, encrypted, that several processes may read while one of them replaces it. */
+/** An encrypted file of mode 0600. Several processes may read it while one process replaces it. */
 export class CredentialFile {
   readonly #path: string;
   readonly #vault: Vault;
   readonly #context: string;
   #read: { readonly version: string; readonly kept: Kept } | undefined;
 
-  /** `context`: whose it is, see `Vault`. */
+  /** `context`: see `Vault`. */
   constructor(path: string, vault: Vault, context: string) {
     this.#path = path;
     this.#vault = vault;
     this.#context = context;
   }
 
-  /** Faults: unavailable when it cannot be read. */
+  /** Reads the file. Faults: unavailable when it cannot be read. */
   async read(): Promise<Kept> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#path);
@@ -86,7 +86,7 @@ export class CredentialFile {
     }
   }
 
-  /** Seals it under the current master key; 1 when it was not, else 0. Faults: unavailable, internal. */
+  /** Encrypts the file under the current master key. Returns 1 if it was under an older one, else 0. Faults: unavailable, internal. */
   async reseal(): Promise<number> {
     const sealed = await readFile(this.#path).catch((cause) => {
       if (cause.code === 'ENOENT') return undefined;
@@ -98,7 +98,7 @@ export class CredentialFile {
     return 1;
   }
 
-  /** Whole and durable, or as it was. Faults: unavailable. */
+  /** Replaces the file atomically and durably. Faults: unavailable. */
   write(kept: Kept): Promise<void> {
     return this.#replace(this.#vault.seal(encode(kept), this.#context));
   }

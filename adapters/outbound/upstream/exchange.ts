@@ -17,7 +17,7 @@ export interface UpstreamReply {
   readonly body: Uint8Array;
 }
 
-/** Whom to trust, and who we are. PEM. `anyone`: whoever answers, for what is checked otherwise. */
+/** Trust anchors and client credential, PEM. `anyone`: the server is not authenticated; the caller verifies the response otherwise. */
 export interface TlsIdentity {
   readonly anchors: readonly string[] | 'system' | 'anyone';
   readonly certificate?: string;
@@ -127,7 +127,7 @@ function receive(response: IncomingMessage): Promise<UpstreamReply> {
     response.on('end', () => {
       const body = new Uint8Array(Buffer.concat(chunks));
       const promised = headers['content-length'];
-      // A connection that was cut is no end.
+      // A connection that was closed early is not the end of the body.
       if (promised !== undefined && Number(promised) !== body.length) reject(new Error('cut off'));
       else resolve({ status, headers, body });
     });
@@ -140,7 +140,7 @@ function receive(response: IncomingMessage): Promise<UpstreamReply> {
 const late = (signal: AbortSignal): Fault =>
   new Fault('unavailable', 'the upstream CA did not respond in time', { cause: signal.reason });
 
-/** What went wrong, in the words of the TLS library: names of hosts, no secrets. */
+/** Returns the Fault for a connection failure. It contains the error code of the TLS library, no secrets. */
 function unreachable(error: unknown): Fault {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const why = /CERT|VERIFY|SELF_SIGNED|ISSUER|ALTNAME/.test(code)

@@ -109,6 +109,6 @@ test('a rotation of a passphrase wants another one, and says so', async () => {
   await prepareRotation({ ...options, newPassphrase });
   expect(await messageOf(openMasterKey(options))).toContain('has no new_passphrase');
   expect(await messageOf(openMasterKey({ ...options, newPassphrase: 'another one altogether' }))).toContain(
-    'not the passphrase that it was prepared with',
+    'not the one the rotation was prepared with',
   );
 });
