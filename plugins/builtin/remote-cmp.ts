@@ -121,14 +121,14 @@ export const remoteCmp = definePlugin({
       server,
       serverName: trust.server_name === undefined ? undefined : distinguishedName(trust.server_name),
       caCertificates: config.ca_certificates ? await certificates(config.ca_certificates) : undefined,
-      manner: {
+      forwarding: {
         forward: config.forward ?? 'request',
         raVerified: config.ra_verified === true,
         enrolWith: config.enrol_with ?? 'cr',
         renewWith: config.renew_with ?? 'cr',
       },
       implicitConfirm: config.implicit_confirm === true,
-      leniency: {
+      tolerances: {
         unprotectedErrors: accept.unprotected_errors === true,
         unprotectedConfirmations: accept.unprotected_confirmations === true,
         anySenderKid: accept.any_sender_kid === true,

@@ -35,10 +35,10 @@ const meanings = {
   duplicateCertReq: 'forbidden',
 } as const satisfies Readonly<Record<Failure, FaultCode>>;
 
-const ofOurs: readonly Failure[] = ['badMessageCheck', 'signerNotTrusted', 'wrongIntegrity'];
+const gatewayFailures: readonly Failure[] = ['badMessageCheck', 'signerNotTrusted', 'wrongIntegrity'];
 /** Failures that, for a nested message, concern the device: they say nothing about other devices. */
-const ofTheirs: readonly Failure[] = [
-  ...ofOurs,
+const deviceFailures: readonly Failure[] = [
+  ...gatewayFailures,
   'badTime',
   'missingTimeStamp',
   'wrongAuthority',
@@ -66,9 +66,9 @@ export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo, nes
       'the upstream CA has already processed this request, but its response was lost',
     );
   }
-  if (nested && failInfo.some((failure) => ofTheirs.includes(failure)))
+  if (nested && failInfo.some((failure) => deviceFailures.includes(failure)))
     return new Fault('forbidden', `the upstream CA rejects the message of the device${why}${text}`);
-  if (failInfo.some((failure) => ofOurs.includes(failure)))
+  if (failInfo.some((failure) => gatewayFailures.includes(failure)))
     return new Fault('unavailable', `the upstream CA rejects the credentials of this gateway${why}`);
   const detail = `the upstream CA refused${why}${text}`;
   for (const code of ['unavailable', 'badAlgorithm', 'badCsr'] as const)

@@ -16,15 +16,20 @@ import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
 import { reasonCodeExtension } from '#core/x509/extensions/revocation.ts';
 import { emptyName, type Name, parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
-import { type Credential, CredentialFile, certificateOf, type Kept } from '../upstream/credential.ts';
-import { isBadTime, nonceOf, readAnswer, readRevocation } from './answer.ts';
-import { correspond, type Letter, type Place, type Protection } from './correspondence.ts';
+import {
+  type Credential,
+  CredentialFile,
+  certificateOf,
+  type StoredCredential,
+} from '../upstream/credential.ts';
 import { refusal } from './failure.ts';
 import { type Handle, readHandle, writeHandle } from './handle.ts';
 import { newKey, renewed, updateOf } from './renewal.ts';
-import { type Manner, wishOf } from './request.ts';
-import { authenticate, type Leniency, type Trusted } from './signer.ts';
+import { enrolmentRequestOf, type Forwarding } from './request.ts';
+import { isBadTime, readEnrolmentResponse, readRevocation, senderNonceOf } from './response.ts';
+import { authenticate, type Tolerances, type Trusted } from './signer.ts';
 import { type Sign, signingWith } from './signing-key.ts';
+import { type CmpEndpoint, type CmpRequest, type Protection, sendRequest } from './transport.ts';
 
 /** The trust anchors for signatures: certificates, or the one with this SHA-256 (upper-case hex); `none`: signatures are not accepted. */
 export type Trust =
@@ -40,7 +45,7 @@ export type Identity =
   /** A certificate whose key is in a key store. */
   | { readonly kind: 'held'; readonly certificates: readonly Uint8Array[]; readonly sign: Sign };
 
-export interface RemoteCmpOptions extends Place {
+export interface RemoteCmpOptions extends CmpEndpoint {
   readonly name: string;
   readonly identity: Identity;
   readonly trust: Trust;
@@ -48,9 +53,9 @@ export interface RemoteCmpOptions extends Place {
   readonly serverName: Trusted['serverName'];
   /** The certificates of the issuing CA and of the CAs above it, for upstream CAs that do not send them. */
   readonly caCertificates?: readonly Uint8Array[] | undefined;
-  readonly manner: Manner;
+  readonly forwarding: Forwarding;
   readonly implicitConfirm: boolean;
-  readonly leniency: Leniency;
+  readonly tolerances: Tolerances;
   /** Milliseconds for one call. */
   readonly timeout: number;
   /** The bounds for the upstream's checkAfter, in seconds. */
@@ -106,24 +111,24 @@ class RemoteCmp implements Issuer {
   }
 
   check(order: Order): void {
-    wishOf(order, this.#options.manner);
+    enrolmentRequestOf(order, this.#options.forwarding);
   }
 
   async issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
-    const { manner, implicitConfirm, clock } = this.#options;
+    const { forwarding, implicitConfirm, clock } = this.#options;
     const time = order.createdAt ?? clock.now();
-    const { body, certReqIds, inside } = wishOf(order, manner);
+    const { body, certReqIds, inside } = enrolmentRequestOf(order, forwarding);
     const seed = order.prepared.template.serial;
     // A nested device message contains its own implicitConfirm.
-    const letter = inside ? { body, time, seed, ...inside } : { body, time, seed, implicitConfirm };
-    const answer = await this.#send(letter, this.#limit(signal));
-    return this.#outcome(answer, letter, certReqIds);
+    const request = inside ? { body, time, seed, ...inside } : { body, time, seed, implicitConfirm };
+    const answer = await this.#send(request, this.#limit(signal));
+    return this.#outcome(answer, request, certReqIds);
   }
 
   async poll(handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
     const known = readHandle(handle);
     const answer = await this.#ask(known, this.#limit(signal));
-    const { certReqIds } = wishOf(order, this.#options.manner);
+    const { certReqIds } = enrolmentRequestOf(order, this.#options.forwarding);
     return this.#outcome(answer, known, [known.certReqId, ...certReqIds]);
   }
 
@@ -189,7 +194,7 @@ class RemoteCmp implements Issuer {
     }
   }
 
-  async #renew(kept: Kept, current: Credential, limit: AbortSignal): Promise<void> {
+  async #renew(kept: StoredCredential, current: Credential, limit: AbortSignal): Promise<void> {
     const { clock, log, name, implicitConfirm } = this.#options;
     const own = certificateOf(current);
     const next = kept.next ?? { ...(await newKey(own)), since: clock.now() };
@@ -202,16 +207,21 @@ class RemoteCmp implements Issuer {
       const answer = this.#renewal
         ? await this.#ask(this.#renewal, limit)
         : await this.#send({ body: updateOf(next), time, seed, implicitConfirm }, limit);
-      const said = readAnswer(answer, [0]);
+      const said = readEnrolmentResponse(answer, [0]);
       if (said.kind === 'waiting') {
         this.#renewAfter = clock.now() + this.#pause(said.seconds) * 1000;
-        this.#renewal = { seed, nonce: nonceOf(answer), certReqId: said.certReqId, time: this.#renewAfter };
+        this.#renewal = {
+          seed,
+          nonce: senderNonceOf(answer),
+          certReqId: said.certReqId,
+          time: this.#renewAfter,
+        };
         return;
       }
       const credential = renewed(next, own, said.certificate, said.others, clock.now());
       if (!said.confirmed)
         await this.#confirm(
-          { seed, nonce: nonceOf(answer), certReqId: said.certReqId, time: clock.now() },
+          { seed, nonce: senderNonceOf(answer), certReqId: said.certReqId, time: clock.now() },
           said.certificate,
           true,
           limit,
@@ -231,21 +241,21 @@ class RemoteCmp implements Issuer {
 
   #outcome(
     answer: PkiMessage,
-    { seed, transactionID }: Pick<Letter, 'seed' | 'transactionID'>,
+    { seed, transactionID }: Pick<CmpRequest, 'seed' | 'transactionID'>,
     certReqIds: readonly number[],
   ): IssuerAnswer {
-    const said = readAnswer(answer, certReqIds, transactionID !== undefined);
+    const said = readEnrolmentResponse(answer, certReqIds, transactionID !== undefined);
     const now = this.#options.clock.now();
     if (said.kind === 'waiting') {
       const retryAfter = this.#pause(said.seconds);
       const time = now + retryAfter * 1000;
       const { certReqId } = said;
-      const handle = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId, time });
+      const handle = writeHandle({ seed, transactionID, nonce: senderNonceOf(answer), certReqId, time });
       return { kind: 'pending', handle, retryAfter };
     }
     const { certificate, others, certReqId, confirmed } = said;
     if (confirmed) return { kind: 'issued', certificate, chain: others };
-    const confirm = writeHandle({ seed, transactionID, nonce: nonceOf(answer), certReqId, time: now });
+    const confirm = writeHandle({ seed, transactionID, nonce: senderNonceOf(answer), certReqId, time: now });
     return { kind: 'issued', certificate, chain: others, confirm };
   }
 
@@ -258,7 +268,7 @@ class RemoteCmp implements Issuer {
   }
 
   /** Returns the header values of the next message of a transaction. */
-  #next({ seed, transactionID, nonce, time = Number.POSITIVE_INFINITY }: Handle): Omit<Letter, 'body'> {
+  #next({ seed, transactionID, nonce, time = Number.POSITIVE_INFINITY }: Handle): Omit<CmpRequest, 'body'> {
     return { seed, transactionID, recipNonce: nonce, time: Math.min(time, this.#options.clock.now()) };
   }
 
@@ -289,12 +299,12 @@ class RemoteCmp implements Issuer {
     return caCertificatesOf(answer);
   }
 
-  #question(): Letter {
+  #question(): CmpRequest {
     return { body: { type: 'genm', infos: [{ type: infoTypes.caCerts.oid }] }, ...this.#fresh() };
   }
 
   /** Returns a new seed and time, for a request that is never repeated. */
-  #fresh(): Pick<Letter, 'seed' | 'time'> {
+  #fresh(): Pick<CmpRequest, 'seed' | 'time'> {
     const { entropy, clock } = this.#options;
     return { seed: entropy.bytes(seedOctets), time: clock.now() };
   }
@@ -303,31 +313,31 @@ class RemoteCmp implements Issuer {
    * Sends a request. A repeated request has the messageTime of the first attempt, so that an upstream that has answered it can
    * recognize it. If the upstream rejects that time (badTime), it has not processed the request: it is sent with the current time.
    */
-  async #send(letter: Letter, limit: AbortSignal): Promise<PkiMessage> {
+  async #send(request: CmpRequest, limit: AbortSignal): Promise<PkiMessage> {
     const { clock, messageTime } = this.#options;
     const anchors = await this.#trustAnchors(limit);
-    const answer = await this.#correspond(letter, () => anchors, limit);
+    const answer = await this.#sendRequest(request, () => anchors, limit);
     const time = clock.now();
-    if (!messageTime || !isBadTime(answer) || time - letter.time < 1000) return answer;
-    return this.#correspond({ ...letter, time }, () => anchors, limit);
+    if (!messageTime || !isBadTime(answer) || time - request.time < 1000) return answer;
+    return this.#sendRequest({ ...request, time }, () => anchors, limit);
   }
 
-  async #correspond(
-    letter: Letter,
+  async #sendRequest(
+    request: CmpRequest,
     anchorsFor: (answer: PkiMessage) => readonly Uint8Array[],
     limit: AbortSignal,
   ): Promise<PkiMessage> {
-    const { identity, server, serverName, leniency, clock } = this.#options;
+    const { identity, server, serverName, tolerances, clock } = this.#options;
     const secret = identity.kind === 'mac' ? identity.secret : undefined;
-    return correspond(
+    return sendRequest(
       this.#options,
       await this.#protection(),
-      letter,
+      request,
       (answer, within) => {
         // server_name applies to the server that sent the response, not to the signer of a nested message.
         const named = within ? undefined : serverName;
         const trusted = { secret, server, serverName: named, anchors: anchorsFor(answer) };
-        return authenticate(answer, trusted, leniency, clock.now());
+        return authenticate(answer, trusted, tolerances, clock.now());
       },
       limit,
     );
@@ -344,7 +354,7 @@ class RemoteCmp implements Issuer {
   }
 
   /** Returns the stored credential, unless the certificate in the configuration is newer. */
-  async #credentials(): Promise<Kept> {
+  async #credentials(): Promise<StoredCredential> {
     const { identity } = this.#options;
     const kept = await this.#file.read();
     if (identity.kind !== 'credential') return kept;
@@ -373,7 +383,7 @@ class RemoteCmp implements Issuer {
         'none of the CA certificates of the upstream CA has the configured fingerprint',
       );
     };
-    return pinned(await this.#correspond(this.#question(), (answer) => [pinned(answer)], limit));
+    return pinned(await this.#sendRequest(this.#question(), (answer) => [pinned(answer)], limit));
   }
 
   #pause(seconds: number | undefined): number {

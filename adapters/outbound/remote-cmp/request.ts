@@ -13,7 +13,7 @@ import { sameName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 
 /** How requests are forwarded to the upstream CA. */
-export interface Manner {
+export interface Forwarding {
   /**
    * `request`: in messages of the gateway. `nested`: the unchanged message that the device signed is nested in a message of the
    * gateway (RFC 9483 §5.2.2.1), if it requests the final subject and alternative names. `nested-only`: all other requests are rejected.
@@ -26,7 +26,7 @@ export interface Manner {
 }
 
 /** The body of an enrolment request, and the certReqIds that its response may have. */
-export interface Wish {
+export interface EnrolmentRequest {
   readonly body: PkiBody;
   readonly certReqIds: readonly number[];
   /** The header values of the nested device message. */
@@ -38,21 +38,24 @@ export interface Wish {
  * PKCS#10 request that the device signed (RFC 9483 §4.1.4); a CRMF request with the names of the profile and raVerified, if
  * the upstream accepts it; the device's own CRMF request with its proof of possession. Faults: unsupported, badCsr.
  */
-export function wishOf({ prepared, operation, renews, message }: Order, manner: Manner): Wish {
+export function enrolmentRequestOf(
+  { prepared, operation, renews, message }: Order,
+  forwarding: Forwarding,
+): EnrolmentRequest {
   const { request, template } = prepared;
   if (!request) throw new Fault('unsupported', 'an upstream CA needs a certification request');
   const fits =
     sameName(request.subject, template.subject) &&
     sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template));
-  const nestedOnly = manner.forward === 'nested-only';
-  if (manner.forward !== 'request' && message && fits) return nested(message, request);
+  const nestedOnly = forwarding.forward === 'nested-only';
+  if (forwarding.forward !== 'request' && message && fits) return nested(message, request);
   if (nestedOnly && !message)
     throw new Fault('unsupported', 'forward = "nested-only" needs a CMP message signed by the device');
   if (request.kind === 'pkcs10' && fits)
     return { body: { type: 'p10cr', request: request.der }, certReqIds: ofPkcs10 };
-  const type = operation === 'renew' ? manner.renewWith : manner.enrolWith;
-  if (manner.raVerified && !nestedOnly) {
-    const extensions = template.extensions.filter((one) => asked.includes(one.oid));
+  const type = operation === 'renew' ? forwarding.renewWith : forwarding.enrolWith;
+  if (forwarding.raVerified && !nestedOnly) {
+    const extensions = template.extensions.filter((one) => requestedExtensions.includes(one.oid));
     const { subject, spki } = template;
     const controls = type === 'kur' && renews ? [oldCertId(renews)] : [];
     const wanted = buildCertRequest(0, buildCertTemplate({ subject, spki, extensions }), controls);
@@ -80,7 +83,7 @@ export function wishOf({ prepared, operation, renews, message }: Order, manner: 
 const ofPkcs10: readonly number[] = [-1, 0];
 
 /** RFC 9483 §5.2.2.1: transactionID and senderNonce are those of the message inside. */
-function nested(message: Uint8Array, { kind, der }: EncodedRequest): Wish {
+function nested(message: Uint8Array, { kind, der }: EncodedRequest): EnrolmentRequest {
   const { transactionID, senderNonce } = openPkiMessage(message).header;
   if (!transactionID || !senderNonce)
     throw new Fault('unsupported', 'the message of the device has no transactionID or no senderNonce');
@@ -92,7 +95,7 @@ function nested(message: Uint8Array, { kind, der }: EncodedRequest): Wish {
 }
 
 /** The extensions to request. The upstream CA sets all others itself: URLs, policies, key identifiers. */
-const asked: readonly string[] = [
+const requestedExtensions: readonly string[] = [
   oid.basicConstraints,
   oid.keyUsage,
   oid.extendedKeyUsage,

@@ -22,7 +22,7 @@ export interface Trusted {
 }
 
 /** Deviations from RFC 9483 that are tolerated. None of them accepts an invalid protection. */
-export interface Leniency {
+export interface Tolerances {
   /** Accepts error messages without protection: a man in the middle can then make requests fail. */
   readonly unprotectedErrors: boolean;
   /** Accepts pkiConf without protection. */
@@ -45,7 +45,7 @@ const untrusted = (why: string, cause?: unknown): Fault =>
 export async function authenticate(
   message: SealedPkiMessage,
   trusted: Trusted,
-  leniency: Leniency,
+  tolerances: Tolerances,
   now: number,
 ): Promise<void> {
   let protection: ReturnType<typeof readProtection>;
@@ -57,18 +57,18 @@ export async function authenticate(
   switch (protection.kind) {
     case 'none': {
       const { bodyType } = message;
-      if (bodyType === 'error' && leniency.unprotectedErrors) return;
-      if (bodyType === 'pkiConf' && leniency.unprotectedConfirmations) return;
+      if (bodyType === 'error' && tolerances.unprotectedErrors) return;
+      if (bodyType === 'pkiConf' && tolerances.unprotectedConfirmations) return;
       throw untrusted(`a message of type ${bodyType} without protection`);
     }
     case 'mac':
       if (!trusted.secret) throw untrusted('it is protected by a MAC, but no shared secret is configured');
-      if (!(await protection.verify(trusted.secret))) throw untrusted('its MAC is wrong');
+      if (!(await protection.verify(trusted.secret))) throw untrusted('its MAC is malformed');
       return;
     case 'signature': {
-      const { signer, others } = signerOf(message, trusted, leniency);
-      if (!protection.verify(readPublicKey(signer.spki))) throw untrusted('its signature is wrong');
-      demandTrust(signer, others, trusted, leniency, now, message.bodyType === 'nested');
+      const { signer, others } = signerOf(message, trusted, tolerances);
+      if (!protection.verify(readPublicKey(signer.spki))) throw untrusted('its signature is malformed');
+      demandTrust(signer, others, trusted, tolerances, now, message.bodyType === 'nested');
     }
   }
 }
@@ -78,8 +78,8 @@ interface Signer {
   readonly others: readonly Certificate[];
 }
 
-function signerOf(message: SealedPkiMessage, { server }: Trusted, leniency: Leniency): Signer {
-  const { anyCertificateOrder, anySenderKid } = leniency;
+function signerOf(message: SealedPkiMessage, { server }: Trusted, tolerances: Tolerances): Signer {
+  const { anyCertificateOrder, anySenderKid } = tolerances;
   try {
     if (!server && !anyCertificateOrder && !anySenderKid) return readExtraCerts(message);
     const known = server ? [parseCertificate(server)] : [];
@@ -104,7 +104,7 @@ function demandTrust(
   signer: Certificate,
   others: readonly Certificate[],
   { anchors, server, serverName }: Trusted,
-  { anySigner }: Leniency,
+  { anySigner }: Tolerances,
   now: number,
   wraps: boolean,
 ): void {

@@ -13,13 +13,13 @@ import {
   type Credential,
   CredentialFile,
   certificateOf,
-  type Kept,
   type NewKey,
   newKey,
+  type StoredCredential,
   toPem,
 } from '../upstream/credential.ts';
 import { exchange, type TlsIdentity, type UpstreamCall, type UpstreamReply } from '../upstream/exchange.ts';
-import { readCertsOnly, refusal, retryAfter, type Waiting } from './answer.ts';
+import { readCertsOnly, refusal, retryAfter, type Waiting } from './response.ts';
 
 /** Whom to trust: these certificates (DER), the CA certificate with this SHA-256 (upper-case hex), or the system's CAs. */
 export type Trust =
@@ -151,7 +151,7 @@ class RemoteEst implements Issuer {
     return this.#options.clock.now() >= notAfter - (notAfter - notBefore) / 3;
   }
 
-  async #renew(kept: Kept, limit: AbortSignal): Promise<void> {
+  async #renew(kept: StoredCredential, limit: AbortSignal): Promise<void> {
     const { clock, log, name, credentialName } = this.#options;
     const { current } = kept;
     const expired = current !== undefined && certificateOf(current).notAfter <= clock.now();
@@ -176,7 +176,7 @@ class RemoteEst implements Issuer {
   }
 
   /** The one that is kept, unless the configuration has a later one. */
-  async #credentials(): Promise<Kept> {
+  async #credentials(): Promise<StoredCredential> {
     const kept = await this.#file.read();
     const { credential: given } = this.#options;
     if (!given) return kept;

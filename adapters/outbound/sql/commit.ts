@@ -1,12 +1,12 @@
 import { Fault, toFault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
 import { AuditChain } from './audit-chain.ts';
+import { batchComplete } from './batch-complete.ts';
 import type { CommitHealth } from './commit-health.ts';
 import type { Driver, Result, Unit } from './driver.ts';
-import { gathered } from './gather.ts';
+import { PendingOperations } from './pending-operations.ts';
 import { unavailable } from './queries.ts';
 import { Refusal } from './refusal.ts';
-import { UnderWay } from './under-way.ts';
 import type { Witness } from './witness.ts';
 
 interface Waiting {
@@ -32,7 +32,7 @@ export class GroupCommit {
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
   /** The rejected units whose reason is still being queried. */
-  readonly #explaining = new UnderWay();
+  readonly #explaining = new PendingOperations();
   #closed = false;
 
   constructor(driver: Driver, witness: Witness, health: CommitHealth) {
@@ -54,7 +54,7 @@ export class GroupCommit {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await gathered(() => this.#waiting.length, turns);
+      await batchComplete(() => this.#waiting.length, turns);
       const group = this.#waiting.slice(0, mostInGroup);
       this.#waiting = this.#waiting.slice(mostInGroup);
       try {

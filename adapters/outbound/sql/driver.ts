@@ -28,7 +28,7 @@ export interface Driver extends Queries {
   still?(work: (ask: Ask) => Promise<void>): Promise<void>;
   /** A small durable commit, at the latest begun when it is called: whatever was read before that is durable too. */
   beat(): Promise<void>;
-  /** Looks whether the database knows what `Witness` has seen, and returns the change counter. Faults: unavailable. */
+  /** LookupBatcher whether the database knows what `Witness` has seen, and returns the change counter. Faults: unavailable. */
   sight(): Promise<number>;
   /** Why a commit has failed, in a few words and without secrets. */
   reason(fault: Fault): string;

@@ -105,7 +105,7 @@ export interface Answer {
 /** One statement on the connection of a transaction. */
 export type Send = (sql: string, parameters: readonly SqlValue[]) => Promise<Answer>;
 
-/** Looks whether the server behind a connection has gone back in time. Faults: unavailable. */
+/** LookupBatcher whether the server behind a connection has gone back in time. Faults: unavailable. */
 export type Sight = (send: Send) => Promise<unknown>;
 
 export async function ask(

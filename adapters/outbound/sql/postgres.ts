@@ -9,8 +9,9 @@ import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import type { Driver, Result, Unit } from './driver.ts';
 import { load } from './load.ts';
-import { Looks } from './looks.ts';
+import { LookupBatcher } from './lookup-batcher.ts';
 import { isUpToDate, migrate } from './migrations/migrate.ts';
+import { PendingOperations } from './pending-operations.ts';
 import {
   asFault,
   type Client,
@@ -25,7 +26,7 @@ import {
   within,
 } from './postgres-client.ts';
 import { Hosts } from './postgres-hosts.ts';
-import { apart, together } from './postgres-looks.ts';
+import { batchedLookup, rowsBySet } from './postgres-lookups.ts';
 import { Pool } from './postgres-pool.ts';
 import { allotIds, type Outcome, onlyAdd, PostgresTransaction } from './postgres-transaction.ts';
 import { type TransactionError, Writer, type WriterOptions } from './postgres-writer.ts';
@@ -34,7 +35,6 @@ import { isRefusal } from './refusal.ts';
 import { Statements } from './statements.ts';
 import type { Ids } from './steps.ts';
 import { createStore } from './store.ts';
-import { UnderWay } from './under-way.ts';
 import { Witness } from './witness.ts';
 
 export interface PostgresOptions {
@@ -104,11 +104,11 @@ class PostgresDriver implements Driver {
   readonly builder: Builder;
   readonly #statements: Statements;
   readonly #pool: Pool;
-  /** What accounts search for, apart, so that no login waits behind it. */
+  /** The pool for searches of accounts, separate so that logins never wait for them. */
   readonly #searches: Pool;
   readonly #writer: Writer;
   readonly #writerOptions: WriterOptions;
-  readonly #queries = new UnderWay();
+  readonly #queries = new PendingOperations();
 
   readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
@@ -186,13 +186,13 @@ class PostgresDriver implements Driver {
   }
 
   look(text: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return parameters.length === 0 ? this.query(text, [], true) : this.#looks.ask(text, parameters);
+    return parameters.length === 0 ? this.query(text, [], true) : this.#lookups.ask(text, parameters);
   }
 
-  readonly #looks = new Looks(async (text, sets) => {
+  readonly #lookups = new LookupBatcher(async (text, sets) => {
     if (sets.length === 1) return [await this.#answer(text, sets[0]!, true)];
-    const all = together(text, sets);
-    return apart(await this.#answer(all.sql, all.parameters, true), sets.length);
+    const all = batchedLookup(text, sets);
+    return rowsBySet(await this.#answer(all.sql, all.parameters, true), sets.length);
   });
 
   search(text: string, parameters: readonly SqlValue[], reader = 'service'): Promise<Row[]> {
@@ -301,7 +301,7 @@ class PostgresDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    const asked = Promise.all([this.#looks.close(), this.#queries.close()]);
+    const asked = Promise.all([this.#lookups.close(), this.#queries.close()]);
     // Those that have no answer by then are refused when their connections end.
     await within(closePatience, asked, () => {}).catch(() => {});
     await Promise.all([this.#pool.close(), this.#searches.close(), this.#writer.close()]);

@@ -9,8 +9,9 @@ import type { AuditChain } from './audit-chain.ts';
 import type { Row, SqlValue } from './codec.ts';
 import type { Driver, Result, Unit } from './driver.ts';
 import { load } from './load.ts';
-import { Looks } from './looks.ts';
+import { LookupBatcher } from './lookup-batcher.ts';
 import { migrate } from './migrations/migrate.ts';
+import { PendingOperations } from './pending-operations.ts';
 import { type Ask, accountReaders, type Builder, reasonOf, type Tables, unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 import { Checkpoints } from './sqlite-checkpoints.ts';
@@ -18,7 +19,6 @@ import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
 import { createStore } from './store.ts';
-import { UnderWay } from './under-way.ts';
 import { Witness } from './witness.ts';
 
 export interface SqliteOptions {
@@ -121,7 +121,7 @@ class SqliteDriver implements Driver {
   readonly #checkpoints: Checkpoints | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
-  readonly #queries = new UnderWay();
+  readonly #queries = new PendingOperations();
 
   constructor(db: Database, busyTimeout: number, witness: Witness) {
     this.#db = db;
@@ -151,10 +151,10 @@ class SqliteDriver implements Driver {
   }
 
   look(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return this.#looks.ask(sql, parameters);
+    return this.#lookups.ask(sql, parameters);
   }
 
-  readonly #looks = new Looks((sql, sets) =>
+  readonly #lookups = new LookupBatcher((sql, sets) =>
     this.#whenFree(() => {
       // The locks of a transaction cost more than what a look-up reads under them.
       if (sets.length > 1) this.#prepare('begin').run();
@@ -304,7 +304,7 @@ class SqliteDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#looks.close(), this.#queries.close()]);
+    await Promise.all([this.#lookups.close(), this.#queries.close()]);
     const { service, account } = this.#readers ?? { service: undefined, account: [] };
     await Promise.all([service, ...account, this.#checkpoints].map((thread) => thread?.close()));
     this.#prepared.clear();

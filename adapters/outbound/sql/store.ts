@@ -1,11 +1,11 @@
 import type { Clock } from '#core/ports/platform.ts';
 import type { AuditHead, DeviceLogin, Kind, Reads, Records, Store } from '#core/ports/store.ts';
-import { AccountTurns } from './account-turns.ts';
+import { Coalesced } from './coalesced.ts';
 import { decodeProtocols, encodeSought, type Row, toRecord } from './codec.ts';
 import { GroupCommit } from './commit.ts';
 import { CommitHealth } from './commit-health.ts';
 import type { Driver } from './driver.ts';
-import { Latest } from './latest.ts';
+import { FairQueue } from './fair-queue.ts';
 import { accountReaders, type Queries, unavailable } from './queries.ts';
 import { count, list, listForAccount, tally } from './query.ts';
 import { revoked } from './revoked.ts';
@@ -16,7 +16,7 @@ import type { Witness } from './witness.ts';
 /** The store over a database, whose tables are up to date. */
 export function createStore(driver: Driver, clock: Clock, witness: Witness): Store {
   const statements = new Statements(driver.builder, driver.dialect);
-  const beat = new Latest(async () => {
+  const beat = new Coalesced(async () => {
     const { read } = witness;
     await driver.beat();
     witness.confirm(read);
@@ -26,7 +26,7 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
     (fault) => driver.reason(fault),
   );
   const group = new GroupCommit(driver, witness, commits);
-  const turns = new AccountTurns(accountReaders);
+  const turns = new FairQueue(accountReaders);
 
   async function find<K extends Kind>(kind: K, where: object): Promise<Records[K] | undefined> {
     const wanted = sought(kind, where);

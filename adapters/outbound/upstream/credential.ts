@@ -24,7 +24,7 @@ export interface NewKey {
 }
 
 /** The content of the file: the credential, and the new key while its certificate is pending, so that the request can be repeated. */
-export interface Kept {
+export interface StoredCredential {
   readonly current?: Credential | undefined;
   readonly next?: NewKey | undefined;
 }
@@ -61,7 +61,7 @@ export class CredentialFile {
   readonly #path: string;
   readonly #vault: Vault;
   readonly #context: string;
-  #read: { readonly version: string; readonly kept: Kept } | undefined;
+  #read: { readonly version: string; readonly kept: StoredCredential } | undefined;
 
   /** `context`: see `Vault`. */
   constructor(path: string, vault: Vault, context: string) {
@@ -71,7 +71,7 @@ export class CredentialFile {
   }
 
   /** Reads the file. Faults: unavailable when it cannot be read. */
-  async read(): Promise<Kept> {
+  async read(): Promise<StoredCredential> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#path);
       const version = `${ino} ${mtimeMs} ${size}`;
@@ -99,7 +99,7 @@ export class CredentialFile {
   }
 
   /** Replaces the file atomically and durably. Faults: unavailable. */
-  write(kept: Kept): Promise<void> {
+  write(kept: StoredCredential): Promise<void> {
     return this.#replace(this.#vault.seal(encode(kept), this.#context));
   }
 
@@ -131,7 +131,7 @@ async function durably(path: string, flags: string, use: (file: Handle) => Promi
   }
 }
 
-function encode({ current, next }: Kept): Uint8Array {
+function encode({ current, next }: StoredCredential): Uint8Array {
   const text = (bytes: Uint8Array): string => bytes.toBase64();
   const plain = {
     current: current && { key: text(current.key), certificates: current.certificates.map(text) },
@@ -140,7 +140,7 @@ function encode({ current, next }: Kept): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(plain));
 }
 
-function decode(bytes: Uint8Array): Kept {
+function decode(bytes: Uint8Array): StoredCredential {
   const { current, next } = JSON.parse(new TextDecoder().decode(bytes));
   const binary = (text: string): Uint8Array => Uint8Array.fromBase64(text);
   return {

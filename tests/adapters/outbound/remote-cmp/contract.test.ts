@@ -24,7 +24,7 @@ const scripts: Readonly<Record<string, CmpScript>> = {
   babble: () => cmpResponse('babble'),
 };
 
-const manner = { raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
+const forwarding = { raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
 
 for (const [name, identity, forward] of [
   ['a shared secret', ({ secret }: CmpUpstream) => bySecret(secret), 'request'],
@@ -40,7 +40,7 @@ for (const [name, identity, forward] of [
       issuer: remoteCmp(surroundings, upstream, {
         timeout: 2500,
         identity: identity(upstream),
-        manner: { ...manner, forward },
+        forwarding: { ...forwarding, forward },
       }),
       now: clock.now,
       behave: (...behaviours) => upstream.script(...behaviours.map((one) => scripts[one]!)),

@@ -64,13 +64,13 @@ afterAll(async () => {
 });
 
 function issuer(
-  forward: RemoteCmpOptions['manner']['forward'] = 'nested',
+  forward: RemoteCmpOptions['forwarding']['forward'] = 'nested',
   options: Partial<RemoteCmpOptions> = {},
   raVerified = false,
 ): Issuer {
   const surroundings = { directory, vault: createVault(new Uint8Array(32)), clock, log: recordingLog() };
-  const manner = { forward, raVerified, enrolWith: 'cr', renewWith: 'cr' } as const;
-  return remoteCmp(surroundings, upstream, { identity: ours, manner, ...options });
+  const forwarding = { forward, raVerified, enrolWith: 'cr', renewWith: 'cr' } as const;
+  return remoteCmp(surroundings, upstream, { identity: ours, forwarding, ...options });
 }
 
 const orderIn = async (body: PkiBody, options: SendOptions = {}) =>
@@ -277,7 +277,7 @@ describe('what an upstream does not take of one device stops no other', () => {
     expect((await faultOf(issuer().poll!(answer.handle, order)))[0]).toBe(code);
   });
 
-  test('a message whose signature is wrong is refused for good', async () => {
+  test('a message whose signature is malformed is refused for good', async () => {
     const message = forged((await orderIn(p10cr)).message!);
     expect(await faultOf(issuer().issue(orderOf(csr, {}, { message })))).toEqual([
       'forbidden',

@@ -145,11 +145,11 @@ test('openssl cmp is asked as often as it wants', async () => {
 
 test('openssl cmp takes the device’s CRMF with its proof, and ours with our word for it', async () => {
   await using server = await serve('-accept_raverified', ...byKeyArgs);
-  const manner = { forward: 'request', raVerified: false, enrolWith: 'ir', renewWith: 'kur' } as const;
-  expect((await whole(issuerAt(server, { ...signed(), manner }), orderOf(wishInCrmf))).der).toEqual(
+  const forwarding = { forward: 'request', raVerified: false, enrolWith: 'ir', renewWith: 'kur' } as const;
+  expect((await whole(issuerAt(server, { ...signed(), forwarding }), orderOf(wishInCrmf))).der).toEqual(
     certificate,
   );
-  const vouched = issuerAt(server, { ...signed(), manner: { ...manner, raVerified: true } });
+  const vouched = issuerAt(server, { ...signed(), forwarding: { ...forwarding, raVerified: true } });
   const template = { subject: parseDistinguishedName('CN=pump-1') };
   expect((await whole(vouched, orderOf(wishInCrmf, template))).der).toEqual(certificate);
   const renewal = orderOf(wishInCrmf, template, { operation: 'renew', renews: certificate });
@@ -158,7 +158,7 @@ test('openssl cmp takes the device’s CRMF with its proof, and ours with our wo
   await using unbelieving = await serve(...byKeyArgs);
   const [code] = await faultOf(
     whole(
-      issuerAt(unbelieving, { ...signed(), manner: { ...manner, raVerified: true } }),
+      issuerAt(unbelieving, { ...signed(), forwarding: { ...forwarding, raVerified: true } }),
       orderOf(wishInCrmf, template),
     ),
   );
@@ -192,13 +192,13 @@ for (const [what, args, options, fault] of [
   [
     'an error without protection, where that is believed',
     ['-send_error', '-send_unprot_err', ...byKeyArgs],
-    () => ({ ...signed(), leniency: { ...strict, unprotectedErrors: true } }),
+    () => ({ ...signed(), tolerances: { ...strict, unprotectedErrors: true } }),
     ['forbidden', 'the upstream CA refused'],
   ],
   [
     'a certificate without protection',
     ['-send_unprotected', ...byKeyArgs],
-    () => ({ ...signed(), leniency: { ...strict, unprotectedErrors: true, unprotectedConfirmations: true } }),
+    () => ({ ...signed(), tolerances: { ...strict, unprotectedErrors: true, unprotectedConfirmations: true } }),
     [
       'unavailable',
       'the response of the upstream CA is not trusted: a message of type cp without protection',
@@ -207,7 +207,7 @@ for (const [what, args, options, fault] of [
   [
     'another secret',
     ['-srv_ref', 'gateway', '-srv_secret', 'pass:other', '-send_unprot_err'],
-    () => ({ ...secret(), leniency: { ...strict, unprotectedErrors: true } }),
+    () => ({ ...secret(), tolerances: { ...strict, unprotectedErrors: true } }),
     ['forbidden', 'the upstream CA refused (badRequest): wrong pbm value'],
   ],
   [
@@ -241,7 +241,7 @@ test('a signer of openssl cmp that does not speak for a CA is one that is named,
   ]);
   expect((await at({ serverName: parseDistinguishedName('CN=CMP server') })).der).toEqual(certificate);
   expect((await at({ server: signer, trust: { kind: 'none' } })).der).toEqual(certificate);
-  expect((await at({ leniency: { ...strict, anySigner: true } })).der).toEqual(certificate);
+  expect((await at({ tolerances: { ...strict, anySigner: true } })).der).toEqual(certificate);
   expect((await faultOf(at({ serverName: parseDistinguishedName('CN=another') })))[1]).toEndWith(
     'its signer does not have the configured server_name',
   );

@@ -83,7 +83,7 @@ beforeAll(async () => {
       {
         trust: { kind: 'fingerprint', sha256: fingerprint(root) },
         identity: { kind: 'credential', credential, renew: true },
-        manner: { forward, raVerified: true, enrolWith: 'cr', renewWith: 'kur' },
+        forwarding: { forward, raVerified: true, enrolWith: 'cr', renewWith: 'kur' },
       },
     );
   issuer = forwarding('request');

@@ -68,7 +68,7 @@ const bySignature = (): Partial<RemoteCmpOptions> => ({ identity: byCertificate(
 const last = () => upstream.received.at(-1)!;
 
 describe('a request', () => {
-  const manner = { forward: 'request', raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
+  const forwarding = { forward: 'request', raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
 
   test('in PKCS#10 goes out as the device has signed it', async () => {
     await issuer().issue(orderOf(inPkcs10));
@@ -77,14 +77,14 @@ describe('a request', () => {
 
   test('in CRMF goes out with the device’s own proof of possession, as the message that is wanted', async () => {
     for (const enrolWith of ['ir', 'cr'] as const) {
-      await issuer({ manner: { ...manner, enrolWith } }).issue(orderOf(inCrmf));
+      await issuer({ forwarding: { ...forwarding, enrolWith } }).issue(orderOf(inCrmf));
       expect(last().body).toEqual({ type: enrolWith, requests: [inCrmf.der] });
     }
   });
 
   test('has the names of the profile, and our word for the key, where the upstream allows', async () => {
     const template = { subject: parseDistinguishedName('CN=pump-1,O=Plant') };
-    const one = issuer({ manner: { ...manner, raVerified: true, renewWith: 'kur' } });
+    const one = issuer({ forwarding: { ...forwarding, raVerified: true, renewWith: 'kur' } });
     for (const request of [inPkcs10, inCrmf]) {
       await one.issue(orderOf(request, template));
       const { body } = last();
@@ -183,7 +183,7 @@ describe('the same order', () => {
 });
 
 describe('what waits', () => {
-  test('is asked for by any instance, with the last nonce, in the time that the upstream says', async () => {
+  test('is requestedExtensions for by any instance, with the last nonce, in the time that the upstream says', async () => {
     upstream.script(waiting, later(40), later(9999));
     const order = orderOf(inPkcs10);
     let answer = await issuer().issue(order);
@@ -200,7 +200,7 @@ describe('what waits', () => {
     expect(answer.certificate).toEqual(upstream.issued.at(-1)!);
   });
 
-  test('as a whole message (RFC 9483 §4.4) is asked for by the number of none', async () => {
+  test('as a whole message (RFC 9483 §4.4) is requestedExtensions for by the number of none', async () => {
     upstream.script((_, say) => say({ type: 'error', status: { status: 'waiting' } }));
     const order = orderOf(inCrmf);
     const answer = await issuer().issue(order);
@@ -306,7 +306,7 @@ describe('an answer', () => {
       'by somebody who shows the certificate of the upstream',
       (message, say) =>
         say(usual(message), { signer: { certificate: upstream.signer.certificate, key: stranger().key } }),
-      ['unavailable', `${untrusted}its signature is wrong`],
+      ['unavailable', `${untrusted}its signature is malformed`],
     ],
     [
       'whose signer is not there',
@@ -355,9 +355,9 @@ describe('an answer', () => {
     });
   }
 
-  test('by a wrong MAC is not trusted', async () => {
-    const wrong = issuer({ identity: bySecret('another secret') });
-    expect(await faultOf(wrong.issue(orderOf(inPkcs10)))).toEqual([
+  test('by a malformed MAC is not trusted', async () => {
+    const malformed = issuer({ identity: bySecret('another secret') });
+    expect(await faultOf(malformed.issue(orderOf(inPkcs10)))).toEqual([
       'unavailable',
       'the upstream CA rejects the credentials of this gateway (badMessageCheck)',
     ]);
@@ -371,10 +371,10 @@ describe('an answer', () => {
     );
     const fault = await faultOf(one.issue(orderOf(inPkcs10)));
     upstream.always(undefined);
-    expect(fault).toEqual(['unavailable', `${untrusted}its MAC is wrong`]);
+    expect(fault).toEqual(['unavailable', `${untrusted}its MAC is malformed`]);
   });
 
-  for (const [what, leniency, script] of [
+  for (const [what, tolerances, script] of [
     [
       'with another senderKID',
       { anySenderKid: true },
@@ -387,13 +387,13 @@ describe('an answer', () => {
         say(usual(message), { extraCerts: [upstream.ca.issuing, upstream.signer.certificate] }),
     ],
     ['by any signer', { anySigner: true }, (message, say) => say(usual(message), { signer: device() })],
-  ] as const satisfies readonly (readonly [string, Partial<RemoteCmpOptions['leniency']>, CmpScript])[]) {
+  ] as const satisfies readonly (readonly [string, Partial<RemoteCmpOptions['tolerances']>, CmpScript])[]) {
     test(`${what} is taken where that is configured, and nowhere else`, async () => {
       for (const [chosen, expected] of [
-        [{ ...strict, ...leniency }, 'issued'],
+        [{ ...strict, ...tolerances }, 'issued'],
         [strict, 'unavailable'],
       ] as const) {
-        const one = issuer({ ...bySignature(), leniency: chosen });
+        const one = issuer({ ...bySignature(), tolerances: chosen });
         await one.chain();
         upstream.always(script);
         const outcome = await one.issue(orderOf(inPkcs10)).then(
@@ -497,7 +497,7 @@ describe('a confirmation', () => {
     [
       'whose answer need not be protected',
       (_, say) => say({ type: 'pkiConf' }, { protection: 'none' }),
-      { leniency: { ...strict, unprotectedConfirmations: true } },
+      { tolerances: { ...strict, unprotectedConfirmations: true } },
       undefined,
     ],
   ] as const satisfies readonly (readonly [
@@ -590,7 +590,7 @@ describe("the gateway's own certificate", () => {
     expect(await one.health()).toEqual({ ok: true });
   });
 
-  test('is asked for with the same key as often as it takes, and confirmed once it has come', async () => {
+  test('is requestedExtensions for with the same key as often as it takes, and confirmed once it has come', async () => {
     const one = issuer({ identity: byCertificate(upstream) });
     clock.advance(201 * day);
     upstream.script(() => new Response(null, { status: 503 }), waiting, later(120));
@@ -640,7 +640,7 @@ describe("the gateway's own certificate", () => {
 });
 
 test('a certificate without the use of signatures signs no answers', async () => {
-  const its = testKey('p-256', 'wrong use');
+  const its = testKey('p-256', 'malformed use');
   const certificate = upstream.ca.certify(verifyPkcs10(pkcs10(its, 'CN=Upstream CMP')), {
     extensions: [keyUsageExtension(['keyAgreement'])],
   });

@@ -1,7 +1,7 @@
 import { unavailable } from './queries.ts';
 
 /** Counts the operations in progress, so that a store can wait for them when it closes. */
-export class UnderWay {
+export class PendingOperations {
   #count = 0;
   /** Set by `close`; resolves once no operation is in progress. */
   #end: PromiseWithResolvers<void> | undefined;

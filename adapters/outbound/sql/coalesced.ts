@@ -1,5 +1,5 @@
 /** Runs of one task, never two at once. A caller gets a run that begins after the call; callers that wait share it. */
-export class Latest {
+export class Coalesced {
   readonly #task: () => Promise<void>;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;

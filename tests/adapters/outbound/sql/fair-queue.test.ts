@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { AccountTurns } from '#adapters/outbound/sql/account-turns.ts';
+import { FairQueue } from '#adapters/outbound/sql/fair-queue.ts';
 import { Fault } from '#core/fault.ts';
 import { failure } from '#tests/contracts/store.ts';
 
 /** Queries that end when they are told to. */
-function queries(turns: AccountTurns) {
+function queries(turns: FairQueue) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -23,7 +23,7 @@ function queries(turns: AccountTurns) {
 }
 
 test('an account has one query under way, and another account does not wait for its others', async () => {
-  const { ask, end, begun } = queries(new AccountTurns(2));
+  const { ask, end, begun } = queries(new FairQueue(2));
   const first = ['a1', 'a2', 'a3'].map((name) => ask('a', name));
   const other = ask('b', 'b1');
   expect(begun).toEqual(['a1', 'b1']);
@@ -37,7 +37,7 @@ test('an account has one query under way, and another account does not wait for 
 });
 
 test('accounts take turns when all readers are taken', async () => {
-  const { ask, end, begun } = queries(new AccountTurns(1));
+  const { ask, end, begun } = queries(new FairQueue(1));
   for (const name of ['a1', 'a2', 'a3']) void ask('a', name);
   for (const name of ['b1', 'b2']) void ask('b', name);
   void ask('c', 'c1');
@@ -46,7 +46,7 @@ test('accounts take turns when all readers are taken', async () => {
 });
 
 test('a query that fails gives its turn to the next', async () => {
-  const turns = new AccountTurns(1);
+  const turns = new FairQueue(1);
   const broken = turns.run('a', () => Promise.reject(new Fault('unavailable', 'too long')));
   const next = turns.run('a', () => Promise.resolve('next'));
   expect(await failure(broken)).toMatchObject({ detail: 'too long' });
@@ -54,7 +54,7 @@ test('a query that fails gives its turn to the next', async () => {
 });
 
 test('an account that has too many waiting is refused, and no other is', async () => {
-  const turns = new AccountTurns(2);
+  const turns = new FairQueue(2);
   const { ask, begun } = queries(turns);
   const asked = Array.from({ length: 65 }, (_, n) => failure(ask('a', `a${n}`)));
   expect(await failure(ask('a', 'one more'))).toMatchObject({ code: 'unavailable', retryAfter: 5 });

@@ -29,7 +29,7 @@ export type Protection =
     }
   | { readonly kind: 'signature'; readonly certificates: readonly Uint8Array[]; readonly sign: Sign };
 
-export interface Place {
+export interface CmpEndpoint {
   readonly url: string;
   readonly tls: TlsIdentity;
   readonly pvno: 2 | 3;
@@ -46,7 +46,7 @@ export interface Place {
 }
 
 /** One message of a transaction. */
-export interface Letter {
+export interface CmpRequest {
   readonly body: PkiBody;
   /** The messageTime, in milliseconds since 1970. It stays the same when the request is repeated. */
   readonly time: number;
@@ -72,17 +72,17 @@ function derive(seed: Uint8Array, what: string, ...parts: readonly Uint8Array[])
 }
 
 /** An encoded request, and the values that its response must repeat. */
-interface Sealed {
+interface EncodedCmpRequest {
   readonly octets: Uint8Array;
   readonly transactionID: Uint8Array;
   readonly senderNonce: Uint8Array;
 }
 
-async function seal(
-  { pvno, recipient, extraCerts, profile, messageTime }: Place,
+async function encodeRequest(
+  { pvno, recipient, extraCerts, profile, messageTime }: CmpEndpoint,
   protection: Protection,
-  { body, time, seed, recipNonce, implicitConfirm = false, ...given }: Letter,
-): Promise<Sealed> {
+  { body, time, seed, recipNonce, implicitConfirm = false, ...given }: CmpRequest,
+): Promise<EncodedCmpRequest> {
   const { transactionID = derive(seed, 'transaction') } = given;
   const place = recipNonce ?? new Uint8Array(0);
   const { senderNonce = derive(seed, `nonce ${body.type}`, place) } = given;
@@ -148,14 +148,14 @@ type Trust = (message: PkiMessage, within: boolean) => Promise<void>;
  * Sends a request and returns the response, also if a registration authority of the upstream nested it in a message of its
  * own (RFC 9483 §5.2.2). Faults: unavailable, also when the response belongs to another request; malformed; those of `trust`.
  */
-export async function correspond(
-  place: Place,
+export async function sendRequest(
+  place: CmpEndpoint,
   protection: Protection,
-  letter: Letter,
+  request: CmpRequest,
   trust: Trust,
   signal: AbortSignal,
 ): Promise<PkiMessage> {
-  const sealed = await seal(place, protection, letter);
+  const sealed = await encodeRequest(place, protection, request);
   const reply = await exchange(
     {
       url: new URL(place.url),
@@ -167,7 +167,7 @@ export async function correspond(
     place.tls,
     signal,
   );
-  const answer = await unwrapped(read(reply, place), trust);
+  const answer = await verified(read(reply, place), trust);
   const { transactionID, recipNonce, pvno } = answer.header;
   // An attacker may replay the response to another request.
   if (!transactionID || !sameBytes(transactionID, sealed.transactionID))
@@ -180,13 +180,13 @@ export async function correspond(
 }
 
 /** Verifies every message of a nesting by itself: the outer protection does not authenticate the inner message. */
-async function unwrapped(answer: PkiMessage, trust: Trust, within = false): Promise<PkiMessage> {
+async function verified(answer: PkiMessage, trust: Trust, within = false): Promise<PkiMessage> {
   await trust(answer, within);
   if (answer.body.type !== 'nested') return answer;
   const [only, ...more] = answer.body.messages;
   if (!only || more.length > 0)
     throw new Fault('malformed', 'the upstream CA sent several messages in one nested message');
-  return unwrapped(parsed(only), trust, true);
+  return verified(parsed(only), trust, true);
 }
 
 function parsed(message: Uint8Array): PkiMessage {
@@ -197,7 +197,7 @@ function parsed(message: Uint8Array): PkiMessage {
   }
 }
 
-function read(reply: UpstreamReply, place: Place): PkiMessage {
+function read(reply: UpstreamReply, place: CmpEndpoint): PkiMessage {
   const { status, headers, body } = reply;
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   const isCmp = type === contentType;

@@ -6,7 +6,7 @@ import type { RevocationReason } from '#core/x509/crl.ts';
 import { refusal } from './failure.ts';
 
 /** The result of an enrolment request or of a poll (pollReq). */
-export type Said =
+export type EnrolmentResult =
   | {
       readonly kind: 'issued';
       /** DER. `others`: further certificates of the response, DER, unordered and unverified. */
@@ -26,36 +26,36 @@ const noCertReqId = -1;
 export const isBadTime = ({ body }: PkiMessage): boolean =>
   body.type === 'error' && body.status.failInfo?.includes('badTime') === true;
 
-const wrong = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
+const malformed = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
 
 /** Reads the response to an enrolment request or a poll. `nested`: see `refusal`. Faults: malformed; those of `refusal`. */
-export function readAnswer(
+export function readEnrolmentResponse(
   { body, header, extraCerts }: PkiMessage,
   certReqIds: readonly number[],
   nested = false,
-): Said {
+): EnrolmentResult {
   switch (body.type) {
     case 'ip':
     case 'cp':
     case 'kup': {
       const [response, ...more] = body.responses;
-      if (!response || more.length > 0) throw wrong('without exactly one certificate');
+      if (!response || more.length > 0) throw malformed('without exactly one certificate');
       const { certReqId, status, certifiedKeyPair } = response;
-      if (!certReqIds.includes(certReqId)) throw wrong('another request (certReqId)');
+      if (!certReqIds.includes(certReqId)) throw malformed('another request (certReqId)');
       if (status.status === 'rejection') throw refusal(status, nested);
       if (status.status === 'waiting') return { kind: 'waiting', certReqId, seconds: undefined };
       const certificate = certifiedKeyPair?.certificate;
-      if (!certificate) throw wrong('that a certificate was issued, but did not include it');
-      if (!(certificate instanceof Uint8Array)) throw wrong('with an encrypted certificate');
+      if (!certificate) throw malformed('that a certificate was issued, but did not include it');
+      if (!(certificate instanceof Uint8Array)) throw malformed('with an encrypted certificate');
       const confirmed = hasValue(header.generalInfo, infoTypes.implicitConfirm);
       const others = [...body.caPubs, ...extraCerts];
       return { kind: 'issued', certificate, others, certReqId, confirmed };
     }
     case 'pollRep': {
       const [poll, ...more] = body.polls;
-      if (!poll || more.length > 0) throw wrong('without exactly one pollRep entry');
+      if (!poll || more.length > 0) throw malformed('without exactly one pollRep entry');
       if (![...certReqIds, noCertReqId].includes(poll.certReqId))
-        throw wrong('about another request (certReqId)');
+        throw malformed('about another request (certReqId)');
       return { kind: 'waiting', certReqId: poll.certReqId, seconds: poll.checkAfter };
     }
     case 'error':
@@ -63,14 +63,14 @@ export function readAnswer(
         return { kind: 'waiting', certReqId: noCertReqId, seconds: undefined };
       throw refusal(body.status, nested);
     default:
-      throw wrong(`a message of type ${body.type}`);
+      throw malformed(`a message of type ${body.type}`);
   }
 }
 
 /** Throws unless the upstream revoked or released the certificate: Faults as of `Issuer.revoke`. `pause`: Retry-After in seconds. */
 export function readRevocation({ body }: PkiMessage, reason: RevocationReason, pause: number): void {
   const status = body.type === 'rp' ? body.statuses[0] : body.type === 'error' ? body.status : undefined;
-  if (!status) throw wrong(`a revocation with a message of type ${body.type}`);
+  if (!status) throw malformed(`a revocation with a message of type ${body.type}`);
   if (status.status === 'waiting')
     throw new Fault('unavailable', 'the revocation is pending at the upstream CA', {
       retryAfter: pause,
@@ -91,7 +91,7 @@ export function readRevocation({ body }: PkiMessage, reason: RevocationReason, p
 }
 
 /** Returns the senderNonce, which the next message repeats as recipNonce. Faults: malformed. */
-export function nonceOf({ header: { senderNonce } }: PkiMessage): Uint8Array {
-  if (!senderNonce?.length) throw wrong('without a senderNonce');
+export function senderNonceOf({ header: { senderNonce } }: PkiMessage): Uint8Array {
+  if (!senderNonce?.length) throw malformed('without a senderNonce');
   return senderNonce;
 }

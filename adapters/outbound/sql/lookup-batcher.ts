@@ -1,10 +1,10 @@
+import { batchComplete } from './batch-complete.ts';
 import type { Row, SqlValue } from './codec.ts';
-import { gathered } from './gather.ts';
+import { PendingOperations } from './pending-operations.ts';
 import { unavailable } from './queries.ts';
-import { UnderWay } from './under-way.ts';
 
 /** The look-ups by one statement. They share a promise, which costs less than a promise each. */
-interface Together {
+interface Batch {
   readonly sets: (readonly SqlValue[])[];
   readonly answers: PromiseWithResolvers<readonly Row[][]>;
 }
@@ -16,10 +16,10 @@ type Answer = (sql: string, parameters: readonly (readonly SqlValue[])[]) => Pro
  * Batches look-ups by the same statement that begin within a few turns of the event loop: the database runs one statement for
  * all of them. The requests then continue one after the other, while code and data are still in the processor's caches.
  */
-export class Looks {
+export class LookupBatcher {
   readonly #answer: Answer;
-  readonly #underWay = new UnderWay();
-  #waiting = new Map<string, Together>();
+  readonly #pending = new PendingOperations();
+  #waiting = new Map<string, Batch>();
   #count = 0;
 
   constructor(answer: Answer) {
@@ -28,37 +28,37 @@ export class Looks {
 
   /** Returns the rows for one set of parameters. Faults: unavailable once closed. */
   ask(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    if (this.#underWay.isClosed) return Promise.reject(unavailable());
-    this.#underWay.begin();
+    if (this.#pending.isClosed) return Promise.reject(unavailable());
+    this.#pending.begin();
     if (this.#count++ === 0) void this.#flush();
-    let together = this.#waiting.get(sql);
-    if (!together) {
-      together = { sets: [], answers: Promise.withResolvers() };
-      this.#waiting.set(sql, together);
+    let batchedLookup = this.#waiting.get(sql);
+    if (!batchedLookup) {
+      batchedLookup = { sets: [], answers: Promise.withResolvers() };
+      this.#waiting.set(sql, batchedLookup);
     }
-    const n = together.sets.push(parameters) - 1;
-    return together.answers.promise.then((rows) => rows[n]!);
+    const n = batchedLookup.sets.push(parameters) - 1;
+    return batchedLookup.answers.promise.then((rows) => rows[n]!);
   }
 
   async #flush(): Promise<void> {
-    await gathered(() => this.#count, 1);
+    await batchComplete(() => this.#count, 1);
     const waiting = this.#waiting;
     this.#waiting = new Map();
     this.#count = 0;
-    for (const [sql, together] of waiting) void this.#settle(sql, together);
+    for (const [sql, batchedLookup] of waiting) void this.#settle(sql, batchedLookup);
   }
 
-  async #settle(sql: string, { sets, answers }: Together): Promise<void> {
+  async #settle(sql: string, { sets, answers }: Batch): Promise<void> {
     try {
       answers.resolve(await this.#answer(sql, sets));
     } catch (error) {
       answers.reject(error);
     }
-    this.#underWay.done(sets.length);
+    this.#pending.done(sets.length);
   }
 
   /** Rejects new look-ups and waits for those in progress. */
   close(): Promise<void> {
-    return this.#underWay.close();
+    return this.#pending.close();
   }
 }

@@ -3,7 +3,7 @@ import { toJson, valueIn } from './postgres-rows.ts';
 import type { ColumnType } from './schema.ts';
 
 /** The same statement for many sets of parameters. */
-interface Together {
+interface Batch {
   readonly sql: string;
   readonly parameters: readonly string[];
 }
@@ -12,9 +12,9 @@ const nth = 'nth look';
 
 /**
  * Builds one statement that runs `sql` for each set of parameters. Its text does not depend on the number of sets. Each row
- * contains the number of its set, by which `apart` groups the rows.
+ * contains the number of its set, by which `rowsBySet` groups the rows.
  */
-export function together(sql: string, sets: readonly (readonly SqlValue[])[]): Together {
+export function batchedLookup(sql: string, sets: readonly (readonly SqlValue[])[]): Batch {
   const types = sets[0]!.map(typeOf);
   const each = sql.replace(/\$(\d+)/g, (_, n) => valueIn('one.set', Number(n) - 1, types[Number(n) - 1]!));
   // `offset 0` keeps the planner from joining: it runs one look-up after the other.
@@ -30,7 +30,7 @@ function typeOf(value: SqlValue): ColumnType {
 }
 
 /** Groups the rows by their set; `count` is the number of sets. */
-export function apart(rows: readonly Row[], count: number): readonly Row[][] {
+export function rowsBySet(rows: readonly Row[], count: number): readonly Row[][] {
   const answers = Array.from({ length: count }, (): Row[] => []);
   for (const row of rows) {
     const set = Number(row[nth]);

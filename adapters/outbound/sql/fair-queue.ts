@@ -14,7 +14,7 @@ interface Waiting {
  * Shares the database readers fairly between accounts: an account runs one query at a time, its other queries wait. So an
  * account with slow queries delays another account by at most one query.
  */
-export class AccountTurns {
+export class FairQueue {
   #free: number;
   /** The waiting queries by account; the account that has waited longest is first. `#busy` holds accounts with a running query. */
   readonly #waiting = new Map<string, Waiting[]>();
