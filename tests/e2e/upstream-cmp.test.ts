@@ -348,7 +348,9 @@ describe('through the gateway over CMP to a second Postern', () => {
     step('a revocation is not done under the shared secret, and nothing else stops for that', async () => {
       const { ours, revoked } = await revokedHere('by-est');
       expect(revoked.status).toBe(400);
-      expect(JSON.stringify(revoked.body)).toContain('does not accept a revocation protected by a shared secret');
+      expect(JSON.stringify(revoked.body)).toContain(
+        'does not accept a revocation protected by a shared secret',
+      );
       const { body } = await api(gateway, 'GET', `/api/certificates/${ours!.id}/`);
       expect(body).toMatchObject({ status: 'good' });
       makeRequest('afterwards');
