@@ -63,11 +63,11 @@ export async function authenticate(
     }
     case 'mac':
       if (!trusted.secret) throw untrusted('it is protected by a MAC, but no shared secret is configured');
-      if (!(await protection.verify(trusted.secret))) throw untrusted('its MAC is malformed');
+      if (!(await protection.verify(trusted.secret))) throw untrusted('its MAC is wrong');
       return;
     case 'signature': {
       const { signer, others } = signerOf(message, trusted, tolerances);
-      if (!protection.verify(readPublicKey(signer.spki))) throw untrusted('its signature is malformed');
+      if (!protection.verify(readPublicKey(signer.spki))) throw untrusted('its signature is wrong');
       demandTrust(signer, others, trusted, tolerances, now, message.bodyType === 'nested');
     }
   }

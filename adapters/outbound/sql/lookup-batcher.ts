@@ -31,13 +31,13 @@ export class LookupBatcher {
     if (this.#pending.isClosed) return Promise.reject(unavailable());
     this.#pending.begin();
     if (this.#count++ === 0) void this.#flush();
-    let batchedLookup = this.#waiting.get(sql);
-    if (!batchedLookup) {
-      batchedLookup = { sets: [], answers: Promise.withResolvers() };
-      this.#waiting.set(sql, batchedLookup);
+    let batch = this.#waiting.get(sql);
+    if (!batch) {
+      batch = { sets: [], answers: Promise.withResolvers() };
+      this.#waiting.set(sql, batch);
     }
-    const n = batchedLookup.sets.push(parameters) - 1;
-    return batchedLookup.answers.promise.then((rows) => rows[n]!);
+    const n = batch.sets.push(parameters) - 1;
+    return batch.answers.promise.then((rows) => rows[n]!);
   }
 
   async #flush(): Promise<void> {
@@ -45,7 +45,7 @@ export class LookupBatcher {
     const waiting = this.#waiting;
     this.#waiting = new Map();
     this.#count = 0;
-    for (const [sql, batchedLookup] of waiting) void this.#settle(sql, batchedLookup);
+    for (const [sql, batch] of waiting) void this.#settle(sql, batch);
   }
 
   async #settle(sql: string, { sets, answers }: Batch): Promise<void> {

@@ -69,8 +69,8 @@ describe('messageTime', () => {
     const sentTimes = Object.groupBy(upstream.received, ({ body }) => body.type);
     expect(Object.keys(sentTimes).toSorted()).toEqual(['certConf', 'genm', 'p10cr', 'pollReq', 'rr']);
     const now = second(clock.now());
-    const [requestedExtensions, polled] = [now - 2 * minute, now - minute];
-    expect(times()).toEqual([requestedExtensions, polled, now, now, now]);
+    const [asked, polled] = [now - 2 * minute, now - minute];
+    expect(times()).toEqual([asked, polled, now, now, now]);
     for (const { header } of sentTimes.genm ?? []) expect(header.messageTime).toBeNumber();
   });
 

@@ -277,7 +277,7 @@ describe('what an upstream does not take of one device stops no other', () => {
     expect((await faultOf(issuer().poll!(answer.handle, order)))[0]).toBe(code);
   });
 
-  test('a message whose signature is malformed is refused for good', async () => {
+  test('a message whose signature is wrong is refused for good', async () => {
     const message = forged((await orderIn(p10cr)).message!);
     expect(await faultOf(issuer().issue(orderOf(csr, {}, { message })))).toEqual([
       'forbidden',

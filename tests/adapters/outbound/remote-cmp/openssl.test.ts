@@ -19,7 +19,7 @@ import { pem } from '#tests/fixtures/openssl.ts';
 import { type OpensslCmpServer, opensslCmpServer } from '#tests/fixtures/openssl-cmp-server.ts';
 import { byCertificate, bySecret, orderOf, remoteCmp, strict } from '#tests/fixtures/remote-cmp.ts';
 
-// A CMP server that nobody here wrote: it answers whatever it is requestedExtensions with one certificate.
+// A CMP server that nobody here wrote: it answers whatever it is asked with one certificate.
 const key = testKey('p-256', 'pump');
 const wish = verifyPkcs10(pkcs10(key, 'CN=pump-1'));
 const wishInCrmf = verifyCertReqMsg(crmf(key), { raVerified: false });
@@ -130,7 +130,7 @@ for (const [what, args, options] of [
   });
 }
 
-test('openssl cmp is requestedExtensions as often as it wants', async () => {
+test('openssl cmp is asked as often as it wants', async () => {
   await using server = await serve('-poll_count', '2', '-check_after', '3', ...byKeyArgs);
   const issuer = issuerAt(server, signed());
   const order = orderOf(wish);
@@ -211,7 +211,7 @@ for (const [what, args, options, fault] of [
     'another secret',
     ['-srv_ref', 'gateway', '-srv_secret', 'pass:other', '-send_unprot_err'],
     () => ({ ...secret(), tolerances: { ...strict, unprotectedErrors: true } }),
-    ['forbidden', 'the upstream CA refused (badRequest): malformed pbm value'],
+    ['forbidden', 'the upstream CA refused (badRequest): wrong pbm value'],
   ],
   [
     'a signature by who is below another root',

@@ -183,7 +183,7 @@ describe('the same order', () => {
 });
 
 describe('what waits', () => {
-  test('is requestedExtensions for by any instance, with the last nonce, in the time that the upstream says', async () => {
+  test('is asked for by any instance, with the last nonce, in the time that the upstream says', async () => {
     upstream.script(waiting, later(40), later(9999));
     const order = orderOf(inPkcs10);
     let answer = await issuer().issue(order);
@@ -200,7 +200,7 @@ describe('what waits', () => {
     expect(answer.certificate).toEqual(upstream.issued.at(-1)!);
   });
 
-  test('as a whole message (RFC 9483 §4.4) is requestedExtensions for by the number of none', async () => {
+  test('as a whole message (RFC 9483 §4.4) is asked for by the number of none', async () => {
     upstream.script((_, say) => say({ type: 'error', status: { status: 'waiting' } }));
     const order = orderOf(inCrmf);
     const answer = await issuer().issue(order);
@@ -306,7 +306,7 @@ describe('an answer', () => {
       'by somebody who shows the certificate of the upstream',
       (message, say) =>
         say(usual(message), { signer: { certificate: upstream.signer.certificate, key: stranger().key } }),
-      ['unavailable', `${untrusted}its signature is malformed`],
+      ['unavailable', `${untrusted}its signature is wrong`],
     ],
     [
       'whose signer is not there',
@@ -355,9 +355,9 @@ describe('an answer', () => {
     });
   }
 
-  test('by a malformed MAC is not trusted', async () => {
-    const malformed = issuer({ identity: bySecret('another secret') });
-    expect(await faultOf(malformed.issue(orderOf(inPkcs10)))).toEqual([
+  test('by a wrong MAC is not trusted', async () => {
+    const wrong = issuer({ identity: bySecret('another secret') });
+    expect(await faultOf(wrong.issue(orderOf(inPkcs10)))).toEqual([
       'unavailable',
       'the upstream CA rejects the credentials of this gateway (badMessageCheck)',
     ]);
@@ -371,7 +371,7 @@ describe('an answer', () => {
     );
     const fault = await faultOf(one.issue(orderOf(inPkcs10)));
     upstream.always(undefined);
-    expect(fault).toEqual(['unavailable', `${untrusted}its MAC is malformed`]);
+    expect(fault).toEqual(['unavailable', `${untrusted}its MAC is wrong`]);
   });
 
   for (const [what, tolerances, script] of [
@@ -590,7 +590,7 @@ describe("the gateway's own certificate", () => {
     expect(await one.health()).toEqual({ ok: true });
   });
 
-  test('is requestedExtensions for with the same key as often as it takes, and confirmed once it has come', async () => {
+  test('is asked for with the same key as often as it takes, and confirmed once it has come', async () => {
     const one = issuer({ identity: byCertificate(upstream) });
     clock.advance(201 * day);
     upstream.script(() => new Response(null, { status: 503 }), waiting, later(120));
@@ -640,7 +640,7 @@ describe("the gateway's own certificate", () => {
 });
 
 test('a certificate without the use of signatures signs no answers', async () => {
-  const its = testKey('p-256', 'malformed use');
+  const its = testKey('p-256', 'wrong use');
   const certificate = upstream.ca.certify(verifyPkcs10(pkcs10(its, 'CN=Upstream CMP')), {
     extensions: [keyUsageExtension(['keyAgreement'])],
   });
