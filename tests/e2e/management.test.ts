@@ -67,11 +67,13 @@ test('/schema is the OpenAPI document, and plain HTTP has neither it nor the API
 });
 
 test('`audit verify` finds a trail in order beside the running server, and names what was tampered with in a copy', async () => {
-  const before = JSON.parse(server.cli('audit', 'verify', '--json'));
+  await using own = await startServer();
+  own.device('pump-1');
+  const before = JSON.parse(own.cli('audit', 'verify', '--json'));
   expect([before.problems, before.events > 5]).toEqual([[], true]);
-  await server.stop();
-  const copy = join(server.directory, 'copy');
-  cpSync(join(server.directory, 'data'), copy, { recursive: true });
+  await own.stop();
+  const copy = join(own.directory, 'copy');
+  cpSync(join(own.directory, 'data'), copy, { recursive: true });
   using db = new Database(join(copy, 'postern.db'));
   db.run('drop trigger audit_events_update');
   const { id } = db
@@ -80,7 +82,7 @@ test('`audit verify` finds a trail in order beside the running server, and names
   db.run("update audit_events set actor = replace(actor, 'command line', 'nobody') where id = ?", [id]);
   const launcher = join(import.meta.dir, '../../postern');
   const { status, stdout } = shell(
-    server.directory,
+    own.directory,
     `${launcher} audit verify --data copy --config postern.toml`,
   );
   expect(status).toBe(1);

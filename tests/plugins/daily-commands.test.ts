@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { type Server, startServer } from '#tests/fixtures/server.ts';
 
 const launcher = join(import.meta.dir, '../../postern');
@@ -95,13 +96,13 @@ describe('what is misspelt is suggested', () => {
   });
 });
 
-describe('devices', () => {
-  beforeAll(async () => {
+inOrder('devices', { timeout: 120_000 }, (step) => {
+  step('are added', async () => {
     for (const common_name of ['pump-1', 'pump-2', 'valve-1'])
       await api('POST', '/api/devices/', { common_name });
   });
 
-  test('device list shows them all, or those that are asked for', () => {
+  step('device list shows them all, or those that are asked for', async () => {
     const all = json('device', 'list');
     expect(all).toMatchObject([
       { common_name: 'pump-1', domain: 'default', state: 'registered', blocked_at: null, next_expiry: null },
@@ -120,30 +121,33 @@ describe('devices', () => {
     });
   });
 
-  test('device block, unblock and delete do as the API does, and are audited as the command line', async () => {
-    const { id } = json('device', 'show', 'pump-1');
-    expect(run('device', 'block', 'pump-1', '--comment', 'stolen').stdout).toBe(
-      'The device pump-1 has been blocked.\n',
-    );
-    expect(await api('GET', `/api/devices/${id}/`)).toMatchObject({ state: 'blocked' });
-    expect(run('device', 'block', 'pump-1')).toMatchObject({
-      status: 1,
-      stderr: 'postern: the device is already blocked\n',
-    });
-    expect(json('device', 'unblock', String(id))).toEqual({ id, common_name: 'pump-1', unblocked: true });
-    expect(json('device', 'delete', 'pump-1')).toEqual({ id, common_name: 'pump-1', deleted: true });
-    expect(run('device', 'show', 'pump-1')).toMatchObject({
-      status: 1,
-      stderr: 'postern: no device is called pump-1\n',
-    });
-    expect((await actions(`device:${id}`)).slice(0, 3)).toEqual([
-      ['device.delete', 'system command line'],
-      ['device.unblock', 'system command line'],
-      ['device.block', 'system command line'],
-    ]);
-  });
+  step(
+    'device block, unblock and delete do as the API does, and are audited as the command line',
+    async () => {
+      const { id } = json('device', 'show', 'pump-1');
+      expect(run('device', 'block', 'pump-1', '--comment', 'stolen').stdout).toBe(
+        'The device pump-1 has been blocked.\n',
+      );
+      expect(await api('GET', `/api/devices/${id}/`)).toMatchObject({ state: 'blocked' });
+      expect(run('device', 'block', 'pump-1')).toMatchObject({
+        status: 1,
+        stderr: 'postern: the device is already blocked\n',
+      });
+      expect(json('device', 'unblock', String(id))).toEqual({ id, common_name: 'pump-1', unblocked: true });
+      expect(json('device', 'delete', 'pump-1')).toEqual({ id, common_name: 'pump-1', deleted: true });
+      expect(run('device', 'show', 'pump-1')).toMatchObject({
+        status: 1,
+        stderr: 'postern: no device is called pump-1\n',
+      });
+      expect((await actions(`device:${id}`)).slice(0, 3)).toEqual([
+        ['device.delete', 'system command line'],
+        ['device.unblock', 'system command line'],
+        ['device.block', 'system command line'],
+      ]);
+    },
+  );
 
-  test('a field at fault is called as on the command line', () => {
+  step('a field at fault is called as on the command line', async () => {
     const again = run('device', 'add', 'pump-2');
     expect(again.status).toBe(1);
     expect(again.stderr).toStartWith('postern: NAME: ');

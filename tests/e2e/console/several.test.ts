@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { hands } from './hands.ts';
 import { type Site, settled, startSite } from './site.ts';
 
@@ -41,8 +42,8 @@ const rows = (): Promise<readonly string[]> =>
     `${settled} && [...document.querySelectorAll('table.list tbody tr')].map((row) => row.innerText)`,
   );
 
-describe.skipIf(!hasBrowser)('the overview', () => {
-  test('has a row of figures that lead to what they count, and names in place of keys', async () => {
+inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
+  step('has a row of figures that lead to what they count, and names in place of keys', async () => {
     expect(await figure('Pending approvals')).toBe('2');
     expect(await figure('Unhealthy parts')).toBe('0');
     expect(Number(await figure('Active certificates'))).toBeGreaterThanOrEqual(3);
@@ -50,9 +51,9 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await page.click('.tile[href="/certificates?state=active"]');
     await page.until("document.querySelector('[name=state]')?.value === 'active'");
     expect((await rows()).join()).toContain('terminal-1');
-  }, 30_000);
+  });
 
-  test('has bars that lead to the certificates of their day in the time zone of the reader', async () => {
+  step('has bars that lead to the certificates of their day in the time zone of the reader', async () => {
     await site.show(page, '/');
     await page.until("document.querySelector('.chart svg a')");
     await page.evaluate(
@@ -61,9 +62,9 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     const today = await page.evaluate("new Intl.DateTimeFormat('sv-SE').format(new Date())");
     await page.until(`location.search === '?created_from=${today}&created_to=${today}'`);
     expect((await rows()).join()).toContain('terminal-3');
-  }, 30_000);
+  });
 
-  test('says at the top what health warns of', async () => {
+  step('says at the top what health warns of', async () => {
     await page.evaluate(`{ const ask = fetch; globalThis.fetch = (url, how) => url === '/api/health/'
       ? Promise.resolve(new Response(JSON.stringify({ status: 'unavailable', checks: {
           store: { ok: false, detail: 'the disk is full' }, issuing: { ok: false, detail: 'the issuing CA "x" expires' } } }), { status: 503 }))
@@ -76,11 +77,9 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect(notices).toContain('the disk is full');
     expect(notices).toContain('An issuing CA is near its end');
     expect(await figure('Unhealthy parts')).toBe('2');
-  }, 30_000);
-});
+  });
 
-describe.skipIf(!hasBrowser)('several at once', () => {
-  test('certificates are revoked with one reason', async () => {
+  step('certificates are revoked with one reason', async () => {
     await site.show(page, '/certificates?search=terminal');
     await select('terminal-1');
     await select('terminal-2');
@@ -94,9 +93,9 @@ describe.skipIf(!hasBrowser)('several at once', () => {
     await page.until(`${settled} && document.querySelectorAll('.badge.bad').length === 2`);
     const revoked = (await site.api('GET', '/api/certificates/?state=revoked')) as { common_name: string }[];
     expect(revoked.map(({ common_name }) => common_name).sort()).toEqual(['terminal-1', 'terminal-2']);
-  }, 30_000);
+  });
 
-  test('requests are approved with one comment', async () => {
+  step('requests are approved with one comment', async () => {
     await site.show(page, '/approvals');
     await page.click('[aria-label="Select all entries of this page"]');
     await press('Approve');
@@ -107,5 +106,5 @@ describe.skipIf(!hasBrowser)('several at once', () => {
     const approved = (await site.api('GET', '/api/approvals/1/')) as { decisions: object[] };
     expect(approved.decisions).toMatchObject([{ comment: 'as ordered', verdict: 'approved' }]);
     expect(page.complaints.filter((complaint) => !/status of [45]\d\d/.test(complaint))).toEqual([]);
-  }, 30_000);
+  });
 });
