@@ -91,3 +91,19 @@ export function atField(error: unknown, field: string): unknown {
   const options = { id, field, cause: error, ...(values && { values }), ...(hint !== undefined && { hint }) };
   return new Fault(code, detail, options);
 }
+
+/**
+ * A stored record that cannot be read, as the cause of a Fault `internal`. The message names the record and shows nothing of what it
+ * holds: an administrator may see it.
+ */
+export class DamagedRecord extends Error {
+  override readonly name = 'DamagedRecord';
+  readonly kind: string;
+  readonly id: number;
+
+  constructor(kind: string, id: number, message: string) {
+    super(message);
+    this.kind = kind;
+    this.id = id;
+  }
+}

@@ -1,5 +1,6 @@
 import { Fault } from '../fault.ts';
-import type { Reads, Store } from '../ports/store.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { Page, Reads } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Permission } from './permissions.ts';
 
@@ -25,9 +26,24 @@ export function demand(principal: Principal, permission: Permission): void {
   }
 }
 
-/** Returns the reads that the store separates by account, see `Store.readsFor`. */
-export const readsOf = (store: Store, { actor }: Principal): Reads =>
-  store.readsFor?.(`${actor.kind}:${actor.id}`) ?? store;
+/**
+ * Returns the reads that the store separates by account, see `Store.readsFor`. The log names the damaged records that a list
+ * leaves out.
+ */
+export function readsOf({ store, log }: Pick<Ports, 'log' | 'store'>, { actor }: Principal): Reads {
+  const reads: Reads = store.readsFor?.(`${actor.kind}:${actor.id}`) ?? store;
+  const named = <P extends Page<unknown>>(page: P): P => {
+    for (const damage of page.damaged ?? [])
+      log.error('a damaged record is left out of a list', damage, { kind: damage.kind, id: damage.id });
+    return page;
+  };
+  return {
+    count: (...query) => reads.count(...query),
+    tally: (...query) => reads.tally(...query),
+    list: async (kind, query) => named(await reads.list(kind, query)),
+    listWithout: async (kind, fields, query) => named(await reads.listWithout(kind, fields, query)),
+  };
+}
 
 /** Creates a principal. Only `core/accounts` calls it, after authentication. */
 export function mintPrincipal(

@@ -1,6 +1,6 @@
 import { audit } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { Fault } from '../fault.ts';
+import { Fault, toFault } from '../fault.ts';
 import { nouns } from '../ports/nouns.ts';
 import type { Ports } from '../ports/ports.ts';
 import {
@@ -18,7 +18,7 @@ import { hiddenProblem } from '../x509/visible.ts';
 import type { Permission } from './permissions.ts';
 import { demand, type Principal, readsOf } from './principal.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store'>, WithConfiguration {}
 
 /**
  * A collection of the Management API, as the adapter sees it. `Input` holds the writable fields, `View` the shown ones.
@@ -98,9 +98,18 @@ export function resource<K extends Kind, Input, View>(
     async list(principal, query) {
       demand(principal, rules.reads);
       const where = [...(query.where ?? []), ...(rules.shown ?? [])];
-      const page = await readsOf(context.store, principal).list(kind, { ...query, where });
+      const page = await readsOf(context, principal).list(kind, { ...query, where });
       await rules.disclose?.(page.records, principal);
-      return { ...page, records: page.records.map((record) => rules.view(record, principal)) };
+      const records = page.records.flatMap((record) => {
+        try {
+          return [rules.view(record, principal)];
+        } catch (error) {
+          if (toFault(error).code !== 'internal') throw error;
+          context.log.error('a damaged record is left out of a list', error, { kind, id: record.id });
+          return [];
+        }
+      });
+      return { ...page, records };
     },
     async read(principal, id) {
       demand(principal, rules.reads);

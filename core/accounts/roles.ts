@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Role } from '../records/account.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store'>, WithConfiguration {}
 
 export interface RoleInput {
   readonly uniqueName: string;

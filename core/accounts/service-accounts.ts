@@ -10,7 +10,7 @@ import { newSecret } from '../security/secrets.ts';
 import { hasChanged, retried } from '../storage/commit.ts';
 import { grantableRole } from './roles.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
 
 export interface ServiceAccountInput {
   readonly uniqueName: string;

@@ -9,7 +9,7 @@ import { settingWrite } from '../storage/setting-content.ts';
 import { checkPassword } from './password.ts';
 import { grantableRole } from './roles.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'passwords' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'passwords' | 'store'>, WithConfiguration {}
 
 export interface UserInput {
   readonly username: string;

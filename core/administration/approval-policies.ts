@@ -4,7 +4,7 @@ import { atField, Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import { type ApprovalPolicy, usualPolicy } from '../records/approval-policy.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'patterns' | 'store'>, WithConfiguration {}
 
 /** Absent fields and null do not narrow the policy. */
 export type ApprovalPolicyInput = Pick<ApprovalPolicy, 'uniqueName' | 'decision'> &

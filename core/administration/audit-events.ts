@@ -14,18 +14,19 @@ export interface AuditEvents {
 }
 
 /** Read access to the audit trail. */
-export function auditEvents({ store, vault }: Pick<Ports, 'store' | 'vault'>): AuditEvents {
+export function auditEvents(context: Pick<Ports, 'log' | 'store' | 'vault'>): AuditEvents {
+  const { store, vault } = context;
   return {
     async list(principal, query) {
       demand(principal, 'audit.read');
-      const page = await readsOf(store, principal).list('auditEvent', query);
-      return { ...page, records: await withObjectNames(store, principal, page.records) };
+      const page = await readsOf(context, principal).list('auditEvent', query);
+      return { ...page, records: await withObjectNames(context, principal, page.records) };
     },
     async read(principal, id) {
       demand(principal, 'audit.read');
       const event = await store.get('auditEvent', id);
       if (!event) throw new Fault('notFound', 'there is no such audit event');
-      const [named] = await withObjectNames(store, principal, [event]);
+      const [named] = await withObjectNames(context, principal, [event]);
       return named ?? { ...event, objectName: null };
     },
     async verify(principal) {

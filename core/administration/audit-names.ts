@@ -1,6 +1,7 @@
 import type { Permission } from '../access/permissions.ts';
 import { type Principal, readsOf } from '../access/principal.ts';
-import type { Kind, Records, Store } from '../ports/store.ts';
+import type { Ports } from '../ports/ports.ts';
+import type { Kind, Records } from '../ports/store.ts';
 import type { ChainedEvent } from '../records/audit-event.ts';
 
 /** Where the name of a record is found, and the permission to see it. */
@@ -36,7 +37,7 @@ export interface NamedEvent extends ChainedEvent {
 
 /** Looks up the names of the records that events are about: one query for each kind of record. */
 export async function withObjectNames(
-  store: Store,
+  context: Pick<Ports, 'log' | 'store'>,
   principal: Principal,
   events: readonly ChainedEvent[],
 ): Promise<readonly NamedEvent[]> {
@@ -52,7 +53,7 @@ export async function withObjectNames(
     const naming = namings[kind] as Naming<Kind> | undefined;
     if (!naming || !principal.permissions.has(naming.needs)) continue;
     const ids = [...new Set(objects.map(({ id }) => id))];
-    const { records } = await readsOf(store, principal).list(kind, {
+    const { records } = await readsOf(context, principal).list(kind, {
       where: [{ field: 'id', is: 'oneOf', value: ids }],
       limit: ids.length,
     });

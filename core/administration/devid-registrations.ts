@@ -5,7 +5,7 @@ import type { Ports } from '../ports/ports.ts';
 import type { DevidRegistration } from '../records/domain.ts';
 import { demandIdevidTruststore } from './idevid-truststore.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'patterns' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'patterns' | 'store'>, WithConfiguration {}
 
 export type RegistrationInput = Omit<DevidRegistration, 'id' | 'createdAt'>;
 

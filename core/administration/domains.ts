@@ -6,7 +6,7 @@ import type { WithSettings } from '../ports/settings.ts';
 import { profileShortcomings } from '../profiles/shortcomings.ts';
 import type { Domain, DomainProfile } from '../records/domain.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration, WithSettings {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store'>, WithConfiguration, WithSettings {}
 
 export interface DomainInput {
   readonly uniqueName: string;

@@ -13,7 +13,7 @@ import type { CertificateProfile } from '../records/domain.ts';
 import { domainCredentialProfile } from '../requester/admit.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'patterns' | 'store'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'patterns' | 'store'>,
     WithConfiguration,
     WithSettings {}
 

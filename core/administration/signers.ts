@@ -8,7 +8,7 @@ import type { Page, Query } from '../ports/store.ts';
 import { type Credential, credentialType, type SignedMessage } from '../records/credential.ts';
 import { type HashName, signatureHash } from '../x509/algorithm.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'store'> {}
+interface Dependencies extends Pick<Ports, 'clock' | 'keyStores' | 'log' | 'store'> {}
 
 /** The hash of a signer's digests and its length. */
 interface SignerHash {
@@ -59,7 +59,7 @@ export function signers(context: Dependencies): Signers {
   return {
     list(principal, query) {
       demand(principal, 'signers.read');
-      return readsOf(store, principal).list('credential', {
+      return readsOf(context, principal).list('credential', {
         ...query,
         where: [...(query.where ?? []), isSigner],
       });
@@ -102,7 +102,7 @@ export function signers(context: Dependencies): Signers {
     messages: {
       list(principal, query) {
         demand(principal, 'signers.read');
-        return readsOf(store, principal).list('signedMessage', query);
+        return readsOf(context, principal).list('signedMessage', query);
       },
       async read(principal, id) {
         demand(principal, 'signers.read');

@@ -8,7 +8,7 @@ import { proven, readCertificate } from '../x509/facts.ts';
 import { commonName, formatDistinguishedName } from '../x509/name.ts';
 import { demandUsageUnused } from './idevid-truststore.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'log' | 'store'>, WithConfiguration {}
 
 export interface TruststoreInput {
   /** Default: the common name of the first certificate. */

@@ -10,15 +10,15 @@ export interface UpstreamRequests {
   read(principal: Principal, id: number): Promise<UpstreamRequestView>;
 }
 
-export const upstreamRequests = ({ store }: Pick<Ports, 'store'>): UpstreamRequests => ({
+export const upstreamRequests = (context: Pick<Ports, 'log' | 'store'>): UpstreamRequests => ({
   async list(principal, query) {
     demand(principal, 'certificates.read');
-    const page = await readsOf(store, principal).list('upstreamRequest', query);
+    const page = await readsOf(context, principal).list('upstreamRequest', query);
     return { ...page, records: page.records.map(shown) };
   },
   async read(principal, id) {
     demand(principal, 'certificates.read');
-    const record = await store.get('upstreamRequest', id);
+    const record = await context.store.get('upstreamRequest', id);
     if (!record) throw new Fault('notFound', 'there is no such upstream request');
     return shown(record);
   },

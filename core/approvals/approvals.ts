@@ -14,7 +14,7 @@ import { retried } from '../storage/commit.ts';
 import { isCustodian, type Obstacle, obstacleTo } from './obstacle.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
+interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
 
 /** An approval as administrators see it. */
 export type ApprovalView = Omit<ApprovalSummary, 'answersFor'> & {
@@ -141,7 +141,7 @@ export function approvals(context: Dependencies): Approvals {
   return {
     async list(principal, query) {
       demand(principal, 'approvals.read');
-      const page = await readsOf(store, principal).listWithout('approval', largeFields, query);
+      const page = await readsOf(context, principal).listWithout('approval', largeFields, query);
       return { ...page, records: page.records.map(shown) };
     },
     async read(principal, id) {

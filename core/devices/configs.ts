@@ -19,7 +19,9 @@ import { newSecret, secretContext } from '../security/secrets.ts';
 import { hasChanged, retried } from '../storage/commit.ts';
 import { recordConfigsRead } from './secrets-read.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store' | 'vault'>, WithConfiguration {}
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store' | 'vault'>,
+    WithConfiguration {}
 
 /** The writable fields. An absent secret is generated; null means no secret. */
 export interface NoOnboardingInput {

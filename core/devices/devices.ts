@@ -122,7 +122,7 @@ export function devices(context: Dependencies, crls: Crls): Devices {
       return {
         ...page,
         records: await deviceViews(
-          { clock: context.clock, store: readsOf(context.store, principal) },
+          { clock: context.clock, store: readsOf(context, principal) },
           page.records,
         ),
       };

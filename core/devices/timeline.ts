@@ -14,14 +14,14 @@ const mostEvents = 1000;
  * each event once. Faults: forbidden, notFound, malformed.
  */
 export async function deviceTimeline(
-  context: Pick<Ports, 'store'>,
+  context: Pick<Ports, 'log' | 'store'>,
   principal: Principal,
   id: number,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string },
 ): Promise<Page<ChainedEvent>> {
   demand(principal, 'history.read');
   await deviceWith(context, id);
-  const reads = readsOf(context.store, principal);
+  const reads = readsOf(context, principal);
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= mostEvents)) {
     throw new Fault('malformed', `a page has 1 to ${mostEvents} records`, { field: 'limit' });
   }

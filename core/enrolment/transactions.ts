@@ -122,7 +122,7 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
     isRelay,
     async list(principal, query) {
       demand(principal, 'certificates.read');
-      const page = await readsOf(store, principal).list('transaction', query);
+      const page = await readsOf(context, principal).list('transaction', query);
       return { ...page, records: page.records.map(shown) };
     },
     async read(principal, id) {

@@ -1,3 +1,4 @@
+import type { DamagedRecord } from '../fault.ts';
 import type { KnownAddress, LoginFailure, Role, ServiceAccount, Session, User } from '../records/account.ts';
 import type { Approval, ApprovalDecision } from '../records/approval.ts';
 import type { ApprovalPolicy } from '../records/approval-policy.ts';
@@ -192,6 +193,8 @@ export interface Page<T> {
   readonly records: readonly T[];
   /** The cursor of the next page (keyset, never an offset); absent on the last page. */
   readonly next?: string;
+  /** Records that belong here and cannot be read; absent where there are none. */
+  readonly damaged?: readonly DamagedRecord[];
 }
 
 /** The entry of a certificate in a CRL. */
@@ -264,8 +267,8 @@ export interface Store extends Reads {
   find<K extends Kind>(kind: K, where: Partial<Records[K]>): Promise<Records[K] | undefined>;
   /**
    * Returns reads on behalf of an account, separated from those of maintenance and enrolment: each account runs one
-   * query at a time, and its other queries wait. Further Faults: unavailable if too many queries wait or a query takes
-   * too long. Absent if a store does not separate accounts.
+   * query at a time, and its other queries wait. A list leaves out damaged records and names them in `damaged`. Further
+   * Faults: unavailable if too many queries wait or a query takes too long. Absent if a store does not separate accounts.
    */
   readsFor?(account: string): Reads;
   /** Finds a device by common name, or by id if `name` is a number and no device has this common name. */

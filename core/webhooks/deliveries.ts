@@ -25,7 +25,7 @@ export const shownDelivery = (delivery: WebhookDelivery): DeliveryView => {
   return { ...shown, body: bodyOf(delivery) };
 };
 
-export function webhookDeliveries(context: Pick<Ports, 'clock' | 'store'>): WebhookDeliveries {
+export function webhookDeliveries(context: Pick<Ports, 'clock' | 'log' | 'store'>): WebhookDeliveries {
   const { store, clock } = context;
   const find = async (id: number): Promise<WebhookDelivery> => {
     const record = await store.get('webhookDelivery', id);
@@ -35,7 +35,7 @@ export function webhookDeliveries(context: Pick<Ports, 'clock' | 'store'>): Webh
   return {
     async list(principal, query) {
       demand(principal, 'webhooks.read');
-      const page = await readsOf(store, principal).list('webhookDelivery', query);
+      const page = await readsOf(context, principal).list('webhookDelivery', query);
       return { ...page, records: page.records.map(shownDelivery) };
     },
     async read(principal, id) {

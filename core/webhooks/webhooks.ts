@@ -12,7 +12,7 @@ import { newDelivery } from './notify.ts';
 import { isAllowedHost, newHandle, newSigningSecret } from './receiver.ts';
 
 interface Dependencies
-  extends Pick<Ports, 'clock' | 'entropy' | 'notifier' | 'store' | 'vault'>,
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'notifier' | 'store' | 'vault'>,
     WithConfiguration {}
 
 export interface WebhookInput {

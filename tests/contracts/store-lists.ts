@@ -410,6 +410,28 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(tallies.reduce((sum, { count }) => sum + count, 0)).toBe(250);
     });
 
+    test('for an account leaves out damaged records, names them, and goes on after them', async () => {
+      const database = await fresh();
+      const store = await database.open();
+      await store.commit(['a', 'b', 'c', 'd'].map((uniqueName) => insert('role', { uniqueName })));
+      await database.execute(`update roles set permissions = '["a secret' where unique_name in ('b', 'd')`);
+      const reads = store.readsFor!('user:1');
+      const seen: string[] = [];
+      const damaged: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const order = { field: 'isProtected', descending: true } as const;
+        const page = await reads.list('role', { order, limit: 1, ...(cursor && { cursor }) });
+        seen.push(...page.records.map(({ uniqueName }) => uniqueName));
+        damaged.push(...(page.damaged ?? []).map(({ message }) => message));
+        cursor = page.next;
+      } while (cursor);
+      expect(seen.sort()).toEqual(['a', 'c']);
+      expect(damaged.sort()).toEqual([2, 4].map((id) => `permissions of role ${id} in the store is damaged`));
+      // Whatever goes on by a list of its own has to know.
+      expect(await failure(store.list('role', { limit: 10 }))).toMatchObject({ code: 'internal' });
+    });
+
     test('an account is refused an order that no index has, where many records would be sorted', async () => {
       const database = await fresh();
       const store = await withCa(await database.open());

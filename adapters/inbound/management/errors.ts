@@ -1,4 +1,4 @@
-import { type Fault, type FaultCode, type FaultValues, toFault } from '#core/fault.ts';
+import { DamagedRecord, type Fault, type FaultCode, type FaultValues, toFault } from '#core/fault.ts';
 import { codeOfStatus, errorCodes, type FieldCodes } from './error-codes.ts';
 
 /** Validation messages by field. `non_field_errors` holds those that concern no single field. */
@@ -136,6 +136,10 @@ function renderFault(
   const { code, id, values, detail, field, hint, problems, retryAfter } = fault;
   if (code === 'internal') {
     report(fault.cause ?? fault);
+    if (fault.cause instanceof DamagedRecord) {
+      const hint = 'restore a backup, or delete the record';
+      return json(500, { detail: fault.cause.message, code: 'internal', hint });
+    }
     return json(500, { detail: 'internal error', code: 'internal' });
   }
   const status = statuses[code];

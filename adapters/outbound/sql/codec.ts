@@ -1,4 +1,4 @@
-import { Fault } from '#core/fault.ts';
+import { DamagedRecord, Fault } from '#core/fault.ts';
 import type { DeviceLogin, Kind, Records } from '#core/ports/store.ts';
 import type { Actor } from '#core/records/audit-event.ts';
 import { type Column, type ColumnType, columnOf, tableOf } from './schema.ts';
@@ -88,7 +88,8 @@ function decoded(decoder: Decoder, stored: unknown, field: string, kind: Kind, i
     if (stored !== undefined) return decoder(stored);
   } catch {}
   const what = stored === undefined ? 'was not read' : 'in the store is damaged';
-  const cause = new Error(`${field} of ${kind} ${id} ${what}`);
+  const message = `${field} of ${kind} ${id} ${what}`;
+  const cause = stored === undefined ? new Error(message) : new DamagedRecord(kind, Number(id), message);
   throw new Fault('internal', 'internal error', { cause });
 }
 
@@ -107,6 +108,13 @@ export function toRecord<K extends Kind>(kind: K, row: Row, without?: readonly s
     row[field] = decoded(decoder, stored, field, kind, row.id);
   }
   return row as unknown as Records[K];
+}
+
+/** A single field of a row. Faults: internal where it is damaged. */
+export function toField(kind: Kind, row: Row, field: string): unknown {
+  const [, decoder] = decodersOf(kind).find(([name]) => name === field) ?? [];
+  const stored = row[field];
+  return decoder && stored !== null ? decoded(decoder, stored, field, kind, row.id) : stored;
 }
 
 /** Encodes the value that a field is compared with; undefined where no record can have it. */

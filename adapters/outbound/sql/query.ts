@@ -1,5 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { Fault } from '#core/fault.ts';
+import { DamagedRecord, Fault } from '#core/fault.ts';
 import {
   type Condition,
   configurationKinds,
@@ -10,7 +10,7 @@ import {
   type Referral,
   type Tally,
 } from '#core/ports/store.ts';
-import { encode, encodeSought, type Row, type SqlValue, toRecord } from './codec.ts';
+import { encode, encodeSought, type Row, type SqlValue, toField, toRecord } from './codec.ts';
 import { decodeCursor, encodeCursor, type Order, type Position } from './cursor.ts';
 import type { Dialect, Queries, Tables } from './queries.ts';
 import { type ColumnType, columnName, columnOf, tableOf } from './schema.ts';
@@ -22,12 +22,13 @@ const longestWord = 256;
 
 type Test = RawBuilder<SqlBool>;
 
-/** The records lack the fields of `without`. Faults: malformed, with `field`. */
+/** The records lack the fields of `without`; those that are damaged go to `damaged`. Faults: malformed, with `field`; without `damaged`, internal. */
 export async function list<K extends Kind>(
   driver: Queries,
   kind: K,
   query: Query<K>,
   without: readonly string[] = [],
+  damaged?: DamagedRecord[],
 ): Promise<Page<Records[K]>> {
   const { limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
@@ -53,10 +54,26 @@ export async function list<K extends Kind>(
     .limit(sql.lit(limit + 1))
     .compile();
   const rows = await read(driver, kind, text, parameters as SqlValue[]);
-  const records = rows.slice(0, limit).map((row) => toRecord(kind, row, without));
-  const last = records.at(-1);
-  if (rows.length <= limit || !last) return { records };
-  return { records, next: encodeCursor(order, positionOf(order, last)) };
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  // Worked out before the rows become records, so that a damaged one at the end of a page does not hide the pages after it.
+  const next =
+    rows.length > limit && last
+      ? encodeCursor(
+          order,
+          positionOf(order, { id: Number(last.id), [order.field]: toField(kind, last, order.field) }),
+        )
+      : undefined;
+  const records = shown.flatMap((row) => {
+    try {
+      return [toRecord(kind, row, without)];
+    } catch (error) {
+      if (!damaged || !(error instanceof Fault) || !(error.cause instanceof DamagedRecord)) throw error;
+      damaged.push(error.cause);
+      return [];
+    }
+  });
+  return { records, ...(next !== undefined && { next }), ...(damaged?.length && { damaged }) };
 }
 
 /** As `list`, for an account. Faults: malformed with field `ordering` for an order without an index, unless few records match. */
@@ -67,7 +84,7 @@ export async function listForAccount<K extends Kind>(
   without: readonly string[] = [],
 ): Promise<Page<Records[K]>> {
   await demandOrder(driver, kind, query, orderOf(kind, query, without));
-  return list(driver, kind, query, without);
+  return list(driver, kind, query, without, []);
 }
 
 /** A table that is small answers before a thread could be asked. */
