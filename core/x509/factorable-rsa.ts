@@ -26,6 +26,7 @@ export function demandUnfactored({
 }
 
 async function examine(name: string, modulus: bigint): Promise<void> {
+  await preparePrimes();
   const weakness = factorable(modulus) ?? ((await isPrime(modulus)) ? 'its modulus is a prime' : undefined);
   if (weakness) {
     throw new Fault('badAlgorithm', `the RSA key can be factored: ${weakness}`, {
@@ -108,17 +109,41 @@ function hasSmallFactor(modulus: bigint): boolean {
 let primeProducts: readonly bigint[] | undefined;
 const groups = 32;
 
-function productsOfPrimes(): readonly bigint[] {
+let preparing: Promise<void> | undefined;
+
+/** Makes the products before the first key needs them, a slice at a time: other work of the process has its turn in between. */
+function preparePrimes(): Promise<void> | undefined {
+  if (primeProducts) return undefined;
+  preparing ??= (async () => {
+    const made: bigint[] = [];
+    for (const product of slicesOfPrimes()) {
+      if (product !== undefined) made.push(product);
+      await turn();
+    }
+    primeProducts = made;
+  })();
+  return preparing;
+}
+
+/** `core/` has no timers, but what a thread of the runtime answers arrives in a later turn of the event loop. */
+const turn = (): Promise<unknown> => isPrime(3n);
+
+/** Product by product; undefined where a slice of the work ends without one. */
+function* slicesOfPrimes(): Generator<bigint | undefined> {
   const composite = new Uint8Array(largestSmallFactor);
   const primes: bigint[] = [];
   for (let n = 3; n < largestSmallFactor; n += 2) {
+    // The first primes cross out the most.
+    if (n < 64 || (n & 0xffff) === 1) yield undefined;
     if (composite[n]) continue;
     primes.push(BigInt(n));
     for (let multiple = n * n; multiple < largestSmallFactor; multiple += 2 * n) composite[multiple] = 1;
   }
   const size = Math.ceil(primes.length / groups);
-  return Array.from({ length: groups }, (_, n) => multiplied(primes.slice(n * size, (n + 1) * size)));
+  for (let n = 0; n < groups; n++) yield multiplied(primes.slice(n * size, (n + 1) * size));
 }
+
+const productsOfPrimes = (): readonly bigint[] => [...slicesOfPrimes()].filter((one) => one !== undefined);
 
 function multiplied(numbers: readonly bigint[]): bigint {
   if (numbers.length <= 1) return numbers[0] ?? 1n;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, generatePrimeSync, sign } from 'node:crypto';
+import { join } from 'node:path';
 import { decodePem } from '#adapters/wire/pem.ts';
 import { demandUnfactored, factorable } from '#core/x509/factorable-rsa.ts';
 import { decodePublicKey } from '#core/x509/public-key.ts';
@@ -133,4 +134,24 @@ test('other keys are not examined', () => {
   expect(
     demandUnfactored(decodePublicKey(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' })))),
   ).toBeUndefined();
+});
+
+test('other work has its turn while the first key of a process is examined', () => {
+  // A process of its own: what is made for the first key serves all others.
+  const module = join(import.meta.dir, '../../../core/x509/factorable-rsa.ts');
+  const script = `
+    import { demandUnfactored } from ${JSON.stringify(module)};
+    let turns = 0;
+    let goesOn = true;
+    const count = () => { turns++; if (goesOn) setImmediate(count); };
+    setImmediate(count);
+    const key = Buffer.from(process.argv.at(-1), 'base64');
+    await demandUnfactored({ type: 'rsa-2048', bytes: key }).catch(({ detail }) => console.log(detail));
+    goesOn = false;
+    console.log(turns);`;
+  const weakKey = Buffer.from(publicKey(modulus(() => 3n * prime(2046))).bytes).toString('base64');
+  const { stdout } = Bun.spawnSync([process.execPath, '-e', script, weakKey]);
+  const [detail, turns] = stdout.toString().trim().split('\n');
+  expect(detail).toBe('the RSA key can be factored: it has a small factor');
+  expect(Number(turns)).toBeGreaterThan(32);
 });
