@@ -1,15 +1,21 @@
 import { sameBytes } from '../der/bytes.ts';
 import { hasExpired } from '../der/time.ts';
+import { Fault } from '../fault.ts';
 import { authorityKeyIdentifierOf, type Certificate, subjectKeyIdentifierOf } from './certificate.ts';
 import { factsOf } from './facts.ts';
 import { sameName } from './name.ts';
 import { validatePath } from './path.ts';
 import { readPublicKey, verifySignature } from './public-key.ts';
 
+/** Signature checks that tell which of the certificates issued which: each takes up to a millisecond of the event loop. */
+const mostChecks = 200;
+const tooMany = `the CA certificates take more than ${mostChecks} signature checks to put in order: too many of them have the same name`;
+
 /**
  * From a CA's certificates in any order, as `cacerts` of EST (RFC 7030 §4.1.3) and `caCerts` of CMP give them, links between old and
  * new roots among them: the issuing CA's and those above it, up to the root. The issuing CA is one that has certified no other
- * CA there; of several the newest of the first one's name. Undefined when none of them leads to a self-signed one.
+ * CA there; of several the newest of the first one's name. Undefined when none of them leads to a self-signed one. Faults: malformed
+ * when that takes too many signature checks: of certificates that share few names, each may have issued each.
  */
 export function orderCaChain(
   certificates: readonly Certificate[],
@@ -17,7 +23,15 @@ export function orderCaChain(
 ): readonly Certificate[] | undefined {
   const cas = certificates.filter((one) => !hasExpired(one.notAfter, time) && isCa(one));
   const roots = cas.filter(isSelfSigned);
-  const issuing = cas.filter((one) => !cas.some((other) => isAbove(one, other)));
+  let checks = 0;
+  const issuing = cas.filter(
+    (one) =>
+      !cas.some((other) => {
+        if (!mayBeAbove(one, other)) return false;
+        if (++checks > mostChecks) throw new Fault('malformed', tooMany);
+        return hasSigned(one, other);
+      }),
+  );
   const [first] = issuing;
   if (!first) return undefined;
   const named = issuing.filter((one) => sameName(one.subject, first.subject));
@@ -63,8 +77,8 @@ export function isSelfSigned(certificate: Certificate): boolean {
 }
 
 /** Links between two certificates of one CA (RFC 4210 §4.4) do not put it above itself. */
-const isAbove = (one: Certificate, other: Certificate): boolean =>
-  sameName(one.subject, other.issuer) && !sameName(other.subject, other.issuer) && hasSigned(one, other);
+const mayBeAbove = (one: Certificate, other: Certificate): boolean =>
+  sameName(one.subject, other.issuer) && !sameName(other.subject, other.issuer);
 
 function hasSigned(issuer: Certificate, { signatureAlgorithm, tbs, signature }: Certificate): boolean {
   return (

@@ -38,3 +38,15 @@ test('a chain ends at a root that signed itself with SHA-1, whatever the order',
   const below = certificate(issuing, root, { ca: true });
   expect(orderCaChain([top, below], noon)).toEqual([below, top]);
 });
+
+test('certificates that share few names are refused before they take many signature checks', () => {
+  const strangers = party('CN=A');
+  const count = (n: number) => [
+    ...Array.from({ length: n }, () => certificate(party('CN=A'), root, { ca: true })),
+    ...Array.from({ length: n }, (_, i) => certificate(party(`CN=${i}`), strangers, { ca: true })),
+    certificate(root, root, { ca: true }),
+  ];
+  // 10 · 10 pairs and the root with each.
+  expect(orderCaChain(count(10), noon)).toHaveLength(2);
+  expect(() => orderCaChain(count(15), noon)).toThrow('more than 200 signature checks');
+});
