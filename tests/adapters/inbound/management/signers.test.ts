@@ -109,8 +109,9 @@ describe('a signer', () => {
     const { id } = await site.gateway.tlsCredential();
     expect((await api.get(`/api/signers/${id}/`)).status).toBe(404);
     expect((await sign({ signer_id: id, hash_value: digest('sha256') })).status).toBe(404);
-    const { body } = await api.get('/api/signers/?search=signer%20P-384');
-    expect(body.map((one: { unique_name: string }) => one.unique_name)).toEqual(['signer p-384']);
+    await make({ unique_name: 'sought after' });
+    const { body } = await api.get('/api/signers/?search=after%20SOUGHT');
+    expect(body.map((one: { unique_name: string }) => one.unique_name)).toEqual(['sought after']);
     const ordered = (await api.get('/api/signers/?ordering=unique_name')).body.map(
       (one: { unique_name: string }) => one.unique_name,
     );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { openPostgresStore, type PostgresOptions } from '#adapters/outbound/sql/postgres.ts';
 import type { Store } from '#core/ports/store.ts';
 import { failure } from '#tests/contracts/store.ts';
@@ -34,11 +34,12 @@ async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
 describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
   let server: PostgresFixture;
   let standby: Awaited<ReturnType<PostgresFixture['standby']>>;
-  beforeAll(async () => {
+  // For each test: after a fail-over nothing is as it was.
+  beforeEach(async () => {
     server = await startPostgres();
     standby = await server.standby();
   }, 60_000);
-  afterAll(() => server.stop());
+  afterEach(() => server.stop());
 
   const open = async (options: Partial<PostgresOptions> = {}): Promise<Store> => {
     const url = options.url ?? (await server.createDatabase());
