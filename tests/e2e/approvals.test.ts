@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { hasPostgres, startPostgres } from '#tests/fixtures/postgres.ts';
 import {
   adminPassword,
@@ -185,52 +186,57 @@ describe('over EST, REST and CMP', () => {
   const waiting = (): { id: number; protocol: string }[] =>
     jo.get('/api/approvals/?state=waiting&ordering=id');
 
-  test('a request waits, also while the service is started anew, is granted, and gets its certificate', async () => {
-    expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
-    await server.stop();
-    await server.start();
-    expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
-    const open = waiting();
-    expect(open.map(({ protocol }) => protocol)).toEqual(['est', 'rest', 'cmp']);
-    for (const { id } of open) expect(jo.decide(id, 'approve')).toBe(200);
-    expect(all(enough)).toEqual(['issued', 'issued', 'issued']);
-    for (const { common_name } of devices.values()) expect(isValid(server, common_name)).toBe(true);
-    expect(jo.get('/api/approvals/?ordering=id').map(({ state }: { state: string }) => state)).toEqual([
-      'issued',
-      'issued',
-      'issued',
-    ]);
-  }, 60_000);
+  inOrder('requests are granted, rejected and polled for', { timeout: 180_000 }, (step) => {
+    step(
+      'a request waits, also while the service is started anew, is granted, and gets its certificate',
+      async () => {
+        expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
+        await server.stop();
+        await server.start();
+        expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
+        const open = waiting();
+        expect(open.map(({ protocol }) => protocol)).toEqual(['est', 'rest', 'cmp']);
+        for (const { id } of open) expect(jo.decide(id, 'approve')).toBe(200);
+        expect(all(enough)).toEqual(['issued', 'issued', 'issued']);
+        for (const { common_name } of devices.values()) expect(isValid(server, common_name)).toBe(true);
+        expect(jo.get('/api/approvals/?ordering=id').map(({ state }: { state: string }) => state)).toEqual([
+          'issued',
+          'issued',
+          'issued',
+        ]);
+      },
+    );
 
-  test('a request is rejected, and stays so', async () => {
-    for (const client of clients) devices.set(client, await server.register(`valve-${client.protocol}`));
-    expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
-    for (const { id } of waiting()) expect(jo.decide(id, 'reject')).toBe(200);
-    expect(all(enough)).toEqual(['refused', 'refused', 'refused']);
-    expect(waiting()).toEqual([]);
-  }, 60_000);
-
-  test('OpenSSL polls by itself until somebody has approved', async () => {
-    const device = await server.register('gate-1');
-    makeRequest(server, 'gate-1');
-    const client = Bun.spawn(['bash', '-c', cmpLine(server, device, 60)], {
-      cwd: server.directory,
-      stdout: 'pipe',
-      stderr: 'pipe',
+    step('a request is rejected, and stays so', async () => {
+      for (const client of clients) devices.set(client, await server.register(`valve-${client.protocol}`));
+      expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
+      for (const { id } of waiting()) expect(jo.decide(id, 'reject')).toBe(200);
+      expect(all(enough)).toEqual(['refused', 'refused', 'refused']);
+      expect(waiting()).toEqual([]);
     });
-    let open = waiting();
-    while (open.length === 0) {
-      await Bun.sleep(200);
-      open = waiting();
-    }
-    expect(jo.decide(open[0]!.id, 'approve')).toBe(200);
-    const said = (await new Response(client.stdout).text()) + (await new Response(client.stderr).text());
-    expect([await client.exited, said.includes('received POLLREP') || said.includes('received IP')]).toEqual([
-      0,
-      true,
-    ]);
-    expect(isValid(server, 'gate-1')).toBe(true);
-  }, 60_000);
+
+    step('OpenSSL polls by itself until somebody has approved', async () => {
+      const device = await server.register('gate-1');
+      makeRequest(server, 'gate-1');
+      const client = Bun.spawn(['bash', '-c', cmpLine(server, device, 60)], {
+        cwd: server.directory,
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      let open = waiting();
+      while (open.length === 0) {
+        await Bun.sleep(200);
+        open = waiting();
+      }
+      expect(jo.decide(open[0]!.id, 'approve')).toBe(200);
+      const said = (await new Response(client.stdout).text()) + (await new Response(client.stderr).text());
+      expect([
+        await client.exited,
+        said.includes('received POLLREP') || said.includes('received IP'),
+      ]).toEqual([0, true]);
+      expect(isValid(server, 'gate-1')).toBe(true);
+    });
+  });
 });
 
 test.skipIf(!hasPostgres)(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { X509Certificate } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import {
   adminPassword,
   type DeviceSecrets,
@@ -73,104 +74,104 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
     hsm.remove();
   });
 
-  test('a root and an issuing CA below it', async () => {
-    const type = { issuing_ca_type: 3, key_store: 'hsm' };
-    const made = await api(server, 'POST', 'issuing-cas/', {
-      ...type,
-      unique_name: 'hsm root',
-      common_name: 'HSM Root',
-      key_type: 'rsa-3072',
+  inOrder('are made, used and there again after a start', { timeout: 5 * patience }, (step) => {
+    step('a root and an issuing CA below it', async () => {
+      const type = { issuing_ca_type: 3, key_store: 'hsm' };
+      const made = await api(server, 'POST', 'issuing-cas/', {
+        ...type,
+        unique_name: 'hsm root',
+        common_name: 'HSM Root',
+        key_type: 'rsa-3072',
+      });
+      expect([made.status, made.body.issuing_ca_type_display]).toEqual([201, 'Local-PKCS11']);
+      root = made.body;
+      const below = await api(server, 'POST', 'issuing-cas/', {
+        ...type,
+        unique_name: 'hsm issuing',
+        common_name: 'HSM Issuing',
+        parent: root.id,
+      });
+      expect(below.status).toBe(201);
+      issuing = below.body;
     });
-    expect([made.status, made.body.issuing_ca_type_display]).toEqual([201, 'Local-PKCS11']);
-    root = made.body;
-    const below = await api(server, 'POST', 'issuing-cas/', {
-      ...type,
-      unique_name: 'hsm issuing',
-      common_name: 'HSM Issuing',
-      parent: root.id,
-    });
-    expect(below.status).toBe(201);
-    issuing = below.body;
-  });
 
-  test(
-    'a device of their domain enrols and renews over EST, REST and CMP, and OpenSSL accepts it strictly',
-    async () => {
-      const { body } = await api(server, 'GET', 'domains/?unique_name=default');
-      const moved = await api(server, 'PATCH', `domains/${body[0].id}/`, { issuing_ca: issuing.id });
-      expect(moved.status).toBe(200);
-      device = server.device('pump-1');
-      const { key, ca, est, est_renew, rest, rest_renew, cmp, cmp_renew } = device.commands;
-      run(server, key!);
-      run(server, ca!);
-      // The service's own certificate is still of the CA before.
-      appendFileSync(join(server.directory, 'ca.pem'), server.cli('ca', 'export', '1'));
-      for (const line of [est, est_renew, rest, rest_renew, cmp, cmp_renew]) {
-        run(server, line!);
-        const verify = 'openssl verify -x509_strict -CAfile ca.pem -untrusted ca.pem pump-1.pem';
-        expect(run(server, verify)).toContain('pump-1.pem: OK');
-        const issuer = run(server, 'openssl x509 -in pump-1.pem -noout -issuer');
-        expect(issuer).toContain('HSM Issuing');
+    step(
+      'a device of their domain enrols and renews over EST, REST and CMP, and OpenSSL accepts it strictly',
+      async () => {
+        const { body } = await api(server, 'GET', 'domains/?unique_name=default');
+        const moved = await api(server, 'PATCH', `domains/${body[0].id}/`, { issuing_ca: issuing.id });
+        expect(moved.status).toBe(200);
+        device = server.device('pump-1');
+        const { key, ca, est, est_renew, rest, rest_renew, cmp, cmp_renew } = device.commands;
+        run(server, key!);
+        run(server, ca!);
+        // The service's own certificate is still of the CA before.
+        appendFileSync(join(server.directory, 'ca.pem'), server.cli('ca', 'export', '1'));
+        for (const line of [est, est_renew, rest, rest_renew, cmp, cmp_renew]) {
+          run(server, line!);
+          const verify = 'openssl verify -x509_strict -CAfile ca.pem -untrusted ca.pem pump-1.pem';
+          expect(run(server, verify)).toContain('pump-1.pem: OK');
+          const issuer = run(server, 'openssl x509 -in pump-1.pem -noout -issuer');
+          expect(issuer).toContain('HSM Issuing');
+        }
+      },
+    );
+
+    step('and their CRLs are signed in it', async () => {
+      for (const { id } of [root, issuing]) {
+        expect((await api(server, 'POST', `issuing-cas/${id}/generate-crl/`)).status).toBeLessThan(300);
+        run(server, `curl -sf -o ${id}.crl http://localhost:${server.httpPort}/crl/${id}.crl`);
+        writeFileSync(join(server.directory, 'issuer.pem'), server.cli('ca', 'export', String(id)));
+        const said = shell(
+          server.directory,
+          `openssl crl -inform DER -in ${id}.crl -noout -CAfile issuer.pem`,
+        );
+        expect(said.stderr).toContain('verify OK');
       }
-    },
-    patience,
-  );
-
-  test('and their CRLs are signed in it', async () => {
-    for (const { id } of [root, issuing]) {
-      expect((await api(server, 'POST', `issuing-cas/${id}/generate-crl/`)).status).toBeLessThan(300);
-      run(server, `curl -sf -o ${id}.crl http://localhost:${server.httpPort}/crl/${id}.crl`);
-      writeFileSync(join(server.directory, 'issuer.pem'), server.cli('ca', 'export', String(id)));
-      const said = shell(server.directory, `openssl crl -inform DER -in ${id}.crl -noout -CAfile issuer.pem`);
-      expect(said.stderr).toContain('verify OK');
-    }
-  });
-
-  test('a key that another tool has made, with its certificate, becomes a CA by its label', async () => {
-    run(server, 'openssl ecparam -name secp384r1 -genkey -noout -out own.key');
-    run(server, 'openssl pkcs8 -topk8 -nocrypt -in own.key -out own.pk8');
-    run(
-      server,
-      `SOFTHSM2_CONF=${hsm.environment.SOFTHSM2_CONF} softhsm2-util --import own.pk8 --token token --label 'plant root' --id 77 --pin ${pin}`,
-    );
-    const extensions =
-      '-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign';
-    const config = "-config <(printf '[req]\\ndistinguished_name=n\\n[n]\\n')";
-    run(
-      server,
-      `openssl req ${config} -x509 -new -key own.key -subj '/CN=Plant Root' -days 100 ${extensions} -out own.pem`,
-    );
-    const imported = await api(server, 'POST', 'issuing-cas/', {
-      issuing_ca_type: 3,
-      key_store: 'hsm',
-      unique_name: 'plant root',
-      key_id: 'plant root',
-      certificate: readFileSync(join(server.directory, 'own.pem'), 'utf8'),
     });
-    expect([imported.status, imported.body.common_name]).toEqual([201, 'Plant Root']);
-    const crl = await api(server, 'POST', `issuing-cas/${imported.body.id}/generate-crl/`);
-    expect(crl.status).toBeLessThan(300);
-  });
 
-  test('the private keys are in no file of ours, and the PIN in no log', async () => {
-    const stored = readdirSync(join(server.directory, 'data'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
-    expect(stored.length).toBeGreaterThan(3);
-    expect(stored.filter((text) => text.includes(pin))).toEqual([]);
-    expect(server.log()).not.toContain(pin);
-  });
+    step('a key that another tool has made, with its certificate, becomes a CA by its label', async () => {
+      run(server, 'openssl ecparam -name secp384r1 -genkey -noout -out own.key');
+      run(server, 'openssl pkcs8 -topk8 -nocrypt -in own.key -out own.pk8');
+      run(
+        server,
+        `SOFTHSM2_CONF=${hsm.environment.SOFTHSM2_CONF} softhsm2-util --import own.pk8 --token token --label 'plant root' --id 77 --pin ${pin}`,
+      );
+      const extensions =
+        '-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign';
+      const config = "-config <(printf '[req]\\ndistinguished_name=n\\n[n]\\n')";
+      run(
+        server,
+        `openssl req ${config} -x509 -new -key own.key -subj '/CN=Plant Root' -days 100 ${extensions} -out own.pem`,
+      );
+      const imported = await api(server, 'POST', 'issuing-cas/', {
+        issuing_ca_type: 3,
+        key_store: 'hsm',
+        unique_name: 'plant root',
+        key_id: 'plant root',
+        certificate: readFileSync(join(server.directory, 'own.pem'), 'utf8'),
+      });
+      expect([imported.status, imported.body.common_name]).toEqual([201, 'Plant Root']);
+      const crl = await api(server, 'POST', `issuing-cas/${imported.body.id}/generate-crl/`);
+      expect(crl.status).toBeLessThan(300);
+    });
 
-  test(
-    'it stops as any other, and goes on after a start',
-    async () => {
+    step('the private keys are in no file of ours, and the PIN in no log', async () => {
+      const stored = readdirSync(join(server.directory, 'data'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
+      expect(stored.length).toBeGreaterThan(3);
+      expect(stored.filter((text) => text.includes(pin))).toEqual([]);
+      expect(server.log()).not.toContain(pin);
+    });
+
+    step('the service stops as any other, and goes on after a start', async () => {
       expect(await server.stop()).toBe(0);
       await server.start();
       run(server, device.commands.est!);
       expect(run(server, 'openssl x509 -in pump-1.pem -noout -issuer')).toContain('HSM Issuing');
-    },
-    patience,
-  );
+    });
+  });
 });
 
 describe.skipIf(!hasProxy)('a CA whose token comes and goes', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hasBrowser, type Page } from '#tests/fixtures/browser.ts';
+import { inOrder } from '#tests/fixtures/in-order.ts';
 import { type DeviceSecrets, shell } from '#tests/fixtures/server.ts';
 import { hands } from './hands.ts';
 import { adminPassword, type Site, settled, startSite } from './site.ts';
@@ -55,8 +56,8 @@ const listen = (): Promise<unknown> =>
   page.evaluate(`{ globalThis.sent = []; const ask = fetch;
     globalThis.fetch = (url, how) => { if (how?.method === 'POST') sent.push(how.body); return ask(url, how); }; }`);
 
-describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
-  test('is seen at a glance, with all that would be issued and why', async () => {
+inOrder('a request that waits for two people', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
+  step('is seen at a glance, with all that would be issued and why', async () => {
     expect(ask()).toEqual({ status: 202, subject: '' });
     await site.signIn(page, '/');
     expect(await said('.navigation .mark')).toContain('1 pending approval');
@@ -68,9 +69,9 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
     const differences = await said('.card.wide table');
     expect(differences).toContain('digitalSignature');
     expect(differences).toContain('fixed by the profile');
-  }, 30_000);
+  });
 
-  test('is approved by one of them with a comment, who then has said enough', async () => {
+  step('is approved by one of them with a comment, who then has said enough', async () => {
     // Not by `admin`, who has registered the device.
     expect(await said('main .notice')).toContain('Another account has to approve');
     await signOut();
@@ -89,9 +90,9 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
     expect(await said('main .notice')).toContain('You have already decided');
     expect(await page.evaluate("document.querySelector('main .heading button.main')")).toBeNull();
     expect(ask().status).toBe(202);
-  }, 30_000);
+  });
 
-  test('is granted by the second one, and the device that asks again gets its certificate', async () => {
+  step('is granted by the second one, and the device that asks again gets its certificate', async () => {
     await signOut();
     await site.signIn(page, '/approvals/1', 'jo', joPassword);
     await press('Approve');
@@ -104,9 +105,9 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
     expect(await said('.empty')).toContain('No pending approvals');
     await site.show(page, '/approvals?tab=history&state=issued');
     expect(await said('table.list tbody')).toContain('2 of 2');
-  }, 30_000);
+  });
 
-  test('comes back after a session that ran out in front of it', async () => {
+  step('comes back after a session that ran out in front of it', async () => {
     await site.show(page, '/approvals/1');
     await page.evaluate(`new Promise((resolve) => {
       const request = indexedDB.open('postern', 1);
@@ -119,80 +120,83 @@ describe.skipIf(!hasBrowser)('a request that waits for two people', () => {
     await site.signIn(page, '/approvals/1', 'admin', adminPassword);
     expect(await said('main h1')).toBe('CN=gate-1');
     await page.until("document.querySelectorAll('.remark, progress').length === 2");
-  }, 30_000);
+  });
+
+  step(
+    'what a request says of itself is text and nothing else, and nobody decides on their own',
+    async () => {
+      const markup = '<img src=x onerror=alert(1)>';
+      await site.api('POST', '/api/approval-policies/', {
+        unique_name: markup,
+        decision: 'manual',
+        protocols: ['management'],
+      });
+      await site.api('POST', '/api/certificates/', { common_name: markup });
+      await site.show(page, '/approvals');
+      // As RFC 4514 §2.4 writes it.
+      const subject = 'CN=\\<img src=x onerror=alert(1)\\>';
+      expect(await said('table.list tbody')).toContain(subject);
+      await page.click('table.list tbody a');
+      expect(await said('main h1')).toBe(subject);
+      expect(await fact('Approval policy')).toBe(markup);
+      expect(await said('main .notice')).toContain('Another approver has to decide');
+      expect(
+        await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
+      ).toBeNull();
+
+      // A stranger's name is in the audit log as it was sent.
+      await fetch(`${site.server.baseUrl}/.well-known/est/simpleenroll`, {
+        method: 'POST',
+        tls: { rejectUnauthorized: false },
+        headers: {
+          authorization: `Basic ${Buffer.from(`${markup}\u202egpj:secret`).toString('base64')}`,
+          'content-type': 'application/pkcs10',
+        },
+        body: 'AAAA',
+      });
+      await site.show(page, '/audit');
+      expect(await said('table.list tbody')).toContain(`${markup}U+202Egpj`);
+      expect(await page.evaluate("document.querySelector('main img')")).toBeNull();
+    },
+  );
 });
 
-test.skipIf(!hasBrowser)(
-  'what a request says of itself is text and nothing else, and nobody decides on their own',
-  async () => {
-    const markup = '<img src=x onerror=alert(1)>';
-    await site.api('POST', '/api/approval-policies/', {
-      unique_name: markup,
-      decision: 'manual',
-      protocols: ['management'],
-    });
-    await site.api('POST', '/api/certificates/', { common_name: markup });
-    await site.show(page, '/approvals');
-    // As RFC 4514 §2.4 writes it.
-    const subject = 'CN=\\<img src=x onerror=alert(1)\\>';
-    expect(await said('table.list tbody')).toContain(subject);
-    await page.click('table.list tbody a');
-    expect(await said('main h1')).toBe(subject);
-    expect(await fact('Approval policy')).toBe(markup);
-    expect(await said('main .notice')).toContain('Another approver has to decide');
-    expect(
-      await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
-    ).toBeNull();
-
-    // A stranger's name is in the audit log as it was sent.
-    await fetch(`${site.server.baseUrl}/.well-known/est/simpleenroll`, {
-      method: 'POST',
-      tls: { rejectUnauthorized: false },
-      headers: {
-        authorization: `Basic ${Buffer.from(`${markup}\u202egpj:secret`).toString('base64')}`,
-        'content-type': 'application/pkcs10',
-      },
-      body: 'AAAA',
-    });
-    await site.show(page, '/audit');
-    expect(await said('table.list tbody')).toContain(`${markup}U+202Egpj`);
-    expect(await page.evaluate("document.querySelector('main img')")).toBeNull();
-  },
-  30_000,
-);
-
 describe.skipIf(!hasBrowser)('the administration of the service', () => {
-  test('shows the secret of a service account once, and it is the one that counts', async () => {
-    await site.show(page, '/service-accounts');
-    await press('Add a service account');
-    await page.type('dialog [name=unique_name]', 'line-controller');
-    await choose('role', 'Default');
-    await press('Add');
-    const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
-    const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
-    expect(await said('dialog .notice')).toContain('never again');
-    await page.press('Escape');
-    expect(await page.evaluate("document.querySelector('dialog').open")).toBe(true);
-    const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
-    expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
-    await press('I have put it away');
-    await page.until(`document.querySelector('dialog') === null && ${settled}`);
-    await site.show(page, '/service-accounts?search=line');
-    expect(await said('table.list tbody')).toContain('line-controller');
-    expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain(secret);
-  }, 30_000);
+  beforeAll(() => site.signIn(page, '/'));
 
-  test('shows the secret that takes the place of one just so', async () => {
-    await site.show(page, '/service-accounts');
-    await page.click('[aria-label="New secret: line-controller"]');
-    await press('Make a new secret');
-    const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
-    const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
-    const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
-    expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
-    await press('I have put it away');
-    await page.until(`document.querySelector('dialog') === null && ${settled}`);
-  }, 30_000);
+  inOrder('a service account', { timeout: 60_000 }, (step) => {
+    step('shows the secret of a service account once, and it is the one that counts', async () => {
+      await site.show(page, '/service-accounts');
+      await press('Add a service account');
+      await page.type('dialog [name=unique_name]', 'line-controller');
+      await choose('role', 'Default');
+      await press('Add');
+      const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
+      const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
+      expect(await said('dialog .notice')).toContain('never again');
+      await page.press('Escape');
+      expect(await page.evaluate("document.querySelector('dialog').open")).toBe(true);
+      const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
+      expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
+      await press('I have put it away');
+      await page.until(`document.querySelector('dialog') === null && ${settled}`);
+      await site.show(page, '/service-accounts?search=line');
+      expect(await said('table.list tbody')).toContain('line-controller');
+      expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain(secret);
+    });
+
+    step('shows the secret that takes the place of one just so', async () => {
+      await site.show(page, '/service-accounts');
+      await page.click('[aria-label="New secret: line-controller"]');
+      await press('Make a new secret');
+      const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
+      const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
+      const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
+      expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
+      await press('I have put it away');
+      await page.until(`document.querySelector('dialog') === null && ${settled}`);
+    });
+  });
 
   test.each([
     {

@@ -30,6 +30,8 @@ const spoilAccessToken = (page: Page): Promise<void> =>
 describe.skipIf(!hasBrowser)('a session', () => {
   test('a wrong password is said so beside the field, and the right one shows the page that was asked for', async () => {
     await using page = await site.tab();
+    await page.open(`${site.server.baseUrl}/sign-in`);
+    await page.until("document.querySelector('.who button')?.click() ?? document.querySelector('.sign-in')");
     await page.open(`${site.server.baseUrl}/domains?ordering=unique_name`);
     await page.type('[name=username]', 'admin');
     await page.press('Enter');
