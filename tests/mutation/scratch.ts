@@ -26,7 +26,7 @@ export class Scratch implements Disposable {
     writeFileSync(path, source.slice(0, mutant.start) + mutant.replacement + source.slice(mutant.end));
     try {
       for (const tests of groups) {
-        const status = await this.test(tests, patience);
+        const status = await this.#test(tests, patience);
         if (status !== 'passed') return status === 'timeout' ? 'timeout' : 'noticed';
       }
       return 'survived';
@@ -35,7 +35,12 @@ export class Scratch implements Disposable {
     }
   }
 
-  async test(tests: readonly string[], patience: number): Promise<'passed' | 'failed' | 'timeout'> {
+  /** Whether the tests pass in the copy as it is. */
+  async passes(tests: readonly string[]): Promise<boolean> {
+    return (await this.#test(tests, 600_000)) === 'passed';
+  }
+
+  async #test(tests: readonly string[], patience: number): Promise<'passed' | 'failed' | 'timeout'> {
     if (tests.length === 0) return 'passed';
     const files = tests.map((file) => `./${file}`);
     const child = Bun.spawn(

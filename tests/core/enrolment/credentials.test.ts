@@ -128,6 +128,8 @@ describe('admission', () => {
     const own = holder(await site.enrol(password('moved', secret), {}, der));
     expect(await verdict(() => site.enrol(own, {}, der, 'renew'))).toBe('issued');
     await site.gateway.devices.update(site.admin, device.id, { domain: domain.id });
+    const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+    expect(await verdict(() => site.gateway.admit(own, target))).toBe('forbidden');
     expect(await verdict(() => site.enrol(own, {}, der, 'renew'))).toBe('forbidden');
     expect(await verdict(() => site.enrol(own, { domain: 'next hall' }, der, 'renew'))).toBe('forbidden');
     expect(await verdict(() => site.enrol(password('moved', secret), { domain: 'next hall' }, der))).toBe(
