@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import {
   existsSync,
   mkdirSync,
@@ -29,10 +29,15 @@ const pluginNew = (...words: readonly string[]) => postern('plugin', 'new', ...w
 const slots = ['keys', 'issuers', 'store', 'inbound'] as const;
 
 describe('postern plugin new', () => {
+  const written = new Map<string, ReturnType<typeof run>>();
+  beforeAll(() => {
+    for (const slot of slots) written.set(slot, pluginNew(`my-${slot}`, '--slot', slot));
+  }, 60_000);
+
   test.each(slots)(
     'writes a plugin for %s that passes the contract suite from outside',
     (slot) => {
-      const { status, stdout } = pluginNew(`my-${slot}`, '--slot', slot);
+      const { status, stdout } = written.get(slot)!;
       const directory = join(elsewhere, `my-${slot}`);
       expect({ status, told: stdout.includes(directory) }).toEqual({ status: 0, told: true });
       expect(readdirSync(directory).sort()).toEqual([

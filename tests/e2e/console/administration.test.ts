@@ -318,10 +318,11 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
   }, 30_000);
 
   test('finds what happened by what stands in the URL, and says in words whether the trail is intact', async () => {
-    const { id } = (await site.api('POST', '/api/domains/', { unique_name: 'audited' })) as { id: number };
-    await site.show(page, `/audit?action=domain.create&actor=admin&object=domain:${id}`);
-    expect(await page.until("document.querySelectorAll('table.list tbody tr').length")).toBe(1);
-    expect(await said('table.list tbody')).toContain('audited');
+    await site.api('POST', '/api/domains/', { unique_name: 'audited' });
+    await site.show(page, '/audit?action=domain.create&actor=admin');
+    const rows = await said('table.list tbody');
+    expect(rows).toContain('audited');
+    expect(rows).not.toContain('Line operators');
     await press('Verify');
     expect(await said('.card .notice.good')).toContain('The audit log is intact');
   }, 30_000);

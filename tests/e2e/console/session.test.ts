@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     await page.type('[name=password]', 'wrong');
     await page.press('Enter');
     expect(await page.until("document.querySelector('.complaint')?.innerText.includes('wrong')")).toBe(true);
-    expect(await page.evaluate('document.activeElement.name')).toBe('username');
+    await page.until("document.activeElement.name === 'username'");
     await page.evaluate("document.querySelector('[name=password]').select()");
     await page.type('[name=password]', adminPassword);
     await page.press('Enter');

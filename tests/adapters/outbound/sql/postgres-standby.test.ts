@@ -120,6 +120,9 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
   }, 60_000);
 
   test('what was in doubt may be lost by a fail-over: nothing that was answered is, and the gateway goes on', async () => {
+    // Servers of its own: they are not what they were afterwards.
+    const server = await startPostgres();
+    const standby = await server.standby();
     const url = new URL(await server.createDatabase());
     const both = `postgres://postern@127.0.0.1:${standby.port},127.0.0.1:${url.port}${url.pathname}`;
     const store = await open({ url: both });
@@ -140,6 +143,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
       expect(await store.health()).toEqual({ ok: true });
     } finally {
       await store.close();
+      await server.stop();
     }
   }, 60_000);
 });
