@@ -8,7 +8,7 @@ const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Tra
 const tooFar = /^tests\/(e2e|fuzz|mutation)\/|postgres|draw-layers/;
 /** Milliseconds, as `tests/timings.json` has them. */
 const nearBudget = 15_000;
-const wideBudget = 60_000;
+const wideBudget = 30_000;
 const usual = 1000;
 
 export interface Covering {

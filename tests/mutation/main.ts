@@ -104,16 +104,14 @@ async function verdictOn(mutant: Mutant): Promise<Verdict | undefined> {
   const key = keyOf(mutant, state);
   const known = results.get(key);
   if (known) return known;
-  const groups: (readonly string[])[] = [];
-  let longest = 0;
+  let verdict: Verdict | undefined;
   for (const tests of [near, wide].filter(({ length }) => length > 0)) {
     const { tests: passing, time } = await baseline(tests);
-    if (passing.length > 0) groups.push(passing);
-    longest = Math.max(longest, time);
+    if (passing.length === 0) continue;
+    verdict = await scratch.judge(mutant, passing, 4 * time + 30_000);
+    if (verdict !== 'survived') break;
   }
-  if (groups.length === 0) return undefined;
-  const verdict = await scratch.judge(mutant, groups, 4 * longest + 30_000);
-  results.set(key, verdict);
+  if (verdict) results.set(key, verdict);
   return verdict;
 }
 

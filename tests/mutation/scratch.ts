@@ -19,17 +19,13 @@ export class Scratch implements Disposable {
     symlinkSync(join(root, 'node_modules'), join(this.directory, 'node_modules'));
   }
 
-  /** Whether the tests notice the mutant: `groups` one after the other, until one does. */
-  async judge(mutant: Mutant, groups: readonly (readonly string[])[], patience: number): Promise<Verdict> {
+  async judge(mutant: Mutant, tests: readonly string[], patience: number): Promise<Verdict> {
     const path = join(this.directory, mutant.file);
     const source = readFileSync(path, 'utf8');
     writeFileSync(path, source.slice(0, mutant.start) + mutant.replacement + source.slice(mutant.end));
     try {
-      for (const tests of groups) {
-        const status = await this.#test(tests, patience);
-        if (status !== 'passed') return status === 'timeout' ? 'timeout' : 'noticed';
-      }
-      return 'survived';
+      const outcome = await this.#test(tests, patience);
+      return outcome === 'timeout' ? 'timeout' : outcome === 'passed' ? 'survived' : 'noticed';
     } finally {
       writeFileSync(path, source);
     }
