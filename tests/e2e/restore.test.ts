@@ -41,7 +41,7 @@ test('a backup is for its owner alone to read, and says nothing to anybody else'
 
 const refusals: [why: string, restore: () => ReturnType<typeof postern>, says: string][] = [
   ['a wrong passphrase', () => postern(['restore', file], 'new', 'not the passphrase'), 'wrong passphrase'],
-  ['no backup passphrase', () => postern(['restore', file], 'new', ''), 'no passphrase'],
+  ['no backup passphrase', () => postern(['restore', file], 'new', ''), 'no backup passphrase'],
   [
     'a file that is cut off',
     () => postern(['restore', damaged('cut', (b) => b.subarray(0, -1))], 'new'),
@@ -113,10 +113,7 @@ test('a restore that is cut off keeps the service from starting, until it is bro
   expect([start.status, start.stderr]).toEqual([1, expect.stringContaining('run postern restore again')]);
 
   const again = postern(['restore', file], 'cut-off');
-  expect([again.status, again.stderr]).toEqual([
-    0,
-    expect.stringContaining('WARNING: what was revoked after'),
-  ]);
+  expect([again.status, again.stderr]).toEqual([0, expect.stringContaining('WARNING: revocations after')]);
   expect(again.stdout).toContain('has been completed');
   expect(readdirSync(join(server.directory, 'cut-off', 'keys')).length).toBe(3);
   expect(postern(['restore', file], 'cut-off').stderr).toContain('not empty');
