@@ -69,6 +69,22 @@ export const javaLibraries = (pom: string): Promise<string | undefined> =>
     return join(directory, '*');
   });
 
+/** The archive of Debian that this machine installs from. */
+function debianArchive(): string {
+  const targets = [
+    'apt-get',
+    'indextargets',
+    '--format',
+    '$(REPO_URI)',
+    'Origin: Debian',
+    'Created-By: Packages',
+  ];
+  const archives = Bun.spawnSync(targets).stdout.toString().split('\n');
+  const archive = archives.find((uri) => /\/debian\/?$/.test(uri));
+  if (archive === undefined) throw new Error('apt has no archive of Debian: run apt-get update');
+  return archive;
+}
+
 /**
  * Unpacks the OpenSSL of a later release of Debian beside that of this machine, and returns a command that runs it. Nothing is installed: its
  * C library comes along.
@@ -82,7 +98,7 @@ export const laterOpenssl = (release: string): Promise<string | undefined> =>
       mkdirSync(join(directory, one), { recursive: true });
     }
     const keyring = `/usr/share/keyrings/debian-archive-${release}-stable.gpg`;
-    const source = `deb [signed-by=${keyring}] http://deb.debian.org/debian ${release} main\n`;
+    const source = `deb [signed-by=${keyring}] ${debianArchive()} ${release} main\n`;
     await Bun.write(join(directory, 'sources.list'), source);
     await Bun.write(join(directory, 'status'), '');
     const settings = {
