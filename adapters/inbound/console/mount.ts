@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
-import { sections } from './app/sections.ts';
+import { match, paths } from './app/paths.ts';
 import { type Asset, type Bundle, bundleApp, filesPath } from './bundle.ts';
 
 /** Nothing from elsewhere, nothing inline, in no frame. */
@@ -44,10 +44,15 @@ export function createConsole(): Mount {
     async handle(request) {
       const { method, path } = request;
       const file = path.startsWith(`${filesPath}/`) ? path.slice(filesPath.length + 1) : undefined;
-      if (file === undefined && !isPage(path)) return refuse(404, 'not found');
-      if (method !== 'GET')
-        return { ...refuse(405, 'method not allowed'), headers: { ...plain, allow: 'GET, HEAD' } };
+      const isKnown = file !== undefined || paths.some((pattern) => match(pattern, path) !== undefined);
+      if (!isKnown && (method !== 'GET' || isForPrograms(path))) return refuse(404, 'not found');
+      if (method !== 'GET') {
+        const { headers, ...refusal } = refuse(405, 'method not allowed');
+        return { ...refusal, headers: { ...headers, allow: 'GET, HEAD' } };
+      }
       const { page, files } = await bundled();
+      // Always whole: a page that is not there has not been kept by anybody.
+      if (!isKnown) return { ...serve(withoutEtag(request), page, 'no-store'), status: 404 };
       if (file === undefined) return serve(request, page, 'no-cache');
       const asset = files.get(file);
       return asset ? serve(request, asset, 'public, max-age=31536000, immutable') : refuse(404, 'not found');
@@ -57,25 +62,29 @@ export function createConsole(): Mount {
   };
 }
 
-const known: ReadonlySet<string> = new Set(sections);
+const programs: ReadonlySet<string> = new Set(['api', 'rest', '.well-known', 'crl', 'aia', 'console']);
 
-/** A path of the console's own; whatever else nobody answers is not found. */
-function isPage(path: string): boolean {
-  const [, section = '', ...rest] = path.split('/');
-  return section === '' ? rest.length === 0 : known.has(section);
-}
+/** Whether programs ask for this path: one of an API that nobody else answers, or a file. A page would tell them nothing. */
+const isForPrograms = (path: string): boolean => {
+  const segments = path.split('/');
+  return programs.has(segments[1] ?? '') || segments.at(-1)?.includes('.') === true;
+};
 
-const plain = { ...secure, 'content-type': 'text/plain; charset=utf-8' };
 const refuse = (status: number, detail: string): HttpResponse => ({
   status,
-  headers: plain,
-  body: `${detail}\n`,
+  headers: { ...secure, 'content-type': 'application/json' },
+  body: JSON.stringify({ detail }),
+});
+
+const withoutEtag = (request: HttpRequest): HttpRequest => ({
+  ...request,
+  headers: { ...request.headers, 'if-none-match': '' },
 });
 
 function serve({ headers }: HttpRequest, asset: Asset, cacheControl: string): HttpResponse {
   const { contentType, etag, body, encoded } = asset;
   const common = { ...secure, etag, 'cache-control': cacheControl, vary: 'accept-encoding' };
-  if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: common, body: '' };
+  if (isFresh(headers['if-none-match'], etag)) return { status: 304, headers: common, body: '' };
   const coding = [...encoded.keys()].find((one) => accepts(headers['accept-encoding'], one));
   return {
     status: 200,
@@ -85,7 +94,7 @@ function serve({ headers }: HttpRequest, asset: Asset, cacheControl: string): Ht
 }
 
 /** RFC 9110 §13.1.2. */
-const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+const isFresh = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 
 /** Whether a coding is named, and not with quality 0 (RFC 9110 §12.5.3). */

@@ -69,12 +69,21 @@ describe.skipIf(!hasBrowser)('every page', () => {
     expect(page.complaints.filter((complaint) => !expected(complaint))).toEqual([]);
   }
 
-  test('an address that no page has is answered with where to go on', async () => {
+  test('an address without a page shows so, with the navigation, also before anybody signs in', async () => {
+    const notFound = "document.querySelector('main h1')?.innerText === 'Page not found'";
     await goTo('/devices/1/nothing');
-    expect(await page.until<string>("document.querySelector('main h1')?.innerText")).toContain(
-      'no such page',
-    );
+    await page.until(notFound);
     expect(await audit(page)).toEqual([]);
+    await page.open(`${site.server.baseUrl}/nowhere`);
+    await page.until(`${notFound} && document.querySelector('.navigation a[href="/devices"]')`);
+    expect(await page.evaluate("document.querySelector('main p').innerText")).toContain(
+      'no page at /nowhere',
+    );
+    expect(await page.evaluate("performance.getEntriesByType('navigation')[0].responseStatus")).toBe(404);
+    await page.click('.who button');
+    await page.until(`${notFound} && !document.querySelector('.navigation')`);
+    await site.signIn(page, '/');
+    await page.evaluate(axe);
   });
 });
 

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import type { Section } from './sections.ts';
+import type { PagePath } from './paths.ts';
 
 export interface PageProps {
   /** What stands in the path where the pattern has `:name`. */
@@ -11,8 +11,7 @@ export type NavigationGroup = 'attention' | 'inventory' | 'trust' | 'administrat
 
 /** A page: one file each under `pages/`, with the files that it is divided into beside it; named in `pages.ts`. */
 export interface Page {
-  /** `/devices`, `/devices/:id`. */
-  readonly path: '/' | `/${Section}` | `/${Section}/${string}`;
+  readonly path: PagePath;
   readonly title: () => string;
   /** The permission without which the page is neither offered nor shown. */
   readonly needs?: string;
@@ -69,22 +68,3 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   go(to.href);
 });
-
-/** The parameters of a path that fits a pattern. */
-export function match(pattern: string, of: string): Readonly<Record<string, string>> | undefined {
-  const wanted = pattern.split('/');
-  const given = of.replace(/(?<=.)\/$/, '').split('/');
-  if (wanted.length !== given.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [n, segment] of wanted.entries()) {
-    const value = given[n]!;
-    if (segment.startsWith(':')) {
-      try {
-        params[segment.slice(1)] = decodeURIComponent(value);
-      } catch {
-        return undefined;
-      }
-    } else if (segment !== value) return undefined;
-  }
-  return params;
-}

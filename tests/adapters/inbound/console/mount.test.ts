@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 describe('the console', () => {
   test('is one document for all its pages', async () => {
-    for (const path of ['/', '/devices', '/devices/7', '/devices/7/anything', '/cas/new', '/sign-in']) {
+    for (const path of ['/', '/devices', '/devices/7', '/devices/', '/cas/new', '/sign-in']) {
       const response = await get(path);
       expect([path, response.status, response.headers['content-type']]).toEqual([
         path,
@@ -40,17 +40,28 @@ describe('the console', () => {
     '/.well-known/est/cacerts',
     '/.well-known/',
     '/crl/1.crl',
-    '/est',
     '/console/main.js',
     '/console/../devices',
     '/console/',
     '/favicon.ico',
-    '/deviceses',
-    '//devices',
-  ])('answers what is not its own with 404: %s', async (path) => {
+  ])('an unknown path that programs ask for is answered with 404 in JSON: %s', async (path) => {
     const response = await get(path);
-    expect([response.status, response.headers['content-type']]).toEqual([404, 'text/plain; charset=utf-8']);
+    expect([response.status, response.headers['content-type']]).toEqual([404, 'application/json']);
+    expect(JSON.parse(text(response))).toEqual({ detail: 'not found' });
   });
+
+  test.each(['/nowhere', '/est', '/deviceses', '//devices', '/devices/7/anything', '/roles/1/2/3', '/%zz'])(
+    'any other unknown path is answered with 404 and the document, which says so: %s',
+    async (path) => {
+      const response = await get(path, { 'if-none-match': '*' });
+      expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+        'no-store',
+      ]);
+      expect(text(response)).toBe(page);
+    },
+  );
 
   test('is only read', async () => {
     const { status, headers } = await get('/devices', {}, 'POST');

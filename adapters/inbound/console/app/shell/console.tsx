@@ -4,25 +4,29 @@ import { ChangePassword, changePasswordTitle } from '../pages/accounts/password.
 import { pages } from '../pages.ts';
 import { Problem } from '../parts/display/answer.tsx';
 import { Heading } from '../parts/display/facts.tsx';
-import { match, type Page, path } from '../router.ts';
+import { plain } from '../parts/display/text.tsx';
+import { match } from '../paths.ts';
+import { type Page, path } from '../router.ts';
 import { may, resume, session, signOut } from '../session.ts';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 
 const m = messages(
   {
-    noPage: 'There is no such page',
-    noPageNext: 'The address may be wrong. The pages that there are stand in the navigation.',
+    noPage: 'Page not found',
+    noPageNext:
+      'The console has no page at {address}. Check the address, or choose a page from the navigation.',
     notForServices: 'Service accounts are for programs',
     notForServicesNext: 'They use the API directly. Sign in here as a user.',
     notYours: 'Your role does not show this page',
     notYoursNext: 'It needs the permission {permission}. Ask an administrator for a role that has it.',
-    overview: 'To the overview',
+    overview: 'Go to the overview',
     signOut: 'Sign in as somebody else',
   },
   {
-    noPage: 'Diese Seite gibt es nicht',
-    noPageNext: 'Vielleicht ist die Adresse falsch. Die vorhandenen Seiten stehen in der Navigation.',
+    noPage: 'Seite nicht gefunden',
+    noPageNext:
+      'Unter {address} hat die Konsole keine Seite. Prüfen Sie die Adresse, oder wählen Sie eine Seite aus der Navigation.',
     notForServices: 'Dienstkonten sind für Programme da',
     notForServicesNext:
       'Sie benutzen die Schnittstelle unmittelbar. Melden Sie sich hier mit einem Benutzerkonto an.',
@@ -47,7 +51,7 @@ function content(state: typeof session.value) {
     case 'unreached':
       return <Problem error={state.error} retry={() => void resume()} />;
     case 'nobody':
-      return <SignIn />;
+      return find(path.value) ? <SignIn /> : <CurrentPage />;
     case 'refused':
       return (
         <>
@@ -76,7 +80,7 @@ function CurrentPage() {
   useTitle(title, `${here} ${tongue}`);
   useFocus(here);
   if (!found) {
-    return <Refusal title={m('noPage')} next={m('noPageNext')} />;
+    return <Refusal title={m('noPage')} next={m('noPageNext', { address: plain(here) })} />;
   }
   const { page, params } = found;
   if (!may(page.needs)) {

@@ -6,7 +6,8 @@ import { type Language, language, languages, messages } from '../language.ts';
 import { pages } from '../pages.ts';
 import { Toasts } from '../parts/dialogs/toast.tsx';
 import { Text } from '../parts/display/text.tsx';
-import { match, type NavigationGroup, path } from '../router.ts';
+import { match } from '../paths.ts';
+import { type NavigationGroup, path } from '../router.ts';
 import { may, session, signOut } from '../session.ts';
 import { words } from '../words.ts';
 
