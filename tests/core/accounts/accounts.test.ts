@@ -4,7 +4,7 @@ import { adminPassword, type Installation, installation } from '#tests/fixtures/
 const address = '192.0.2.1';
 const minute = 60_000;
 
-test('an unknown name and a wrong password are answered alike', async () => {
+test('an unknown user name and a wrong password get the same error', async () => {
   await using site = await installation();
   const messages = await Promise.all(
     ['admin', 'nobody'].map((name) =>
@@ -17,7 +17,7 @@ test('an unknown name and a wrong password are answered alike', async () => {
   expect(messages[0]).toEqual(['unauthenticated', 'wrong user name or password']);
 });
 
-test('a refresh token is good once; used again, it ends the session for everybody', async () => {
+test('a refresh token works once, and using it again ends the session', async () => {
   await using site = await installation();
   const { accounts } = site.gateway;
   const first = await accounts.signIn('admin', adminPassword, address);
@@ -37,7 +37,7 @@ test('a refresh token is good once; used again, it ends the session for everybod
   expect(await site.audit('account.sessionRevoked')).toHaveLength(1);
 });
 
-test('a session ends a day after its last refresh', async () => {
+test('a session expires 24 hours after its last refresh', async () => {
   await using site = await installation();
   const { accounts } = site.gateway;
   const first = await accounts.signIn('admin', adminPassword, address);
@@ -50,7 +50,7 @@ test('a session ends a day after its last refresh', async () => {
   });
 });
 
-test('five failures for one name lock it for a while that grows, from every address', async () => {
+test('five failures for one name lock the name at all addresses, for a period that grows', async () => {
   await using site = await installation();
   const { accounts } = site.gateway;
   const attempt = (password: string, from: string): Promise<string> =>
@@ -89,7 +89,7 @@ test.each<[string, (site: Installation, guess: string) => Promise<unknown>]>([
         { ...target, protocol: 'cmp' },
       ),
   ],
-])('of many guesses at once %s, no more are answered than one after the other', async (_at, attempt) => {
+])('concurrent guesses %s are not checked more often than consecutive ones', async (_at, attempt) => {
   await using site = await installation();
   await site.device('pump');
   const guesses = Array.from({ length: 20 }, (_, n) => `guess number ${n}`);
@@ -105,7 +105,7 @@ test.each<[string, (site: Installation, guess: string) => Promise<unknown>]>([
   expect(answers.filter((code) => code === 'tooManyRequests').length).toBeGreaterThanOrEqual(15);
 });
 
-test('fifty failures from one address lock the address, not the names', async () => {
+test('fifty failures from one address lock the address but not the names', async () => {
   await using site = await installation();
   const { device, password } = await site.device('pump');
   const attempt = (username: string, secret: string, from: string) =>
@@ -119,7 +119,7 @@ test('fifty failures from one address lock the address, not the names', async ()
   expect(await attempt('pump', password, '203.0.113.6')).toBe(device.id);
 });
 
-test('a failure at one instance counts at the others within a second', async () => {
+test('a failure at one instance counts at the other instances within a second', async () => {
   await using one = await installation();
   await using two = await installation({ store: one.store, clock: one.clock });
   for (let n = 0; n < 5; n++)
@@ -131,7 +131,7 @@ test('a failure at one instance counts at the others within a second', async () 
   });
 });
 
-test('a clock that is put back locks nobody out, and failures elsewhere go on counting', async () => {
+test('a clock that is set back locks no account, and failures elsewhere still count', async () => {
   await using one = await installation();
   await using two = await installation({ store: one.store, clock: one.clock });
   const fail = (site: Installation, name: string) =>
@@ -160,7 +160,7 @@ test('a new password ends all sessions', async () => {
   expect((await accounts.signIn('admin', 'another long password', address)).generation).toBe(0);
 });
 
-test('whoever changes between the addresses of one IPv6 network is one', async () => {
+test('addresses in one IPv6 network count as one address', async () => {
   await using site = await installation();
   const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
   const attempt = (address: string) =>
@@ -175,7 +175,7 @@ test('whoever changes between the addresses of one IPv6 network is one', async (
   expect(await attempt('2001:db8:0:1::1')).toBe('unauthenticated');
 });
 
-test('a sign-in that began before the password was changed opens no session after it', async () => {
+test('a sign-in that began before a password change opens no session after the change', async () => {
   await using site = await installation();
   const { accounts } = site.gateway;
   const signIn = accounts.signIn('admin', adminPassword, address);

@@ -46,7 +46,7 @@ describe.each(stores)('two instances on %s', (_, open, skip) => {
   }
 
   test.skipIf(skip)(
-    'no session outlives a change of password, role or activation, and no sign-in tells that it came close',
+    'no session survives a change of password, role or activation, and no sign-in reveals that it lost the race',
     async () => {
       const [here, there] = await two();
       const { records: roles } = await here.gateway.roles.list(here.admin, { limit: 10 });
@@ -92,7 +92,7 @@ describe.each(stores)('two instances on %s', (_, open, skip) => {
         here.clock.advance(600_000);
       }
       expect(alive).toEqual([]);
-      // Who came too late gets the answer of a wrong password, and nobody got another one.
+      // A sign-in that came too late fails as with a wrong password; no other sign-in fails.
       expect(Object.keys(tally).sort()).toEqual(['in', 'unauthenticated']);
       expect(tally.in! + tally.unauthenticated!).toBe(races);
       await here[Symbol.asyncDispose]();
@@ -121,7 +121,7 @@ describe.each(stores)('two instances on %s', (_, open, skip) => {
       const { store } = there;
       const commit = store.commit.bind(store);
       for (const { password, change } of races) {
-        // The commit of the sign-in comes after the change, whatever it has read before.
+        // The sign-in commits after the change, although it read the user before.
         store.commit = async (writes) => {
           store.commit = commit;
           await here.gateway.users.update(here.admin, id, change);

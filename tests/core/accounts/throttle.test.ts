@@ -29,7 +29,7 @@ async function times(count: number, work: (n: number) => Promise<unknown>): Prom
   for (let n = 0; n < count; n++) await work(n);
 }
 
-/** The store has what was recorded in the background. */
+/** Waits until the store has `atLeast` addresses, which are recorded in the background. */
 async function recorded(store: Store, atLeast: number): Promise<void> {
   while ((await store.count('knownAddress', [], atLeast)) < atLeast) await Bun.sleep(1);
 }
@@ -50,7 +50,7 @@ test('failures elsewhere do not lock out an address from which the name has sign
   await times(20, (n) => signIn(site, 'admin', 'wrong password', `192.0.2.${n}`));
   expect(await signIn(site, 'admin', adminPassword, '198.51.100.1')).toBe('tooManyRequests');
   expect(await signIn(site, 'admin', adminPassword, nat)).toBe('in');
-  // Not even a right password comes in where the guesses come from.
+  // At the address of the guesses, the right password is rejected too.
   await times(5, () => signIn(site, 'admin', 'wrong password', nat));
   expect(await signIn(site, 'admin', adminPassword, nat)).toBe('tooManyRequests');
 });
@@ -62,7 +62,7 @@ test('failures at a known address do not lock out other addresses', async () => 
   expect(await signIn(site, 'admin', adminPassword, '198.51.100.1')).toBe('in');
 });
 
-test('every instance knows the address, and for thirty days', async () => {
+test('every instance recognizes a known address for thirty days', async () => {
   await using one = await installation();
   await using two = await installation({ store: one.store, clock: one.clock });
   await signIn(one, 'admin', adminPassword, nat);
@@ -76,7 +76,7 @@ test('every instance knows the address, and for thirty days', async () => {
   expect(await signIn(two, 'admin', adminPassword, nat)).toBe('tooManyRequests');
 });
 
-test('guesses for one name from many addresses at once are answered no more often than one after the other', async () => {
+test('concurrent guesses for one name from many addresses are not checked more often than consecutive ones', async () => {
   await using site = await installation();
   await signIn(site, 'admin', adminPassword, nat);
   const codes = await Promise.all(
@@ -85,12 +85,12 @@ test('guesses for one name from many addresses at once are answered no more ofte
   expect(codes.filter((code) => code === 'unauthenticated').length).toBeLessThanOrEqual(5);
 });
 
-describe('behind one address, half a wrong login per second', () => {
+describe('with a wrong login every two seconds from one address', () => {
   test.each<[string, (n: number) => string]>([
     ['for one device', () => 'broken'],
-    ['for a device that there is', () => 'pump-0'],
+    ['for a registered device', () => 'pump-0'],
     ['for a different name each time', (n) => `guess-${n}`],
-  ])('%s refuses none of thousands of valid ones', async (_, wrongName) => {
+  ])('%s, none of thousands of valid logins is rejected', async (_, wrongName) => {
     await using site = await installation();
     await site.device('broken');
     const devices: { name: string; password: string }[] = [];
@@ -102,7 +102,7 @@ describe('behind one address, half a wrong login per second', () => {
     let valid = 0;
     for (let s = 0; s < 20 * 60; s += 2) {
       await admit(site, wrongName(s), 'wrong password', nat);
-      // One device after the other appears; an administrator is there as well.
+      // One more device starts every 30 seconds; an administrator signs in from the same address.
       const present = devices.slice(wrongName(0) === 'pump-0' ? 1 : 0, 2 + Math.floor(s / 30));
       for (let n = 0; n < 4; n++) {
         const { name, password } = present[valid++ % present.length]!;
@@ -116,8 +116,8 @@ describe('behind one address, half a wrong login per second', () => {
   });
 });
 
-describe('the guesses of a day are bounded', () => {
-  // Five at once; then after 30, 60 and 120 seconds. The next one waits for longer than the window has left.
+describe('the number of guesses per day is limited', () => {
+  // Five at once, then one after 30, 60 and 120 seconds. The wait after that exceeds the rest of the window.
   const perWindow = 8;
   const quarter = day / 4;
   const perQuarter = (perWindow * quarter) / defaultLoginLimits.window;
@@ -129,7 +129,7 @@ describe('the guesses of a day are bounded', () => {
     await store.close();
   }
 
-  /** Milliseconds to wait; 0 when the guess was answered, and was wrong. */
+  /** Returns the milliseconds to wait, or 0 if the guess was checked and failed. */
   async function guess(throttle: Throttle, attempt: Attempt): Promise<number> {
     try {
       throttle.recheck(attempt, await throttle.check(attempt));
@@ -143,7 +143,7 @@ describe('the guesses of a day are bounded', () => {
   test.each<[string, number]>([
     ['one address', 1],
     ['a thousand addresses', 1000],
-  ])('for a name, from %s that it never used', (_, addresses) =>
+  ])('for a name, from %s that never signed in with it', (_, addresses) =>
     within(async (throttle, clock) => {
       const until = clock.now() + quarter;
       let answered = 0;
@@ -158,7 +158,7 @@ describe('the guesses of a day are bounded', () => {
     }),
   );
 
-  test('no more from an address that the name has used than from all others', () =>
+  test('to the same number from a known address as from all other addresses', () =>
     within(async (throttle, clock) => {
       const known: Attempt = { realm: 'user', name: 'admin', address: nat };
       throttle.signedIn(known);
@@ -193,7 +193,7 @@ describe('the guesses of a day are bounded', () => {
     }));
 });
 
-test('an account that signs in from everywhere leaves sixteen addresses behind', async () => {
+test('sixteen addresses are kept for an account that signs in from many', async () => {
   await using site = await installation();
   for (let n = 0; n < 40; n++) {
     await signIn(site, 'admin', adminPassword, `2001:db8:0:${n}::1`);
@@ -204,7 +204,7 @@ test('an account that signs in from everywhere leaves sixteen addresses behind',
   expect(await site.store.count('knownAddress', [], 100)).toBe(16);
 });
 
-test('a sign-in is recorded once a day, and an address that is no longer known is forgotten', async () => {
+test('a known address is written once a day, and deleted when it expires', async () => {
   await using site = await installation();
   const { store, clock } = site;
   const writes: string[] = [];

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.stop());
 
-/** Two gateways that share nothing but a database of PostgreSQL. */
+/** Two gateways that share only a PostgreSQL database. */
 async function two(): Promise<readonly [Installation, Installation]> {
   const url = await server.createDatabase();
   const clock = testClock();
@@ -21,7 +21,7 @@ async function two(): Promise<readonly [Installation, Installation]> {
 }
 
 describe.skipIf(!hasPostgres)('two instances on one PostgreSQL', () => {
-  test('of administrators that are removed and demoted at once, one stays', async () => {
+  test('concurrent removals and demotions leave one administrator', async () => {
     const [here, there] = await two();
     await using _here = here;
     await using _there = there;
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('two instances on one PostgreSQL', () => {
     expect(left.filter(({ role, isActive }) => role !== other && isActive)).toHaveLength(1);
   });
 
-  test('of two master keys on one empty database one wins; the other is told, and has written nothing', async () => {
+  test('when two master keys claim one empty database, the second is rejected and writes nothing', async () => {
     const url = await server.createDatabase();
     const starts = await Promise.allSettled(
       [1, 2].map(async (key) => {
@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('two instances on one PostgreSQL', () => {
     expect(await verifyAudit(site.store, vault)).toMatchObject({ chains: 1, problems: [] });
   });
 
-  test('an audit trail that both write to and seal is in order, also while they do', async () => {
+  test('an audit trail that both write and seal is in order, also while they write', async () => {
     const [here, there] = await two();
     await using _here = here;
     await using _there = there;

@@ -20,7 +20,7 @@ import { openssl, pem } from '#tests/fixtures/openssl.ts';
 const key = testKey('p-256', 'crls');
 const day = 86_400_000;
 
-/** A device's certificate; the id of its record. */
+/** Issues a device certificate; returns the id of its record. */
 async function issued(site: Installation, name: string): Promise<number> {
   const { password: secret } = await site.device(name);
   await site.enrol(password(name, secret), {}, request(key, `CN=${name}`));
@@ -33,7 +33,7 @@ const revoke = (site: Installation, id: number) =>
 const serialsOn = (crl: Uint8Array): string[] =>
   [...revokedEntries(parseCrl(crl))].map(({ serial }) => Buffer.from(serial).toString('hex').toUpperCase());
 
-test('with thousands of entries is verified and read by OpenSSL', async () => {
+test('OpenSSL verifies and reads a CRL with thousands of entries', async () => {
   await using site = await installation({ clock: testClock(Date.now()) });
   const id = await issued(site, 'pump');
   await revoke(site, id);
@@ -55,7 +55,7 @@ test('with thousands of entries is verified and read by OpenSSL', async () => {
   expect(new Set(serialsOn(crl)).size).toBe(count);
 }, 30_000);
 
-test('keeps what is revoked until a CRL after its end has told of it', async () => {
+test('a CRL lists a revoked certificate until one CRL was issued after it expired', async () => {
   await using site = await installation();
   const id = await issued(site, 'pump');
   const { ca, serialNumber, notValidAfter } = await revoke(site, id);
@@ -69,7 +69,7 @@ test('keeps what is revoked until a CRL after its end has told of it', async () 
   expect(listed(await generate())).toBe(false);
 });
 
-test('numbers only grow, and calls that come while one is being made share the next', async () => {
+test('CRL numbers increase, and concurrent calls share the next CRL', async () => {
   await using site = await installation();
   const generate = () => site.gateway.issuingCas.generateCrl(site.admin, 2);
   const made = await Promise.all([generate(), generate(), generate(), generate()]);
@@ -79,7 +79,7 @@ test('numbers only grow, and calls that come while one is being made share the n
   expect(await site.gateway.crl(2)).toEqual((await site.store.find('crl', { ca: 2 }))!.crl);
 });
 
-test('a number that another instance has taken is not used again', async () => {
+test('a CRL number that another instance has used is not used again', async () => {
   let taken: (() => Promise<void>) | undefined;
   const wrapKeys = (keys: KeyStore): KeyStore => ({
     ...keys,
@@ -97,7 +97,7 @@ test('a number that another instance has taken is not used again', async () => {
   expect(number).toBe(42);
 });
 
-test('of CAs that share name and key maintenance makes one, and the end of one leaves answers to the other', async () => {
+test('CAs that share name and key have one CRL, and the other CA keeps status responses when one expires', async () => {
   await using site = await installation();
   const { id: _, ...ca } = (await site.store.get('issuingCa', 2))!;
   const certificate = parseCertificate(ca.certificate);
@@ -126,7 +126,7 @@ test('of CAs that share name and key maintenance makes one, and the end of one l
   expect((await statuses.responder(shortLived)).certificate).toBeDefined();
 });
 
-test('of CAs that share name and key is one: an issuer has no other list than all that it revoked', async () => {
+test('the CRL of CAs that share name and key lists the revocations of both', async () => {
   await using site = await installation();
   const before = await revoke(site, await issued(site, 'pump'));
   const { id: _, ...ca } = (await site.store.get('issuingCa', before.ca))!;
@@ -146,7 +146,7 @@ test('of CAs that share name and key is one: an issuer has no other list than al
   for (const { serialNumber } of [before, after]) {
     expect(await statuses.of(renewed, Buffer.from(serialNumber, 'hex'))).toMatchObject({ kind: 'revoked' });
   }
-  // A backup from before, and the CRL that was published since.
+  // Restores a backup older than the published CRL.
   const good = { status: 'good', revokedAt: null, revocationReason: null } as const;
   for (const { id } of [before, after]) {
     await site.store.commit([{ op: 'update', kind: 'certificate', id, set: good }]);
@@ -158,7 +158,7 @@ test('of CAs that share name and key is one: an issuer has no other list than al
 });
 
 describe('maintenance', () => {
-  test('makes the first CRLs, and renews them before they run out', async () => {
+  test('issues the first CRLs, and renews them before nextUpdate', async () => {
     await using site = await installation();
     await site.gateway.maintain('one');
     const numbers = async () =>
@@ -183,7 +183,7 @@ describe('maintenance', () => {
       expect(nextUpdate).toBe(site.clock.now() + 7 * day);
   });
 
-  test('goes on for a CA that is not active, and ends with its certificate', async () => {
+  test('renews the CRL of an inactive CA until its certificate expires', async () => {
     await using site = await installation();
     await site.gateway.issuingCas.deactivate(site.admin, 2);
     await site.gateway.maintain('one');
@@ -195,9 +195,9 @@ describe('maintenance', () => {
     expect((await crl()).number).toBe(1);
   });
 
-  // Another instance's clock, or one that was put right.
+  // The CRL before may have the time of another instance's clock, or of a clock that was corrected.
   test.each([1000, 0, -60_000])(
-    'makes up for a CRL that could not be made when something was revoked, %d ms after the last one',
+    'issues a CRL after one that failed at a revocation, %d ms after the previous CRL',
     async (after) => {
       let broken = false;
       const wrapKeys = (keys: KeyStore): KeyStore => ({
@@ -227,7 +227,7 @@ describe('maintenance', () => {
     },
   );
 
-  test('replaces CRLs of a clock that was ahead, and forgets nothing by them', async () => {
+  test('replaces CRLs dated in the future, and the new ones keep all entries', async () => {
     await using site = await installation();
     const id = await issued(site, 'pump');
     const { serialNumber } = await revoke(site, id);
@@ -241,7 +241,7 @@ describe('maintenance', () => {
   });
 });
 
-test('one that was overtaken at another instance does not take the place of its successor', async () => {
+test('a CRL does not replace a later one that another instance issued', async () => {
   const clock = testClock();
   const own = await openSqliteStore({ path: ':memory:', clock });
   let committed: (() => Promise<void>) | undefined;
@@ -254,7 +254,7 @@ test('one that was overtaken at another instance does not take the place of its 
     },
   };
   await using site = await installation({ store, clock });
-  // What was read at the first start is not remembered any more.
+  // The CRL of the first start is no longer cached.
   clock.advance(2000);
   committed = async () => {
     const crl = (await own.find('crl', { ca: 2 }))!;
@@ -265,7 +265,7 @@ test('one that was overtaken at another instance does not take the place of its 
   expect(await site.gateway.crl(2)).toEqual(new Uint8Array(Buffer.from('3')));
 });
 
-test('is not there while the key of its CA is not here, which is not the same as no such CA', async () => {
+test('issuing a CRL reports `unavailable` when the key of the CA is missing', async () => {
   await using site = await installation();
   const { key: ofCa } = (await site.store.get('issuingCa', 2))!;
   await site.keys.remove(ofCa!.id);
@@ -276,7 +276,7 @@ test('is not there while the key of its CA is not here, which is not the same as
   });
 });
 
-test('with a signature that does not hold is neither stored nor served', async () => {
+test('a CRL with an invalid signature is neither stored nor served', async () => {
   let isWrong = false;
   await using site = await installation({
     wrapKeys: (keys) => ({
@@ -284,7 +284,7 @@ test('with a signature that does not hold is neither stored nor served', async (
       inProcess: false,
       async sign(...given) {
         const signature = await keys.sign(...given);
-        // Another value, in DER as well.
+        // Another value that is valid DER.
         return isWrong ? testKey('p-256', 'impostor').sign('ecdsa-sha256', given[2]) : signature;
       },
     }),
@@ -299,7 +299,7 @@ test('with a signature that does not hold is neither stored nor served', async (
   expect(await site.gateway.crl(ca)).toEqual(crl);
 });
 
-test('that misses a revocation which came while it was made is followed by one that has it', async () => {
+test('a CRL that misses a revocation during its generation is followed by one that lists it', async () => {
   const clock = testClock();
   const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
   await using site = await installation({ store, clock });
@@ -307,7 +307,7 @@ test('that misses a revocation which came while it was made is followed by one t
   await store.commit([{ op: 'update', kind: 'issuingCa', id: ca, set: { lastRevocationAt: clock.now() } }]);
   clock.advance(1000);
   const later = clock.now();
-  // By another gateway, which could not make a CRL afterwards.
+  // Another gateway revoked, and could not issue a CRL afterwards.
   before(recording('crl.generate'), () =>
     store.commit([{ op: 'update', kind: 'issuingCa', id: ca, set: { lastRevocationAt: later } }]),
   );

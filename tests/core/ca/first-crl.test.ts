@@ -42,13 +42,13 @@ test.each(Object.entries(kinds))('a new CA (%s) has its CRL before the response'
   expect(numberOf(await site.gateway.crl(ca.id))).toBe(1n);
 });
 
-test.each([1, 2])('so has the CA of a new credential of type %p', async (type) => {
+test.each([1, 2])('the CA of a new credential of type %p has its CRL before the response', async (type) => {
   await using site = await installation();
   const { issuingCa } = await site.gateway.credentials.create(site.admin, { type });
   expect(numberOf(await site.gateway.crl(issuingCa!))).toBe(1n);
 });
 
-test('a CA whose CRL cannot be signed is there all the same, and maintenance issues the CRL', async () => {
+test('a CA whose first CRL cannot be signed is created, and maintenance issues the CRL', async () => {
   let signatures = Number.POSITIVE_INFINITY;
   await using site = await installation({
     wrapKeys: (keys) => ({
@@ -59,7 +59,7 @@ test('a CA whose CRL cannot be signed is there all the same, and maintenance iss
       },
     }),
   });
-  // That of the certificate itself.
+  // The signature of the CA certificate itself.
   signatures = 1;
   const ca = await site.gateway.issuingCas.create(site.admin, { uniqueName: 'later', type: 0 });
   expect(ca.lastCrlIssuedAt).toBeNull();

@@ -14,14 +14,14 @@ import { testKey } from '#tests/fixtures/keys.ts';
 
 const count = 20_000;
 const clock = testClock();
-/** Octets of the longest value in each commit. */
+/** Size in octets of the longest value in each commit. */
 const written: number[] = [];
 let store: Store;
 let site: Installation;
 let other: Installation;
 let ca: number;
 
-/** Two gateways on one store, in which 20,000 certificates are revoked. */
+/** Two gateways on one store with 20,000 revoked certificates. */
 beforeAll(async () => {
   const own = await openSqliteStore({ path: ':memory:', clock });
   store = {
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 const generate = async () => {
-  // Another gateway remembers a CRL for a second.
+  // Other gateways cache a CRL for one second.
   clock.advance(2000);
   return (await site.gateway.issuingCas.generateCrl(site.admin, ca)).crl;
 };
@@ -71,7 +71,7 @@ const partNames = async () => {
   return new Set(records.map(({ name }) => name));
 };
 
-test('a long CRL is written in parts, which another gateway puts together', async () => {
+test('a long CRL is written in parts, and another gateway reassembles them', async () => {
   written.length = 0;
   const crl = await generate();
   expect(crl.length).toBeGreaterThan(900_000);
@@ -86,13 +86,13 @@ test('a long CRL is written in parts, which another gateway puts together', asyn
   expect(await partNames()).toEqual(new Set([record.parts!]));
 });
 
-test('callers that ask for it at once get the same octets', async () => {
+test('concurrent callers get the same CRL', async () => {
   await generate();
   const [one, two] = await Promise.all([other.gateway.crl(ca), other.gateway.crl(ca)]);
   expect(one === two).toBe(true);
 });
 
-test('the next CRL deletes the parts of the one before, and those that nobody completed', async () => {
+test('the next CRL deletes the parts of the previous CRL and incomplete parts', async () => {
   const crl = await generate();
   const abandoned = { ca, name: 'abandoned', position: 0, octets: Uint8Array.of(1) };
   const fresh = { createdAt: clock.now(), ...abandoned, name: 'fresh' };
@@ -109,7 +109,7 @@ test('the next CRL deletes the parts of the one before, and those that nobody co
   await store.commit([{ op: 'delete', kind: 'crlPart', id }]);
 });
 
-test('a gateway of an earlier version writes a CRL into the record, and that one counts', async () => {
+test('a CRL in the record, written by a gateway of an earlier version, is served', async () => {
   await generate();
   const record = (await store.find('crl', { ca }))!;
   const crl = Uint8Array.of(0x30, 0);
@@ -119,7 +119,7 @@ test('a gateway of an earlier version writes a CRL into the record, and that one
   await store.commit([{ op: 'update', kind: 'issuingCa', id: ca, set: { crlNumber: record.number + 1 } }]);
 });
 
-test('a CRL that is too long for a message is refused there, with the place to download it from', async () => {
+test('a CRL that is too long for a message is rejected with its download URL', async () => {
   await generate();
   const record = (await store.find('crl', { ca }))!;
   const crl = new Uint8Array(4 * 2 ** 20 + 1);
@@ -132,7 +132,7 @@ test('a CRL that is too long for a message is refused there, with the place to d
   expect(refused).toMatchObject({ code: 'unsupported', hint: `download it from ${uris[0]}` });
 });
 
-test('a CRL of which parts are missing is unavailable, not cut off', async () => {
+test('a CRL with missing parts is unavailable, not truncated', async () => {
   await generate();
   clock.advance(2000);
   const { records } = await store.listWithout('crlPart', ['octets'], { limit: 1 });
@@ -141,7 +141,7 @@ test('a CRL of which parts are missing is unavailable, not cut off', async () =>
   expect(failed).toMatchObject({ code: 'unavailable', retryAfter: 1 });
 });
 
-test('the Management API sends it piece by piece, with its length', async () => {
+test('the Management API sends a CRL in chunks, with its length', async () => {
   const crl = await generate();
   const api = await apiOf(site);
   const path = `/api/issuing-cas/${ca}/crl/`;

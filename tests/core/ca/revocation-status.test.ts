@@ -28,7 +28,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe('the status of a certificate', () => {
-  test('is good until it is revoked, and then says when and why', async () => {
+  test('is good until it is revoked, and then has time and reason', async () => {
     await using service = await installation();
     const { gateway, admin, clock } = service;
     const { ca, serial, id } = await enrolled(service);
@@ -59,7 +59,7 @@ describe('the status of a certificate', () => {
     expect(await gateway.revocationStatuses.of(ca, serial)).toEqual({ kind: 'good' });
   });
 
-  test('is unknown for what the CA never issued, however the number is written', async () => {
+  test('is unknown for any serial number that the CA never issued', async () => {
     await using service = await installation();
     const { ca, serial } = await enrolled(service);
     const statuses = service.gateway.revocationStatuses;
@@ -75,7 +75,7 @@ describe('the status of a certificate', () => {
     expect(await statuses.of(ca + 1000, serial)).toEqual({ kind: 'unknown' });
   });
 
-  test('is unknown while nobody knows whether it was signed', async () => {
+  test('is unknown while Postern does not know whether it was signed', async () => {
     await using service = await installation();
     const { store, gateway } = service;
     const { ca, serial, id } = await enrolled(service);
@@ -86,8 +86,8 @@ describe('the status of a certificate', () => {
   });
 });
 
-describe('the CAs that can be asked about', () => {
-  test('are those whose key is here, by name and key', async () => {
+describe('the CAs with revocation status', () => {
+  test('are those whose key is available, identified by name and key', async () => {
     await using service = await installation();
     const { gateway, admin } = service;
     const { records } = await gateway.issuingCas.list(admin, { limit: 10 });
@@ -102,8 +102,8 @@ describe('the CAs that can be asked about', () => {
   });
 });
 
-describe('the responder of a CA', () => {
-  test('is issued by that CA itself, for this alone, for a week, and need not be checked', async () => {
+describe('the OCSP responder of a CA', () => {
+  test('has a certificate from that CA for OCSP signing only, for one week, with id-pkix-ocsp-nocheck', async () => {
     await using service = await installation();
     const { gateway, clock } = service;
     for (const { id, publicKey } of await gateway.revocationStatuses.authorities()) {
@@ -135,7 +135,7 @@ describe('the responder of a CA', () => {
     }
   });
 
-  test('is made once, however many ask, and renewed when a third of its life is left', async () => {
+  test('is created once for concurrent callers, and renewed when a third of its validity is left', async () => {
     await using service = await installation();
     const { gateway, clock, store } = service;
     const [{ id }] = (await gateway.revocationStatuses.authorities()) as readonly [Authority];
@@ -155,7 +155,7 @@ describe('the responder of a CA', () => {
     expect(renewed.notAfter).toBe(clock.now() + 7 * day);
     expect(await issuances()).toBe(2);
     const names = async () => (await store.list('credential', { limit: 100 })).records.filter(isResponder);
-    // The key before is kept for whoever is signing with it, and no longer than until the next renewal.
+    // The previous key remains for signatures in progress, until the next renewal.
     const [current, before] = await names();
     expect([current!.uniqueName, before!.uniqueName]).toEqual([
       `ocsp-responder-${id}`,
@@ -170,7 +170,7 @@ describe('the responder of a CA', () => {
     expect(await service.keys.publicKey(current!.key.id)).toBeInstanceOf(Uint8Array);
   });
 
-  test('goes on while its CA is out of reach, and is looked after again within a minute', async () => {
+  test('keeps signing while the CA key is unavailable, and is renewed within a minute afterwards', async () => {
     let gone = false;
     const token = (keys: KeyStore): KeyStore => ({
       keyTypes: keys.keyTypes,
@@ -212,7 +212,7 @@ describe('the responder of a CA', () => {
     expect(await codeOf(gateway.revocationStatuses.responder(ca.id))).toBe('unavailable');
   });
 
-  test('of a CA that is not active any more is the CA itself', async () => {
+  test('is the CA itself when the CA is inactive', async () => {
     await using service = await installation();
     const { gateway, admin } = service;
     const { ca } = await enrolled(service);
@@ -233,7 +233,7 @@ describe('the responder of a CA', () => {
     expect(verifySignature(readPublicKey(own.spki), algorithm, data, await responder.sign(data))).toBe(true);
   });
 
-  test('is there for no other CA, and for none that has expired', async () => {
+  test('does not exist for an unknown CA or an expired one', async () => {
     await using service = await installation();
     const { gateway, clock } = service;
     const [{ id }] = (await gateway.revocationStatuses.authorities()) as readonly [Authority];

@@ -19,8 +19,8 @@ const record = async () => (await site.store.get('certificate', id))!;
 const events = async (action: string) =>
   (await site.audit(action)).filter(({ object }) => object === `certificate:${id}`);
 
-describe('of several at once', () => {
-  test('one revocation is done and audited, the others are refused', async () => {
+describe('of several concurrent revocations', () => {
+  test('one is done and audited, and the others are rejected', async () => {
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => revoke('superseded')));
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
     for (const outcome of outcomes)
@@ -28,7 +28,7 @@ describe('of several at once', () => {
     expect(await events('certificate.revoke')).toHaveLength(1);
   });
 
-  test('a release does not undo a revocation for good', async () => {
+  test('a release does not undo a permanent revocation', async () => {
     await revoke('certificateHold');
     const outcomes = await Promise.allSettled([revoke('keyCompromise'), revoke('removeFromCRL')]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
@@ -38,7 +38,7 @@ describe('of several at once', () => {
 });
 
 describe('a certificate on hold', () => {
-  test('that is revoked for good keeps the date of its hold', async () => {
+  test('keeps the date of the hold when it is revoked permanently', async () => {
     const heldAt = site.clock.now();
     await revoke('certificateHold');
     site.clock.advance(86_400_000);
@@ -54,7 +54,7 @@ describe('a certificate on hold', () => {
     expect(entry).toMatchObject({ revokedAt: heldAt, reason: 'keyCompromise' });
   });
 
-  test('is released with an event that names the reason', async () => {
+  test('is released with an audit event that names the reason', async () => {
     await revoke('certificateHold');
     await revoke('removeFromCRL');
     expect(await record()).toMatchObject({ status: 'good', revokedAt: null, revocationReason: null });

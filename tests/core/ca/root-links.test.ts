@@ -39,7 +39,7 @@ const namesake = (input: object = {}): Promise<IssuingCa> =>
     ...input,
   });
 
-/** What a root has issued for another key under its own name. */
+/** Returns the certificates that a root issued for another key under its own name. */
 async function links(root: IssuingCa): Promise<readonly StoredCertificate[]> {
   const { subject, spki } = parseCertificate(root.certificate);
   const { records } = await site.store.list('certificate', {
@@ -54,8 +54,8 @@ async function links(root: IssuingCa): Promise<readonly StoredCertificate[]> {
   );
 }
 
-describe('a root that is made under the name of another', () => {
-  test('is certified by it, and certifies it, once', async () => {
+describe('a root that is created under the name of another root', () => {
+  test('is cross-certified with it, once', async () => {
     const next = await namesake();
     await site.gateway.maintain('test');
     await site.gateway.maintain('test');
@@ -78,7 +78,7 @@ describe('a root that is made under the name of another', () => {
     expect(certified(oldWithNew)).toEqual(parseCertificate(first.certificate).spki);
   });
 
-  test('keeps the limits of either: path length and end', async () => {
+  test('keeps path length and validity of the other root in the link certificate', async () => {
     const next = await namesake({ pathLength: 1, validity: 'P2Y' });
     const [newWithOld] = await links(first);
     const { extensions } = parseCertificate(next.certificate);
@@ -95,7 +95,7 @@ describe('a root that is made under the name of another', () => {
     expect((await links(first)).map(({ status }) => status)).toEqual(['revoked']);
   });
 
-  test('is there when the old key cannot be used, and linked when it can again', async () => {
+  test('is created while the old key is unavailable, and linked when the key is available again', async () => {
     isBroken = true;
     const next = await namesake();
     expect((await links(first)).map(({ status }) => status)).toEqual(['failed']);
@@ -108,19 +108,19 @@ describe('a root that is made under the name of another', () => {
   });
 });
 
-test('roots of different names vouch for nobody but themselves', async () => {
+test('roots with different names are not linked', async () => {
   const other = await namesake({ subject: undefined, commonName: 'Root of somebody else' });
   await site.gateway.maintain('test');
   expect([...(await links(first)), ...(await links(other))]).toEqual([]);
 });
 
-test('a root that no longer signs is left alone', async () => {
+test('a root that no longer signs is not linked', async () => {
   await site.gateway.issuingCas.deactivate(site.admin, first.id);
   const next = await namesake();
   expect([...(await links(first)), ...(await links(next))]).toEqual([]);
 });
 
-test('a root whose certificate was renewed, with the key that it had, is not linked with itself', async () => {
+test('a root that was renewed with the same key is not linked with itself', async () => {
   const { id: _, ...same } = (await site.store.get('issuingCa', first.id))!;
   await site.store.commit([{ op: 'insert', kind: 'issuingCa', values: { ...same, uniqueName: 'renewed' } }]);
   const count = () => site.store.count('certificate', [], 100);

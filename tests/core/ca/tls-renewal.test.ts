@@ -4,7 +4,7 @@ import { installation } from '#tests/fixtures/installation.ts';
 
 const year = 365.25 * 24 * 3_600_000;
 
-test('a TLS server certificate that was issued while the clock was ahead is replaced once the clock is right', async () => {
+test('a TLS server certificate dated in the future is replaced when the clock is corrected', async () => {
   await using site = await installation();
   const served = async () => parseCertificate((await site.gateway.tlsCredential()).certificate);
   site.clock.advance(3 * year);
@@ -17,7 +17,7 @@ test('a TLS server certificate that was issued while the clock was ahead is repl
   const mended = await served();
   expect(mended.notBefore).toBeLessThanOrEqual(site.clock.now());
   expect(mended.notAfter).toBeGreaterThan(site.clock.now());
-  // One replacement is enough.
+  // The certificate is replaced once.
   await site.gateway.maintain('test');
   expect((await served()).serialNumber).toBe(mended.serialNumber);
 });

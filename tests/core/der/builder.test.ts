@@ -37,7 +37,7 @@ describe('DerBuilder', () => {
   });
 
   test.each([0, 1, 127, 128, 255, 256, 65535, 65536, 70000])(
-    'contents of %d octets come back, from bytes and from a closure',
+    'contents of %d octets are read as written, from bytes and from a closure',
     (length) => {
       const contents = new Uint8Array(length).fill(7);
       const direct = der((b) => b.octetString(contents));
@@ -46,7 +46,7 @@ describe('DerBuilder', () => {
     },
   );
 
-  test('what finish gives no later writing changes', () => {
+  test('the result of finish does not change with later writes', () => {
     const builder = new DerBuilder();
     builder.null();
     const first = builder.finish();
@@ -56,7 +56,7 @@ describe('DerBuilder', () => {
     expect(hex(builder.view())).toBe('05000101FF');
   });
 
-  test('integers come back, and asn1js reads the same', () => {
+  test('integers are read as written, also by asn1js', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n }), (n) => {
         const encoded = der((b) => b.integer(n));
@@ -68,7 +68,7 @@ describe('DerBuilder', () => {
     );
   });
 
-  test('the magnitude of an unsigned integer comes back', () => {
+  test('the magnitude of an unsigned integer is read as written', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 30 }), (magnitude) => {
         const value = readDer(
@@ -122,7 +122,7 @@ function toAsn1js(tree: Tree): asn1js.BaseBlock {
 }
 
 describe('nested structures', () => {
-  test('come back as they were written', () => {
+  test('are read as written', () => {
     fc.assert(
       fc.property(trees, (tree) => {
         expect(
@@ -136,7 +136,7 @@ describe('nested structures', () => {
     );
   });
 
-  test('have the encoding that asn1js gives them', () => {
+  test('are encoded as by asn1js', () => {
     fc.assert(
       fc.property(trees, (tree) => {
         expect(der((b) => write(b, tree))).toEqual(new Uint8Array(toAsn1js(tree).toBER()));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { fromHex, hex, sameBytes } from '#core/der/bytes.ts';
 import { runs } from '#tests/property.ts';
 
-test('octets come back from their hexadecimal digits, in either case', () => {
+test('octets are decoded from hexadecimal digits in either case', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (octets) => {
       expect(hex(octets)).toBe(Buffer.from(octets).toString('hex').toUpperCase());
@@ -14,11 +14,11 @@ test('octets come back from their hexadecimal digits, in either case', () => {
   );
 });
 
-test.each(['a', '0x00', 'gg', '00 11', '00\n'])('"%s" is no hexadecimal', (text) => {
+test.each(['a', '0x00', 'gg', '00 11', '00\n'])('"%s" is rejected as hexadecimal', (text) => {
   expect(fromHex(text)).toBeUndefined();
 });
 
-test('octets are the same when Buffer says so', () => {
+test('octets are compared as by Buffer', () => {
   const short = fc.uint8Array({ maxLength: 3, max: 2 });
   fc.assert(
     fc.property(short, short, (a, b) => {

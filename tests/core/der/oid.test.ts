@@ -26,7 +26,7 @@ describe('OBJECT IDENTIFIER', () => {
     ['0.9.2342.19200300.100.1.25', '0992268993F22C640119'],
     ['2.16.840.1.101.3.4.3.17', '608648016503040311'],
     ['0.0', '00'],
-    // A UUID as X.667 §7 has it, by OpenSSL
+    // A UUID according to X.667 §7, encoded by OpenSSL.
     ['2.25.329800735698586629295641978511506172918', '6983F09DA7EBCFDEE0C7A1A7B2C0948CC8F9D776'],
     ['1.2.340282366920938463463374607431768211455', '2A83FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF7F'],
   ])('%s is encoded as %s', (text, contents) => {
@@ -34,7 +34,7 @@ describe('OBJECT IDENTIFIER', () => {
     expect(decodeOid(Buffer.from(contents, 'hex'))).toBe(text);
   });
 
-  test('every OID comes back from its encoding', () => {
+  test('every OID is decoded as it was encoded', () => {
     fc.assert(
       fc.property(oids, uuid, (short, last) => {
         for (const text of [short, `${short}.${last}`]) expect(decodeOid(encodeOid(text))).toBe(text);
@@ -43,7 +43,7 @@ describe('OBJECT IDENTIFIER', () => {
     );
   });
 
-  test('asn1js reads the same from it', () => {
+  test('asn1js decodes the same OID', () => {
     fc.assert(
       fc.property(oids, (text) => {
         const contents = encodeOid(text);
@@ -68,22 +68,22 @@ describe('OBJECT IDENTIFIER', () => {
     '1.2 ',
     '1.2.a',
     '1.2.340282366920938463463374607431768211456',
-  ])('the text "%s" is refused', (text) => {
+  ])('the text "%s" is rejected', (text) => {
     expect(() => encodeOid(text)).toThrow(Fault);
   });
 
   test.each([
     ['nothing', ''],
     ['an arc with leading zeros', '2a8001'],
-    ['an arc without an end', '2a86'],
+    ['an arc that is truncated', '2a86'],
     ['an arc of more than 128 bits', `2a84${'80'.repeat(17)}00`],
-    ['an arc as long as an OID may be', `2a${'ff'.repeat(62)}7f`],
+    ['an arc of the maximum length of an OID', `2a${'ff'.repeat(62)}7f`],
     ['more than 64 octets', '2a'.repeat(65)],
-  ])('%s is refused', (_, contents) => {
+  ])('%s is rejected', (_, contents) => {
     expect(() => decodeOid(Buffer.from(contents, 'hex'))).toThrow(Fault);
   });
 
-  test('arbitrary octets give a Fault, or an OID that is encoded so', () => {
+  test('arbitrary octets give a Fault, or an OID with that encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20 }), (octets) => {
         let text: string;

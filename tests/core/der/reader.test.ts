@@ -12,7 +12,7 @@ const reading =
   () =>
     readDer(bytes(digits), read);
 
-describe('what X.690 allows in BER and forbids in DER', () => {
+describe('BER that is not DER (X.690)', () => {
   test.each<[string, string, (reader: DerReader) => unknown]>([
     ['indefinite length', '30 80 05 00 00 00', (r) => r.sequence()],
     ['a length in more octets than needed', '04 81 01 00', (r) => r.octetString()],
@@ -31,7 +31,7 @@ describe('what X.690 allows in BER and forbids in DER', () => {
     ['a length of 128 octets in three', `04 83 00 00 80 ${'00 '.repeat(128)}`, (r) => r.octetString()],
     ['a tag number above 30', '1f 81 00 00', (r) => r.element()],
     ['another tag', '05 00', (r) => r.boolean()],
-    ['nothing at all', '', (r) => r.element()],
+    ['nothing', '', (r) => r.element()],
     ['trailing bytes', '05 00 00', (r) => r.null()],
     ['an octet string in pieces', '24 03 04 01 00', (r) => r.octetString()],
     ['TRUE other than FF', '01 01 01', (r) => r.boolean()],
@@ -43,15 +43,19 @@ describe('what X.690 allows in BER and forbids in DER', () => {
     ['a NULL with contents', '05 01 00', (r) => r.null()],
     ['a bit string without its count', '03 00', (r) => r.bitString()],
     ['a bit string with 8 unused bits', '03 02 08 00', (r) => r.bitString()],
-    ['a bit string with unused bits of nothing', '03 01 01', (r) => r.bitString()],
+    ['a bit string with unused bits but no octets', '03 01 01', (r) => r.bitString()],
     ['a bit string whose unused bits are set', '03 02 01 01', (r) => r.bitString()],
-    ['a bit string of parts of octets where octets are meant', '03 02 01 02', (r) => r.bitStringBytes()],
+    [
+      'a bit string with part of an octet where octets are expected',
+      '03 02 01 02',
+      (r) => r.bitStringBytes(),
+    ],
     ['text that is not UTF-8', '0c 02 c3 28', (r) => r.utf8String()],
     ['overlong UTF-8', '0c 02 c0 80', (r) => r.utf8String()],
     ['a surrogate in UTF-8', '0c 03 ed a0 80', (r) => r.utf8String()],
     ['IA5 text above 7F', '16 01 80', (r) => r.asciiString()],
-    ['no time', '04 00', (r) => r.time()],
-  ])('%s is refused', (_, digits, read) => {
+    ['another type in place of a time', '04 00', (r) => r.time()],
+  ])('%s is rejected', (_, digits, read) => {
     expect(reading(digits, read)).toThrow(Fault);
   });
 });
@@ -85,11 +89,11 @@ describe('DerReader', () => {
     ['02 01 80', 2 ** 48],
     ['02 01 06', 5],
     ['02 08 01 00 00 00 00 00 00 00', 2 ** 48],
-  ])('the small integer %s is refused above %d', (digits, max) => {
+  ])('the small integer %s is rejected above %d', (digits, max) => {
     expect(reading(digits, (r) => r.smallInteger(max))).toThrow(Fault);
   });
 
-  test('element gives the whole of it, contents what is inside, rest what is left', () => {
+  test('element returns the whole element, contents its value, rest the remaining input', () => {
     const reader = new DerReader(bytes('04 02 01 02 05 00'));
     expect(reader.element()).toEqual(bytes('04 02 01 02'));
     expect(reader.rest()).toEqual(bytes('05 00'));
@@ -97,14 +101,14 @@ describe('DerReader', () => {
     expect([reader.empty, reader.peek()]).toEqual([true, -1]);
   });
 
-  test('values are views into the input, also of a part of a larger buffer', () => {
+  test('values are views into the input, also into a part of a larger buffer', () => {
     const larger = bytes('ff 04 01 07 ff');
     const value = readDer(larger.subarray(1, 4), (r) => r.octetString());
     larger[3] = 8;
     expect(value).toEqual(Uint8Array.of(8));
   });
 
-  test('skip passes over what element gives, and says how long that is', () => {
+  test('skip passes over one element and returns its length', () => {
     const reader = new DerReader(bytes('04 02 01 02 05 00'));
     expect(reader.skip(tag.octetString)).toBe(4);
     expect(() => reader.skip(tag.octetString)).toThrow(Fault);
@@ -112,11 +116,11 @@ describe('DerReader', () => {
     reader.finish();
   });
 
-  test('an optional element that is broken is refused, not skipped', () => {
+  test('an optional element that is invalid is rejected, not skipped', () => {
     expect(reading('02 05 00', (r) => r.optional(tag.integer))).toThrow(Fault);
   });
 
-  test('arbitrary octets give a Fault and nothing else, whatever is read', () => {
+  test('arbitrary octets give a value or a Fault with every method', () => {
     const reads: ((reader: DerReader) => unknown)[] = [
       (r) => r.boolean(),
       (r) => r.integer(),
@@ -148,7 +152,7 @@ describe('DerReader', () => {
     );
   });
 
-  test('whatever is read as a tree is built as the same octets', () => {
+  test('a tree is built with the octets it was read from', () => {
     const copy = (reader: DerReader): Uint8Array =>
       der((b) => {
         while (!reader.empty) {

@@ -17,7 +17,7 @@ describe('times', () => {
     ['1949-12-31T23:59:59Z', tag.generalizedTime, '19491231235959Z'],
     ['9999-12-31T23:59:59Z', tag.generalizedTime, '99991231235959Z'],
     ['0000-01-01T00:00:00Z', tag.generalizedTime, '00000101000000Z'],
-  ])('%s is written as RFC 5280 §4.1.2.5 says', (when, identifier, text) => {
+  ])('%s is written as RFC 5280 §4.1.2.5 requires', (when, identifier, text) => {
     expect(formatTime(seconds(when))).toEqual({ tag: identifier, text });
     expect(parseTime(identifier, text)).toBe(seconds(when));
   });
@@ -40,18 +40,18 @@ describe('times', () => {
     ['letters', tag.utcTime, '99123123595aZ'],
     ['a sign', tag.utcTime, '9912312359-1Z'],
     ['nothing', tag.utcTime, ''],
-  ])('%s is refused', (_, identifier, text) => {
+  ])('%s is rejected', (_, identifier, text) => {
     expect(() => parseTime(identifier, text)).toThrow(Fault);
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Date.parse('9999-12-31T23:59:59Z') + 1000, -1e15])(
-    'a date beyond the calendar is refused: %p',
+    'a date outside the calendar is rejected: %p',
     (when) => {
       expect(() => formatTime(when)).toThrow(Fault);
     },
   );
 
-  test('every second comes back, its fraction cut off', () => {
+  test('every second is read as written, without its fraction', () => {
     const most = seconds('9999-12-31T23:59:59Z');
     fc.assert(
       fc.property(fc.integer({ min: seconds('0000-01-01T00:00:00Z'), max: most }), (when) => {

@@ -93,16 +93,16 @@ describe('admission', () => {
       'notFound',
     ],
     [
-      'bytes that are no certificate',
+      'bytes that are not a certificate',
       () => site.enrol(holder(Uint8Array.of(1, 2)), {}, new Uint8Array()),
       'unauthenticated',
     ],
   ];
-  test.each(cases)('%s is refused', async (_what, run, code) => {
+  test.each(cases)('%s is rejected', async (_what, run, code) => {
     expect(await verdict(run)).toBe(code);
   });
 
-  test('accepts the id of a device in place of its name', async () => {
+  test('accepts the id of a device instead of its name', async () => {
     const { device, password: secret } = await site.device('named-by-id');
     const certificate = await site.enrol(
       password(String(device.id), secret),
@@ -121,7 +121,7 @@ describe('admission', () => {
     expect(await verdict(() => site.enrol(holder(own), {}, der, 'renew'))).toBe('forbidden');
   });
 
-  test('a device that was moved to another domain is forbidden in both, by what it got in the first', async () => {
+  test('rejects a device with the credentials of its former domain, in both domains', async () => {
     const domain = await site.gateway.domains.create(site.admin, { uniqueName: 'next hall' });
     const { device, password: secret } = await site.device('moved');
     const der = request(key, 'CN=moved');
@@ -137,14 +137,14 @@ describe('admission', () => {
     );
   });
 
-  test('a certificate that is not valid yet, or no more, is refused', async () => {
+  test('rejects a certificate that is not yet valid or has expired', async () => {
     await using other = await installation();
     const { password: secret } = await other.device('pump-1');
     const der = request(key, 'CN=pump-1');
     const certificate = await other.enrol(password('pump-1', secret), {}, der);
     const renew = () => verdict(() => other.enrol(holder(certificate), {}, der, 'renew'));
     const { notBefore, notAfter } = parseCertificate(certificate);
-    // To the second: what begins now is valid, and what ends now as well.
+    // Both limits are inclusive, in seconds.
     for (const [at, expected] of [
       [notBefore - 1000, 'unauthenticated'],
       [notBefore, 'issued'],
@@ -201,8 +201,8 @@ describe('the names of a renewal', () => {
     ['the same in another order', 'CN=pump-1', [...names].reverse(), 'issued'],
     ['another subject', 'CN=pump-2', names, 'badCsr'],
     ['no subjectAltName', 'CN=pump-1', [], 'badCsr'],
-    ['one name less', 'CN=pump-1', [names[0]!], 'badCsr'],
-    ['one name more', 'CN=pump-1', [...names, 'DNS:other.example'], 'badCsr'],
+    ['one name removed', 'CN=pump-1', [names[0]!], 'badCsr'],
+    ['one name added', 'CN=pump-1', [...names, 'DNS:other.example'], 'badCsr'],
   ];
   test.each(rows)('%s', async (_what, subject, sans, expected) => {
     const first = await site.enrol(
@@ -215,7 +215,7 @@ describe('the names of a renewal', () => {
   });
 });
 
-describe('a device is not certified as a server under a name of this service', () => {
+describe('a device certificate for a server cannot have a name of this service', () => {
   const rows: [profile: string, subject: string, sans: string[], FaultCode | 'issued'][] = [
     ['tls_server', 'CN=pump-1', ['DNS:pki.example'], 'forbidden'],
     ['tls_server', 'CN=pump-1', ['DNS:pump-1.plant.example', 'DNS:PKI.example'], 'forbidden'],
@@ -235,7 +235,7 @@ describe('a device is not certified as a server under a name of this service', (
   });
 });
 
-test('a certificate without a device is renewed only for the same name', async () => {
+test('a certificate without a device can be renewed only with the same name', async () => {
   const csr = request(key, 'CN=app-1');
   const made = await site.gateway.certificates.create(site.admin, { commonName: 'app-1', csr });
   if ('kind' in made) throw new Error('it waits');
@@ -258,7 +258,7 @@ test('a certificate can be renewed until the end of the second of notAfter, and 
   expect(await verdict(() => other.enrol(holder(certificate), {}, der, 'renew'))).toBe('unauthenticated');
 });
 
-test('every refusal and every issuance is audited', async () => {
+test('every rejection and every issuance is audited', async () => {
   await using other = await installation();
   const { password: secret } = await other.device('pump-9');
   const good = password('pump-9', secret);

@@ -4,7 +4,8 @@ import type { Evidence } from '#core/requester/evidence.ts';
 import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-// Evidence of protocols whose messages are protected themselves; what it entitles to is in credentials.test.ts.
+// Evidence of protocols that protect their messages. What a credential permits is tested in
+// credentials.test.ts.
 
 let site: Installation;
 let secret: string;
@@ -39,7 +40,7 @@ describe('a MAC', () => {
     address,
   });
 
-  test('is verified with the secret of the device, at once or later', async () => {
+  test('is verified with the secret of the device, immediately or later', async () => {
     const right = (given: Uint8Array) => Buffer.from(given).toString() === secret;
     expect(await admitted(mac('pump-1', right))).toBe('password');
     expect(await admitted(mac('pump-1', async (given) => right(given)))).toBe('password');
@@ -55,7 +56,7 @@ describe('a MAC', () => {
     expect(given[0]).not.toBe(given[1]);
   });
 
-  test('is verified with the shared secret, which does not work as a password, nor the password as a shared secret', async () => {
+  test('is verified with the shared secret, and password and shared secret are not interchangeable', async () => {
     expect(await admitted(mac('pump-1', (given) => Buffer.from(given).toString() === estPassword))).toBe(
       'unauthenticated',
     );
@@ -63,7 +64,7 @@ describe('a MAC', () => {
   });
 });
 
-test('a signature by a key without digitalSignature is rejected, but the same certificate in a handshake is accepted', async () => {
+test('a signature by a key without digitalSignature is rejected, but the same certificate in a TLS handshake is accepted', async () => {
   const { id: profile } = await site.gateway.profiles.create(site.admin, {
     uniqueName: 'encryption',
     profile: {

@@ -31,7 +31,7 @@ const namesOf = (certificate: Uint8Array): readonly string[] => {
   return [formatDistinguishedName(parsed.subject), ...subjectAltNamesOf(parsed).map(formatGeneralName)];
 };
 
-/** A renewal of the server's certificate. */
+/** Renews the certificate of the server. */
 const renew = async (change: Attribute, subject = ownName, names = ownNames): Promise<readonly string[]> =>
   namesOf(await site.enrol(server, {}, attributedRequest(key, subject, [change], names), 'renew'));
 
@@ -44,11 +44,11 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
       changeSubjectName(undefined, ['DNS:a.example', 'DNS:c.example']),
       ['CN=a.example', 'DNS:a.example', 'DNS:c.example'],
     ],
-  ])('gets %s where the profile allows it', async (_what, change, names) => {
+  ])('gets %s when the profile allows it', async (_what, change, names) => {
     expect(await renew(change)).toEqual(names);
   });
 
-  test('is rejected unless its own names are those of the certificate', async () => {
+  test('is rejected unless the names of the request are those of the certificate', async () => {
     const change = changeSubjectName('CN=b.example', ['DNS:b.example']);
     await expect(renew(change, 'CN=b.example')).rejects.toMatchObject({ code: 'badCsr' });
     await expect(renew(change, ownName, ['DNS:b.example'])).rejects.toMatchObject({ code: 'badCsr' });
@@ -63,7 +63,7 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
   });
 
   test('is rejected when the profile would change other names', async () => {
-    // Without alternative names the profile makes one of the common name.
+    // Without alternative names, the profile makes one from the common name.
     const first = await site.enrol(credential, { profile: 'tls_server' }, request(key, ownName));
     expect(namesOf(first)).toEqual([ownName, 'DNS:a.example']);
     const der = attributedRequest(key, ownName, [changeSubjectName('CN=b.example')]);
@@ -98,8 +98,12 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
       { type: oid.changeSubjectName, value: der((b) => b.sequence((s) => s.null())) },
       'malformed',
     ],
-    ['no sequence', { type: oid.changeSubjectName, value: der((b) => b.integer(1)) }, 'malformed'],
-  ])('is refused when the attribute is %s', async (_what, change, code) => {
+    [
+      ' another type than SEQUENCE',
+      { type: oid.changeSubjectName, value: der((b) => b.integer(1)) },
+      'malformed',
+    ],
+  ])('is rejected when the attribute is %s', async (_what, change, code) => {
     await expect(renew(change)).rejects.toMatchObject({ code });
   });
 });
@@ -108,7 +112,7 @@ describe('ChangeSubjectName outside a renewal', () => {
   const der = attributedRequest(key, 'CN=pump-1', [changeSubjectName('CN=pump-1,O=Plant')]);
 
   test.each(['domain_credential', 'tls_client'])(
-    'a new certificate of %s is refused with it',
+    'is rejected for a new certificate of %s',
     async (profile) => {
       await expect(site.enrol(secret, { profile }, der)).rejects.toMatchObject({ code: 'badCsr' });
     },
@@ -126,13 +130,13 @@ describe('ChangeSubjectName outside a renewal', () => {
     ).rejects.toMatchObject({ code: 'badCsr' });
   });
 
-  test('is allowed when a domain credential is requested again, which is a renewal', async () => {
+  test('is accepted when a domain credential is requested again, which is a renewal', async () => {
     const again = await site.enrol(credential, {}, der);
     expect(namesOf(again)).toEqual(['CN=pump-1,O=Plant']);
   });
 });
 
-test('a policy for new certificates, not for renewals, applies to a renewal with new names', async () => {
+test('a renewal with new names follows the policies for new certificates', async () => {
   const { id } = await policy(site, { decision: 'manual', operations: ['issuance'], protocols: ['est'] });
   const change = changeSubjectName('CN=d.example', ['DNS:d.example']);
   const changed = attributedRequest(key, ownName, [change], ownNames);

@@ -19,7 +19,7 @@ const target = { protocol: 'est', domain: undefined, profile: undefined } as con
 
 let site: Installation;
 let pump: Evidence;
-/** Runs once, when a request looks for its approval: after it was planned and before it is issued. */
+/** Runs once, when a request looks up its approval: after planning and before issuance. */
 let whileCleared: (() => Promise<unknown>) | undefined;
 
 beforeEach(async () => {
@@ -49,7 +49,7 @@ const webhook = (uniqueName: string) =>
 
 const deliveries = async () => (await site.store.list('webhookDelivery', { limit: 100 })).records.length;
 
-/** Another issuing CA for the default domain. */
+/** Gives the default domain another issuing CA. */
 async function moveToNewCa(): Promise<void> {
   const { gateway, admin } = site;
   const ca = await gateway.issuingCas.create(admin, { uniqueName: 'new', type: 1, subject: 'CN=New CA' });
@@ -58,8 +58,8 @@ async function moveToNewCa(): Promise<void> {
 
 const issuerOf = (certificate: Uint8Array) => formatDistinguishedName(parseCertificate(certificate).issuer);
 
-describe('a request whose configuration changes', () => {
-  test('between admission and enrolment is served under the configuration of its admission', async () => {
+describe('a configuration that changes', () => {
+  test('between admission and enrolment does not affect the request', async () => {
     const before = issuerOf(await given(enrol()));
     const certificate = await given(
       enrol(async () => {
@@ -72,7 +72,7 @@ describe('a request whose configuration changes', () => {
     expect(await verdict(enrol())).toBe('forbidden');
   });
 
-  test('between approval and issuance is served under the configuration of its admission', async () => {
+  test('between approval and issuance does not affect the request', async () => {
     const manual = await policy(site, { decision: 'manual' });
     const approve = async () =>
       site.gateway.approvals.approve(await person(site, `jo-${await deliveries()}`), await waiting(enrol()), {
@@ -91,7 +91,7 @@ describe('a request whose configuration changes', () => {
     expect(await deliveries()).toBe(1);
   });
 
-  test('while an administrator requests a certificate is served under one configuration', async () => {
+  test('during a request of an administrator does not affect the request', async () => {
     await policy(site, { decision: 'manual', protocols: ['management'] });
     const { certificates, approvals } = site.gateway;
     const create = () => certificates.create(site.admin, { commonName: 'pump-2' });

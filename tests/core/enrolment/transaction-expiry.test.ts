@@ -23,7 +23,7 @@ test('a certificate that is confirmed while its transaction expires is not revok
   const status = async () => (await store.find('certificate', { serialNumber }))?.status;
   clock.advance(24 * hour);
   let confirmed: string | undefined;
-  // By a gateway whose clock is behind.
+  // Another gateway, whose clock is slow, confirms.
   before(recording('transaction.expire'), async () => {
     clock.advance(-24 * hour);
     const statuses = [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }];

@@ -19,7 +19,7 @@ import { idevid, makerCa, register, trust } from '#tests/fixtures/manufacturer.t
 const key = testKey('p-256', 'pump');
 
 let site: Installation;
-/** A synchronous standby that does not confirm: what can be read may yet be lost. */
+/** A synchronous standby that does not confirm commits: what can be read may still be lost. */
 let away = false;
 
 beforeEach(async () => {

@@ -26,8 +26,8 @@ async function read({ certificates, sender = header.sender, senderKID }: Sent) {
   );
 }
 
-describe('of the certificates of a message', () => {
-  test('the first is the signer, whom sender and senderKID name', async () => {
+describe('extraCerts of a message', () => {
+  test('begin with the signer, identified by sender and senderKID', async () => {
     const { signer, others } = await read({
       certificates: [device.der, ca.certificate.der],
       senderKID: identifier,
@@ -43,7 +43,7 @@ describe('of the certificates of a message', () => {
       'a sender in other letter case',
       { certificates: [device.der], sender: parseGeneralName('DirName:CN=DEVICE') },
     ],
-  ])('the first is the signer with %s', async (_what, sent) => {
+  ])('begin with the signer with %s', async (_what, sent) => {
     expect((await read(sent)).signer.subject).toEqual(device.subject);
   });
 
@@ -61,7 +61,7 @@ describe('of the certificates of a message', () => {
       { certificates: [device.der], senderKID: Uint8Array.of(1) },
     ],
     ['a certificate that is none', 'malformed', { certificates: [device.der, Uint8Array.of(0x30, 0)] }],
-  ])('%s is refused', async (_what, code, sent) => {
+  ])('with %s are rejected', async (_what, code, sent) => {
     expect(read(sent)).rejects.toMatchObject({ code });
   });
 });

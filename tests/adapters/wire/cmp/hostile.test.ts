@@ -23,7 +23,7 @@ const nest = async (depth: number): Promise<Uint8Array> => {
 };
 const pkiConf = { type: 'pkiConf' } as const;
 
-/** SEQUENCEs in each other. */
+/** Returns nested SEQUENCEs. */
 function sequences(depth: number): Uint8Array {
   let inner: Uint8Array = Uint8Array.of(0x30, 0);
   for (let i = 0; i < depth; i++) {
@@ -33,7 +33,7 @@ function sequences(depth: number): Uint8Array {
   return inner;
 }
 
-describe('refused at once', () => {
+describe('rejected immediately', () => {
   const withInfo = (generalInfo: { type: string; value?: Uint8Array }[]) =>
     buildPkiMessage({ ...header, generalInfo }, pkiConf);
 
@@ -142,7 +142,7 @@ describe('bodies', () => {
 });
 
 describe('arbitrary octets', () => {
-  /** A Fault, or nothing. */
+  /** Returns a Fault, or undefined. */
   function parse(encoded: Uint8Array): void {
     try {
       const message = parsePkiMessage(encoded);
@@ -159,7 +159,7 @@ describe('arbitrary octets', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), parse), runs(500));
   });
 
-  test('in the place of some of a message give a message or a Fault', () => {
+  test('in place of part of a message give a message or a Fault', () => {
     const originals = [
       ...messageNames.map(vector),
       ...[...bodiesOf4210, ...bodiesOf9810].map((body) =>

@@ -26,7 +26,7 @@ import { messageNames, secret, vector } from './vectors.ts';
 
 const recorded = (name: string): PkiMessage => parsePkiMessage(vector(name));
 
-/** A message as it was read, written again. */
+/** Returns the message as read and written again. */
 const rebuilt = (message: PkiMessage): Promise<Uint8Array> =>
   buildPkiMessage(message.header, message.body, {
     protector: message.header.protectionAlg && {
@@ -47,13 +47,16 @@ async function isProtected(message: SealedPkiMessage): Promise<boolean> {
 }
 
 describe('messages of OpenSSL', () => {
-  test.each(messageNames)('%s is read, its protection holds, and it is written the same', async (name) => {
-    const message = recorded(name);
-    expect(await isProtected(message)).toBe(true);
-    expect(hex(await rebuilt(message))).toBe(hex(vector(name)));
-  });
+  test.each(messageNames)(
+    '%s is read, its protection is valid, and it is written with the same octets',
+    async (name) => {
+      const message = recorded(name);
+      expect(await isProtected(message)).toBe(true);
+      expect(hex(await rebuilt(message))).toBe(hex(vector(name)));
+    },
+  );
 
-  test('say what OpenSSL was told to ask for', () => {
+  test('contain what OpenSSL was asked to request', () => {
     const { header: sent, body } = recorded('ir-mac-1.req.der');
     expect(sent).toMatchObject({
       pvno: 2,
@@ -75,7 +78,7 @@ describe('messages of OpenSSL', () => {
     ]);
   });
 
-  test('ask for implicit confirmation, and get it', () => {
+  test('request implicit confirmation, and responses grant it', () => {
     for (const name of ['ir-mac-sha512-1.req.der', 'ir-mac-sha512-1.rsp.der']) {
       const { generalInfo } = recorded(name).header;
       expect(hasValue(generalInfo, infoTypes.implicitConfirm)).toBe(true);
@@ -93,7 +96,7 @@ describe('messages of OpenSSL', () => {
     expect(hex(old!.serial)).toBe(serialNumber);
   });
 
-  test('name the certificate to be revoked, and why', () => {
+  test('name the certificate to be revoked and the reason', () => {
     const { body } = recorded('rr-signed-1.req.der');
     if (body.type !== 'rr') throw new Error(body.type);
     const [details] = body.requests;
@@ -113,14 +116,14 @@ describe('messages of OpenSSL', () => {
     });
   });
 
-  test('wait, and say how long', () => {
+  test('contain the time to wait', () => {
     expect(recorded('cr-polled-1.rsp.der').body).toMatchObject({
       responses: [{ status: { status: 'waiting' } }],
     });
     expect(recorded('cr-polled-2.req.der').body).toEqual({ type: 'pollReq', certReqIds: [0] });
   });
 
-  test('say what went wrong', () => {
+  test('contain the error', () => {
     expect(recorded('ir-error-1.rsp.der').body).toMatchObject({
       type: 'error',
       status: { status: 'rejection', failInfo: ['badRequest'] },
@@ -129,8 +132,8 @@ describe('messages of OpenSSL', () => {
   });
 });
 
-describe('one bit altered', () => {
-  /** Flips each bit in turn; how many messages were refused for which reason. */
+describe('one inverted bit', () => {
+  /** Inverts each bit in turn and counts the rejected messages per reason. */
   async function flipEveryBit(name: string): Promise<Record<string, number>> {
     const original = vector(name);
     const counts: Record<string, number> = {};
@@ -167,13 +170,13 @@ describe('one bit altered', () => {
     }
   }
 
-  test('anywhere in a message under a MAC is refused', async () => {
+  test('anywhere in a message with a MAC is rejected', async () => {
     const counts = await flipEveryBit('ir-mac-1.req.der');
     expect(counts).not.toHaveProperty('accepted');
     expect(Object.keys(counts).sort()).toEqual(['badAlgorithm', 'badMessageCheck', 'malformed']);
   });
 
-  test('anywhere in a signed message and its certificates is refused', async () => {
+  test('anywhere in a signed message and its certificates is rejected', async () => {
     const counts = await flipEveryBit('kur-signed-1.req.der');
     expect(counts).not.toHaveProperty('accepted');
     expect(Object.keys(counts).sort()).toEqual([
@@ -208,7 +211,7 @@ describe('bodies', () => {
     },
   );
 
-  // What came later is unknown to OpenSSL 3.0.
+  // OpenSSL 3.0 does not know later bodies.
   test.each(named(bodiesOf4210))('%s are read by OpenSSL', async (_, body) => {
     const encoded = await buildPkiMessage(header, body);
     const run = openssl(
@@ -234,7 +237,7 @@ describe('bodies', () => {
 describe('messages', () => {
   const { headerDer, bodyDer } = recorded('ir-signed-1.req.der');
 
-  test('with a protectionAlg but no protection, or the other way round, are malformed', async () => {
+  test('with a protectionAlg but no protection, or the reverse, are malformed', async () => {
     const stripped = der((b) => b.sequence((s) => s.raw(headerDer).raw(bodyDer)));
     expect(() => readProtection(openPkiMessage(stripped))).toThrow(
       'protectionAlg and protection go together',
@@ -273,7 +276,7 @@ describe('messages', () => {
     else expect(parsePkiMessage(encoded).header.messageTime).toBe(milliseconds);
   });
 
-  test('whose body is bad still open, so that the answer can name their transaction', () => {
+  test('with an invalid body can be opened, so that the response has the transactionID', () => {
     const badBody = der((b) =>
       b.sequence((s) => {
         s.raw(headerDer).explicit(24, (content) => content.null());

@@ -57,7 +57,7 @@ describe('a shared secret', () => {
     },
   );
 
-  test('under PBMAC1 gives what PBKDF2 and HMAC of OpenSSL give', async () => {
+  test('under PBMAC1 gives the result of PBKDF2 and HMAC in OpenSSL', async () => {
     const sent = await message(macProtection(secret, { ...pbmac1, prf: 'sha512' }, random));
     const options = ['digest:SHA512', 'pass:SiemensIT', `hexsalt:${hex(salt)}`, 'iter:1000'];
     const key = openssl(
@@ -94,7 +94,7 @@ describe('a shared secret', () => {
     expect(hex(sent.protection!)).toBe(hex(mac));
   });
 
-  test('protects what OpenSSL accepts', async () => {
+  test('gives a protection that OpenSSL accepts', async () => {
     const request = openPkiMessage(vector('ir-mac-1.req.der'));
     const protection = readProtection(request);
     if (protection.kind !== 'mac') throw new Error(protection.kind);
@@ -129,7 +129,7 @@ describe('a shared secret', () => {
       { ir: again, key: testKey('p-256').pem(), cert: certificatePem },
       ['ip'],
     );
-    // The mock server answers with ip, not with an error, once the protection holds.
+    // The mock server responds with ip rather than error when the protection is valid.
     expect(openPkiMessage(run.file('ip')).bodyType).toBe('ip');
   });
 
@@ -146,7 +146,7 @@ describe('a shared secret', () => {
     ['MD5', withHash('1.2.840.113549.2.5')],
     ['a negative iteration count', withHash(undefined, -1)],
     ['an iteration count of 2^8000', withHash(undefined, 2n ** 8000n)],
-  ])('with %s is refused as it is read, before there is a secret to work with', async (_what, algorithm) => {
+  ])('with %s is rejected by the parser, before the secret is looked up', async (_what, algorithm) => {
     const sent = await message({ algorithm, protect: () => random(20) });
     expect(() => readProtection(sent)).toThrow(expect.objectContaining({ code: 'badAlgorithm' }));
   });
@@ -160,7 +160,7 @@ describe('a shared secret', () => {
   });
 
   test.each([1000, 9_999, 10_000, 10_001, 20_000, 23_456])(
-    'with %d iterations of PasswordBasedMac gives what RFC 9810 §5.1.3.1 says',
+    'with %d iterations of PasswordBasedMac gives the result of RFC 9810 §5.1.3.1',
     async (iterations) => {
       let key = createHash('sha256').update(secret).update(salt).digest();
       for (let n = 1; n < iterations; n++) key = createHash('sha256').update(key).digest();
@@ -171,7 +171,7 @@ describe('a shared secret', () => {
     },
   );
 
-  test('with many iterations lets others work meanwhile', async () => {
+  test('with many iterations does not block other work', async () => {
     let turns = 0;
     const ticking = setInterval(() => turns++, 1);
     await message(macProtection(secret, { ...pbm, iterations: 100_000 }, random));
@@ -201,7 +201,7 @@ describe('a shared secret', () => {
   });
 });
 
-/** A password-based MAC with this HMAC, or iteration count. */
+/** Returns a password-based MAC with this HMAC or iteration count. */
 function withHash(hmac = '1.2.840.113549.2.9', iterations: number | bigint = 500): Uint8Array {
   const hash = (oid: string) => (b: DerBuilder) => void b.oid(oid);
   return der((b) =>
@@ -223,23 +223,26 @@ describe('a signature', () => {
         ? 'p-384'
         : (algorithm as KeyType);
 
-  test.each(signatureAlgorithms.map((algorithm) => [algorithm]))('by %s protects', async (algorithm) => {
-    const key = testKey(keyFor(algorithm));
-    const sent = await message(signatureProtection(algorithm, (data) => key.sign(algorithm, data)));
-    const protection = readProtection(sent);
-    if (protection.kind !== 'signature') throw new Error(protection.kind);
-    expect(protection.algorithm).toBe(algorithm);
-    expect(protection.verify(key.publicKey)).toBe(true);
-    expect(protection.verify(testKey(keyFor(algorithm), 'another').publicKey)).toBe(false);
-    expect(protection.verify(testKey('p-521').publicKey)).toBe(false);
-  });
+  test.each(signatureAlgorithms.map((algorithm) => [algorithm]))(
+    'by %s protects a message',
+    async (algorithm) => {
+      const key = testKey(keyFor(algorithm));
+      const sent = await message(signatureProtection(algorithm, (data) => key.sign(algorithm, data)));
+      const protection = readProtection(sent);
+      if (protection.kind !== 'signature') throw new Error(protection.kind);
+      expect(protection.algorithm).toBe(algorithm);
+      expect(protection.verify(key.publicKey)).toBe(true);
+      expect(protection.verify(testKey(keyFor(algorithm), 'another').publicKey)).toBe(false);
+      expect(protection.verify(testKey('p-521').publicKey)).toBe(false);
+    },
+  );
 
   test.each([
     ['SHA-1 with RSA', '1.2.840.113549.1.1.5'],
     ['a MAC by Diffie-Hellman', '1.2.840.113533.7.66.30'],
     ['a MAC by key encapsulation', '1.2.840.113533.7.66.16'],
     ['nothing known', '1.2.3.4'],
-  ])('by %s is refused', async (_name, oid) => {
+  ])('by %s is rejected', async (_name, oid) => {
     const sent = await message({
       algorithm: der((b) => b.sequence((s) => s.oid(oid).null())),
       protect: () => random(20),
@@ -247,7 +250,7 @@ describe('a signature', () => {
     expect(() => readProtection(sent)).toThrow(expect.objectContaining({ code: 'badAlgorithm' }));
   });
 
-  test('may be made elsewhere, in its own time', async () => {
+  test('can be made asynchronously', async () => {
     const key = testKey('ed25519');
     const sent = await message(
       signatureProtection('ed25519', async (data) => {

@@ -85,7 +85,7 @@ const envelopedData = der((b) =>
 const encryptedValue = der((b) => b.sequence((s) => s.bitString(Uint8Array.of(1))));
 const publicationInfo = der((b) => b.sequence((s) => s.integer(0)));
 
-/** A body of every kind of RFC 4210, with every field. */
+/** One body of every kind in RFC 4210, with every field. */
 export const bodiesOf4210: readonly PkiBody[] = [
   { type: 'ir', requests: [request, request] },
   {
@@ -181,7 +181,7 @@ export const bodiesOf4210: readonly PkiBody[] = [
   },
 ];
 
-/** What RFC 9480 and RFC 9810 added. */
+/** Bodies and values that RFC 9480 and RFC 9810 added. */
 export const bodiesOf9810: readonly PkiBody[] = [
   {
     type: 'kup',

@@ -19,7 +19,7 @@ const key = {
 const template = parseCertTemplate(buildCertTemplate({ issuer }));
 const certId = { issuer: parseGeneralName('DirName:CN=ca'), serial: Uint8Array.of(7) };
 
-/** The encoding is left out where it is nothing but the value itself. */
+/** The encoding is omitted if it is that of the value itself. */
 type Row<T> = readonly [name: string, kind: ValueKind<T>, value: NoInfer<T>, encoding: string];
 const row = <T>(name: string, kind: ValueKind<T>, value: NoInfer<T>, encoding = ''): Row<unknown> =>
   [name, kind, value, encoding] as unknown as Row<unknown>;
@@ -119,27 +119,27 @@ const rows = [
   row('certReq', regInfoTypes.certReq, algorithm),
 ];
 
-describe('values that an OID announces', () => {
+describe('values with an OID (InfoTypeAndValue)', () => {
   test.each(rows)('%s is read as it was written', (_name, kind, value, encoding) => {
     const written = typedValue(kind, value);
     expect(findValue([{ type: '1.2.3' }, written], kind)).toEqual(value);
     if (encoding) expect(hex(written.value)).toBe(encoding.replaceAll(' ', ''));
   });
 
-  test('have an OID of their own each', () => {
+  test('have different OIDs', () => {
     const tables = [infoTypes, controlTypes, regInfoTypes];
     const oids = tables.flatMap((table) => Object.values(table).map(({ oid }) => oid));
     expect(new Set(oids).size).toBe(oids.length);
   });
 
-  test('are missing, or empty in a question', () => {
+  test('are missing or empty in a request', () => {
     expect(findValue([], infoTypes.caCerts)).toBeUndefined();
     expect(findValue([{ type: infoTypes.caCerts.oid }], infoTypes.caCerts)).toBeUndefined();
     expect(hasValue([{ type: infoTypes.caCerts.oid }], infoTypes.caCerts)).toBe(true);
     expect(hasValue([{ type: infoTypes.caCerts.oid }], infoTypes.crls)).toBe(false);
   });
 
-  test('are malformed when they stand twice', () => {
+  test('are malformed when they occur twice', () => {
     const profile = typedValue(infoTypes.certProfile, ['a']);
     expect(() => findValue([profile, profile], infoTypes.certProfile)).toThrow('occurs twice');
   });

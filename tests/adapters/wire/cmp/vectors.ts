@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const folder = join(import.meta.dir, '../../../vectors/cmp');
 
-/** A recorded message or certificate of tests/vectors/cmp, DER. */
+/** Returns a recorded message or certificate of tests/vectors/cmp (DER). */
 export const vector = (name: string): Uint8Array => new Uint8Array(readFileSync(join(folder, name)));
 
 /** Names of the recorded messages. */
@@ -11,5 +11,5 @@ export const messageNames = readdirSync(folder)
   .filter((name) => /\.(?:req|rsp)\.der$/.test(name))
   .sort();
 
-/** The shared secret of those that a MAC protects. */
+/** The shared secret of the messages with a MAC. */
 export const secret = new TextEncoder().encode('SiemensIT');
