@@ -63,7 +63,7 @@ function pss({
 }
 
 describe('signature algorithms', () => {
-  test.each(signatureAlgorithms)('%s comes back from its AlgorithmIdentifier', (algorithm) => {
+  test.each(signatureAlgorithms)('%s is read from its AlgorithmIdentifier', (algorithm) => {
     expect(readDer(signatureAlgorithmIdentifier(algorithm), readSignatureAlgorithm)).toBe(algorithm);
     expect(knownSignatureAlgorithm(signatureAlgorithmIdentifier(algorithm))).toBe(algorithm);
   });
@@ -81,7 +81,7 @@ describe('signature algorithms', () => {
   test.each([
     ['PKCS #1 without NULL (RFC 4055 §5)', identifier(oid.sha256WithRsa), 'rsa-pkcs1-sha256'],
     ['PSS whose hashes are without NULL (RFC 4055 §2.1)', pss({ nulls: false }), 'rsa-pss-sha256'],
-  ])('%s is understood', (_, encoded, algorithm) => {
+  ])('%s is read', (_, encoded, algorithm) => {
     expect(readDer(encoded, readSignatureAlgorithm)).toBe(algorithm as 'rsa-pkcs1-sha256');
   });
 
@@ -99,7 +99,7 @@ describe('signature algorithms', () => {
     ['PSS with two hashes', pss({ maskHash: oid.sha512 }), 'MGF1'],
     ['PSS with another mask', pss({ mask: '1.2.3.4' }), 'MGF1'],
     ['PSS with a short salt', pss({ salt: 20 }), 'salt'],
-  ])('%s is refused with badAlgorithm', (_, encoded, text) => {
+  ])('%s is rejected with badAlgorithm', (_, encoded, text) => {
     const fault = refusal(encoded);
     expect(fault.code).toBe('badAlgorithm');
     expect(fault.detail).toContain(text);
@@ -131,7 +131,7 @@ describe('signature algorithms', () => {
     expect(signatureAlgorithmFits(defaultSignatureAlgorithm(key), key)).toBe(true);
   });
 
-  test('an algorithm fits the keys of its kind alone', () => {
+  test('an algorithm fits only the keys of its type', () => {
     const fitting = (key: KeyType) => signatureAlgorithms.filter((a) => signatureAlgorithmFits(a, key));
     expect(fitting('rsa-3072')).toEqual(signatureAlgorithms.filter((a) => a.startsWith('rsa-')));
     expect(fitting('p-256')).toEqual(['ecdsa-sha256', 'ecdsa-sha384', 'ecdsa-sha512']);

@@ -28,25 +28,25 @@ for (const [what, made, selfSigned] of [
   ['with SHA-1, of an old key', certificate(next, root, { ca: true, raw: ecdsaWithSha1 }), false],
   ['of another name', certificate(issuing, root, { ca: true, raw: ecdsaWithSha1 }), false],
 ] as const) {
-  test(`a certificate ${what} is ${selfSigned ? '' : 'not '}that of a root`, () => {
+  test(`a certificate ${what} is ${selfSigned ? '' : 'not '}the root's own certificate`, () => {
     expect(isSelfSigned(made)).toBe(selfSigned);
   });
 }
 
-test('a chain ends at a root that signed itself with SHA-1, whatever the order', () => {
+test('a chain ends at a root that signed itself with SHA-1, in any order of the certificates', () => {
   const top = certificate(root, root, { ca: true, raw: ecdsaWithSha1 });
   const below = certificate(issuing, root, { ca: true });
   expect(orderCaChain([top, below], noon)).toEqual([below, top]);
 });
 
-test('certificates that share few names are refused before they take many signature checks', () => {
+test('a CA chain whose certificates share few names is rejected before it costs many signature checks', () => {
   const strangers = party('CN=A');
   const count = (n: number) => [
     ...Array.from({ length: n }, () => certificate(party('CN=A'), root, { ca: true })),
     ...Array.from({ length: n }, (_, i) => certificate(party(`CN=${i}`), strangers, { ca: true })),
     certificate(root, root, { ca: true }),
   ];
-  // 10 · 10 pairs and the root with each.
+  // 100 pairs, and the root with each certificate.
   expect(orderCaChain(count(10), noon)).toHaveLength(2);
   expect(() => orderCaChain(count(15), noon)).toThrow('more than 200 signature checks');
 });

@@ -61,13 +61,13 @@ const template: CertificateTemplate = {
   spki: device.publicKey.spki,
   extensions: [],
 };
-/** Parsed again; nothing here looks at the signature. */
+/** Parses the certificate again; its signature is not checked here. */
 const unsigned = (fields: Partial<CertificateTemplate>) =>
   parseCertificate(
     assembleCertificate(buildTbsCertificate({ ...template, ...fields }), 'ecdsa-sha256', Uint8Array.of(0)),
   );
 
-/** What OpenSSL prints of the certificate with one of every extension. */
+/** What OpenSSL prints for the certificate with one of every extension. */
 const printed = `\
 X509v3 Basic Constraints: critical
 CA:TRUE, pathlen:1
@@ -113,8 +113,8 @@ const cas: readonly (readonly [KeyType, SignatureAlgorithm])[] = [
   ['ed25519', 'ed25519'],
 ];
 
-describe('certificates that are built', () => {
-  test.each(cas)('by a CA of %s with %s, OpenSSL verifies', (type, algorithm) => {
+describe('certificates from the builder', () => {
+  test.each(cas)('by a CA of %s with %s are verified by OpenSSL', (type, algorithm) => {
     const ca = testCa(type, algorithm);
     const leaf = ca.issue(device);
     const { text } = openssl(['verify', '-x509_strict', '-check_ss_sig', '-CAfile', 'ca', 'leaf'], {
@@ -139,7 +139,7 @@ describe('certificates that are built', () => {
     },
   );
 
-  test('say in OpenSSL what was put in', () => {
+  test('are printed by OpenSSL with the values given', () => {
     const extensions = [
       basicConstraintsExtension({ ca: true, pathLength: 1 }),
       keyUsageExtension(['digitalSignature', 'keyCertSign', 'decipherOnly']),
@@ -198,16 +198,16 @@ describe('certificates that are built', () => {
     ['zero', [0, 0]],
     ['21 octets', new Array(21).fill(1)],
     ['20 octets that need a sign octet', [0x80, ...new Array(19).fill(1)]],
-  ])('with the serial number %s are refused', (_, serial) => {
+  ])('with the serial number %s are rejected', (_, serial) => {
     expect(() => buildTbsCertificate({ ...template, serial: Uint8Array.from(serial) })).toThrow(Fault);
   });
 
-  test('cannot end after the year 9999', () => {
+  test('cannot expire after the year 9999', () => {
     expect(() => buildTbsCertificate({ ...template, notAfter: Date.UTC(10_000, 0, 1) })).toThrow(Fault);
   });
 });
 
-/** A TBSCertificate with the parts that `parts` names in place of the usual ones. */
+/** Returns a TBSCertificate with `parts` in place of the usual ones. */
 function handmade(parts: {
   version?: readonly number[];
   serial?: readonly number[];
@@ -238,12 +238,12 @@ const sha1WithRsa = der((b) => b.sequence((s) => s.oid('1.2.840.113549.1.1.5').n
 const hexBytes = (digits: string): Uint8Array =>
   new Uint8Array(Buffer.from(digits.replaceAll(' ', ''), 'hex'));
 
-describe('certificates that are read', () => {
+describe('parsed certificates', () => {
   test.each<[string, readonly string[]]>([
     ['RSA', ['-newkey', 'rsa:2048']],
     ['P-256', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256']],
     ['Ed25519', ['-newkey', 'ed25519']],
-  ])('OpenSSL made with %s, and Node reads the same', (_, newKey) => {
+  ])('from OpenSSL, made with %s, are read as by Node', (_, newKey) => {
     const encoded = openssl(
       [
         'req',
@@ -286,7 +286,7 @@ describe('certificates that are read', () => {
     ).toBe(true);
   });
 
-  test('pkijs reads the same of ours', () => {
+  test('from the builder are read the same by pkijs', () => {
     const ours = testCa('p-384').issue(device, {
       extensions: [extendedKeyUsageExtension([oid.clientAuth], true)],
     });
@@ -314,7 +314,7 @@ describe('certificates that are read', () => {
     expect(subjectAltNamesOf(certificate)).toEqual([]);
   });
 
-  test('an extension that is not what it should be is a Fault when it is asked for', () => {
+  test('an invalid extension gives a Fault when it is read', () => {
     const certificate = unsigned({
       extensions: [{ oid: oid.keyUsage, critical: true, value: Uint8Array.of(5, 0) }],
     });
@@ -333,7 +333,7 @@ describe('certificates that are read', () => {
     expect(parseCertificate(handmade(parts))).toMatchObject({ version: version as 1, extensions: [] });
   });
 
-  test('that name a weak algorithm are read, but have no algorithm to verify with', () => {
+  test('with a weak signature algorithm are read, but have no algorithm to verify with', () => {
     const certificate = parseCertificate(handmade({ inner: sha1WithRsa, outer: sha1WithRsa }));
     expect(certificate.signatureAlgorithm).toBeUndefined();
   });
@@ -370,7 +370,7 @@ describe('certificates that are read', () => {
       handmade({ after: hexBytes('A30F 300D 300B 0603551D0F 0404 03020780 0500') }),
     ],
     ['something behind it', Uint8Array.of(...handmade({}), 0)],
-  ])('with %s are refused', (_, encoded) => {
+  ])('with %s are rejected', (_, encoded) => {
     expect(() => parseCertificate(encoded)).toThrow(Fault);
   });
 });
@@ -398,7 +398,7 @@ const templates: fc.Arbitrary<CertificateTemplate> = fc.record({
 });
 
 describe('certificates of all kinds', () => {
-  test('come back as they were built', () => {
+  test('are read as they were built', () => {
     fc.assert(
       fc.property(templates, fc.uint8Array({ minLength: 1, maxLength: 80 }), (fields, signature) => {
         const tbs = buildTbsCertificate(fields);
@@ -411,7 +411,7 @@ describe('certificates of all kinds', () => {
     );
   });
 
-  test('with an octet changed give a Fault or a certificate that the key did not sign', () => {
+  test('with one octet changed give a Fault, or a certificate that the key did not sign', () => {
     const ca = testCa('p-256');
     const leaf = ca.issue(device, { extensions: [subjectAltNameExtension([parseGeneralName('DNS:a')])] });
     fc.assert(

@@ -51,7 +51,7 @@ const entries: readonly RevokedEntry[] = [
   { serial: Uint8Array.of(5), revokedAt: thisUpdate, reason: 'certificateHold' },
 ];
 
-/** What OpenSSL prints of a CRL with these entries. */
+/** What OpenSSL prints for a CRL with these entries. */
 const printedHead = `\
 Certificate Revocation List (CRL):
 Version 2 (0x1)
@@ -92,7 +92,7 @@ async function* slowly(revoked: readonly RevokedEntry[]): AsyncGenerator<Revoked
 
 describe('CRLs', () => {
   test.each(['rsa-2048', 'p-256', 'p-384', 'ed25519'] as const)(
-    'of a CA with %s, OpenSSL verifies',
+    'of a CA with %s are verified by OpenSSL',
     async (type) => {
       const ca = testCa(type);
       const crl = await signedCrl(ca, entries);
@@ -107,7 +107,7 @@ describe('CRLs', () => {
     },
   );
 
-  test('say in OpenSSL what was put in', async () => {
+  test('are printed by OpenSSL with the values given', async () => {
     const { text } = openssl(['crl', '-in', 'crl', '-noout', '-text', '-nameopt', 'RFC2253'], {
       crl: pem('X509 CRL', await signedCrl(testCa('p-256'), entries)),
     });
@@ -118,7 +118,7 @@ describe('CRLs', () => {
     expect(lines.slice(from, to).join('\n')).toBe(printedEntries);
   });
 
-  test('make OpenSSL refuse a revoked certificate and accept another', async () => {
+  test('make OpenSSL reject a revoked certificate and accept another', async () => {
     const ca = testCa('p-256');
     const verify = async (revoked: readonly RevokedEntry[]) =>
       openssl(['verify', '-x509_strict', '-crl_check', '-CAfile', 'ca', '-CRLfile', 'crl', 'leaf'], {
@@ -146,7 +146,7 @@ describe('CRLs', () => {
     expect((await buildCrl({ ...rest, revoked: slowly(entries) })).tbs).toEqual(tbs);
   });
 
-  test('come back as they were built', async () => {
+  test('are read as they were built', async () => {
     const ca = testCa('p-256');
     const crl = parseCrl(await signedCrl(ca, entries));
     expect(crl).toMatchObject({
@@ -158,27 +158,27 @@ describe('CRLs', () => {
     expect([...revokedEntries(crl)]).toEqual([...entries]);
   });
 
-  test('that revoke nothing have no list', async () => {
+  test('without entries have no revokedCertificates', async () => {
     const crl = parseCrl(await signedCrl(testCa('p-256'), []));
     expect(crl.revoked).toHaveLength(0);
     expect([...revokedEntries(crl)]).toEqual([]);
     expect(findRevoked(crl, Uint8Array.of(1))).toBeUndefined();
   });
 
-  test('are searched by the serial number of a certificate', async () => {
+  test('can be searched for the serial number of a certificate', async () => {
     const crl = parseCrl(await signedCrl(testCa('p-256'), entries));
     for (const entry of entries) expect(findRevoked(crl, entry.serial)).toEqual(entry);
     expect(findRevoked(crl, Uint8Array.of(0x80))).toBeUndefined();
     expect(findRevoked(crl, Uint8Array.of(4))).toBeUndefined();
   });
 
-  test('leave the reason out when it is unspecified (RFC 5280 §5.3.1)', async () => {
+  test('omit the reason when it is unspecified (RFC 5280 §5.3.1)', async () => {
     const revoked = [{ serial: Uint8Array.of(1), revokedAt: thisUpdate, reason: 'unspecified' as const }];
     const crl = parseCrl(await signedCrl(testCa('p-256'), revoked));
     expect([...revokedEntries(crl)]).toEqual([{ serial: Uint8Array.of(1), revokedAt: thisUpdate }]);
   });
 
-  test('of any entries come back', async () => {
+  test('of arbitrary entries are read as they were built', async () => {
     const arbitrary: fc.Arbitrary<RevokedEntry> = fc
       .record({
         serial: fc
@@ -209,7 +209,7 @@ describe('CRLs', () => {
   });
 });
 
-/** A TBSCertList with the given parts and one entry. */
+/** Returns a TBSCertList with the given parts and one entry. */
 function handmade(parts: {
   version?: boolean;
   nextUpdate?: boolean;
@@ -254,14 +254,14 @@ const codeOf = (encoded: Uint8Array): string | undefined => {
   return undefined;
 };
 
-describe('CRLs of others', () => {
-  test('of version 1 and without an end are read', () => {
+describe('CRLs of other CAs', () => {
+  test('of version 1 and without nextUpdate are read', () => {
     const crl = parseCrl(handmade({ version: false, nextUpdate: false }));
     expect(crl).toMatchObject({ nextUpdate: undefined, number: undefined, extensions: [] });
     expect(findRevoked(crl, Uint8Array.of(1))).toEqual({ serial: Uint8Array.of(1), revokedAt: thisUpdate });
   });
 
-  test('may have extensions that nobody knows, when they are not critical', () => {
+  test('may have unknown extensions that are not critical', () => {
     const crl = parseCrl(
       handmade({ extensions: [aki, crlNumberExtension(1n), strange], entryExtensions: [strange] }),
     );
@@ -289,7 +289,7 @@ describe('CRLs of others', () => {
       { extensions: [{ oid: '2.5.29.20', critical: false, value: Uint8Array.of(5, 0) }] },
       'malformed',
     ],
-  ])('with %s are refused', (_, parts, code) => {
+  ])('with %s are rejected', (_, parts, code) => {
     expect(codeOf(handmade(parts))).toBe(code);
   });
 
@@ -326,7 +326,7 @@ authorityKeyIdentifier = keyid
     expect(verifySignature(ca.key.publicKey, crl.signatureAlgorithm!, crl.tbs, crl.signature)).toBe(true);
   });
 
-  test('that are changed give a Fault, or a CRL that can be searched but is not signed by the CA', async () => {
+  test('with one change give a Fault, or a CRL whose signature is invalid', async () => {
     const ca = testCa('p-256');
     const valid = await signedCrl(ca, entries);
     fc.assert(
@@ -354,7 +354,7 @@ authorityKeyIdentifier = keyid
     );
   });
 
-  test('of a hundred thousand entries are built, read and searched', async () => {
+  test('with a hundred thousand entries are built, read and searched', async () => {
     const serialOf = (i: number) => Uint8Array.of(1, i >> 16, (i >> 8) & 0xff, i & 0xff);
     function* many(): Generator<RevokedEntry> {
       for (let i = 0; i < 100_000; i++) {

@@ -28,12 +28,12 @@ describe('a template', () => {
     extensions,
   };
 
-  test('is read as it was written, with everything in it', () => {
+  test('is read as it was written, with every field', () => {
     const encoded = buildCertTemplate(everything);
     expect(parseCertTemplate(encoded)).toEqual({ der: encoded, ...everything });
   });
 
-  test('is read as it was written, with nothing in it', () => {
+  test('is read as it was written, with no field', () => {
     expect(parseCertTemplate(buildCertTemplate({}))).toEqual({
       der: Uint8Array.of(0x30, 0),
       version: undefined,
@@ -50,7 +50,7 @@ describe('a template', () => {
   test.each([
     { notBefore: undefined, notAfter: time },
     { notBefore: time, notAfter: undefined },
-  ])('may leave open where its validity begins or ends', (validity) => {
+  ])('may omit the start or the end of its validity', (validity) => {
     expect(parseCertTemplate(buildCertTemplate({ validity })).validity).toEqual(validity);
   });
 });
@@ -95,7 +95,7 @@ describe('a request', () => {
     });
   });
 
-  test('that its key signed is accepted', () => {
+  test('signed by its key is accepted', () => {
     const encoded = buildCertReqMsg(certRequest, { kind: 'signature', algorithm, signature });
     expect(verifyCertReqMsg(encoded, { raVerified: false })).toMatchObject({ subject, extensions });
   });

@@ -28,14 +28,14 @@ interface Recipe {
   readonly key?: KeyType;
   /** Undefined: no public key. */
   readonly spki?: Uint8Array | undefined;
-  /** Undefined: a signature by the key. */
+  /** Undefined: the proof is a signature by the key. */
   readonly proof?: (builder: DerBuilder) => void;
 }
 
 const noProof = (): void => {};
 const contentsOf = (encoded: Uint8Array): Uint8Array => readDer(encoded, (r) => r.contents(tag.sequence));
 
-/** With every field that a template can have, and a control. */
+/** A request with every field of a template and a control. */
 function message(recipe: Recipe = {}): Uint8Array {
   const { key = 'p-256' } = recipe;
   const spki = 'spki' in recipe ? recipe.spki : testKey(key).publicKey.spki;
@@ -94,7 +94,7 @@ describe('CRMF requests', () => {
     });
   });
 
-  test('say what else is in them', () => {
+  test('contain the other fields', () => {
     const { certReqId, template, controls, proof } = parseCertReqMsg(message());
     expect(certReqId).toBe(7);
     expect(template.serial).toEqual(Uint8Array.of(5));
@@ -113,7 +113,7 @@ describe('CRMF requests', () => {
     expect(refusal(empty)).toBe('badCsr');
   });
 
-  test('that an RA vouches for are accepted from an RA only', () => {
+  test('with raVerified are accepted from an RA only', () => {
     const encoded = message({ proof: raVerified });
     expect(refusal(encoded)).toBe('badProof');
     expect(verifyCertReqMsg(encoded, registrationAuthority).publicKey.type).toBe('p-256');
@@ -136,12 +136,12 @@ describe('CRMF requests', () => {
       { proof: (b) => void b.add(context(0), Uint8Array.of(0)) },
     ],
     ['with a signature over something else (poposkInput)', 'badProof', { proof: withInput }],
-  ])('%s are refused, from an RA too', (_, code, recipe) => {
+  ])('%s are rejected, also from an RA', (_, code, recipe) => {
     expect(refusal(message(recipe))).toBe(code);
     expect(refusal(message(recipe), registrationAuthority)).toBe(code);
   });
 
-  test('with 33 controls are refused', () => {
+  test('with 33 controls are rejected', () => {
     const controls = (count: number) =>
       der((b) =>
         b.sequence((s) =>
@@ -157,7 +157,7 @@ describe('CRMF requests', () => {
     expect(() => parseCertReqMsg(controls(33))).toThrow(Fault);
   });
 
-  test('cannot be changed in any octet that is signed, and give a Fault for every other', () => {
+  test('cannot be changed in a signed octet, and give a Fault for every other change', () => {
     const valid = message();
     const signedFrom = valid.length - readDer(valid, (r) => r.sequence()).rest().length;
     const signedTo = signedFrom + parseCertReqMsg(valid).signed.length;
@@ -165,7 +165,7 @@ describe('CRMF requests', () => {
       fc.property(fc.nat({ max: valid.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         try {
           verifyCertReqMsg(valid.with(at, valid[at]! ^ flip), device);
-          // regInfo alone may be changed: it is neither signed nor used.
+          // Only regInfo may change: it is neither signed nor used.
           expect(at).toBeGreaterThan(signedTo);
         } catch (error) {
           expect(error).toBeInstanceOf(Fault);
@@ -196,7 +196,7 @@ function withInput(b: DerBuilder): void {
 }
 
 describe('CRMF requests made by OpenSSL', () => {
-  /** The one CertReqMsg of an ir that `openssl cmp` sends to its own mock server. */
+  /** Returns the CertReqMsg of an ir that `openssl cmp` sends to its mock server. */
   function initializationRequest(popo: string): Uint8Array {
     const { key, certificate } = testCa('p-256');
     const ir = openssl(
@@ -233,7 +233,7 @@ describe('CRMF requests made by OpenSSL', () => {
       { key: key.pem(), cert: pem('CERTIFICATE', certificate.der) },
       ['ir'],
     ).file('ir');
-    // -reqout holds the ir and the certConf after it.
+    // -reqout holds the ir followed by the certConf.
     const pkiMessage = new DerReader(ir).sequence();
     pkiMessage.element(tag.sequence);
     return pkiMessage.read(contextConstructed(0)).sequence().element();
@@ -252,7 +252,7 @@ describe('CRMF requests made by OpenSSL', () => {
     expect(verifyCertReqMsg(encoded, registrationAuthority).publicKey.type).toBe('p-256');
   });
 
-  test('without a proof are refused', () => {
+  test('without a proof are rejected', () => {
     expect(refusal(initializationRequest('-1'))).toBe('badProof');
   });
 });

@@ -58,7 +58,7 @@ const day = Date.UTC(2026, 0, 1);
 const uris = ['http://a.example/1.crl', 'ldap://b.example/x'];
 const subtrees = ['DNS:example.com', 'IP:10.0.0.0/255.0.0.0', 'DirName:O=Example'].map(parseGeneralName);
 
-/** Made, its critical flag, its DER, read again, and what must come back. */
+/** What the builder makes, its critical flag, its DER, what the reader returns, and the expected result. */
 const rows: readonly (readonly [
   string,
   Extension,
@@ -217,22 +217,22 @@ const rows: readonly (readonly [
 ];
 
 describe('extensions', () => {
-  test.each(rows)('%s has its encoding and comes back', (_, extension, critical, digits, decode, value) => {
+  test.each(rows)('%s is encoded and read again', (_, extension, critical, digits, decode, value) => {
     expect(extension.critical).toBe(critical);
     expect(hex(extension.value)).toBe(digits);
     expect(decode(extension.value)).toEqual(value);
   });
 
-  test('subtrees of all kinds come back', () => {
+  test('subtrees of all kinds are read as they were written', () => {
     const constraints = { permitted: subtrees.slice(0, 2), excluded: subtrees.slice(2) };
     expect(decodeNameConstraints(nameConstraintsExtension(constraints).value)).toEqual(constraints);
   });
 
-  test('a subjectAltName is critical when asked for, as an empty subject needs it', () => {
+  test('a subjectAltName can be critical, as an empty subject requires', () => {
     expect(subjectAltNameExtension([parseGeneralName('DNS:a')], true).critical).toBe(true);
   });
 
-  test('every set of key usages comes back', () => {
+  test('every set of key usages is read as it was written', () => {
     fc.assert(
       fc.property(fc.subarray([...keyUsages]), (usages) => {
         expect(decodeKeyUsage(keyUsageExtension(usages).value)).toEqual(usages);
@@ -241,7 +241,7 @@ describe('extensions', () => {
     );
   });
 
-  test.each([...revocationReasons])('the reason %s comes back', (reason) => {
+  test.each([...revocationReasons])('the reason %s is read as it was written', (reason) => {
     expect(decodeReasonCode(reasonCodeExtension(reason).value)).toBe(reason);
     expect(reasonCodeExtension(reason).value.at(-1)).toBe(revocationReasonCodes[reason]);
   });
@@ -261,14 +261,14 @@ describe('extensions', () => {
     });
   });
 
-  test('distribution points that are no URIs, and parts that are not used, are passed over', () => {
+  test('distribution points that are not URIs, and unused parts, are ignored', () => {
     // [0]{[1] relative name}, [1] reasons, [2] cRLIssuer; then a point with a directory name and a URI
     const relative = '301A A00F A10D 300B 0603550403 0C0461616161 8102 0780 A203820161';
     const full = '300D A00B A009 A4023000 8603613A62';
     expect(decodeCrlDistributionPoints(bytes(`302B ${relative} ${full}`))).toEqual(['a:b']);
   });
 
-  test('FALSE written out, though it is the default, is tolerated', () => {
+  test('FALSE is accepted although it is the default and must be omitted', () => {
     expect(decodeBasicConstraints(bytes('3003010100'))).toEqual({ ca: false });
     const extensions = bytes('3011 300F 0603551D13 010100 0405 3003010100');
     expect(readDer(extensions, readExtensions)).toEqual([
@@ -299,11 +299,11 @@ describe('extensions', () => {
     ['the reason 7, which is not used', decodeReasonCode, '0A0107'],
     ['a reason that is an INTEGER', decodeReasonCode, '020101'],
     ['an invalidity date in UTCTime', decodeInvalidityDate, '170D3730303130313030303030305A'],
-  ])('%s is refused', (_, decode, digits) => {
+  ])('%s is rejected', (_, decode, digits) => {
     expect(() => decode(bytes(digits))).toThrow(Fault);
   });
 
-  test('arbitrary and changed octets give a Fault in every decoder and nothing else', () => {
+  test('arbitrary and changed octets give a value or a Fault in every decoder', () => {
     const changed = fc
       .tuple(fc.constantFrom(...rows), fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat({ max: 3 }))
       .map(([row, at, octet, cut]) => {
@@ -330,7 +330,7 @@ describe('extensions', () => {
 describe('lists of extensions', () => {
   const one: Extension = { oid: '1.2.3', critical: true, value: bytes('0500') };
 
-  test('come back', () => {
+  test('are read as they were written', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(
@@ -350,7 +350,7 @@ describe('lists of extensions', () => {
     );
   });
 
-  test('with an extension twice, or with none, are refused', () => {
+  test('that are empty or contain an extension twice are rejected', () => {
     expect(() =>
       readDer(
         der((b) => addExtensions(b, [one, one])),
@@ -360,7 +360,7 @@ describe('lists of extensions', () => {
     expect(() => readDer(bytes('3000'), readExtensions)).toThrow(Fault);
   });
 
-  test('of 64 are read, of 65 are not', () => {
+  test('with 64 extensions are read, and with 65 rejected', () => {
     const many = Array.from({ length: 65 }, (_, i) => ({ ...one, oid: `1.2.${i}` }));
     const read = (count: number) =>
       readDer(
@@ -371,7 +371,7 @@ describe('lists of extensions', () => {
     expect(() => read(65)).toThrow('too many');
   });
 
-  test('a critical one is marked, another is not', () => {
+  test('set the critical flag only for critical extensions', () => {
     expect(hex(der((b) => addExtension(b, one)))).toBe('300B06022A030101FF04020500');
     expect(hex(der((b) => addExtension(b, { ...one, critical: false })))).toBe('300806022A0304020500');
   });

@@ -14,7 +14,7 @@ function nextPrime(after: bigint): bigint {
   for (let candidate = after + 2n; ; candidate += 2n) if (isProbablePrime(candidate)) return candidate;
 }
 
-/** Fermat's test, for numbers of this test only. */
+/** Fermat's test; good enough for the numbers of these tests. */
 function isProbablePrime(candidate: bigint): boolean {
   for (const small of [3n, 5n, 7n, 11n, 13n]) if (candidate % small === 0n) return false;
   let [result, base, exponent] = [1n, 2n, candidate - 1n];
@@ -25,7 +25,7 @@ function isProbablePrime(candidate: bigint): boolean {
   return result === 1n;
 }
 
-/** A key whose primes are neighbours, as it asks for a certificate. */
+/** A key with two consecutive primes, which requests a certificate. */
 function neighbours(): TestKey {
   const p = prime(1024);
   const q = nextPrime(p);
@@ -53,7 +53,7 @@ function neighbours(): TestKey {
   };
 }
 
-test('such a key gets no certificate, neither of a device nor of an administrator', async () => {
+test('no certificate is issued for a factorable key, to a device or by an administrator', async () => {
   const key = neighbours();
   await using site = await installation();
   const { password: secret } = await site.device('pump-1');
@@ -80,7 +80,7 @@ function publicKey(modulus: bigint) {
   return decodePublicKey(new Uint8Array(key.export({ format: 'der', type: 'spki' })));
 }
 
-/** A modulus of exactly 2048 bits. */
+/** Returns a modulus of exactly 2048 bits. */
 function modulus(make: () => bigint): bigint {
   for (;;) {
     const made = make();
@@ -102,7 +102,7 @@ const weak: Record<string, readonly [make: () => bigint, why: string]> = {
   'two small factors': [() => 65_537n * 65_537n * prime(2016), 'it has a small factor'],
 };
 
-describe('an RSA key that anybody can factor', () => {
+describe('a factorable RSA key is rejected', () => {
   test.each(Object.entries(weak))('%s', async (_, [make, why]) => {
     const made = modulus(make);
     expect(factorable(made)).toBe(why);
@@ -122,7 +122,7 @@ describe('an RSA key that anybody can factor', () => {
   });
 });
 
-test.each([2048, 3072])('a key of %p bits that OpenSSL made is accepted, and examined once', async (bits) => {
+test.each([2048, 3072])('a key of %p bits from OpenSSL is accepted, and examined once', async (bits) => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: bits });
   const key = decodePublicKey(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' })));
   expect(await demandUnfactored(key)).toBeUndefined();
@@ -136,22 +136,24 @@ test('other keys are not examined', () => {
   ).toBeUndefined();
 });
 
-test('other work has its turn while the first key of a process is examined', () => {
-  // A process of its own: what is made for the first key serves all others.
+test('other work continues while the first key of a process is examined', () => {
+  // The primes are prepared once per process. The other work waits for the same threads as the examination: how often
+  // timers and setImmediate run in between depends on the load of the machine.
   const module = join(import.meta.dir, '../../../core/x509/factorable-rsa.ts');
   const script = `
+    import { checkPrime } from 'node:crypto';
     import { demandUnfactored } from ${JSON.stringify(module)};
     let turns = 0;
-    let goesOn = true;
-    const count = () => { turns++; if (goesOn) setImmediate(count); };
-    setImmediate(count);
+    let isExamining = true;
+    const count = () => { turns++; if (isExamining) checkPrime(3n, count); };
+    checkPrime(3n, count);
     const key = Buffer.from(process.argv.at(-1), 'base64');
     await demandUnfactored({ type: 'rsa-2048', bytes: key }).catch(({ detail }) => console.log(detail));
-    goesOn = false;
+    isExamining = false;
     console.log(turns);`;
   const weakKey = Buffer.from(publicKey(modulus(() => 3n * prime(2046))).bytes).toString('base64');
   const { stdout } = Bun.spawnSync([process.execPath, '-e', script, weakKey]);
   const [detail, turns] = stdout.toString().trim().split('\n');
   expect(detail).toBe('the RSA key can be factored: it has a small factor');
-  expect(Number(turns)).toBeGreaterThan(32);
+  expect(Number(turns)).toBeGreaterThan(16);
 });

@@ -43,7 +43,7 @@ const generalNames: fc.Arbitrary<GeneralName> = fc.oneof(
 );
 
 describe('general names', () => {
-  test('come back from their DER and from their text', () => {
+  test('are read as they were written, in DER and as text', () => {
     fc.assert(
       fc.property(generalNames, (name) => {
         const encoded = der((b) => addGeneralName(b, name));
@@ -56,7 +56,7 @@ describe('general names', () => {
     );
   });
 
-  test('of different kinds or values are not the same', () => {
+  test('of different kinds or values are different', () => {
     fc.assert(
       fc.property(generalNames, generalNames, (a, b) => {
         expect(sameGeneralName(a, b)).toBe(formatGeneralName(a) === formatGeneralName(b));
@@ -65,7 +65,7 @@ describe('general names', () => {
     );
   });
 
-  test('lists come back, also implicitly tagged', () => {
+  test('lists are read as they were written, also with implicit tags', () => {
     fc.assert(
       fc.property(fc.array(generalNames, { minLength: 1, maxLength: 5 }), (names) => {
         const read = (identifier?: number) =>
@@ -80,7 +80,7 @@ describe('general names', () => {
     );
   });
 
-  test('pkijs reads the same', () => {
+  test('pkijs reads the same names', () => {
     const names: GeneralName[] = ['email:a@b.example', 'DNS:a.example', 'URI:urn:dev:1', 'RID:1.2.3'].map(
       parseGeneralName,
     );
@@ -139,7 +139,7 @@ describe('general names', () => {
     'x400Address:0500',
     'other:#0500',
     'DNS:a\0b',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(() => parseGeneralName(text)).toThrow(Fault);
   });
 
@@ -174,12 +174,12 @@ describe('general names', () => {
     ['a directory name in an implicit tag', '3002a400'],
     ['two directory names', '3006a40430003000'],
     ['an other name without a value', '3006a00406022a03'],
-  ])('%s is refused', (_, digits) => {
+  ])('%s is rejected', (_, digits) => {
     const encoded = Buffer.from(digits.replaceAll(' ', ''), 'hex');
     expect(() => readDer(encoded, (r) => readGeneralNames(r))).toThrow(Fault);
   });
 
-  test('256 names are read, 257 are not', () => {
+  test('256 names are read, and 257 rejected', () => {
     const names = Array.from({ length: 257 }, (): GeneralName => ({ kind: 'dns', value: 'a' }));
     const read = (count: number) =>
       readDer(
@@ -190,7 +190,7 @@ describe('general names', () => {
     expect(() => read(257)).toThrow(Fault);
   });
 
-  test('arbitrary octets, and changed names, give a Fault or names that are printable', () => {
+  test('arbitrary octets and changed names give a Fault, or names that can be printed', () => {
     const changed = fc
       .tuple(
         fc.array(generalNames, { minLength: 1, maxLength: 3 }),

@@ -33,11 +33,11 @@ describe('IP addresses', () => {
     '1.2.3.4::1.2.3.4',
     '1:2:3:4:5:6:7:8::',
     'fe80::1%eth0',
-  ])('not %s', (text) => {
+  ])('%s is not an address', (text) => {
     expect(() => parseIpAddress(text)).toThrow(Fault);
   });
 
-  test('come back from their text, which the system understands too', () => {
+  test('are read from their text, as by the system', () => {
     const zeros = fc.constantFrom(0, 0, 1, 255);
     const v6 = fc.array(zeros, { minLength: 16, maxLength: 16 });
     const v4 = fc.array(fc.nat({ max: 255 }), { minLength: 4, maxLength: 4 });
@@ -51,7 +51,7 @@ describe('IP addresses', () => {
     );
   });
 
-  test('any other text is refused, as the system does', () => {
+  test('any other text is rejected, as by the system', () => {
     const piece = fc.constantFrom(':', '::', '.', '0', '1', 'ff', '256', '01', '12345', '1.2.3.4', 'g');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

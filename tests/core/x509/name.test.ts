@@ -32,7 +32,7 @@ const cn = (value: string, identifier: number = tag.utf8String): NameAttribute =
   tag: identifier,
 });
 const read = (encoded: Uint8Array): Name => readDer(encoded, readName);
-/** A name of one CN from the DER of its value. */
+/** Returns a name with one CN, from the DER of its value. */
 const nameOf = (value: string): Uint8Array =>
   der((b) =>
     b.sequence((s) => s.set((r) => r.sequence((a) => a.oid('2.5.4.3').raw(Buffer.from(value, 'hex'))))),
@@ -63,18 +63,18 @@ describe('strings in names', () => {
     ['a surrogate in UniversalString', '1c040000d800'],
     ['a character beyond Unicode', '1c0400110000'],
     ['Latin-1 in a PrintableString', '1301fc'],
-  ])('%s is refused', (_, value) => {
+  ])('%s is rejected', (_, value) => {
     expect(() => read(nameOf(value))).toThrow(Fault);
   });
 
-  test('a value that is no string stays as its DER', () => {
+  test('a value that is not a string is kept as DER', () => {
     const name = read(nameOf('03020780'));
     expect(name.rdns).toEqual([[{ type: '2.5.4.3', value: '#03020780', tag: tag.bitString }]]);
     expect(buildName(name.rdns).der).toEqual(name.der);
   });
 });
 
-/** A name of one attribute of a type that has no name here, from the DER of its value. */
+/** Returns a name with one attribute of an unnamed type, from the DER of its value. */
 const nameOfUnknownType = (value: string): Uint8Array =>
   der((b) =>
     b.sequence((s) => s.set((r) => r.sequence((a) => a.oid('2.5.4.51').raw(Buffer.from(value, 'hex'))))),
@@ -96,24 +96,24 @@ describe('names that can be read but not written', () => {
     expect(foldName(name)).toBe(foldName(read(nameOfUnknownType(value))));
   });
 
-  test('the smallest such certificate subject is printed', () => {
+  test('the subject of the smallest such certificate can be printed', () => {
     const name = read(Buffer.from('3010310e300c06042a0304051304615f6263', 'hex'));
     expect(formatDistinguishedName(name)).toBe('1.2.3.4.5=#1304615f6263');
   });
 
-  test('the same text in another string type is the same name', () => {
+  test('names with the same text in different string types are equal', () => {
     const printable = read(nameOf('1303615f62'));
     expect(sameName(printable, read(nameOf('0c03615f62')))).toBe(true);
     expect(sameName(printable, read(nameOf('0c03612d62')))).toBe(false);
   });
 
-  test('they cannot be built: certificates get no such name', () => {
+  test('the builder rejects such a name', () => {
     const name = read(nameOfUnknownType('1304615f6263'));
     expect(() => buildName(name.rdns)).toThrow(Fault);
   });
 });
 
-test('each value is folded once when RDNs of many attributes are compared', () => {
+test('each value is normalized once when RDNs with many attributes are compared', () => {
   const rdn = (from: number) => [Array.from({ length: 64 }, (_, n) => cn(`ä${(from + n) % 64}`))];
   const [a, b] = [buildName(rdn(0)), buildName(rdn(1))];
   const unsorted = { der: new Uint8Array(0), rdns: b.rdns.map((one) => one.toReversed()) };
@@ -126,7 +126,7 @@ test('each value is folded once when RDNs of many attributes are compared', () =
   }
 });
 
-test('the attributes of an RDN are sorted as DER wants them, and whether they are can be told', () => {
+test('the attributes of an RDN are sorted as DER requires, and a wrong order is detected', () => {
   const name = buildName([[attribute('O', 'b'), attribute('CN', 'a'), attribute('1.2.3', 'c')]]);
   expect(formatDistinguishedName(name)).toBe(formatDistinguishedName(read(name.der)));
   expect(isSorted(name)).toBe(true);
@@ -141,19 +141,19 @@ test('the attributes of an RDN are sorted as DER wants them, and whether they ar
   expect(sameName(reversed, name)).toBe(true);
 });
 
-test('spaces inside a value are not looked at again from each of them', async () => {
+test('spaces inside a value are scanned once', async () => {
   const text = (spaces: number) => `CN=a${' '.repeat(spaces)}b`;
   const parse = (written: string) => expect(() => parseDistinguishedName(written)).toThrow(Fault);
   expect(await growsFasterThanInput(text, parse, 4000)).toBe(false);
 });
 
 describe('reading names', () => {
-  test('an empty one is empty', () => {
+  test('an empty name is read', () => {
     expect(read(emptyName.der)).toEqual(emptyName);
     expect(buildName([])).toBe(emptyName);
   });
 
-  test('64 attributes are read, 65 are not', () => {
+  test('64 attributes are read, and 65 rejected', () => {
     const rdns = Array.from({ length: 64 }, () => [cn('a')]);
     expect(read(buildName(rdns).der).rdns).toEqual(rdns);
     const longer = der((b) =>
@@ -168,11 +168,11 @@ describe('reading names', () => {
     ['an attribute without a value', '30093107300506035504 03'],
     ['an attribute with two values', '300d310b3009060355040305000500'],
     ['something else', '0400'],
-  ])('%s is refused', (_, digits) => {
+  ])('%s is rejected', (_, digits) => {
     expect(() => read(Buffer.from(digits.replaceAll(' ', ''), 'hex'))).toThrow(Fault);
   });
 
-  test('the most specific common name counts', () => {
+  test('the most specific common name is returned', () => {
     expect(commonName(parseDistinguishedName('CN=device,CN=plant'))).toBe('device');
     expect(commonName(parseDistinguishedName('O=Example'))).toBeUndefined();
   });
@@ -188,7 +188,7 @@ describe('attributes', () => {
     ['CN', 'gerät', tag.utf8String],
     ['2.5.4.3', 'by OID', tag.utf8String],
     ['1.2.3.4', 'of a type nobody knows', tag.utf8String],
-  ])('%s is written as RFC 5280 §4.1.2.4 says', (type, value, identifier) => {
+  ])('%s is written as RFC 5280 §4.1.2.4 requires', (type, value, identifier) => {
     expect(attribute(type, value)).toMatchObject({ value, tag: identifier });
   });
 
@@ -207,24 +207,24 @@ describe('attributes', () => {
     ['nonsense', 'x'],
     ['1.2.3.', 'x'],
     ['9.9', 'x'],
-  ])('%s = %j is refused', (type, value) => {
+  ])('%s = %j is rejected', (type, value) => {
     expect(() => attribute(type, value)).toThrow(Fault);
   });
 
-  test('lengths count characters, not UTF-16 units', () => {
+  test('lengths are counted in characters, not in UTF-16 units', () => {
     expect(attribute('CN', '😀'.repeat(64)).value).toHaveLength(128);
   });
 });
 
 describe('RFC 4514', () => {
-  // The examples of RFC 4514 §4, with those characters unescaped that need not be escaped.
+  // The examples of RFC 4514 §4, without the escapes that are optional.
   test.each([
     'UID=jsmith,DC=example,DC=net',
     'OU=Sales+CN=J.  Smith,DC=example,DC=net',
     'CN=James \\"Jim\\" Smith\\, III,DC=example,DC=net',
     'CN=Before\\0DAfter,DC=example,DC=net',
     '1.3.6.1.4.1.1466.0=#04024869',
-  ])('%s comes back', (text) => {
+  ])('%s is read and written', (text) => {
     const name = text.includes('\\0D')
       ? read(buildName([[attribute('DC', 'net')], [attribute('DC', 'example')], [cn('Before\rAfter')]]).der)
       : parseDistinguishedName(text);
@@ -244,7 +244,7 @@ describe('RFC 4514', () => {
     ['CN=a#b', 'CN=a#b'],
     ['', ''],
     ['  ', ''],
-  ])('"%s" is understood as "%s"', (text, canonical) => {
+  ])('"%s" is read as "%s"', (text, canonical) => {
     expect(formatDistinguishedName(parseDistinguishedName(text))).toBe(canonical);
   });
 
@@ -272,7 +272,7 @@ describe('RFC 4514', () => {
     'oid.2.5.4.3=a',
     `CN=${'a'.repeat(70_000)}`,
     Array.from({ length: 65 }, () => 'CN=a').join(','),
-  ])('%s is refused', (text) => {
+  ])('%s is rejected', (text) => {
     expect(() => parseDistinguishedName(text)).toThrow(Fault);
   });
 });
@@ -298,7 +298,7 @@ const rdnLists = fc.array(
 );
 
 describe('names of all kinds', () => {
-  test('come back from their DER and from their text', () => {
+  test('are read as they were written, in DER and as text', () => {
     fc.assert(
       fc.property(rdnLists, (rdns) => {
         const name = buildName(rdns);
@@ -324,7 +324,7 @@ describe('names of all kinds', () => {
     );
   });
 
-  test('OpenSSL prints them in the same words (-nameopt RFC2253)', () => {
+  test('OpenSSL prints the same text (-nameopt RFC2253)', () => {
     const text = 'CN=a\\, \\"b\\" \\+ c,OU=\\#1,O=Grüße,ST=y,DC=example';
     const csr = openssl(
       [
@@ -356,7 +356,7 @@ describe('names of all kinds', () => {
     expect(sameName(subject, parseDistinguishedName(text))).toBe(true);
   });
 
-  test('arbitrary octets, and changed names, give a Fault or a name that is printable', () => {
+  test('arbitrary octets and changed names give a Fault, or a name that can be printed', () => {
     const valid = buildName([[attribute('C', 'DE')], [attribute('CN', 'grün'), attribute('UID', 'x')]]).der;
     const changed = fc
       .tuple(fc.nat({ max: valid.length - 1 }), fc.integer({ min: 0, max: 255 }))
@@ -408,7 +408,7 @@ describe('names of all kinds', () => {
   });
 });
 
-describe('names are the same (RFC 5280 §7.1)', () => {
+describe('names are equal (RFC 5280 §7.1)', () => {
   test.each([
     ['CN=Example', 'CN=EXAMPLE'],
     ['CN=a  b', 'CN= a b'],
@@ -436,7 +436,7 @@ describe('names are the same (RFC 5280 §7.1)', () => {
     expect(sameName(parseDistinguishedName(a), parseDistinguishedName(b))).toBe(false);
   });
 
-  test('it is the same both ways, and each name is its own', () => {
+  test('in both directions, and every name equals itself', () => {
     fc.assert(
       fc.property(rdnLists, rdnLists, (a, b) => {
         const [one, other] = [buildName(a), buildName(b)];

@@ -43,7 +43,7 @@ function rsa(modulus: Uint8Array, exponent: Uint8Array): Uint8Array {
   return der((b) => b.sequence((s) => s.sequence((a) => a.oid(oid.rsaEncryption).null()).bitString(key)));
 }
 
-/** An odd number of so many bits; the library does not look for factors. */
+/** An odd number of this many bits; the library does not look for factors. */
 function modulus(bits: number): Uint8Array {
   const octets = new Uint8Array(Math.ceil(bits / 8)).fill(0xa5);
   octets[0] = 1 << ((bits - 1) % 8);
@@ -162,7 +162,7 @@ describe('public keys', () => {
       'malformed',
       '1312 octets',
     ],
-  ])('%s is refused', (_, spki, code, text) => {
+  ])('%s is rejected', (_, spki, code, text) => {
     const fault = refusal(spki);
     expect(fault.code).toBe(code);
     expect(fault.detail).toContain(text);
@@ -177,7 +177,7 @@ describe('public keys', () => {
     ['ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 2],
     ['edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 4],
     ['eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 1],
-  ])('Ed25519 at %s, a point of order %d, is refused with either sign', (y) => {
+  ])('Ed25519 point %s of order %d is rejected with either sign', (y) => {
     const bytes = Uint8Array.fromHex(y);
     for (const signed of [bytes, bytes.with(31, bytes[31]! | 0x80)]) {
       const fault = refusal(simple(algorithm(oid.ed25519), signed));
@@ -186,20 +186,20 @@ describe('public keys', () => {
     }
   });
 
-  test('trailing bytes are refused, outside and inside', () => {
+  test('trailing bytes are rejected, outside and inside', () => {
     const { spki, bytes } = testKey('rsa-2048').publicKey;
     expect(refusal(Uint8Array.of(...spki, 0)).code).toBe('malformed');
     const longer = simple(algorithm(oid.rsaEncryption, Uint8Array.of(5, 0)), Uint8Array.of(...bytes, 0));
     expect(refusal(longer).code).toBe('malformed');
   });
 
-  test('the identifier is that of RFC 7093 §2 method 1', () => {
+  test('the key identifier is that of RFC 7093 §2 method 1', () => {
     const { publicKey } = testKey('p-256');
     const digest = new Bun.CryptoHasher('sha256').update(publicKey.bytes).digest('hex').toUpperCase();
     expect(hex(keyIdentifier(publicKey))).toBe(digest.slice(0, 40));
   });
 
-  test('two keys are the same when their octets are', () => {
+  test('two keys are equal when their octets are', () => {
     const { publicKey } = testKey('p-256');
     expect(samePublicKey(publicKey, readPublicKey(publicKey.spki.slice()))).toBe(true);
     expect(samePublicKey(publicKey, testKey('p-256', 'another').publicKey)).toBe(false);
@@ -222,7 +222,7 @@ describe('signatures', () => {
     }
   }
 
-  test('an algorithm that does not fit the key is false', () => {
+  test('an algorithm of another key type gives false', () => {
     for (const type of types) {
       const signature = testKey(type).sign(defaultSignatureAlgorithm(type), data);
       for (const algorithm of signatureAlgorithms.filter((a) => !signatureAlgorithmFits(a, type))) {
@@ -231,7 +231,7 @@ describe('signatures', () => {
     }
   });
 
-  test('ECDSA signatures as r and s side by side are false', () => {
+  test('an ECDSA signature in raw r‖s form gives false', () => {
     const key = testKey('p-256');
     const { r, s } = { r: new Uint8Array(32).fill(1), s: new Uint8Array(32).fill(2) };
     expect(verifySignature(key.publicKey, 'ecdsa-sha256', data, Uint8Array.of(...r, ...s))).toBe(false);
@@ -250,7 +250,7 @@ describe('signatures', () => {
     expect(verifySignature(key.publicKey, defaultSignatureAlgorithm(type), data, signature)).toBe(true);
   });
 
-  test('ours with Ed25519 OpenSSL verifies', () => {
+  test('by our Ed25519 key are verified by OpenSSL', () => {
     const key = testKey('ed25519');
     const { ok, text } = openssl(
       ['pkeyutl', '-verify', '-pubin', '-inkey', 'pub.pem', '-rawin', '-in', 'data', '-sigfile', 'sig'],
@@ -268,7 +268,7 @@ describe('hostile keys', () => {
       .tuple(fc.constantFrom(...spkis), fc.nat(), fc.integer({ min: 0, max: 255 }), fc.boolean())
       .map(([spki, at, octet, cut]) => {
         const copy = spki.slice(0, cut ? at % spki.length : spki.length);
-        // Most mutations hit the structure, which is at the start.
+        // Most mutations change the structure, which comes first.
         if (copy.length > 0) copy[at % Math.min(copy.length, 64)] = octet;
         return copy;
       });
@@ -288,7 +288,7 @@ describe('hostile keys', () => {
     );
   });
 
-  test('a key of a library that we do not accept says so', () => {
+  test('a key type that we do not support is named in the error', () => {
     const { publicKey } = generateKeyPairSync('x25519');
     const spki = new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }));
     expect(refusal(spki)).toMatchObject({

@@ -28,7 +28,7 @@ function crmf(subject: Name, extensions: readonly Extension[]): Uint8Array {
   return buildCertReqMsg(request, { kind: 'signature', algorithm, signature: key.sign(algorithm, request) });
 }
 
-/** The codes that each kind of request is refused with; undefined where it is accepted. */
+/** The fault code of each kind of request; undefined if it is accepted. */
 const refusals = (subject: Name, ...extensions: readonly Extension[]): (string | undefined)[] =>
   [
     () => verifyPkcs10(pkcs10(subject, extensions)),
@@ -53,11 +53,11 @@ const extension = (which: string, digits: string): Extension => ({
 });
 
 describe('requests that are not DER', () => {
-  test.each(oddNames)('a subject with %s is refused', (_, name) => {
+  test.each(oddNames)('a subject with %s is rejected', (_, name) => {
     expect(refusals(name)).toEqual(refused);
   });
 
-  test.each(oddNames)('a directory name with %s among the alternative names is refused', (_, name) => {
+  test.each(oddNames)('a directory name with %s among the alternative names is rejected', (_, name) => {
     expect(refusals(emptyName, subjectAltNameExtension([{ kind: 'directory', value: name }]))).toEqual(
       refused,
     );
@@ -68,11 +68,11 @@ describe('requests that are not DER', () => {
     ['a keyUsage with an octet of zeros at its end', extension(oid.keyUsage, '0303078000')],
     ['a keyUsage of zero bits', extension(oid.keyUsage, '03020700')],
     ['a basicConstraints with cA FALSE', extension(oid.basicConstraints, '3003010100')],
-  ])('%s is refused', (_, one) => {
+  ])('%s is rejected', (_, one) => {
     expect(refusals(emptyName, one)).toEqual(refused);
   });
 
-  test('a CertReqMsg with an empty list of controls is refused', () => {
+  test('a CertReqMsg with an empty list of controls is rejected', () => {
     const request = buildCertRequest(0, buildCertTemplate({ spki }));
     const controls = der((b) => b.sequence((s) => s.raw(request.subarray(2)).sequence(() => {})));
     const signature = key.sign(algorithm, controls);
@@ -87,7 +87,7 @@ describe('requests that are not DER', () => {
   });
 });
 
-test('requests in DER are accepted, with FALSE written out for critical too', () => {
+test('requests in DER are accepted, also with an explicit FALSE for critical', () => {
   const subject = parseDistinguishedName('CN=gerät 😀+O=plant,serialNumber=A-1');
   const explicitFalse = der((b) =>
     b.sequence((s) =>

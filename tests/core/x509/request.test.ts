@@ -34,16 +34,16 @@ const usage = keyUsageExtension(['digitalSignature']);
 
 interface Recipe {
   readonly key?: KeyType;
-  /** Whose key is named in the request, when it is not that which signs. */
+  /** The public key in the request, if it is not the signer's. */
   readonly spki?: Uint8Array;
   readonly algorithm?: SignatureAlgorithm;
   readonly version?: number;
-  /** Undefined: no `[0]` at all. */
+  /** Undefined: the attributes field `[0]` is missing. */
   readonly attributes?: readonly Attribute[] | undefined;
   readonly subject?: string;
 }
 
-/** A request as a client writes it, with everything that can be wrong in one. */
+/** Builds a request with any of the possible errors. */
 function request(recipe: Recipe = {}): Uint8Array {
   const { key = 'p-256', version = 0, subject = 'CN=device', attributes = [] } = recipe;
   const algorithm = recipe.algorithm ?? defaultSignatureAlgorithm(key);
@@ -93,7 +93,7 @@ describe('PKCS#10 requests', () => {
     expect(formatDistinguishedName(verified.subject)).toBe('CN=device,O=Example');
   });
 
-  test('what is asked for is read', () => {
+  test('the requested fields are returned', () => {
     const password = der((b) => b.string('secret', tag.printableString));
     const csr = request({
       attributes: [
@@ -117,7 +117,7 @@ describe('PKCS#10 requests', () => {
     ['without attributes', {}],
     ['that leave the attributes out', { attributes: undefined }],
     ['with an empty subject', { subject: '' }],
-  ])('%s ask for nothing more', (_, recipe) => {
+  ])('%s request no extensions', (_, recipe) => {
     const { extensions, subjectAltNames, challengePassword } = verifyPkcs10(request(recipe));
     expect({ extensions, subjectAltNames, challengePassword }).toEqual({
       extensions: [],
@@ -126,7 +126,7 @@ describe('PKCS#10 requests', () => {
     });
   });
 
-  test('extensions under the OID of Microsoft are read', () => {
+  test("extensions under Microsoft's OID are read", () => {
     const csr = request({ attributes: [attribute(oid.microsoftExtensionRequest, requested(san))] });
     expect(verifyPkcs10(csr).extensions).toEqual([san]);
   });
@@ -186,11 +186,11 @@ describe('PKCS#10 requests', () => {
       { attributes: Array.from({ length: 65 }, (_, i) => attribute(`1.2.${i}`)) },
     ],
     ['signed with an algorithm of another key', 'badAlgorithm', { spki: testKey('rsa-2048').publicKey.spki }],
-  ])('%s are refused with %s: %#', (_, code, recipe) => {
+  ])('%s are rejected with %s: %#', (_, code, recipe) => {
     expect(refusal(request(recipe)).code).toBe(code);
   });
 
-  test('with anything around them are refused', () => {
+  test('with leading or trailing bytes are rejected', () => {
     expect(refusal(Uint8Array.of(...request(), 0)).code).toBe('malformed');
     expect(refusal(new Uint8Array()).code).toBe('malformed');
     const longer = readDer(request(), (r) =>
@@ -282,7 +282,7 @@ describe('requests made by OpenSSL', () => {
     ],
     ['SHA-1', ['-newkey', 'rsa:2048', '-sha1'], 'SHA-1 with RSA'],
     ['Ed448', ['-newkey', 'ed448'], 'unknown kind of public key 1.3.101.113'],
-  ])('with %s are refused with badAlgorithm', (_, newKey, text) => {
+  ])('with %s are rejected with badAlgorithm', (_, newKey, text) => {
     const fault = refusal(opensslRequest(newKey));
     expect(fault.code).toBe('badAlgorithm');
     expect(fault.detail).toContain(text);
@@ -295,7 +295,7 @@ describe('hostile requests', () => {
   );
   const expected: readonly FaultCode[] = ['malformed', 'badCsr', 'badAlgorithm', 'badProof'];
 
-  test('no octet of a request can be changed', () => {
+  test('cannot be changed in any octet', () => {
     fc.assert(
       fc.property(fc.constantFrom(...valid), fc.nat(), fc.integer({ min: 1, max: 255 }), (csr, at, flip) => {
         const i = at % csr.length;
@@ -305,7 +305,7 @@ describe('hostile requests', () => {
     );
   });
 
-  test('no part of a request can be taken out, doubled or cut off', () => {
+  test('cannot lose, repeat or truncate any part', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...valid),

@@ -111,8 +111,8 @@ const sound: CertificateTemplate = {
   ],
 };
 
-describe('what is linted as it is built', () => {
-  test('is judged as whoever reads it judges it', () => {
+describe('lint of a certificate from the builder', () => {
+  test('gives the same findings as lint of the parsed certificate', () => {
     let clean = 0;
     fc.assert(
       fc.property(templates, issuers, ({ key, ...random }, below) => {
@@ -129,7 +129,7 @@ describe('what is linted as it is built', () => {
     expect(clean).toBeGreaterThan(0);
   });
 
-  test('says what is read from it', () => {
+  test('returns the values of the certificate', () => {
     fc.assert(
       fc.property(templates, ({ key, extensions: several, ...random }) => {
         const once = new Map(several.map((one) => [one.oid, one]));
@@ -166,7 +166,7 @@ describe('what is linted as it is built', () => {
     ],
     ['an extension that stands twice', { extensions: [...sound.extensions, sound.extensions[0]!] }],
   ];
-  test.each(rows)('cannot be read with %s', (_, change) => {
+  test.each(rows)('rejects a certificate with %s', (_, change) => {
     const template = { ...sound, ...change };
     const tbs = buildTbsCertificate(template);
     for (const found of [
@@ -178,7 +178,7 @@ describe('what is linted as it is built', () => {
     expect(lintBuilt(buildTbsCertificate(sound), sound, keys[0]!, issuer)).toEqual([]);
   });
 
-  test('is the key in it, not another one', () => {
+  test('returns the key of the certificate, not another one', () => {
     const template = { ...sound, spki: Uint8Array.of(...keys[0]!.spki.subarray(0, -3), 0, 0, 0) };
     const tbs = buildTbsCertificate(template);
     expect(lintBuilt(tbs, template, keys[1]!, issuer)).toEqual(lint(tbs, issuer));

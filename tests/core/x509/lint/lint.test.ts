@@ -44,7 +44,7 @@ const issued = (order: Order = {}): Certificate =>
   parseCertificate(certify(middle, root, { ca: true, ...order }));
 const issuer = issued();
 
-/** The TBSCertificate inside, whatever it is. */
+/** Returns the TBSCertificate, valid or not. */
 const tbsOf = (certificate: Uint8Array): Uint8Array => new DerReader(certificate).sequence().element();
 
 const leafFindings = (
@@ -113,7 +113,7 @@ const weakKey = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.ex
 });
 const algorithm = (which: string): Uint8Array => der((b) => b.sequence((s) => s.oid(which)));
 
-describe('lint finds nothing in', () => {
+describe('lint accepts', () => {
   const rows: readonly [string, readonly string[]][] = [
     ['a root', rootFindings({})],
     ['a root without authority key identifier', rootFindings({ without: [oid.authorityKeyIdentifier] })],
@@ -207,7 +207,7 @@ const anyCritical = critical(purposes(oid.anyExtendedKeyUsage));
 const long = (length: number): string => 'x'.repeat(length);
 const lastsLong = issued({ notAfter: Date.UTC(2070, 0, 1) });
 
-describe('lint finds what is wrong with', () => {
+describe('lint finds', () => {
   const rows: readonly [string, readonly string[], ...string[]][] = [
     // Fields
     [
@@ -620,7 +620,7 @@ describe('lint finds what is wrong with', () => {
     test(what, () => expect(findings).toEqual(expected.map((text) => expect.stringContaining(text))));
   }
 
-  test('and names the section that is broken', () => {
+  test('every finding names its section', () => {
     const section = / \((?:RFC \d+|CA\/Browser Forum BR|X\.6[89]0|ISO 3166-1)( §.*)?\)$/;
     for (const [, findings] of rows) for (const finding of findings) expect(finding).toMatch(section);
   });
@@ -633,7 +633,7 @@ function altNamesCritical(): Order {
 describe('Properties of lint', () => {
   const sound = tbsOf(certify(device, middle));
 
-  test('arbitrary changes of a certificate cause findings or none, never an exception', () => {
+  test('arbitrary changes of a certificate give findings or none, never an exception', () => {
     fc.assert(
       fc.property(fc.nat(sound.length - 1), fc.uint8Array({ maxLength: 3 }), fc.nat(3), (at, put, take) => {
         const changed = Uint8Array.from([...sound.subarray(0, at), ...put, ...sound.subarray(at + take)]);
@@ -643,7 +643,7 @@ describe('Properties of lint', () => {
     );
   });
 
-  test('what passes is valid below its issuer', () => {
+  test('a certificate without findings is valid below its issuer', () => {
     const some = <T>(...of: T[]) => fc.constantFrom(undefined, ...of);
     const orders = fc.record({
       ca: fc.boolean(),

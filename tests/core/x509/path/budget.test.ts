@@ -28,7 +28,7 @@ class CountingBudget extends Budget {
   }
 }
 
-/** Validates all paths that are found, to the last; what that cost. */
+/** Validates every path that is found, and returns the work. */
 function exhaust(leaf: Certificate, intermediates: readonly Certificate[], anchors: readonly Certificate[]) {
   const budget = new CountingBudget();
   const attempt = (): void => {
@@ -47,7 +47,7 @@ function exhaust(leaf: Certificate, intermediates: readonly Certificate[], ancho
 const noKeyIdentifiers = { without: [oid.authorityKeyIdentifier, oid.subjectKeyIdentifier] };
 const rootCertificate = certificate(root, root, { ca: true });
 
-describe('The work of a validation is bounded', () => {
+describe('the work of path validation is bounded', () => {
   const namesakes = Array.from({ length: 150 }, () => party('CN=Namesake'));
 
   test('when many CAs have the name of the issuer', () => {
@@ -58,7 +58,7 @@ describe('The work of a validation is bounded', () => {
     expect(validatePath(leaf, options)).toMatchObject({ ok: false, reason: 'tooMuchWork' });
   });
 
-  test('and key identifiers spare most of it', () => {
+  test('when many CAs have the name of the issuer, and key identifiers save most of it', () => {
     const cas = namesakes.map((one) => certificate(one, root, { ca: true }));
     const leaf = certificate(device, namesakes[149]!);
     const budget = new CountingBudget();
@@ -67,7 +67,7 @@ describe('The work of a validation is bounded', () => {
     expect(budget.signatureChecks).toBe(2);
   });
 
-  test('when CAs certify each other in all ways', () => {
+  test('when all CAs certify each other', () => {
     const cas = Array.from({ length: 9 }, (_, i) => party(`CN=CA ${i}`));
     const web = cas.flatMap((a) => cas.filter((b) => b !== a).map((b) => certificate(a, b, { ca: true })));
     const leaf = certificate(device, cas[0]!);
@@ -105,7 +105,7 @@ describe('The work of a validation is bounded', () => {
     expect(one.signatureChecks).toBe(1);
   });
 
-  test('when names and constraints are as many as they can be', () => {
+  test('when a chain has the maximum of names and constraints', () => {
     const many = Array.from({ length: 256 }, (_, i) => ({ kind: 'dns' as const, value: `n${i}.example` }));
     const constraints: Extension = nameConstraintsExtension({ permitted: many, excluded: [] });
     const cas = Array.from({ length: 4 }, (_, i) => party(`CN=CA ${i}`));
@@ -134,7 +134,7 @@ describe('The work of a validation is bounded', () => {
     expect(exhaust(leaf, chain, [rootCertificate]).work).toBeLessThan(20_000);
   });
 
-  test('however long the chain of CAs is', () => {
+  test('for a chain of any length', () => {
     const cas = Array.from({ length: 40 }, (_, i) => party(`CN=CA ${i}`, ecKey()));
     const chain = cas.map((one, i) => certificate(one, cas[i + 1] ?? root, { ca: true }));
     const leaf = certificate(device, cas[0]!);

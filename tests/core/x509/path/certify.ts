@@ -46,7 +46,7 @@ export function ecKey(namedCurve = 'P-256', algorithm: SignatureAlgorithm = 'ecd
   return keyOf(privateKey, publicKey, algorithm);
 }
 
-/** Someone with a name and a key. */
+/** A name and a key. */
 export interface Party {
   readonly name: Name;
   readonly key: Key;
@@ -67,14 +67,14 @@ export interface Order {
   readonly notAfter?: number;
   /** Magnitude. */
   readonly serial?: Uint8Array;
-  /** Added, or put in the place of one with the same OID. */
+  /** Extensions that are added, or that replace one with the same OID. */
   readonly with?: readonly Extension[];
-  /** OIDs of extensions that are left out. */
+  /** OIDs of extensions to omit. */
   readonly without?: readonly string[];
   readonly subject?: Name;
   readonly issuer?: Name;
   readonly spki?: Uint8Array;
-  /** What `buildTbsCertificate` refuses or does not know; signed with SHA-256 all the same, unless `hash` says otherwise. */
+  /** What `buildTbsCertificate` rejects or does not know. Signed with SHA-256 unless `hash` is given. */
   readonly raw?: {
     /** 0 for version 1. */
     readonly version?: number;
@@ -85,9 +85,9 @@ export interface Order {
     readonly outerAlgorithm?: Uint8Array;
     readonly hash?: string;
     readonly extensions?: readonly Extension[];
-    /** Behind the others, doublets and all. */
+    /** Extensions after the others; duplicates are allowed. */
     readonly more?: readonly Extension[];
-    /** DER of what stands in the place of Validity, and of what stands before the extensions. */
+    /** DER in place of Validity, and DER before the extensions. */
     readonly validity?: Uint8Array;
     readonly uniqueIdentifiers?: Uint8Array;
   };
@@ -95,7 +95,7 @@ export interface Order {
 
 let serials = 0;
 
-/** A certificate in DER as a careful CA makes it, with what `order` changes about it. */
+/** Returns a certificate (DER) with the extensions of a conforming CA, changed by `order`. */
 export function certify(subject: Party, issuer: Party, order: Order = {}): Uint8Array {
   const ca = order.ca ?? false;
   const usual = [

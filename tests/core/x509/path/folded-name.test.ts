@@ -12,7 +12,7 @@ const names = fc
   .array(fc.array(attributes, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 })
   .map(buildName);
 
-test('folded names are the same when sameName says so, and only then', () => {
+test('folded names are equal exactly when sameName says so', () => {
   fc.assert(
     fc.property(names, names, (a, b) => {
       expect(foldName(a) === foldName(b)).toBe(sameName(a, b));
@@ -21,7 +21,7 @@ test('folded names are the same when sameName says so, and only then', () => {
   );
 });
 
-test('a name lies below every beginning of itself', () => {
+test('a name is below each of its prefixes', () => {
   fc.assert(
     fc.property(names, fc.nat(3), (name, length) => {
       expect(isBelow(name, buildName(name.rdns.slice(0, length)))).toBe(true);
@@ -30,7 +30,7 @@ test('a name lies below every beginning of itself', () => {
   );
 });
 
-test('a name does not lie below a longer one', () => {
+test('a name is not below a longer name', () => {
   const name = parseDistinguishedName('O=Plant');
   expect(isBelow(name, parseDistinguishedName('CN=device,O=Plant'))).toBe(false);
 });

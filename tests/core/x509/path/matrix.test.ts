@@ -32,13 +32,13 @@ function verdictOf(row: Row): Row['ours'] {
     });
     return result.ok ? 'ok' : result.reason;
   } catch (error) {
-    // What the parser of certificates refuses never comes as far as a path.
+    // The certificate parser rejects these before a path is built.
     if (error instanceof Fault && error.code === 'malformed') return 'malformed';
     throw error;
   }
 }
 
-/** One process for each chain; all rows of RFC 5280 that devices can meet. */
+/** One OpenSSL process per chain, for all rows of RFC 5280 that apply to devices. */
 const rows = {
   rowsOfFields,
   rowsOfIssuers,
@@ -69,7 +69,7 @@ for (const [part, of] of Object.entries(rows)) {
   });
 }
 
-test('every kind of failure is met, and chains that obey', () => {
+test('the rows cover every failure and valid chains', () => {
   const all = Object.values(rows).flat();
   const failures = {
     expired: true,

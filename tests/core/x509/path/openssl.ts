@@ -18,7 +18,7 @@ const pem = (label: string, der: Uint8Array): string => {
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 };
 
-/** A directory for the small files of `openssl verify`, gone when it is disposed of. */
+/** A directory for the files of `openssl verify`, deleted on disposal. */
 export class OpenSsl implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'postern-path-'));
 
@@ -26,7 +26,7 @@ export class OpenSsl implements Disposable {
     rmSync(this.#directory, { recursive: true });
   }
 
-  /** What `openssl verify -x509_strict -partial_chain` says: `ok`, its first error, or `unreadable`. */
+  /** Returns the result of `openssl verify -x509_strict -partial_chain`: `ok`, its first error, or `unreadable`. */
   verify(
     chain: Chain,
     options: {

@@ -10,18 +10,18 @@ import { validatePath } from '#core/x509/path.ts';
 import { runs } from '#tests/property.ts';
 import { certify, noon, party } from './certify.ts';
 
-/** Five CAs under three names, so that names alone decide nothing, and a device. */
+/** Five CAs with three names, so that a name alone decides nothing, and a device. */
 const parties = [
   ...Array.from({ length: 5 }, (_, i) => party(`CN=CA ${i % 3}`)),
   party('CN=Device'),
 ] as const;
 const device = parties.length - 1;
 
-/** A certificate as the oracle sees it. Subject, issuer and signer: places among the parties. */
+/** A certificate as the oracle sees it. Subject, issuer and signer are indexes of the parties. */
 interface Link {
   readonly subject: number;
   readonly issuer: number;
-  /** Whose key the signature is made with: of the issuer, or of somebody else. */
+  /** Index of the party that signs: the issuer or another. */
   readonly signer: number;
   readonly hints: 'right' | 'wrong' | 'none';
   readonly valid: boolean;
@@ -38,7 +38,7 @@ interface Link {
 const nameOf = (which: number): number => (which === device ? -1 : which % 3);
 const selfIssued = (link: Link): boolean => nameOf(link.subject) === nameOf(link.issuer);
 
-// The oracle: all paths, and each rule of RFC 5280 §6 written down by itself, without any state.
+// The oracle tries all paths, and applies each rule of RFC 5280 §6 separately and without state.
 
 const issued = (above: Link, below: Link): boolean =>
   nameOf(above.subject) === nameOf(below.issuer) && above.subject === below.signer;
@@ -132,7 +132,7 @@ function make(link: Link): Uint8Array {
   );
 }
 
-/** Mostly as it should be, or else no path would ever hold. */
+/** Mostly valid; otherwise no path would ever be accepted. */
 const mostly = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof(
     { weight: 9, arbitrary: fc.constant(usual) },
@@ -165,14 +165,14 @@ const webs = fc.record({
   leafIsAnchor: mostly(false, true),
 });
 
-test('in any web of CAs with any faults a path is accepted when there is one that obeys every rule, and only then', () => {
+test('a path through random CAs is accepted exactly when one path obeys every rule', () => {
   let accepted = 0;
   const property = fc.property(webs, ({ leaf, intermediates, anchors, leafIsAnchor }) => {
     const trusted = leafIsAnchor ? [...anchors, leaf] : anchors;
     const all = [leaf, ...intermediates, ...trusted];
     const certificates = new Map(all.map((link) => [link, certificateOf(link)]));
     const of = (link: Link): Certificate => certificates.get(link)!;
-    // One certificate is one link, however often it was drawn.
+    // A certificate counts once, even if it was drawn twice.
     const same = (a: Link, b: Link): boolean => sameBytes(of(a).der, of(b).der);
     const isTrusted = all.filter((link) => trusted.some((one) => same(one, link)));
     const revoked = all.filter((link) => link.revoked);

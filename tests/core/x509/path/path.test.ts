@@ -24,7 +24,7 @@ const parsed = ({ leaf, intermediates, anchors }: Chain) => ({
 const hour = 3600 * 1000;
 
 describe('validatePath', () => {
-  test('answers the chain from the leaf to the anchor', () => {
+  test('returns the chain from the leaf to the anchor', () => {
     const { leaf, options } = parsed(four());
     const result = validatePath(leaf, options);
     expect(result).toEqual({
@@ -34,14 +34,14 @@ describe('validatePath', () => {
     });
   });
 
-  test('a certificate is valid to the end of the second that notAfter names', () => {
+  test('accepts a certificate until the end of the second in notAfter', () => {
     const { leaf, options } = parsed(three());
     const at = (time: number) => validatePath(leaf, { ...options, time }).ok;
     const last = Math.min(...[leaf, ...options.intermediates, ...options.anchors].map((one) => one.notAfter));
     expect([at(last), at(last + 999), at(last + 1000)]).toEqual([true, true, false]);
   });
 
-  test('ends at the first anchor that it meets', () => {
+  test('stops at the first anchor of a path', () => {
     const { leaf, options } = parsed(three());
     const result = validatePath(leaf, {
       ...options,
@@ -50,7 +50,7 @@ describe('validatePath', () => {
     expect(result).toMatchObject({ ok: true, chain: [leaf, options.intermediates[0]!] });
   });
 
-  test('answers the policies in the terms of the anchor', () => {
+  test('returns the policies in the terms of the anchor', () => {
     const [ours, theirs, others] = ['1.2.3.1', '1.2.3.2', '1.2.3.3'] as const;
     const policies = (...oids: string[]) => certificatePoliciesExtension(oids.map((one) => ({ oid: one })));
     const mapping = policyMappingsExtension([{ issuerDomainPolicy: ours, subjectDomainPolicy: theirs }]);
@@ -60,13 +60,13 @@ describe('validatePath', () => {
     expect(validatePath(leaf, options)).toMatchObject({ ok: true, policies: [ours] });
   });
 
-  test('answers anyPolicy where it holds all the way', () => {
+  test('returns anyPolicy when it is valid for the whole path', () => {
     const any = { with: [certificatePoliciesExtension([{ oid: oid.anyPolicy }])] };
     const { leaf, options } = parsed(three({ middle: any, leaf: any }));
     expect(validatePath(leaf, options)).toMatchObject({ ok: true, policies: [oid.anyPolicy] });
   });
 
-  test('asks for the revocation of every certificate but the anchor, with its issuer', () => {
+  test('checks the revocation of every certificate except the anchor, with its issuer', () => {
     const { leaf, options } = parsed(four());
     const [upper, below] = options.intermediates as [Certificate, Certificate];
     const asked: Certificate[][] = [];
@@ -78,7 +78,7 @@ describe('validatePath', () => {
     ]);
   });
 
-  test('lets the exception of a revocation check pass', () => {
+  test('rethrows the exception of a revocation check', () => {
     const { leaf, options } = parsed(three());
     const isRevoked = () => {
       throw new Fault('unavailable', 'no CRL');
@@ -86,7 +86,7 @@ describe('validatePath', () => {
     expect(() => validatePath(leaf, { ...options, isRevoked })).toThrow('no CRL');
   });
 
-  test('refuses a time that is no number', () => {
+  test('rejects NaN as the time', () => {
     const { leaf, options } = parsed(three());
     expect(validatePath(leaf, { ...options, time: Number.NaN })).toMatchObject({ ok: false });
   });
@@ -106,7 +106,7 @@ describe('validatePath', () => {
   });
 });
 
-describe('Of several failures validatePath tells', () => {
+describe('of several failures, validatePath reports', () => {
   const other = party('CN=Other Root,O=Plant');
   const expired = { ca: true, notAfter: noon - hour } satisfies Order;
   const rootCertificate = certificate(root, root, { ca: true });
@@ -157,11 +157,11 @@ describe('Of several failures validatePath tells', () => {
   }
 });
 
-describe('Properties of validatePath', () => {
+describe('properties of validatePath', () => {
   const chain = four();
   const { leaf, options } = parsed(chain);
 
-  /** Octets replaced, put in or taken out. */
+  /** Replaces, inserts or removes octets. */
   const changes = fc.array(
     fc.record({
       at: fc.nat(10_000),
@@ -215,7 +215,7 @@ describe('Properties of validatePath', () => {
     );
   });
 
-  test('extensions of arbitrary contents cause no exception', () => {
+  test('arbitrary extension values cause no exception', () => {
     const known = [
       oid.keyUsage,
       oid.subjectAltName,
@@ -267,7 +267,7 @@ describe('Properties of validatePath', () => {
     );
   });
 
-  describe('in any web of CAs', () => {
+  describe('with random CAs', () => {
     const cas = Array.from({ length: 5 }, (_, i) => party(`CN=CA ${i}`));
     const certificates = new Map<string, Certificate>();
     const link = (subject: Party, issuer: Party): Certificate => {
@@ -278,7 +278,7 @@ describe('Properties of validatePath', () => {
     };
     const end = certificate(device, cas[0]!);
 
-    test('a path is found when there is one, and its links hold', () => {
+    test('a path is found when one exists, and its links are valid', () => {
       const ca = fc.nat(cas.length - 1);
       const links = fc.array(fc.tuple(ca, ca), { maxLength: 12 });
       fc.assert(
@@ -299,7 +299,7 @@ describe('Properties of validatePath', () => {
       );
     });
 
-    /** Whether CA 0, over certificates of pairs [subject, issuer], leads up to this one. */
+    /** Returns whether CA 0 leads up to this one, over certificates as pairs [subject, issuer]. */
     function reaches(pairs: readonly (readonly [number, number])[], goal: number): boolean {
       const reached = new Set([0]);
       for (const at of reached)
@@ -309,6 +309,6 @@ describe('Properties of validatePath', () => {
   });
 });
 
-test('a certificate made for these tests reads the same in node:crypto', () => {
+test('a certificate from `certify` is read the same by node:crypto', () => {
   expect(new X509Certificate(certify(device, middle)).subject).toContain('CN=device-1');
 });

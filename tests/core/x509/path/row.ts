@@ -2,20 +2,20 @@ import type { PathFailure } from '#core/x509/path/failure.ts';
 import { certify, type Order, party } from './certify.ts';
 import type { Chain } from './openssl.ts';
 
-/** A rule of RFC 5280, obeyed or broken once. */
+/** A rule of RFC 5280 that is obeyed or broken once. */
 export interface Row extends Chain {
   readonly rule: string;
   readonly ours: 'ok' | PathFailure;
-  /** What `openssl verify` says: `ok`, or its error. */
+  /** The result of `openssl verify`: `ok` or its error. */
   readonly openssl: string;
-  /** Why the two verdicts differ; only where they do. */
+  /** Why the two results differ; only if they do. */
   readonly why?: string;
   /** Milliseconds since 1970; default: `noon`. */
   readonly time?: number;
   readonly purpose?: 'clientAuth' | 'serverAuth';
-  /** Serial numbers of what is revoked. */
+  /** Serial numbers of revoked certificates. */
   readonly revoked?: readonly Uint8Array[];
-  /** The same for OpenSSL: one CRL of each issuer. */
+  /** The same for OpenSSL: one CRL per issuer. */
   readonly crls?: readonly Uint8Array[];
 }
 
@@ -32,7 +32,7 @@ export interface Orders {
   readonly leaf?: Order;
 }
 
-/** Root, one CA below and a device, each with what its order changes. */
+/** Returns a root, one CA and a device certificate, each changed by its order. */
 export function three(orders: Orders = {}): Chain {
   return {
     leaf: certify(device, middle, orders.leaf),
@@ -45,7 +45,7 @@ export interface DeepOrders extends Orders {
   readonly lower?: Order;
 }
 
-/** As `three`, with one more CA in between. */
+/** Like `three`, with a second CA. */
 export function four(orders: DeepOrders = {}): Chain {
   return {
     leaf: certify(device, lower, orders.leaf),
@@ -61,7 +61,7 @@ export function row(rule: string, chain: Chain, [ours, openssl, why]: Verdict, m
   return { rule, ...chain, ours, openssl, ...(why !== undefined && { why }), ...more };
 }
 
-/** The same bytes with one bit of the last octet, which belongs to the signature, turned. */
+/** Returns the bytes with one bit of the last octet, part of the signature, inverted. */
 export function flipped(der: Uint8Array): Uint8Array {
   const copy = Uint8Array.from(der);
   copy[copy.length - 1]! ^= 1;

@@ -13,7 +13,7 @@ interface Subtrees {
   readonly excluded?: readonly string[];
 }
 
-/** Written as alternative names are; a base that is no such name begins with its kind alone, as in `DNS:.example`. */
+/** Written like alternative names. A base that is no such name starts with its kind, as in `DNS:.example`. */
 function base(text: string) {
   const [kind, value] = text.split(/:(.*)/) as [string, string];
   const raw = { DNS: 'dns', email: 'email', URI: 'uri' }[kind];
@@ -29,7 +29,7 @@ const inside: Verdict = ['ok', 'ok'];
 const notPermitted: Verdict = ['nameConstraints', 'permitted subtree violation'];
 const excluded: Verdict = ['nameConstraints', 'excluded subtree violation'];
 
-/** A device with these alternative names under a CA with these constraints. */
+/** Returns a device with these alternative names under a CA with these constraints. */
 const under = (subtrees: Subtrees, names: readonly string[], verdict: Verdict, rule?: string): Row =>
   row(
     rule ??
@@ -38,7 +38,7 @@ const under = (subtrees: Subtrees, names: readonly string[], verdict: Verdict, r
     verdict,
   );
 
-/** A device with this subject. */
+/** Returns a device with this subject. */
 const subjectUnder = (subtrees: Subtrees, subject: string, verdict: Verdict): Row =>
   row(
     `subject ${subject} under ${JSON.stringify(subtrees)}`,

@@ -17,7 +17,7 @@ const rsa = (modulusLength: number, algorithm: Key['algorithm'] = 'rsa-pkcs1-sha
   return keyOf(privateKey, publicKey, algorithm);
 };
 
-/** All signatures of the chain made by keys like this one. */
+/** Returns a chain whose certificates are all signed by keys of this type. */
 function signedWith(key: Key) {
   const top = party('CN=Top', key);
   return {

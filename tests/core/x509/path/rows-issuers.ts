@@ -54,7 +54,7 @@ const basicConstraints: Row[] = [
 ];
 
 const rollover = party('CN=Issuing CA,O=Plant');
-/** `middle` under a new key certifies its old key: a self-issued certificate. */
+/** A new key of `middle` certifies its old key: a self-issued certificate. */
 const selfIssued = (orders: { root?: Order; rollover?: Order; leaf?: Order } = {}) => ({
   leaf: certify(device, middle, orders.leaf),
   intermediates: [
@@ -153,7 +153,7 @@ const lowerDer = certify(lower, middle, { ca: true });
 const belowLower = certify(device, lower);
 const belowMiddle = certify(device, middle);
 const newRoot = party('CN=Root CA,O=Plant');
-/** A chain of CAs, leaf first, with so many certificates in all. */
+/** Returns a chain of CAs, leaf first, with `count` certificates in total. */
 function long(certificates: number) {
   const parties = Array.from({ length: certificates }, (_, i) => party(`CN=CA ${i}`));
   const ders = parties.map((one, i) => certify(one, parties[i + 1] ?? one, { ca: i > 0 }));
@@ -356,7 +356,7 @@ const topology: Row[] = [
 
 const serial = (n: number) => Uint8Array.of(0x41, n, 2, 3, 4, 5, 6, 7, 8);
 
-/** A CRL of this issuer in DER. */
+/** Returns a CRL of this issuer (DER). */
 async function crl(by: typeof root, revoked: readonly Uint8Array[]): Promise<Uint8Array> {
   const unsigned = await buildCrl({
     signatureAlgorithm: by.key.algorithm,

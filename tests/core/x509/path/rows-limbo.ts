@@ -8,7 +8,7 @@ import { oid } from '#core/x509/oids.ts';
 import { certify, noon, party } from './certify.ts';
 import { device, middle, type Row, root, row, three, type Verdict } from './row.ts';
 
-// After the categories of x509-limbo: rfc5280 (aki, nc, san, serial, validity, …), pathlen, pathological, invalid.
+// Categories as in x509-limbo: rfc5280 (aki, nc, san, serial, validity, …), pathlen, pathological, invalid.
 
 const valid: Verdict = ['ok', 'ok'];
 const otherRoot = party('CN=Other Root,O=Plant');

@@ -28,12 +28,12 @@ const subtree = (name: string) => `OU=${name},${organisation}`;
 const [permitted1, permitted2] = [subtree('permittedSubtree1'), subtree('permittedSubtree2')];
 const [excluded1, excluded2] = [subtree('excludedSubtree1'), subtree('excludedSubtree2')];
 
-/** A CA with this name and these constraints. */
+/** Returns a CA with this name and these constraints. */
 const ca = (name: string, ...bases: readonly Subtree[]): Step => ({
   name,
   with: [constraints(...bases)],
 });
-/** An end entity with this name and these alternative names. */
+/** Returns an end entity with this name and these alternative names. */
 const ee = (name: string, ...names: readonly Base[]): Step => ({
   name,
   ...(names.length > 0 && { with: [subjectAltNameExtension(names.map(nameOf))] }),

@@ -16,7 +16,7 @@ const two = '2.16.840.1.101.3.2.1.48.2';
 const three = '2.16.840.1.101.3.2.1.48.3';
 const any = oid.anyPolicy;
 
-/** What a certificate says about policies. */
+/** The policy extensions of a certificate. */
 interface Saying {
   readonly has?: readonly string[];
   readonly maps?: readonly (readonly [string, string])[];
@@ -55,7 +55,7 @@ const valid: Verdict = ['ok', 'ok'];
 const refused: Verdict = ['policy', 'no explicit policy'];
 const inconsistent: Verdict = ['malformed', 'invalid or inconsistent certificate policy extension'];
 
-/** A test of PKITS: what the certificates below the anchor say, the leaf last. */
+/** A test of PKITS: the policy extensions of the certificates below the anchor, the leaf last. */
 const pkits = (test: string, verdict: Verdict, ...below: readonly Saying[]): Row =>
   row(test, chainOf({}, ...below.map(says)), verdict);
 

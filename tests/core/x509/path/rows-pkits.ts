@@ -7,15 +7,15 @@ import { noon } from './certify.ts';
 import { flipped, type Row, row, type Verdict } from './row.ts';
 import { chainOf, type Step } from './steps.ts';
 
-// The tests of NIST's Public Key Interoperability Test Suite (PKITS) 1.0.1 by their numbers and names, with our own
-// certificates. Not here: DSA (4.1.4 to 4.1.6), the forms of CRLs, which path validation leaves to the caller (4.4, 4.14 and
-// 4.15 otherwise), and the tests with policies as input, of which there are none here.
+// The tests of NIST's Public Key Interoperability Test Suite (PKITS) 1.0.1, by number and name, with our own
+// certificates. Not included: DSA (4.1.4 to 4.1.6), CRLs, which path validation leaves to its caller (4.4,
+// 4.14, 4.15), and tests with initial policies.
 
 const valid: Verdict = ['ok', 'ok'];
 const root: Step = {};
 const day = 24 * 3600 * 1000;
 
-/** Validity with these times as they are written. */
+/** Returns a validity with these times as they are written. */
 const times = (notBefore: string, notAfter: string): Step => ({
   raw: {
     validity: der((b) =>
@@ -72,7 +72,7 @@ const validity: Row[] = [
   ),
 ];
 
-/** The CA calls itself so, the leaf calls its issuer so. */
+/** The subject of the CA, and the issuer in the leaf. */
 const called = (ca: string, issuer: string) =>
   chainOf(root, { name: ca }, { issuer: parseDistinguishedName(issuer) });
 const inTag = (identifier: number, text: string, type = 'CN') =>

@@ -3,15 +3,15 @@ import type { Chain } from './openssl.ts';
 
 /** A certificate of a chain. */
 export interface Step extends Order {
-  /** Distinguished name; default: one of its own. */
+  /** Distinguished name; default: a unique one. */
   readonly name?: string;
-  /** It has the name of the one above it, and a key of its own (RFC 5280 §3.2: self-issued). */
+  /** The certificate has the name of its issuer and its own key (RFC 5280 §3.2: self-issued). */
   readonly self?: boolean;
 }
 
 const keys = Array.from({ length: 12 }, () => ecKey());
 
-/** From the anchor down to the leaf; what is neither is a CA in between. */
+/** From the anchor to the leaf; all between them are CAs. */
 export function chainOf(...steps: readonly Step[]): Chain {
   const parties: Party[] = [];
   for (const [i, { name, self }] of steps.entries()) {
