@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import type { Kind, Query } from '#core/ports/store.ts';
 import { installation } from '#tests/fixtures/installation.ts';
 
-test('what maintenance cannot do keeps nothing else from being done', async () => {
+test('maintenance continues with the other tasks when one fails', async () => {
   await using site = await installation();
   await site.gateway.settings.change(site.admin, { logRetentionDays: 1 });
   rmSync(site.logDirectory, { recursive: true });
@@ -14,13 +14,13 @@ test('what maintenance cannot do keeps nothing else from being done', async () =
   }) as typeof list;
   const failure = await site.gateway.maintain('test').catch((error) => error);
   expect(failure.message).toBe('no CAs');
-  // Nor does one failure hide another.
+  // A failure does not hide another one.
   const logged = site.log.entries.flatMap(({ level, cause }) => (level === 'error' ? [cause] : []));
   expect(logged).toContainEqual(expect.objectContaining({ detail: 'the log directory cannot be read' }));
   expect(await site.audit('audit.anchor')).toHaveLength(1);
 });
 
-test('CA certificates are given for a profile that the domain offers, and for no other', async () => {
+test('CA certificates are returned only for a profile that the domain offers', async () => {
   await using site = await installation();
   const { gateway } = site;
   const chain = await gateway.caCertificates(undefined);

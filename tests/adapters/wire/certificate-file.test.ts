@@ -21,7 +21,7 @@ const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const p12 = (...options: string[]): Uint8Array =>
   converted('pkcs12', '-export', '-nokeys', '-in', 'all.pem', '-passout', 'pass:secret', ...options);
 
-describe('a file is recognised by its content', () => {
+describe('a certificate file is recognized by its content:', () => {
   for (const [name, file, count] of [
     ['PEM', bytes(bundle), 2],
     ['PEM with text around it', bytes(`subject=CN = one\r\n${bundle.replaceAll('\n', '\r\n')}\nthe end`), 2],
@@ -42,7 +42,7 @@ describe('a file is recognised by its content', () => {
   }
 });
 
-describe('refused is', () => {
+describe('a certificate file is rejected if it is', () => {
   for (const [name, file, expected] of [
     ['an empty file', new Uint8Array(0), { code: 'malformed' }],
     ['text', bytes('certificate'), { code: 'malformed' }],
@@ -72,7 +72,7 @@ describe('refused is', () => {
   }
 });
 
-test('whatever bytes come, they are read or refused with a Fault', async () => {
+test('arbitrary octets are read as certificates or rejected with a Fault', async () => {
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc.string().map(bytes),

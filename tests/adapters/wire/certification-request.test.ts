@@ -51,7 +51,7 @@ describe('a certification request', () => {
     ['-----BEGIN CERTIFICATE REQUEST-----', 'csr: PEM: CERTIFICATE REQUEST does not end'],
     [encodePem('CERTIFICATE', Uint8Array.of(1)), 'csr: not one CERTIFICATE REQUEST'],
     [encodePem('CERTIFICATE REQUEST', Uint8Array.of(1)).repeat(2), 'csr: not one CERTIFICATE REQUEST'],
-  ])('is refused as %j', (text, detail) => {
+  ])('is rejected as %j', (text, detail) => {
     for (const input of [text, bytesOf(text)]) {
       expect(() => decodeCertificationRequest(input)).toThrow(
         expect.objectContaining({ code: 'badCsr', detail }),
@@ -59,7 +59,7 @@ describe('a certification request', () => {
     }
   });
 
-  test('is octets or a Fault badCsr, whatever comes', () => {
+  test('of arbitrary octets is read, or rejected with Fault badCsr', () => {
     const input = fc.oneof(fc.uint8Array({ maxLength: 64 }), fc.string({ maxLength: 64 }), fc.base64String());
     fc.assert(
       fc.property(input, (any) => {

@@ -13,7 +13,7 @@ async function read(file: Uint8Array) {
   return { columns, rows: found };
 }
 
-test('a table as spreadsheets write it: byte order mark, semicolons, CRLF, empty lines, quotes', async () => {
+test('a table from a spreadsheet is read: byte order mark, semicolons, CRLF, empty lines, quotes', async () => {
   const file = '\ufeffCommon_Name;Serial\r\na;1\r\n\r\n"b ""x""; y";\r\n;\r\n"c\r\nd";3\r\ne;5\r\nf;g;h\r\n';
   expect(await read(bytes(file))).toEqual({
     columns: ['common_name', 'serial'],
@@ -37,13 +37,13 @@ test.each([
   ['a quote in the middle', bytes('a\nb"c\n'), 'line 2: unexpected quotation mark in an unquoted value'],
   ['a huge value', bytes(`a\n${'x'.repeat(1_000_000)}`), 'line 2: a line has at most 16384 characters'],
   ['quotes alone', bytes('"'.repeat(1_000_001)), 'line 1: a line has at most 16384 characters'],
-])('%s is refused', async (_, file, detail) => {
+])('%s is rejected', async (_, file, detail) => {
   const refusal = await read(file).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(Fault);
   expect(refusal).toMatchObject({ code: 'malformed', field: 'file', detail });
 });
 
-test('any bytes are a table or malformed', async () => {
+test('arbitrary octets are a table or malformed', async () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r', '\t', '\0', 'ü', '\ufeff', '='),
   });
@@ -57,7 +57,7 @@ test('any bytes are a table or malformed', async () => {
   );
 });
 
-test('what is written is read again, whatever it is, with an apostrophe before what looks like a formula', async () => {
+test('any table is read as it was written, with an apostrophe before a value that looks like a formula', async () => {
   const value = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
     .filter((text) => text.isWellFormed() && text.trim() !== '' && !text.includes('\0'));

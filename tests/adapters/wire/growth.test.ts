@@ -33,7 +33,7 @@ const many = (size: number, member: (b: DerBuilder, n: number) => void) => (b: D
 };
 const integer = (size: number) => (b: DerBuilder) => void b.add(tag.integer, octets(size));
 
-/** RFC 8018 §A.2 and RFC 9810 §5.1.3.1: parameters of a MAC, before the secret of which nobody has to know anything. */
+/** MAC parameters (RFC 8018 §A.2, RFC 9810 §5.1.3.1): a client without the secret can send them. */
 const pbkdf2 = (count: (b: DerBuilder) => void, length: (b: DerBuilder) => void) =>
   der((b) =>
     b.sequence((algorithm) =>
@@ -61,7 +61,7 @@ const passwordBasedMac = (count: (b: DerBuilder) => void) =>
   );
 const usual = (b: DerBuilder) => void b.integer(1000);
 
-/** A name of one RDN with as many attributes as are read, the values of which have this many characters together. */
+/** Returns a name with one RDN and the maximum of attributes, whose values have this many characters in total. */
 const longName = (size: number): Name =>
   buildName([
     Array.from({ length: 64 }, (_, n) => ({
@@ -85,7 +85,7 @@ const certificate = (serial: (b: DerBuilder) => void, name: Uint8Array) =>
     }),
   );
 
-/** What is read of an input of so many octets, and with what. */
+/** The parser to run on an input of `size` octets. */
 const decoders: readonly (readonly [what: string, of: (size: number) => () => unknown])[] = [
   [
     'an INTEGER',
@@ -328,7 +328,7 @@ const decoders: readonly (readonly [what: string, of: (size: number) => () => un
   ],
 ];
 
-test.each(decoders)('the work of reading %s grows no faster than the input', async (_, of) => {
+test.each(decoders)('the work to read %s grows no faster than the input', async (_, of) => {
   const work = (run: () => unknown) => {
     try {
       return run();

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { pkcs12Key } from '#adapters/wire/password-encryption.ts';
 
-test('keys of few iterations, derived one after the other, let other work run in between', async () => {
+test('consecutive key derivations with few iterations do not block other work', async () => {
   let turns = 0;
   let deriving = true;
   const other = (): void => {

@@ -21,20 +21,23 @@ function faultOf(read: () => unknown): string {
   throw new Error('no Fault');
 }
 
-test.each([0, 1, 48, 48 * 1024, 100_000])('%d octets in pieces are what they are as a whole', (length) => {
-  const der = new Uint8Array(length).map((_, i) => i * 7);
-  for (const lineEnd of ['\n', '\r\n']) {
-    const [pieces, octets] = pemPieces('X509 CRL', der, lineEnd);
-    const all = [...pieces];
-    expect(Math.max(...all.map((piece) => piece.length))).toBeLessThan(70_000);
-    const whole = Buffer.concat(all);
-    expect(whole.toString()).toBe(encodePem('X509 CRL', der, lineEnd));
-    expect(octets).toBe(whole.length);
-  }
-});
+test.each([0, 1, 48, 48 * 1024, 100_000])(
+  '%d octets encoded in parts are the same as encoded at once',
+  (length) => {
+    const der = new Uint8Array(length).map((_, i) => i * 7);
+    for (const lineEnd of ['\n', '\r\n']) {
+      const [pieces, octets] = pemPieces('X509 CRL', der, lineEnd);
+      const all = [...pieces];
+      expect(Math.max(...all.map((piece) => piece.length))).toBeLessThan(70_000);
+      const whole = Buffer.concat(all);
+      expect(whole.toString()).toBe(encodePem('X509 CRL', der, lineEnd));
+      expect(octets).toBe(whole.length);
+    }
+  },
+);
 
 describe('base64', () => {
-  test('lines have 64 characters and all end', () => {
+  test('every line has 64 characters and a line end', () => {
     const lines = encodeBase64Lines(octets).split('\n');
     expect(lines.map((line) => line.length)).toEqual([64, 64, 8, 0]);
     expect(encodeBase64Lines(new Uint8Array(48))).toBe(`${'A'.repeat(64)}\n`);
@@ -42,19 +45,19 @@ describe('base64', () => {
   });
 
   test.each(['AA', 'AA=', 'AB==', 'A', '!!!!', 'AA==AA==', 'A-_=', 'AAAA\u00a0', 'AA==\0'])(
-    '%j is refused',
+    '%j is rejected',
     (text) => {
       expect(faultOf(() => decodeBase64(text))).toBe('malformed: bad base64');
     },
   );
 
-  test('white space anywhere is passed over', () => {
+  test('white space is ignored', () => {
     expect(decodeBase64('\r\nAQ I\tD\n')).toEqual(Uint8Array.of(1, 2, 3));
   });
 });
 
 describe('PEM', () => {
-  test('what is encoded is decoded', () => {
+  test('a block is read as it was written', () => {
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 4 }), (ders) => {
         const text = ders.map((der) => encodePem('X509 CRL', der)).join('');
@@ -77,7 +80,7 @@ describe('PEM', () => {
     expect(decodePem(text)).toEqual([{ label: 'CERTIFICATE', der: octets }]);
   });
 
-  test('blocks of several kinds keep their labels and their order', () => {
+  test('several blocks keep their labels and their order', () => {
     const text = `${encodePem('EC PARAMETERS', Uint8Array.of(1))}junk\n${encodePem('PRIVATE KEY', Uint8Array.of(2))}`;
     expect(decodePem(text).map(({ label }) => label)).toEqual(['EC PARAMETERS', 'PRIVATE KEY']);
   });
@@ -97,15 +100,15 @@ describe('PEM', () => {
     [`-----BEGIN ${'A'.repeat(65)}-----\nAAAA\n-----END ${'A'.repeat(65)}-----`, 'PEM: bad label'],
     ['-----BEGIN CERTIFICATE', 'PEM: bad label'],
     [`${block}-----BEGIN CERTIFICATE-----\n`, 'PEM: CERTIFICATE does not end'],
-  ])('%j is refused', (text, detail) => {
+  ])('%j is rejected', (text, detail) => {
     expect(faultOf(() => decodePem(text))).toBe(`malformed: ${detail}`);
   });
 
-  test('a text without end is refused before it is searched', () => {
+  test('a text without an END line is rejected before it is searched', () => {
     expect(faultOf(() => decodePem('A'.repeat(16 * 1024 * 1024 + 1)))).toBe('malformed: PEM: too long');
   });
 
-  test('many beginnings cost no more than their length', async () => {
+  test('many BEGIN lines take time proportional to the input', async () => {
     for (const text of [
       '-----BEGIN A-----'.repeat(200_000),
       `${'-----BEGIN '.repeat(300_000)}-----END `,
@@ -114,7 +117,7 @@ describe('PEM', () => {
       expect(await processorTime(() => faultOf(() => decodePem(text)))).toBeLessThan(2_000);
   });
 
-  test('any text gives blocks or a Fault', () => {
+  test('arbitrary text gives blocks or a Fault', () => {
     const piece = fc.oneof(
       fc.constantFrom('-----BEGIN ', '-----END ', '-----', 'CERTIFICATE', '\n', 'AAAA', '=', ':', ' '),
       fc.string({ unit: 'binary', maxLength: 8 }),
@@ -131,7 +134,7 @@ describe('PEM', () => {
     );
   });
 
-  test('OpenSSL reads what is encoded', () => {
+  test('OpenSSL reads an encoded block', () => {
     const key = openssl(['genpkey', '-algorithm', 'ed25519', '-outform', 'DER', '-out', 'key'], {}, [
       'key',
     ]).file('key');

@@ -33,7 +33,7 @@ const made = openssl(
 const certificate = made.file('cert.der');
 const pkcs8 = new Uint8Array(key.privateKey.export({ format: 'der', type: 'pkcs8' }));
 
-/** Written by OpenSSL. */
+/** A file that OpenSSL wrote. */
 function exported(options: readonly string[], secret = password): Uint8Array {
   const all = { ...files, 'cert.pem': pem('CERTIFICATE', certificate), pass: `${secret}\n` };
   const args = ['pkcs12', '-export', '-inkey', 'key.pem', '-in', 'cert.pem', '-out', 'out.p12'];
@@ -50,7 +50,7 @@ const faultOf = async (action: () => Promise<unknown>): Promise<Fault | undefine
   }
 };
 
-describe('a file that OpenSSL wrote', () => {
+describe('a PKCS #12 file from OpenSSL', () => {
   for (const [name, options] of [
     ['AES-256 and PBKDF2', []],
     ['AES-128', ['-certpbe', 'AES-128-CBC', '-keypbe', 'AES-128-CBC']],
@@ -65,7 +65,7 @@ describe('a file that OpenSSL wrote', () => {
     ['no MAC', ['-nomac']],
     ['100,000 iterations', ['-iter', '100000']],
   ] as const) {
-    test(`is read: ${name}`, async () => {
+    test(`is read with ${name}`, async () => {
       const contents = await readPkcs12(exported(options), password);
       expect(contents.certificates.map((one) => Buffer.from(one))).toEqual([Buffer.from(certificate)]);
       expect(contents.privateKeys).toHaveLength(1);
@@ -86,13 +86,13 @@ describe('a file that OpenSSL wrote', () => {
     ['with a MAC', []],
     ['without one', ['-nomac']],
   ] as const) {
-    test(`is refused for a wrong password, ${name}`, async () => {
+    test(`is rejected for a wrong password with ${name}`, async () => {
       const fault = await faultOf(() => readPkcs12(exported(options), 'wrong'));
       expect(fault).toMatchObject({ code: 'malformed', field: 'password' });
     });
   }
 
-  test('is refused before its password is hashed ten million times', async () => {
+  test('is rejected before ten million iterations of its password hash', async () => {
     const info = der((b) =>
       b.sequence((s) =>
         s.oid('1.2.840.113549.1.7.1').explicit(0, (c) => c.octetString(der((d) => d.sequence(() => {})))),
@@ -116,14 +116,14 @@ describe('a file that OpenSSL wrote', () => {
   });
 });
 
-test('in BER with indefinite lengths and strings in pieces a file is read as in DER', async () => {
+test('a PKCS #12 file in BER with indefinite lengths and segmented strings is read like DER', async () => {
   const file = exported([]);
   expect((await readPkcs12(indefinite(file), password)).certificates).toEqual(
     (await readPkcs12(file, password)).certificates,
   );
 });
 
-/** Every SEQUENCE and `[0]` of indefinite length, every OCTET STRING in two pieces. */
+/** Rewrites DER: SEQUENCE and `[0]` get an indefinite length, OCTET STRING two segments. */
 function indefinite(bytes: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -150,8 +150,8 @@ function indefinite(bytes: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-describe('a file that is written here', () => {
-  test('is read by OpenSSL, key, certificate and chain', async () => {
+describe('a PKCS #12 file from Postern', () => {
+  test('is read by OpenSSL, with key, certificate and chain', async () => {
     const input = { privateKey: pkcs8, certificate, chain: [certificate], name: 'pump 7 ü' };
     const file = await writePkcs12(input, password);
     const read = openssl(['pkcs12', '-in', 'in.p12', '-nodes', '-passin', 'file:pass'], {
@@ -168,7 +168,7 @@ describe('a file that is written here', () => {
     expect(info.text).toContain('AES-256-CBC');
   });
 
-  test('is read here', async () => {
+  test('is read by Postern', async () => {
     const input = { privateKey: pkcs8, certificate, chain: [certificate], name: '' };
     const contents = await readPkcs12(await writePkcs12(input, ''), '');
     expect(contents).toEqual({
@@ -178,7 +178,7 @@ describe('a file that is written here', () => {
   });
 });
 
-test('whatever bytes come, they are read or refused with a Fault', async () => {
+test('arbitrary octets are read as PKCS #12 or rejected with a Fault', async () => {
   const file = exported(['-iter', '1']);
   const damage = fc.record({ at: fc.nat(file.length - 1), to: fc.nat(255), cut: fc.nat(file.length) });
   await fc.assert(

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 
 describe('certs-only SignedData', () => {
-  test('OpenSSL prints the certificates, in their order', () => {
+  test('has its certificates printed in order by OpenSSL', () => {
     const { ok, text } = openssl(['pkcs7', '-inform', 'DER', '-in', 'p7', '-print_certs'], {
       p7: buildCertsOnly(certificates),
     });
@@ -24,7 +24,7 @@ describe('certs-only SignedData', () => {
     );
   });
 
-  test('OpenSSL, asked to write it again, changes nothing', () => {
+  test('is the same when OpenSSL writes it again', () => {
     const p7 = buildCertsOnly(certificates);
     const again = openssl(
       ['pkcs7', '-inform', 'DER', '-in', 'p7', '-outform', 'DER', '-out', 'out'],
@@ -34,14 +34,14 @@ describe('certs-only SignedData', () => {
     expect(again.file('out')).toEqual(p7);
   });
 
-  test.each([0, 1, 3])('with %d certificates reads back', (count) => {
+  test.each([0, 1, 3])('with %d certificates is read as it was written', (count) => {
     const some = certificates.slice(0, count);
     expect(readCertificates(buildCertsOnly(some))).toEqual(some);
   });
 });
 
-describe('reading a SignedData', () => {
-  test('that OpenSSL made of certificates alone', () => {
+describe('the SignedData reader', () => {
+  test('reads certs-only data from OpenSSL', () => {
     const pem = certificates.map((certificate) => encodePem('CERTIFICATE', certificate)).join('');
     const args = ['crl2pkcs7', '-nocrl', '-certfile', 'pem', '-outform', 'DER', '-out', 'p7'];
     expect(readCertificates(openssl(args, { pem }, ['p7']).file('p7'))).toEqual(certificates);
@@ -50,7 +50,7 @@ describe('reading a SignedData', () => {
   test.each([
     ['pkcs7', ['smime', '-sign']],
     ['cms', ['cms', '-sign', '-keyid']],
-  ])('that is signed and has content (%s)', (_, command) => {
+  ])('reads data that is signed and has content (%s)', (_, command) => {
     const made = openssl(
       [
         'req',
@@ -86,7 +86,7 @@ describe('reading a SignedData', () => {
     expect(readCertificates(p7)).toEqual([signer]);
   });
 
-  test('leaves out attribute certificates and CRLs', () => {
+  test('ignores attribute certificates and CRLs', () => {
     const [certificate] = certificates as [Uint8Array];
     const p7 = signedData((b) =>
       b
@@ -100,7 +100,7 @@ describe('reading a SignedData', () => {
     expect(readCertificates(p7)).toEqual([certificate]);
   });
 
-  test('refuses BER of indefinite length and says what to do', () => {
+  test('rejects BER with indefinite length and names the fix', () => {
     const caught = fault(() => readCertificates(Uint8Array.of(0x30, 0x80, 6, 1, 0, 0, 0)));
     expect(caught.detail).toBe('PKCS #7: BER with indefinite lengths is not read');
     expect(caught.hint).toBe('convert it to DER or PEM');
@@ -112,11 +112,11 @@ describe('reading a SignedData', () => {
     ['something else in the set', signedData((b) => b.add(0xa0, (set) => void set.null()))],
     ['a primitive choice in the set', signedData((b) => b.add(0xa0, Uint8Array.of(0x81, 0)))],
     ['octets that follow', Uint8Array.of(...signedData((b) => b), 0)],
-  ])('refuses %s', (_, bytes) => {
+  ])('rejects %s', (_, bytes) => {
     expect(fault(() => readCertificates(bytes)).code).toBe('malformed');
   });
 
-  test('refuses more certificates than anybody has', () => {
+  test('rejects more certificates than the limit', () => {
     const p7 = signedData((b) =>
       b.add(
         0xa0,
@@ -144,7 +144,7 @@ describe('reading a SignedData', () => {
   });
 });
 
-/** A SignedData with what `middle` adds between content and signers. */
+/** Returns a SignedData with the fields that `middle` adds between content and signers. */
 function signedData(middle: (b: Parameters<Parameters<typeof der>[0]>[0]) => unknown): Uint8Array {
   return der((b) =>
     b.sequence((info) => {

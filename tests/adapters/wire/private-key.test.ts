@@ -21,7 +21,7 @@ const converted = (key: { pem(): string }, ...options: string[]): Uint8Array =>
     'out',
   ]).file('out');
 
-/** Another PrivateKeyInfo of the key: its version, what stands in the place of the key's octets, and what behind. */
+/** Returns a PrivateKeyInfo of the key with another version, other key octets or an additional field. */
 function rewritten(
   { privateKey }: TestKey,
   version: number,
@@ -35,7 +35,7 @@ function rewritten(
   return der((b) => b.sequence((s) => s.integer(version).raw(algorithm).octetString(key).raw(more)));
 }
 
-describe('a private key is read', () => {
+describe('a private key is read:', () => {
   for (const [name, key, input] of [
     ['PKCS #8 in PEM', ec, pemOf(ec.privateKey, 'pkcs8')],
     ['SEC 1 in PEM', ec, pemOf(ec.privateKey, 'sec1')],
@@ -79,7 +79,7 @@ describe('a private key is read', () => {
   }
 });
 
-describe('refused is', () => {
+describe('a private key is rejected:', () => {
   for (const [name, input, expected] of [
     ['a wrong password', converted(ec, '-passout', 'pass:other'), { code: 'malformed', field: 'password' }],
     ['nothing', new Uint8Array(0), { code: 'malformed' }],

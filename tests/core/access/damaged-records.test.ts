@@ -13,7 +13,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const ids = ({ body }: { readonly body: readonly { readonly id: number }[] }): number[] =>
   body.map(({ id }) => id);
 
-test('a damaged record is left out of its list and named by the log; the list, its pages and all others work', async () => {
+test('a damaged record is omitted from its list and logged, and all other records and lists are available', async () => {
   const path = join(directory, 'damaged.db');
   const clock = testClock();
   await using site = await installation({ clock, store: await openSqliteStore({ path, clock }) });
@@ -60,7 +60,7 @@ test('a damaged record is left out of its list and named by the log; the list, i
   ]);
 });
 
-test('a configuration whose sealed secret is damaged is left out, and the others are listed', async () => {
+test('a configuration with a damaged sealed secret is omitted, and the others are listed', async () => {
   const path = join(directory, 'sealed.db');
   const clock = testClock();
   await using site = await installation({ clock, store: await openSqliteStore({ path, clock }) });

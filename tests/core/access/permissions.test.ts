@@ -4,14 +4,14 @@ import type { Principal } from '#core/access/principal.ts';
 import type { Gateway } from '#core/gateway.ts';
 import { installation } from '#tests/fixtures/installation.ts';
 
-/** Signed in, and allowed what `permissions` says. */
+/** Returns a signed-in account with these permissions. */
 const principal = (...permissions: Permission[]): Principal =>
   ({
     actor: { kind: 'user', id: 1, name: 'jo', address: '' },
     permissions: new Set(permissions),
   }) as unknown as Principal;
 
-/** What each use case demands by itself, whoever asks for it and over whichever protocol. */
+/** The permission that each use case requires, whoever calls it and over any protocol. */
 const table: readonly (readonly [Permission, (gateway: Gateway, who: Principal) => unknown])[] = [
   ['accounts.read', ({ users }, who) => users.list(who, { limit: 1 })],
   ['accounts.read', ({ roles }, who) => roles.read(who, 1)],
@@ -49,7 +49,7 @@ const table: readonly (readonly [Permission, (gateway: Gateway, who: Principal) 
   ['truststores.write', ({ truststores }, who) => truststores.remove(who, 999)],
 ];
 
-test('each use case demands its permission, whatever its caller has checked', async () => {
+test('each use case checks its permission itself', async () => {
   await using site = await installation();
   const outcome = async (act: (typeof table)[number][1], who: Principal): Promise<unknown> => {
     try {

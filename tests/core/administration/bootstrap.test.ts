@@ -8,13 +8,13 @@ const restart = ({ gateway }: Installation) =>
 const roleNamed = async ({ store }: Installation, uniqueName: string) =>
   (await store.find('role', { uniqueName }))!;
 
-/** As a version left it that knew other permissions. */
+/** Changes a role to that of a release with other permissions. */
 async function shippedBefore(site: Installation, uniqueName: string, was: readonly Permission[]) {
   const { id } = await roleNamed(site, uniqueName);
   await site.store.commit([{ op: 'update', kind: 'role', id, set: { permissions: was } }]);
 }
 
-test('a role that is shipped has at the next start what it is shipped with by then', async () => {
+test('a built-in role gets the permissions of the release at the next start', async () => {
   await using site = await installation();
   await shippedBefore(site, 'Auditor', ['devices.read', 'audit.read']);
   await shippedBefore(site, 'Default', ['devices.read', 'audit.read', 'profiles.read']);
@@ -30,7 +30,7 @@ test('a role that is shipped has at the next start what it is shipped with by th
   ]);
 });
 
-test('a role that an administrator has changed stays as it is', async () => {
+test('a built-in role that an administrator changed is not updated', async () => {
   await using site = await installation();
   const { id } = await roleNamed(site, 'Operator');
   const fewer = shippedRoles.Operator!.permissions.filter((permission) => permission !== 'signers.sign');
@@ -39,13 +39,13 @@ test('a role that an administrator has changed stays as it is', async () => {
   expect((await roleNamed(site, 'Operator')).permissions).toEqual(fewer);
 });
 
-test('a start that finds the roles as they are shipped writes nothing', async () => {
+test('a start writes nothing when the built-in roles are up to date', async () => {
   await using site = await installation();
   await restart(site);
   expect(await site.audit('role.ship')).toEqual([]);
 });
 
-test('a role that an administrator has deleted or renamed does not come back', async () => {
+test('a built-in role that an administrator deleted or renamed is not recreated', async () => {
   await using site = await installation();
   const { roles } = site.gateway;
   await roles.remove(site.admin, (await roleNamed(site, 'Auditor')).id);
@@ -55,7 +55,7 @@ test('a role that an administrator has deleted or renamed does not come back', a
   expect(records.map(({ uniqueName }) => uniqueName).sort()).toEqual(['Admin', 'Default', 'Line']);
 });
 
-test('a role that an administrator has made under the name of a deleted one stays theirs', async () => {
+test('a role that an administrator created under the name of a deleted built-in role is not updated', async () => {
   await using site = await installation();
   const { roles } = site.gateway;
   await roles.remove(site.admin, (await roleNamed(site, 'Operator')).id);
@@ -64,7 +64,7 @@ test('a role that an administrator has made under the name of a deleted one stay
   expect((await roleNamed(site, 'Operator')).permissions).toEqual(['devices.read']);
 });
 
-test('a role that a newer version brings is made beside the others', async () => {
+test('a built-in role of a new release is created', async () => {
   await using site = await installation();
   const { id } = (await site.store.find('setting', { name: 'shipped-roles' }))!;
   const value = Buffer.from(JSON.stringify({ names: ['Admin', 'Operator', 'Default'] }));

@@ -16,7 +16,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 const query = { limit: 1 };
 const digest = new Uint8Array(32);
 
-/** Every use case, called by somebody with no permission at all. */
+/** Calls every use case with an account that has no permission. */
 const useCases: readonly (readonly [
   name: string,
   permission: string,
@@ -77,7 +77,7 @@ const useCases: readonly (readonly [
   ['devices.remove', 'devices.write', ({ devices }, who) => devices.remove(who, 1)],
 ];
 
-test.each(useCases)('%s demands %s', async (_, permission, call) => {
+test.each(useCases)('%s requires %s', async (_, permission, call) => {
   const refused = await Promise.try(() => call(site.gateway, nobody)).catch((fault) => fault);
   expect(refused).toMatchObject({ code: 'forbidden', detail: `this requires the permission ${permission}` });
   const granted: Principal = { ...nobody, permissions: new Set([permission]) };

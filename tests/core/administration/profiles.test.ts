@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { installation } from '#tests/fixtures/installation.ts';
 
-test('the profile of domain credentials keeps its name, so that no other can take its place', async () => {
+test('the profile of domain credentials cannot be renamed, so that no other profile can replace it', async () => {
   await using site = await installation();
   const { profiles } = site.gateway;
   const own = await site.store.find('profile', { uniqueName: 'domain_credential' });

@@ -5,7 +5,7 @@ import { installation } from '#tests/fixtures/installation.ts';
 
 const [oldKey, newKey] = [1, 2].map((octet) => new Uint8Array(32).fill(octet)) as [Uint8Array, Uint8Array];
 
-/** What is sealed in the store, and what for. */
+/** The sealed values of the store with their purposes. */
 async function sealed(store: Store): Promise<[secret: Uint8Array, context: string][]> {
   const found: [Uint8Array, string][] = [];
   const setting = await store.find('setting', { name: 'token-key' });
@@ -23,7 +23,7 @@ async function sealed(store: Store): Promise<[secret: Uint8Array, context: strin
   return found;
 }
 
-test('a rotation that fails at any commit is ended by another one, and leaves nothing under the old key', async () => {
+test('a rotation that fails at any commit is completed by the next one, and nothing stays under the old key', async () => {
   await using made = await installation({ vault: createVault(oldKey) });
   const { store, clock, admin } = made;
   for (let n = 0; n < 3; n++) await made.device(`pump-${n}`);
@@ -72,7 +72,7 @@ test('a rotation that fails at any commit is ended by another one, and leaves no
   expect((await site.gateway.auditEvents.verify(admin)).problems).toEqual([]);
 });
 
-test('a secret that is changed while it is sealed again keeps the change', async () => {
+test('a secret that changes during the rotation keeps the change', async () => {
   await using made = await installation({ vault: createVault(oldKey) });
   const { device } = await made.device('pump');
   const id = device.noOnboardingConfig!;

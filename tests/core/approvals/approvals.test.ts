@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => site[Symbol.asyncDispose]());
 
-/** Always in new bytes: ECDSA signs anew. */
+/** Signs anew each time, so that the octets differ. */
 const wish = () => request(key, 'CN=pump-1', ['DNS:pump-1.plant.example']);
 const asked = (target = server) => ask(site, pump, wish(), target);
 const approve = (id: number, who: Principal) => site.gateway.approvals.approve(who, id, comment);
@@ -54,7 +54,7 @@ async function faultOf(attempt: Promise<unknown>): Promise<string> {
   throw error ?? new Error('it was done');
 }
 
-describe('without a policy that demands approval', () => {
+describe('without a policy that requires approval', () => {
   test('requests are not pending', async () => {
     await policy(site, { decision: 'manual', protocols: ['cmp'] });
     await policy(site, { decision: 'automatic', protocols: ['est'], priority: 1 });
@@ -82,7 +82,7 @@ describe('a request that needs approval', () => {
     expect(await actions()).toEqual(['approval.open']);
   });
 
-  test('joins its approval even when recording it took some time', async () => {
+  test('joins its approval when recording the approval was slow', async () => {
     const clock = testClock();
     const store = await openSqliteStore({ path: ':memory:', clock });
     const slow: Store = {
@@ -171,7 +171,7 @@ describe('a request that needs approval', () => {
   });
 });
 
-test('a request that could not be issued is rejected before anybody has to approve it', async () => {
+test('a request that cannot be issued is rejected before anybody has to approve it', async () => {
   await policy(site, { decision: 'manual' });
   await site.gateway.settings.change(site.admin, { securityLevel: 'hardened' });
   const weak = request(testKey('rsa-2048', 'pump'), 'CN=pump-1', ['DNS:pump-1.plant.example']);
@@ -232,7 +232,7 @@ describe('an approver', () => {
     expect(await create(kim)).toMatchObject({ kind: 'pending' });
     const record = await create(jo);
     expect(record).toMatchObject({ commonName: 'app-1', status: 'good' });
-    // Whoever asks again means another one.
+    // A repeated request opens a new approval.
     expect(await create(jo)).toMatchObject({ kind: 'pending' });
     expect(await states()).toEqual(['issued', 'waiting', 'waiting']);
   });
@@ -469,7 +469,7 @@ describe('an approval is for the request and the outcome that the approver saw',
   });
 
   test.each(['before it was granted', 'after it was granted'])(
-    'a profile that was changed %s: it is asked for anew',
+    'a profile that was changed %s: the approval is requested again',
     async (when) => {
       await policy(site, { decision: 'manual' });
       const id = await waiting(asked());

@@ -21,7 +21,7 @@ async function site(): Promise<Installation> {
   return made;
 }
 
-/** What the account is told of the approval, and the status of its approval. */
+/** Returns the error that the account gets for the approval, and the status of the approval. */
 async function approving(api: Api, id: number): Promise<readonly [string | null, number]> {
   const { obstacle } = (await api.get(`/api/approvals/${id}/`)).body;
   return [obstacle, (await api.post(`/api/approvals/${id}/approve/`)).status];
@@ -74,7 +74,7 @@ describe('an account does not approve the request of a device', () => {
     const operator = await apiAs(it, 'Operator');
     const { device, password: secret } = await it.device('pump');
     const id = await waitingFor(it, 'pump', secret);
-    // The command line has registered it, and is nobody's account.
+    // The command line registered the device, which belongs to no account.
     expect((await operator.get(`/api/approvals/${id}/`)).body.obstacle).toBeNull();
     expect(await act(operator, { id: device.id, config: device.noOnboardingConfig! })).toMatchObject({
       status: 200,
@@ -83,7 +83,7 @@ describe('an account does not approve the request of a device', () => {
     expect(await approving(await apiOf(it), id)).toEqual([null, 200]);
   });
 
-  test('that it has imported, nor one whose imported secrets it has fetched', async () => {
+  test('that it imported, or whose imported secrets it read', async () => {
     await using it = await site();
     const { gateway } = it;
     const importer = await person(it, 'importer', 'Admin');
@@ -107,7 +107,7 @@ describe('an account does not approve the request of a device', () => {
   });
 });
 
-test('of many accounts that read a secret at once, none is forgotten', async () => {
+test('when many accounts read a secret concurrently, all are recorded', async () => {
   await using it = await site();
   const { device, password: secret } = await it.device('pump');
   const people = await Promise.all(['a', 'b', 'c', 'd'].map((name) => person(it, name)));
@@ -122,7 +122,7 @@ test('of many accounts that read a secret at once, none is forgotten', async () 
   }
 });
 
-test('a second look at the same secrets writes nothing but its audit event', async () => {
+test('reading the same secrets again writes only an audit event', async () => {
   await using it = await site();
   const { device } = await it.device('pump');
   const reader = await person(it, 'reader');

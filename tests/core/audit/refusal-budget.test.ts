@@ -3,7 +3,7 @@ import { RefusalBudget } from '#core/audit/refusal-budget.ts';
 import { opensslCertificate } from '#tests/fixtures/enrolment.ts';
 import { holder, installation, password, testClock } from '#tests/fixtures/installation.ts';
 
-test('sixty refusals a minute of one address are recorded, then their number', () => {
+test('sixty rejections per minute and address are recorded, and then their number', () => {
   const clock = testClock();
   const budget = new RefusalBudget(clock);
   const taken = Array.from({ length: 100 }, () => budget.take('192.0.2.1'));
@@ -17,7 +17,7 @@ test('sixty refusals a minute of one address are recorded, then their number', (
   expect(budget.take('192.0.2.1')).toBe(2);
 });
 
-test('strangers with certificates of their own cannot fill the store', async () => {
+test('clients with untrusted certificates cannot fill the store', async () => {
   await using site = await installation();
   const evidence = holder(opensslCertificate('stranger'));
   const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
@@ -30,7 +30,7 @@ test('strangers with certificates of their own cannot fill the store', async () 
   expect(events.at(-1)!.detail.unrecorded).toBe(40);
 });
 
-test('a device that does not take no for an answer cannot either', async () => {
+test('a device that repeats a rejected request cannot fill the store', async () => {
   await using site = await installation();
   const { password: secret } = await site.device('pump');
   const refused = () =>

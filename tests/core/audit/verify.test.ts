@@ -11,7 +11,7 @@ import { installation, testClock } from '#tests/fixtures/installation.ts';
 
 const vault = createVault(new Uint8Array(32).fill(1));
 
-/** Two chains, one of which goes on after an anchor; a database file that can be tampered with. */
+/** Two chains, one of which continues after an anchor, in a database file that can be tampered with. */
 async function trail(): Promise<Disposable & { path: string; verify(): ReturnType<typeof verifyAudit> }> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-audit-'));
   const path = join(directory, 'store.db');
@@ -37,7 +37,7 @@ async function trail(): Promise<Disposable & { path: string; verify(): ReturnTyp
   };
 }
 
-/** Somebody who can do with the database as they please, the triggers included. */
+/** Runs SQL as an attacker with full access to the database, including the triggers. */
 function tamper(path: string, work: (db: Database) => void): void {
   using db = new Database(path);
   for (const { name } of db
@@ -54,7 +54,7 @@ const idOf = (path: string, where: string): number => {
     .id;
 };
 
-test('a trail that nobody touched is in order', async () => {
+test('an unchanged audit trail is valid', async () => {
   using site = await trail();
   const { events, chains, anchor, problems } = await site.verify();
   expect(problems).toEqual([]);
@@ -102,7 +102,7 @@ test.each([
       update audit_events set id = ${id} where id = ${id} + 1; update audit_events set id = ${id} + 1 where id = -1`,
     'the event was moved',
   ],
-])('%s is found, and the first bad event named', async (_what, where, sql, expected) => {
+])('%s is detected, and the first bad event named', async (_what, where, sql, expected) => {
   using site = await trail();
   const id = idOf(site.path, where);
   tamper(site.path, (db) => db.run(sql(id)));
@@ -111,7 +111,7 @@ test.each([
   expect([id, id + 1]).toContain(problems[0]!.event!);
 });
 
-test('an inserted event is found', async () => {
+test('an inserted event is detected', async () => {
   using site = await trail();
   tamper(site.path, (db) => {
     db.run(`insert into audit_events (at, actor, action, object, outcome, detail, chain, sequence, hash)
@@ -124,17 +124,17 @@ test('an inserted event is found', async () => {
 
 const lastChain = '(select chain from audit_events order by id desc limit 1)';
 
-test('a chain that is cut off is found by its head', async () => {
+test('a truncated chain is detected by its head', async () => {
   using site = await trail();
   tamper(site.path, (db) => db.run('delete from audit_events where id = (select max(id) from audit_events)'));
   const { problems } = await site.verify();
   expect(problems.map(({ what }) => what)).toEqual(['events at the end of the chain are missing']);
 });
 
-test('a chain that is cut off before its anchor, head and all, is found by the anchor', async () => {
+test('a chain that is truncated before its anchor, including the head, is detected by the anchor', async () => {
   using site = await trail();
   tamper(site.path, (db) => {
-    // Past the last anchor, of which nothing is left but the record of it.
+    // After the last anchor only its own record remains.
     db.run(
       `delete from audit_events where chain = ${lastChain} and id >= (select max(id) from audit_events where action = 'audit.anchor')`,
     );
@@ -146,7 +146,7 @@ test('a chain that is cut off before its anchor, head and all, is found by the a
   expect(problems.map(({ what }) => what)).toEqual(['the newest anchor is missing']);
 });
 
-test('a whole chain that is removed is found by the anchor', async () => {
+test('the removal of a whole chain is detected by the anchor', async () => {
   using site = await trail();
   tamper(site.path, (db) => {
     const { chain } = db
@@ -173,7 +173,7 @@ interface Row {
   readonly sequence: number;
 }
 
-/** Writes a chain anew, with other events and the hashes that belong to them. */
+/** Rewrites a chain with other events and matching hashes. */
 function rewrite(db: Database, chain: string, change: (row: Row) => Partial<Row>): void {
   let previous = genesis;
   for (const before of db
@@ -193,7 +193,7 @@ function rewrite(db: Database, chain: string, change: (row: Row) => Partial<Row>
   db.run('update audit_heads set hash = ? where chain = ?', [previous, chain]);
 }
 
-test('a chain that is written anew, hashes and all, is found by the anchor', async () => {
+test('a chain that was rewritten with matching hashes is detected by the anchor', async () => {
   using site = await trail();
   tamper(site.path, (db) => {
     const { chain } = db
@@ -205,7 +205,7 @@ test('a chain that is written anew, hashes and all, is found by the anchor', asy
   expect(problems.map(({ what }) => what)).toEqual(['the chain differs from its anchor']);
 });
 
-test('an anchor that the same installation made of another trail is found by the next anchor', async () => {
+test('an anchor that the installation made of another audit trail is detected by the next anchor', async () => {
   using site = await trail();
   using fork = await trail();
   const anchors = (path: string) => {
@@ -228,7 +228,7 @@ test('an anchor that the same installation made of another trail is found by the
   );
 });
 
-test('an anchor that was not made with the master key is none', async () => {
+test('an anchor that was not made with the master key is invalid', async () => {
   using site = await trail();
   const store = await openSqliteStore({ path: site.path, clock: testClock() });
   const { problems } = await verifyAudit(store, createVault(new Uint8Array(32).fill(2)));
@@ -236,7 +236,7 @@ test('an anchor that was not made with the master key is none', async () => {
   expect(problems.map(({ what }) => what)).toContain('this installation did not make the anchor');
 });
 
-test('what anchors themselves add is not anchored again and again', async () => {
+test('the audit events of anchors are not anchored repeatedly', async () => {
   await using site = await installation();
   for (let n = 0; n < 5; n++) {
     await site.gateway.maintain('test');
@@ -246,7 +246,7 @@ test('what anchors themselves add is not anchored again and again', async () => 
   await site.device('pump');
   await site.gateway.maintain('test');
   expect(await site.audit('audit.anchor')).toHaveLength(2);
-  // A clock that is put back keeps nothing from being anchored.
+  // A clock that is set back does not prevent anchors.
   site.clock.advance(-7_200_000);
   await site.device('valve');
   await site.gateway.maintain('test');

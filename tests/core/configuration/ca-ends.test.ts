@@ -4,7 +4,7 @@ import { installation } from '#tests/fixtures/installation.ts';
 
 const day = 24 * 3_600_000;
 
-test('health warns of an issuing CA that shortens certificates or is about to expire, and names the remedy', async () => {
+test('health warns of an issuing CA that shortens certificates or expires soon, and names the fix', async () => {
   await using site = await installation();
   const { gateway, admin, clock } = site;
   const issuing = async () => (await gateway.health()).issuing;
@@ -34,7 +34,7 @@ test('health warns of an issuing CA that shortens certificates or is about to ex
 
   clock.advance(200 * day);
   expect((await issuing())?.detail).toContain('expired on');
-  // Another gateway would say the same: this one stays ready.
+  // Other gateways have the same CA: this one stays ready.
   expect((await (await apiOf(site)).anonymous.get('/api/health/')).status).toBe(200);
   const families = await gateway.metrics(admin);
   const family = families.find(({ name }) => name === 'postern_ca_expires_in_seconds');

@@ -10,7 +10,7 @@ import {
 } from '#core/configuration/policy-rule.ts';
 import type { ApprovalPolicy } from '#core/records/approval-policy.ts';
 
-/** As the configuration loads it. */
+/** The rule as the configuration loads it. */
 function loaded(policy: ApprovalPolicy): readonly LoadedPolicy[] {
   try {
     return [loadPolicy({ patterns }, policy)];
@@ -88,7 +88,7 @@ test.each(rows)('%s: %j, %j: %p', (_, values, about, matches) => {
   expect(decides([policy(values)], about)).toBe(matches ? 1 : undefined);
 });
 
-test('of those that match the lowest number decides, then the oldest', () => {
+test('of the matching rules, the one with the lowest number applies, then the oldest', () => {
   const policies = [
     policy({ id: 5, priority: 10 }),
     policy({ id: 4, priority: 10 }),

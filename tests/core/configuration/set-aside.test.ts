@@ -24,7 +24,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 let files = 0;
 
 interface Site extends Installation {
-  /** Writes to the database behind the service's back. */
+  /** Writes to the database without the service. */
   sql(...statements: readonly string[]): void;
 }
 
@@ -135,7 +135,7 @@ const breakages: readonly Breakage[] = [
   { what: 'the events of a webhook', sql: "UPDATE webhooks SET events = '{}'", told: 'the webhook "siem"' },
 ];
 
-/** A site with a record of every kind, another CA with a domain of its own, and a device there. */
+/** Returns a site with a record of every kind, and a second CA with a domain and a device. */
 async function furnished(): Promise<Site & { readonly secret: string; readonly otherSecret: string }> {
   const site = await siteOnFile();
   const { gateway, admin } = site;
@@ -166,7 +166,7 @@ async function furnished(): Promise<Site & { readonly secret: string; readonly o
 }
 
 test.each(breakages.map((one) => [one.what, one] as const))(
-  '%s that is damaged in the store keeps nothing else from working, after a restart too',
+  '%s that is damaged in the store affects nothing else, also after a restart',
   async (_, { sql, told }) => {
     await using site = await furnished();
     site.sql(sql);
@@ -178,12 +178,12 @@ test.each(breakages.map((one) => [one.what, one] as const))(
     const logged = site.log.entries.filter(({ event }) =>
       event.endsWith('cannot be loaded and is set aside'),
     );
-    // Each of the two gateways says it once, although both load the configuration again and again.
+    // Each of the two gateways logs it once, although both reload the configuration repeatedly.
     expect(logged).toHaveLength(2);
   },
 );
 
-test('all of them at once, and readiness is not affected', async () => {
+test('damaged records of all kinds together do not affect readiness', async () => {
   await using site = await furnished();
   const once = new Map(breakages.map((one) => [one.told, one.sql]));
   site.sql(...once.values());
@@ -194,7 +194,7 @@ test('all of them at once, and readiness is not affected', async () => {
   expect([status, body.checks.configuration.ok]).toEqual([200, false]);
 });
 
-test('the domain of a CA that is set aside answers 503, and works again once the CA is mended', async () => {
+test('the domain of a damaged CA answers 503, and works again once the CA is repaired', async () => {
   await using site = await furnished();
   const before = await site.store.find('issuingCa', { uniqueName: 'other' });
   site.sql(breakages[0]!.sql);
@@ -209,32 +209,32 @@ test('the domain of a CA that is set aside answers 503, and works again once the
 test.each([
   ['a pattern that cannot be read', "device_pattern = '('", 'pending'],
   ['lists that cannot be read', "protocols = ']', device_pattern = NULL", 'pending'],
-])('a policy with %s applies as widely as it can be read', async (_, damage, outcome) => {
+])('a policy with %s applies as broadly as its readable fields allow', async (_, damage, outcome) => {
   await using site = await furnished();
   expect(await enrol(site.gateway, 'pump-2', site.otherSecret, 'second')).toBe('issued');
   site.sql(`UPDATE approval_policies SET ${damage}`);
   const gateway = await site.restarted();
   const asked = enrol(gateway, 'pump-2', site.otherSecret, 'second');
   expect(await asked).toBe(outcome);
-  // Its domain can be read: it is about no other one.
+  // Its domain is readable: the policy applies to no other domain.
   expect(await enrol(gateway, 'pump-1', site.secret)).toBe('issued');
 });
 
-test('a policy whose decision cannot be read denies', async () => {
+test('a policy with an unreadable decision denies', async () => {
   await using site = await furnished();
   site.sql("UPDATE approval_policies SET decision = 'perhaps', device_pattern = NULL");
   const fault = await refused(enrol(await site.restarted(), 'pump-2', site.otherSecret, 'second'));
   expect(fault.code).toBe('forbidden');
 });
 
-test('one anchor that cannot be read takes no other with it', async () => {
+test('an unreadable trust anchor does not affect the others', async () => {
   await using site = await furnished();
   const good = Buffer.from(outsideCa().certificateDer).toString('base64');
   site.sql(`UPDATE truststores SET certificates = '["MAMCAQA=","${good}"]'`);
   expect(await detailOf(site.gateway)).toContain('certificate 1 of 2');
 });
 
-test('damaged settings fall back to the strictest level until an administrator writes them again', async () => {
+test('damaged settings are replaced by the strictest security level until an administrator saves them', async () => {
   await using site = await furnished();
   await site.gateway.settings.change(site.admin, { webhookHosts: ['siem.example'] });
   site.sql("UPDATE settings SET value = X'7b' WHERE name = 'runtime-settings'");
@@ -248,14 +248,14 @@ test('damaged settings fall back to the strictest level until an administrator w
   expect((await gateway.health()).configuration).toEqual({ ok: true });
 });
 
-test('a TLS server credential that cannot be read is replaced at the next start', async () => {
+test('an unreadable TLS server credential is replaced at the next start', async () => {
   await using site = await furnished();
   const { id } = await site.gateway.tlsCredential();
   site.sql(`UPDATE credentials SET certificate = ${notDer}, chain = '[' WHERE id = ${id}`);
   expect((await (await site.restarted()).tlsCredential()).id).toBeGreaterThan(id);
 });
 
-test('a CA that cannot be read can be deleted', async () => {
+test('an unreadable CA can be deleted', async () => {
   await using site = await furnished();
   await site.gateway.domains.update(site.admin, 2, { issuingCa: null });
   site.sql(breakages[0]!.sql);
@@ -264,10 +264,10 @@ test('a CA that cannot be read can be deleted', async () => {
   expect((await site.gateway.health()).configuration).toEqual({ ok: true });
 });
 
-test('a CA that could not be loaded is refused before it is stored, and its key is not kept', async () => {
+test('a CA that cannot be loaded is rejected before it is stored, and its key is not kept', async () => {
   await using site = await siteOnFile();
   const own = testKey('p-256', 'unreadable CA');
-  // An extension that path validation does not look at, and that is needed whenever the CA is.
+  // An extension that path validation ignores, but the CA needs.
   const root = selfSigned(own.pem(), '/CN=Unreadable', `${caExtensions}2.5.29.14=DER:010100\n`);
   const keys = await site.keys.files!.list();
   const fault = await refused(
@@ -286,7 +286,7 @@ test('a CA that could not be loaded is refused before it is stored, and its key 
   expect(await site.keys.files!.list()).toEqual(keys);
 });
 
-test('whatever goes wrong while a record is proved is the fault of the input', () => {
+test('any exception while a record is checked is reported as invalid input', () => {
   const broken = (): never => {
     throw new TypeError('undefined is not an object');
   };

@@ -14,7 +14,7 @@ const device = {
   protocols: new Set(['est', 'rest', 'cmp']),
 };
 
-/** The words that a shell makes of a line; nothing of it is run but printf. */
+/** Splits a line into words as a shell does; only printf is run. */
 function words(line: string): readonly string[] {
   const script = `curl() { printf '%s\\0' "$@"; }; openssl() { printf '%s\\0' "$@"; }; ${line}`;
   const { stdout, stderr, exitCode } = Bun.spawnSync(['sh', '-c', script]);
@@ -35,7 +35,7 @@ test.each([
   '*?[a]~ ! & | < > ( )',
   'ü€🔑',
   '\u2028\u202e',
-])('a device called %s stays one word of each line', (commonName) => {
+])('the name %s is one word in each command line', (commonName) => {
   const lines = enrolmentLines({ ...device, commonName, password: 'p', sharedSecret: "s'$x" });
   const key = words(lines.key!);
   expect(key.filter((_, n) => key[n - 1] === '-subj')).toEqual([
@@ -48,11 +48,11 @@ test.each([
   expect(cmp[cmp.indexOf('-secret') + 1]).toBe("pass:s'$x");
 });
 
-test('a name with a colon logs in by its id: HTTP Basic would cut it', () => {
+test('a device whose name has a colon logs in by its id, as HTTP Basic does not allow colons', () => {
   expect(enrolmentLines({ ...device, commonName: 'a:b' }).est).toContain('--user 7:a-password ');
 });
 
-test('there are lines for what the device may use and has', () => {
+test('command lines are given for the protocols and credentials of the device', () => {
   expect(Object.keys(enrolmentLines(device))).toEqual([
     'key',
     'ca',
@@ -80,7 +80,7 @@ test('there are lines for what the device may use and has', () => {
   ]);
 });
 
-test('secrets stand in the lines for those who may read them alone', async () => {
+test('secrets are only in the command lines of accounts that may read them', async () => {
   await using site = await installation();
   const { gateway, admin } = site;
   const { device, password } = await site.device('pump');

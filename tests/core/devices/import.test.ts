@@ -51,7 +51,7 @@ async function deviceNames({ store }: Installation): Promise<string[]> {
   return names;
 }
 
-test('devices come of rows in their order, with secrets of their own with which they enrol', async () => {
+test('rows create devices in order, whose own secrets work for enrolment', async () => {
   await using site = await installation();
   const { gateway, admin } = site;
   const { id, state, total } = await start(site, pumps(600));
@@ -69,7 +69,7 @@ test('devices come of rows in their order, with secrets of their own with which 
   expect(new Set(credentials.flatMap((one) => [one.estPassword, one.cmpSharedSecret])).size).toBe(1200);
   const { commonName, estPassword } = credentials[599]!;
   await site.enrol(password(commonName, estPassword!), {}, request(testKey('p-256'), `CN=${commonName}`));
-  // Nothing is left of what was received.
+  // Nothing of the upload remains.
   expect(everything(await site.store.list('deviceImportPart', { limit: 10 }))).toEqual([]);
   expect(await site.audit('device.create')).toHaveLength(600);
   expect((await site.audit('deviceImport.finish')).map(({ detail }) => detail)).toEqual([
@@ -77,7 +77,7 @@ test('devices come of rows in their order, with secrets of their own with which 
   ]);
 });
 
-describe('a row', () => {
+describe('a row of an import', () => {
   const long = 'x'.repeat(101);
   const secret = 'a secret of its own'.replaceAll(' ', '-');
   test.each<[string, Values, readonly (readonly [string, string])[]]>([
@@ -115,19 +115,22 @@ describe('a row', () => {
       { common_name: 'a', idevid_truststore: 'x' },
       [['idevid_truststore', 'this name does not exist']],
     ],
-  ])('%s is refused with its line and its fields, and the others go on', async (_, values, refusals) => {
-    await using site = await installation();
-    const { id } = await start(site, [values, { common_name: 'fine' }], Object.keys(values));
-    await site.gateway.proceedImports();
-    expect(await deviceNames(site)).toEqual(['fine']);
-    expect((await site.gateway.deviceImports.refusals(site.admin, id)).records).toEqual(
-      refusals.map(([field, message]) => ({ line: 2, field, message })),
-    );
-    const record = await site.gateway.deviceImports.read(site.admin, id);
-    expect(record).toMatchObject({ state: 'done', created: 1, refused: 1 });
-  });
+  ])(
+    '%s is rejected with its line and fields, and the other rows are imported',
+    async (_, values, refusals) => {
+      await using site = await installation();
+      const { id } = await start(site, [values, { common_name: 'fine' }], Object.keys(values));
+      await site.gateway.proceedImports();
+      expect(await deviceNames(site)).toEqual(['fine']);
+      expect((await site.gateway.deviceImports.refusals(site.admin, id)).records).toEqual(
+        refusals.map(([field, message]) => ({ line: 2, field, message })),
+      );
+      const record = await site.gateway.deviceImports.read(site.admin, id);
+      expect(record).toMatchObject({ state: 'done', created: 1, refused: 1 });
+    },
+  );
 
-  test('of a name that is taken, in the store or further up in the file, is refused', async () => {
+  test('with a name that exists in the store or earlier in the file is rejected', async () => {
     await using site = await installation();
     await site.device('pump-3');
     const { id } = await start(site, [...pumps(300), ...pumps(2)]);
@@ -141,7 +144,7 @@ describe('a row', () => {
     expect(await deviceNames(site)).toHaveLength(300);
   });
 
-  test('says what its device has: domain, protocols, secrets or none, an IDevID to come', async () => {
+  test('sets the domain, protocols, secrets and pending IDevID of its device', async () => {
     await using site = await installation();
     const { gateway, admin, store } = site;
     const plant = await gateway.domains.create(admin, { uniqueName: 'plant' });
@@ -197,13 +200,9 @@ describe('a row', () => {
   });
 });
 
-describe('a table is refused as a whole, and nothing is left of it', () => {
+describe('a table is rejected completely, and nothing of it remains', () => {
   test.each<[string, readonly string[], string]>([
-    [
-      'with a column that nobody knows',
-      ['common_name', 'colour'],
-      'line 1: there is no column called "colour"',
-    ],
+    ['with an unknown column', ['common_name', 'colour'], 'line 1: there is no column called "colour"'],
     ['with a column twice', ['common_name', 'common_name'], 'line 1: the column common_name is there twice'],
     ['without the column common_name', ['serial_number'], 'line 1: the column common_name is missing'],
     [
@@ -219,7 +218,7 @@ describe('a table is refused as a whole, and nothing is left of it', () => {
     expect(everything(await site.store.list('deviceImport', { limit: 5 }))).toEqual([]);
   });
 
-  test('without rows, and when it breaks off', async () => {
+  test('without rows or with a truncated upload', async () => {
     await using site = await installation();
     expect(await failure(start(site, [], ['common_name']))).toMatchObject({
       code: 'malformed',
@@ -237,7 +236,7 @@ describe('a table is refused as a whole, and nothing is left of it', () => {
     expect(everything(await site.store.list('deviceImportPart', { limit: 5 }))).toEqual([]);
   });
 
-  test('with secrets, by whoever may not set secrets', async () => {
+  test('with secrets, for an account that may not set secrets', async () => {
     await using site = await installation();
     const writer = {
       ...site.admin,
@@ -252,7 +251,7 @@ describe('a table is refused as a whole, and nothing is left of it', () => {
   });
 });
 
-/** A store whose commits fail, or are answered as if they had, from the `n`th on. */
+/** A store whose commits fail from the `n`th on, either before or after they take effect. */
 function failing(store: Store, fails: (n: number) => 'before' | 'after' | undefined): Store {
   let n = 0;
   return new Proxy(store, {
@@ -272,7 +271,7 @@ function failing(store: Store, fails: (n: number) => 'before' | 'after' | undefi
   });
 }
 
-test('an import that is cut off again and again, before or after a commit, makes each device once', async () => {
+test('an import that is interrupted repeatedly, before or after a commit, creates each device once', async () => {
   const clock = testClock();
   const store = failing(await openSqliteStore({ path: ':memory:', clock }), (n) =>
     n % 3 === 1 ? 'before' : n % 3 === 2 ? 'after' : undefined,
@@ -294,7 +293,7 @@ test('an import that is cut off again and again, before or after a commit, makes
   expect(record).toMatchObject({ state: 'done', done: 1000, created: 1000, refused: 0 });
 });
 
-test('an import that is cancelled stops where it is: what it made stays, its rows go, and it can be deleted', async () => {
+test('a cancelled import stops, keeps the devices it created, deletes its rows, and can be deleted', async () => {
   const clock = testClock();
   let cancel: (() => Promise<unknown>) | undefined;
   const inner = await openSqliteStore({ path: ':memory:', clock });
@@ -326,7 +325,7 @@ test('an import that is cancelled stops where it is: what it made stays, its row
   expect(await deviceNames(site)).toHaveLength(500);
 });
 
-test('one instance imports at a time; another goes on when the first has gone', async () => {
+test('one instance imports at a time, and another continues when the first is gone', async () => {
   await using site = await installation();
   const { id } = await start(site, pumps(10));
   await site.store.lease('device-imports', 'another instance', 15);
@@ -337,7 +336,7 @@ test('one instance imports at a time; another goes on when the first has gone', 
   expect((await site.gateway.deviceImports.read(site.admin, id)).state).toBe('done');
 });
 
-test('an import that cannot be read fails, and those after it go on', async () => {
+test('an unreadable import fails, and the imports after it continue', async () => {
   await using site = await installation();
   const { deviceImports } = site.gateway;
   const broken = await start(site, pumps(10));

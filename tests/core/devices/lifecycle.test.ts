@@ -29,14 +29,14 @@ async function failure(work: Promise<unknown>): Promise<Fault> {
   throw new Error('no Fault');
 }
 
-/** A device that holds a certificate. */
+/** Returns a device that holds a certificate. */
 async function enrolled(site: Installation, name: string) {
   const { device, password: secret } = await site.device(name);
   const certificate = await site.enrol(password(name, secret), {}, csr(name));
   return { device, secret, certificate };
 }
 
-/** The certificate of a device that asks for the others of its domain. */
+/** Returns a certificate of a registration authority of the domain. */
 async function registrationAuthority(site: Installation): Promise<Uint8Array> {
   await site.gateway.profiles.create(site.admin, {
     uniqueName: 'ra',
@@ -59,7 +59,7 @@ async function namesIn(site: Installation, state: DeviceState): Promise<string[]
 }
 
 describe('the state of a device', () => {
-  test('of one that has just been made is told without a search', async () => {
+  test('is known for a new device without a search', async () => {
     const clock = testClock();
     const store = await openSqliteStore({ path: ':memory:', clock });
     const busy = () => Promise.reject(new Fault('unavailable', 'too many searches'));
@@ -68,7 +68,7 @@ describe('the state of a device', () => {
     expect(made).toMatchObject({ commonName: 'new', state: 'registered', nextExpiry: null });
   });
 
-  test('registered, active while it holds a good certificate, blocked whatever it holds; lists find each', async () => {
+  test('is registered, active with a valid certificate, or blocked; lists can filter by each', async () => {
     await using site = await installation();
     const { gateway, admin, clock } = site;
     await site.device('new');
@@ -86,7 +86,7 @@ describe('the state of a device', () => {
     expect(await namesIn(site, 'active')).toEqual([]);
   });
 
-  test('the next expiry is that of the certificate that ends first, of those that are good', async () => {
+  test('the next expiry is that of the valid certificate that expires first', async () => {
     await using site = await installation();
     const { device, secret } = await enrolled(site, 'pump');
     const first = (await site.gateway.devices.read(site.admin, device.id)).nextExpiry!;
@@ -102,7 +102,7 @@ describe('the state of a device', () => {
 });
 
 describe('a blocked device', () => {
-  test('is refused with its secret and with its certificate, and told why; let in again it goes on', async () => {
+  test('is rejected with its secret and with its certificate, with the reason, until it is unblocked', async () => {
     await using site = await installation();
     const { gateway, admin } = site;
     const { device, secret, certificate } = await enrolled(site, 'pump');
@@ -111,7 +111,7 @@ describe('a blocked device', () => {
     expect(await failure(site.enrol(password('pump', secret), {}, csr('pump')))).toMatchObject(blocked);
     const renewal = () => site.enrol(holder(certificate), {}, csr('pump'), 'renew');
     expect(await failure(renewal())).toMatchObject(blocked);
-    // Who does not know the secret learns nothing.
+    // A client that does not know the secret gets no reason.
     expect(await failure(site.enrol(password('pump', 'wrong'), {}, csr('pump')))).toMatchObject({
       code: 'unauthenticated',
     });
@@ -125,7 +125,7 @@ describe('a blocked device', () => {
     expect(parseCertificate(await renewal()).subject.der).toEqual(parseCertificate(certificate).subject.der);
   });
 
-  test('does not onboard with the IDevID that is awaited, nor with the one that it came with, until it is let in again', async () => {
+  test('cannot be onboarded with its pending or its current IDevID until it is unblocked', async () => {
     await using site = await installation();
     const { gateway, admin } = site;
     const maker = makerCa('CN=Maker');
@@ -148,7 +148,7 @@ describe('a blocked device', () => {
     expect(await failure(onboard())).toMatchObject(refused);
   });
 
-  test('keeps its certificates, or has them revoked when that is asked for', async () => {
+  test('keeps its certificates unless their revocation is requested', async () => {
     await using site = await installation();
     const { gateway, admin, store } = site;
     const kept = await enrolled(site, 'kept');
@@ -166,7 +166,7 @@ describe('a blocked device', () => {
     expect(await states(stolen.device.id)).toEqual([['revoked', 'keyCompromise']]);
   });
 
-  test('cannot be blocked twice, nor let in twice', async () => {
+  test('cannot be blocked or unblocked twice', async () => {
     await using site = await installation();
     const { device } = await site.device('pump');
     const { devices } = site.gateway;
@@ -177,7 +177,7 @@ describe('a blocked device', () => {
     expect(await site.audit('device.block')).toHaveLength(1);
   });
 
-  test('does not get a certificate through a registration authority either', async () => {
+  test('gets no certificate through a registration authority', async () => {
     await using site = await installation();
     const { gateway, admin } = site;
     const ra = await registrationAuthority(site);
@@ -189,7 +189,7 @@ describe('a blocked device', () => {
   });
 });
 
-test('in another domain, a device has nothing renewed by the registration authority of the one that it left', async () => {
+test('the registration authority of the former domain cannot renew the certificate of a moved device', async () => {
   await using site = await installation();
   const { gateway, admin } = site;
   const ra = await registrationAuthority(site);
@@ -211,8 +211,8 @@ test('in another domain, a device has nothing renewed by the registration author
   });
 });
 
-describe('all certificates of a device', () => {
-  test('are revoked for the reason given, more than fit one commit, and those of others are not', async () => {
+describe('the certificates of a device', () => {
+  test('are all revoked for the given reason, in several commits if needed, and no others are', async () => {
     await using site = await installation();
     const { gateway, admin, store } = site;
     const { device } = await enrolled(site, 'pump');
@@ -241,7 +241,7 @@ describe('all certificates of a device', () => {
     expect(records.map((record) => record.device)).not.toContain(device.id);
   });
 
-  test('on hold they can all be put, released they are one by one', async () => {
+  test('can all be put on hold together, and are released one by one', async () => {
     await using site = await installation();
     const { device } = await enrolled(site, 'pump');
     const { devices } = site.gateway;
@@ -253,11 +253,11 @@ describe('all certificates of a device', () => {
   });
 });
 
-test('what happened to a device: what it did, what was done to it and to its certificates, page by page', async () => {
+test('the history of a device has its actions, and those on it and its certificates, page by page', async () => {
   await using site = await installation();
   const { gateway, admin } = site;
   const { device, secret } = await enrolled(site, 'pump');
-  // Of another device: its id begins with the same digit, and its name is the same but for a suffix.
+  // Events of another device, whose id starts with the same digit and whose name only adds a suffix.
   for (let n = 2; n <= 11; n++) await site.device(`pump-${n}`);
   const [certificate] = (await site.store.list('certificate', { limit: 1 })).records;
   await gateway.certificates.revoke(admin, certificate!.id, { reason: 'superseded' });

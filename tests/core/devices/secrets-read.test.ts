@@ -29,7 +29,7 @@ test("reading a device's secrets leaves an audit event, whichever way they are r
   ];
   expect(await events()).toEqual(expected);
 
-  // Nobody who sees none of them leaves one.
+  // An account that may read no secrets is not recorded.
   const reader = await apiAs(site, 'Default');
   expect((await reader.get(path)).body.est_password).toBeNull();
   await reader.get('/api/no-onboarding-configs/');

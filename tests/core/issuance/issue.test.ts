@@ -10,7 +10,7 @@ import { testKey } from '#tests/fixtures/keys.ts';
 
 const key = testKey('p-256', 'issuance');
 
-test('certificates of the service itself belong to no device, and only its credentials have a profile', async () => {
+test('certificates of the service belong to no device, and only its credentials have a profile', async () => {
   await using site = await installation();
   const { records } = await site.store.list('certificate', { limit: 10 });
   expect(
@@ -28,7 +28,7 @@ test('certificates of the service itself belong to no device, and only its crede
   for (const record of records) expect(record).toMatchObject(recordedOf(record.der));
 });
 
-/** A key store that is out of process, and whose signing can be tampered with once the first start is over. */
+/** An out-of-process key store whose signatures can be tampered with after the first start. */
 function remoteKeys() {
   let sign: KeyStore['sign'] | undefined;
   return {
@@ -43,7 +43,7 @@ function remoteKeys() {
   };
 }
 
-describe('a key outside the process', () => {
+describe('a key in another process', () => {
   test('signs only after the intent is durable', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
@@ -84,7 +84,7 @@ describe('a key outside the process', () => {
     expect(records[0]).toMatchObject({ status: 'failed' });
   });
 
-  test('an intent that was written off while the key signed stays so, and its certificate is seen by nobody', async () => {
+  test('an intent that is abandoned during the signature stays abandoned, and its certificate is not visible', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
     const { password: secret } = await site.device('pump');
@@ -106,7 +106,7 @@ describe('a key outside the process', () => {
     expect(await site.audit('certificate.settle')).toHaveLength(1);
   });
 
-  test('an intent that was written off while the key failed is told of once', async () => {
+  test('an intent that is abandoned while the key fails is reported once', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
     const { password: secret } = await site.device('pump');
@@ -124,7 +124,7 @@ describe('a key outside the process', () => {
     expect(await site.audit('certificate.issue')).toHaveLength(before);
   });
 
-  test('an intent that is completed while it is settled stays a certificate', async () => {
+  test('an intent that is completed during its settlement stays a certificate', async () => {
     const remote = remoteKeys();
     const clock = testClock();
     const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
@@ -151,11 +151,11 @@ describe('a key outside the process', () => {
     expect(await site.audit('certificate.settle')).toEqual([]);
   });
 
-  test('maintenance settles an intent that a crash left open, but not too early', async () => {
+  test('maintenance settles the intent of a crash, but not too early', async () => {
     const remote = remoteKeys();
     await using site = await installation({ wrapKeys: remote.wrap });
     const { password: secret } = await site.device('pump');
-    // The process is killed while the token signs: nothing after this point happens.
+    // The process is killed while the token signs: nothing after this line runs.
     remote.signWith(() => new Promise(() => {}));
     void site.enrol(password('pump', secret), {}, request(key, 'CN=pump'));
     await Bun.sleep(50);

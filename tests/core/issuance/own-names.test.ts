@@ -143,7 +143,7 @@ describe('a server certificate for a name of this service is rejected', () => {
     expect(one.upstream.received).toEqual([]);
   });
 
-  test('when the service got this name while the request was pending at the upstream CA', async () => {
+  test('when the name became one of the service while the request was pending at the upstream CA', async () => {
     await using one = await plant();
     const { gateway, clock, admin } = one.service;
     const rules = { validity: { duration: 'P1Y' }, subject: { CN: {} }, subjectAltName: { dns: {} } };

@@ -6,7 +6,7 @@ const counted = (of: Counter) =>
   of.family().samples.map(({ labels, value }) => [labels.kind, labels.colour, value]);
 
 describe('a counter', () => {
-  test('counts each combination of labels by itself, in whatever order they come', () => {
+  test('counts each combination of labels separately, in any order of the labels', () => {
     const things = counter();
     for (const [kind, colour] of ['a red', 'a red', 'b red', 'a blue', 'a red', 'b red'].map((one) =>
       one.split(' '),
@@ -19,7 +19,7 @@ describe('a counter', () => {
     ]);
   });
 
-  test('counts together what comes after a thousand combinations', () => {
+  test('counts all combinations after the first thousand together', () => {
     const things = counter();
     for (let n = 0; n < 1010; n++) things.add('a', `colour ${n}`);
     things.add('a', 'colour 7');

@@ -30,7 +30,7 @@ const csr = (subject: string) => request(ldevid, subject);
 let site: Installation;
 let truststore: number;
 let registration: number;
-/** Writes that find something in their way are told to it first. */
+/** Called before each commit of the gateway. */
 let intruder: ((writes: readonly Write[]) => Promise<void>) | undefined;
 
 beforeEach(async () => {
@@ -69,7 +69,7 @@ const onboard = (
   target: Partial<Target> = {},
   operation: 'enrol' | 'renew' = 'enrol',
 ) => site.enrol(bearer(certificate), target, csr(subject), operation);
-/** The same with another key than that of the certificate that it was given. */
+/** Enrols with another key than that of the certificate. */
 const anew = (certificate: Uint8Array) =>
   site.enrol(bearer(certificate), {}, request(testKey('p-256', 'another'), 'CN=SN-1'));
 const device = (commonName: string) => site.store.find('device', { commonName });
@@ -119,16 +119,16 @@ describe('the first onboarding', () => {
     ['CN=SN-1', 'CN=SN-1'],
     ['CN=SN-1,O=Acme', 'CN=SN-1,O=Acme'],
     ['', 'CN=SN-1'],
-    // What it is called elsewhere says nothing here, also where it is the name of another.
+    // The common name is not evaluated here, even if another device has it.
     ['CN=Pump 3000,serialNumber=SN-1,O=Acme', 'CN=SN-1'],
     ['CN=valve-1', 'CN=SN-1'],
   ];
-  test.each(names)('asks for "%s", gets "%s"', async (subject, outcome) => {
+  test.each(names)('a request with subject "%s" gets "%s"', async (subject, outcome) => {
     await site.device('valve-1');
     expect(subjectOf(await onboard(pump, subject))).toBe(outcome);
   });
 
-  test('uses another name when the name is taken by a device of another manufacturer or of none', async () => {
+  test('uses another name when a device of another manufacturer, or without one, has the name', async () => {
     await site.device('SN-1');
     await register(site, 'others', await trust(site, 'other', other.certificate));
     expect(subjectOf(await onboard(pump, ''))).toBe('CN=Acme-SN-1');
@@ -201,7 +201,7 @@ describe('a second onboarding', () => {
     expect((await certificates()).length).toBe(1);
   });
 
-  test('wins when it comes between the check and the commit of another', async () => {
+  test('that commits between the check and the commit of another one succeeds, and the other is rejected', async () => {
     await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
     let first: FaultCode | 'issued' | undefined;
     intruder = async () => {
@@ -219,7 +219,7 @@ describe('a second onboarding', () => {
       (await site.audit('enrolment.admit')).map(({ actor, detail }) => [actor.name, detail.reason]),
     ).toEqual([['SN-1', 'the device with its serial number is bound to another IDevID']]);
     expect((await configOf('SN-1')).idevid).toEqual(pump);
-    // Of a device that was repaired.
+    // A device that was repaired.
     await site.gateway.devices.resetOnboarding(site.admin, (await device('SN-1'))!.id);
     expect(await verdict(() => onboard(twin))).toBe('issued');
     expect(await verdict(() => onboard(pump))).toBe('forbidden');
@@ -239,7 +239,7 @@ describe('a device that lost the response', () => {
     const certificate = await onboard(pump);
     const before = [await configOf('SN-1'), await certificates(), await site.audit()];
     expect(await onboard(pump)).toEqual(certificate);
-    // What it is called elsewhere says nothing here.
+    // The other names are not evaluated here.
     expect(await onboard(pump, 'CN=Pump 3000', { protocol: 'rest', domain: 'default' })).toEqual(certificate);
     site.clock.advance(day - 1);
     expect(await onboard(pump)).toEqual(certificate);
@@ -253,9 +253,9 @@ describe('a device that lost the response', () => {
     ['another subject', () => csr('CN=SN-1,O=Acme'), 'forbidden'],
     ['another name', () => request(ldevid, 'CN=SN-1', ['DNS:sn-1.example']), 'forbidden'],
     ['another profile', () => csr('CN=SN-1'), 'forbidden', { profile: 'tls_client' }],
-    ['the same key without having it', () => csr('CN=SN-1').with(-1, 0xff), 'badProof'],
+    ['the same key but no proof of possession', () => csr('CN=SN-1').with(-1, 0xff), 'badProof'],
   ];
-  test.each(asked)('is refused %s', async (_, der, code, target = {}) => {
+  test.each(asked)('is rejected with %s', async (_, der, code, target = {}) => {
     await onboard(pump);
     expect(await verdict(() => site.enrol(bearer(pump), target, der()))).toBe(code);
   });
@@ -297,10 +297,10 @@ describe('a device that lost the response', () => {
     ['has expired', ({ certificate }) => expire(certificate)],
     ['is that of a device which is blocked', ({ device }) => block(device)],
     ['is that of a device which is in another domain', ({ device }) => move(device)],
-    ['a policy does not allow any more', deny],
-    ['is older than what its configuration says of its onboarding', turn],
+    ['a policy no longer allows', deny],
+    ['is older than the last onboarding in its configuration', turn],
   ];
-  test.each(meanwhile)('is refused a certificate that %s', async (_, happens) => {
+  test.each(meanwhile)('does not get a certificate again that %s', async (_, happens) => {
     await onboard(pump);
     const [certificate] = await certificates();
     await happens({ certificate: certificate!.id, device: certificate!.device! });
@@ -316,7 +316,7 @@ describe('a device that lost the response', () => {
     expect(await onboard(pump)).toEqual(after);
   });
 
-  test('cannot get a certificate again that it got with its secret', async () => {
+  test('cannot get a certificate again that was issued for its secret', async () => {
     await contact();
     const { id } = await configOf('SN-1');
     const estPassword = 'a password for SN-1';
@@ -352,13 +352,13 @@ test('onboarding that needs approval is pending, can be repeated with the same I
   expect(await ask()).toEqual(first);
   expect([first.kind, (await configOf('SN-1')).onboardingStatus]).toEqual(['pending', 1]);
   const api = await apiOf(site);
-  // What was read can be sent back, and takes the IDevID from nobody.
+  // The record can be sent back as it was read, and keeps the IDevID.
   const config = `/api/onboarding-configs/${(await configOf('SN-1')).id}/`;
   const { body: shown } = await api.get(config);
   expect(shown.idevid.subject).toContain('serialNumber=SN-1');
   expect((await api.put(config, shown)).body).toEqual(shown);
   const [waiting] = (await api.get('/api/approvals/')).body;
-  // Whoever wrote the configuration leaves the approval to others.
+  // The account that wrote the configuration cannot approve.
   expect((await api.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(403);
   const operator = await apiAs(site, 'Operator');
   expect((await operator.post(`/api/approvals/${waiting.id}/approve/`, {})).status).toBe(200);
@@ -392,7 +392,7 @@ describe('a device that an administrator registered', () => {
     expect(await verdict(() => anew(pump))).toBe('forbidden');
   });
 
-  test('is that of the IDevID that came first, where another one with the same serial number comes at once', async () => {
+  test('is bound to the first of two concurrent IDevIDs with the same serial number', async () => {
     await registered('pump-1');
     await site.gateway.devidRegistrations.remove(site.admin, registration);
     const twin = idevid(testKey('p-256', 'twin'), acmeIssuing, 'serialNumber=SN-1');
@@ -419,7 +419,7 @@ describe('a device that an administrator registered', () => {
     expect(subjectOf(await onboard(pump, ''))).toBe('CN=SN-1');
   });
 
-  test('is not pending when it got its certificate by another way', async () => {
+  test('is not pending when it got its certificate in another way', async () => {
     await registered('pump-1', { onboardingStatus: 2 });
     expect(await verdict(() => onboard(pump))).toBe('forbidden');
   });
@@ -461,7 +461,7 @@ describe('a device that an administrator registered', () => {
 });
 
 describe('an onboarded device', () => {
-  test('is rejected when no truststore trusts it any more', async () => {
+  test('is rejected when no truststore trusts it any longer', async () => {
     await site.gateway.admit(bearer(pump), { protocol: 'est', domain: undefined, profile: undefined });
     const { onboardingConfig } = (await device('SN-1'))!;
     await site.gateway.onboardingConfigs.update(site.admin, onboardingConfig!, { idevidTruststore: null });
@@ -520,7 +520,7 @@ describe('the configuration of a device', () => {
     const update = () =>
       devices().update(site.admin, another, { onboardingConfig: id, noOnboardingConfig: null });
     expect(await verdict(update)).toBe('malformed');
-    // Two that were given it at the same moment.
+    // Two devices that were given it concurrently.
     const both = { onboardingConfig: id, noOnboardingConfig: null };
     await site.store.commit([{ op: 'update', kind: 'device', id: another, set: both }]);
     const idevidKey = fingerprint(parseCertificate(pump).spki);

@@ -34,7 +34,7 @@ async function started() {
         }),
       ),
     );
-  /** What was issued to others on the days that had any, the newest last. */
+  /** The number of certificates on each day that has any, the newest last. */
   const seen = async () =>
     (await gateway.overview.issuance(admin)).days
       .map(({ byProtocol: { internal: _, ...others } }) => others)
@@ -44,12 +44,12 @@ async function started() {
     return setting && JSON.parse(Buffer.from(setting.value).toString());
   };
   const today = Math.floor(clock.now() / day) * day;
-  // Half past one: yesterday is over, and nothing has to be waited for any more.
+  // Half past one: yesterday is over, and no transaction of it can be open.
   clock.advance(today + day + 1.5 * hour - clock.now());
   return { ...site, issue, seen, kept, today: today + day };
 }
 
-test('the same figures come out before and after the finished days have been counted', async () => {
+test('the figures are the same before and after past days are counted', async () => {
   const { issue, seen, kept, gateway, clock, today } = await started();
   await issue('est', today - 3 * day, today - 3 * day + 5, today - 2 * day - 1);
   await issue('cmp', today - day, today + hour);
@@ -62,7 +62,7 @@ test('the same figures come out before and after the finished days have been cou
   expect(await seen()).toEqual(before);
 });
 
-test('a day is counted once it is over and whoever began before midnight has ended', async () => {
+test('a day is counted when it is over and all transactions from before midnight have ended', async () => {
   const { issue, seen, kept, gateway, clock, today } = await started();
   await gateway.maintain('here');
   await issue('rest', today + 23 * hour);
@@ -77,7 +77,7 @@ test('a day is counted once it is over and whoever began before midnight has end
   ]);
 });
 
-test('what is longer ago than is looked back on is forgotten', async () => {
+test('counts older than the chart are deleted', async () => {
   const { issue, kept, gateway, clock, today } = await started();
   await issue('est', today - day);
   await gateway.maintain('here');

@@ -24,13 +24,13 @@ test.each([
 test.each([
   ['2026-03-28T12:00:00Z', 23],
   ['2026-10-24T12:00:00Z', 25],
-])('the day after %s has %d hours in Berlin, where the clock is changed on it', (now, hours) => {
+])('the day after %s has %d hours in Berlin, where the clock changes', (now, hours) => {
   const [begins = 0, ends = 0] = localMidnights('Europe/Berlin', Date.parse(now), 1, 1);
   expect((ends - begins) / 3_600_000).toBe(hours);
 });
 
 test.each(['Europe/Berlin', 'America/Santiago', 'Asia/Beirut', 'Australia/Lord_Howe', 'Asia/Kathmandu'])(
-  'every day of a year in %s ends where the next one begins, after 23 to 25 hours',
+  'in %s, every day of a year ends where the next one begins, after 23 to 25 hours',
   (zone) => {
     const midnights = localMidnights(zone, Date.parse('2026-01-01T12:00:00Z'), 0, 365);
     const lengths = midnights.slice(1).map((ends, n) => ends - (midnights[n] ?? 0));

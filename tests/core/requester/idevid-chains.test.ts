@@ -22,10 +22,10 @@ const issuing = makerCa('CN=Acme Issuing,O=Acme', root);
 const bareRoot = makerCa('CN=Bare Root', undefined, { bare: true });
 const bareIssuing = makerCa('CN=Bare Issuing', bareRoot, { bare: true, notAfter: never });
 const eternalRoot = makerCa('CN=Eternal Root', undefined, { notAfter: never });
-/** Roots with one CA below each other: nine certificates with the device, and one more. */
+/** Roots with a chain of CAs: nine certificates with the device, and one more. */
 const line: MakerCa[] = [makerCa('CN=Line 0')];
 for (let n = 1; n <= 9; n++) line.push(makerCa(`CN=Line ${n}`, line[n - 1]));
-/** Two CAs that have certified one below them, and one of them only until lately. */
+/** Two CAs that certified a lower one; the certificate of one of them has expired. */
 const former = makerCa('CN=Former Root', undefined);
 const present = makerCa('CN=Present Root', undefined);
 const crossed = makerCa('CN=Crossed', former, past);
@@ -60,7 +60,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 
 let devices = 0;
-/** Who comes with an IDevID by `issuer`, and what else it sends: the code of the refusal, or the domain that lets it in. */
+/** Presents an IDevID by `issuer` with other certificates; returns the fault code, or the domain. */
 async function comes(
   issuer: MakerCa,
   sent: readonly Uint8Array[] = [],
@@ -168,14 +168,14 @@ describe('an IDevID', () => {
     expect(after - before).toBe(expected === refused || expected === 'forbidden' ? 0 : 1);
   });
 
-  test('by an intermediate CA that only the truststore holds', async () => {
+  test('is accepted with an intermediate CA that only the truststore has', async () => {
     const maker = makerCa('CN=Complete Root');
     const below = makerCa('CN=Complete Issuing', maker);
     await register(site, 'both', await trust(site, 'both', below.certificate, maker.certificate));
     expect(await comes(below)).toBe('default');
   });
 
-  test('that is in the truststore itself', async () => {
+  test('is accepted when the truststore has it as an anchor', async () => {
     const own = idevid(testKey('p-256', 'pinned'), strange, 'serialNumber=PIN-1');
     await register(site, 'pinned', await trust(site, 'pinned', own));
     const target = { protocol: 'rest', domain: undefined, profile: undefined } as const;
@@ -183,7 +183,7 @@ describe('an IDevID', () => {
   });
 });
 
-test('the oldest of several matching registrations applies', async () => {
+test('uses the oldest of several matching registrations', async () => {
   const maker = makerCa('CN=Twice Root');
   const truststore = await trust(site, 'twice', maker.certificate);
   const other = (await site.gateway.domains.list(site.admin, { limit: 9 })).records.find(

@@ -78,7 +78,7 @@ describe('the name of a new device', () => {
     ['SN-1', 'O=Maker', ['SN-1', 'Maker-SN-1', `SN-1-${tag}`]],
     ['SN-1', 'CN=x', ['SN-1', 'Acme-Pumps-GmbH-SN-1', `SN-1-${tag}`]],
     ['SN 1/ä*#', 'O=M', ['SN-1-a', 'M-SN-1-a', `SN-1-a-${tag}`]],
-    // It would be taken for the device with the id 17.
+    // This name would be taken for the device with id 17.
     ['17', 'O=M', ['M-17', `17-${tag}`]],
     ['...', 'O=M', [tag]],
     ['シリアル', 'O=M', [tag]],
@@ -89,7 +89,7 @@ describe('the name of a new device', () => {
     expect(deviceNames(serialNumber, read(`serialNumber=1,${subject}`)!)).toEqual(names);
   });
 
-  test('is valid in names of hosts and files, and in certificates', () => {
+  test('is valid in host names, file names and certificates', () => {
     const one = read('serialNumber=1')!;
     fc.assert(
       fc.property(

@@ -35,7 +35,7 @@ const others: Partial<RequestIdentity>[] = [
   { key: 'p-384' },
 ];
 
-test('the same request has one digest, and every difference changes it', () => {
+test('equal requests have one digest, and every difference changes it', () => {
   const digest = requestDigest(identity);
   expect(digest).toMatch(/^[0-9A-F]{64}$/);
   expect(requestDigest({ ...identity })).toBe(digest);

@@ -18,10 +18,10 @@ import { defaultSignatureAlgorithm, type KeyType } from '#core/x509/algorithm.ts
 
 const now = Date.UTC(2026, 5, 1, 12);
 const never = Date.UTC(9999, 11, 31, 23, 59, 59);
-/** As certificates are made: an hour back, then whole years. */
+/** A validity period as Postern issues it: from one hour ago, for whole years. */
 const after = (years: number): number => Date.UTC(2026 + years, 5, 1, 12);
 
-/** One letter for each level, in their order: `.` it may be, `x` it may not. */
+/** One letter per level, in order: `.` accepted, `x` rejected. */
 const verdicts = (refused: (level: SecurityLevel) => boolean): string =>
   securityLevels.map((level) => (refused(level) ? 'x' : '.')).join('');
 
@@ -29,7 +29,7 @@ interface Row {
   readonly key?: KeyType;
   readonly notAfter?: number;
   readonly endless?: boolean;
-  /** The CA's key, which decides what the certificate is signed by. */
+  /** The CA's key, which determines the signature algorithm. */
   readonly signer?: KeyType;
 }
 
@@ -41,7 +41,7 @@ const judge =
     return shortcomings(levels[level], judged).length > 0;
   };
 
-describe('each rule at each level: lab, brownfield, industrial, hardened, critical', () => {
+describe('rules at the levels lab, brownfield, industrial, hardened, critical', () => {
   const rows: readonly [what: string, row: Row, endEntity: string, ca: string][] = [
     ['RSA with 2048 bits', { key: 'rsa-2048' }, '...xx', '..xxx'],
     ['RSA with 3071 bits', { key: 'rsa-3071' }, '...xx', '..xxx'],
@@ -136,7 +136,7 @@ describe('each rule at each level: lab, brownfield, industrial, hardened, critic
     ['until 2027', rules({ validity: { until: '2027-06-01T00:00:00Z' } }), '', '.....'],
     ['no end', rules({ validity: { until: '9999-12-31T23:59:59Z' } }), '/validity/until', '...xx'],
   ];
-  test.each(profiles)('a profile that says %s', (_, written, pointer, expected) => {
+  test.each(profiles)('a profile with %s', (_, written, pointer, expected) => {
     const found = (level: SecurityLevel) => profileShortcomings(levels[level], written, now);
     expect(verdicts((level) => found(level).length > 0)).toBe(expected);
     expect(found('critical').map((one) => one.pointer)).toEqual(pointer === '' ? [] : [pointer]);
@@ -164,7 +164,7 @@ describe('each rule at each level: lab, brownfield, industrial, hardened, critic
   });
 });
 
-test('levels are in order, and only grow stricter', () => {
+test('levels are ordered, and each is stricter than the one before', () => {
   for (const [n, level] of securityLevels.entries()) {
     for (const [m, other] of securityLevels.entries()) expect(isStricter(level, other)).toBe(n > m);
   }
@@ -180,7 +180,7 @@ test('levels are in order, and only grow stricter', () => {
   }
 });
 
-test('a level that only a newer version knows is held for the strictest', () => {
+test('a level of a newer release is treated as the strictest', () => {
   expect(levelNamed('impregnable')).toBe(levels.critical);
   expect(levelNamed('constructor')).toBe(levels.critical);
   expect(levelNamed(usualLevel)).toBe(levels.brownfield);

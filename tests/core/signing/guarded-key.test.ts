@@ -14,7 +14,7 @@ import { testKey } from '#tests/fixtures/keys.ts';
 const data = Buffer.from('to be signed');
 const algorithm = 'ecdsa-sha256';
 
-/** A store whose signatures are made by another key from `swap` on. */
+/** A store that signs with another key from `swap` on. */
 async function swappable(own: boolean) {
   const service = await installation();
   const { keys, clock } = service;
@@ -55,7 +55,7 @@ const mismatch = expect.objectContaining({
 });
 
 describe('a guarded key', () => {
-  test('of a store from outside has every signature verified, whatever the store says about itself', async () => {
+  test('of an external key store has every signature verified, whatever the store says', async () => {
     await using made = await swappable(false);
     for (let n = 0; n < 3; n++) await made.key.sign(algorithm, data);
     made.swap();
@@ -69,7 +69,7 @@ describe('a guarded key', () => {
     await expect(made.key.sign(algorithm, data)).rejects.toEqual(mismatch);
   });
 
-  test('of Postern itself is verified again once the key has been read again', async () => {
+  test('of Postern itself has a signature verified when the key was read again', async () => {
     await using made = await swappable(true);
     await made.key.sign(algorithm, data);
     made.swap();
@@ -77,12 +77,12 @@ describe('a guarded key', () => {
     await expect(made.key.sign(algorithm, data)).rejects.toEqual(mismatch);
   });
 
-  test('of Postern itself is verified again every ten seconds, and after the clock was set back', async () => {
+  test('of Postern itself has a signature verified every ten seconds, and after the clock was set back', async () => {
     await using made = await swappable(true);
     await made.key.sign(algorithm, data);
     made.swap();
     made.clock.advance(9_999);
-    // In between the key in memory is believed: it has not been read again.
+    // In between, no signature is verified: the key was not read again.
     await made.key.sign(algorithm, data);
     made.clock.advance(1);
     await expect(made.key.sign(algorithm, data)).rejects.toEqual(mismatch);
@@ -91,7 +91,7 @@ describe('a guarded key', () => {
   });
 });
 
-test('a key file that was swapped for another key is found before the first certificate leaves', async () => {
+test('a key file that was replaced by another key is detected before the first certificate is returned', async () => {
   const vault = createVault(new Uint8Array(32).fill(1));
   await using service = await installation({ vault });
   const { device, password: secret } = await service.device('pump-1');
@@ -107,7 +107,7 @@ test('a key file that was swapped for another key is found before the first cert
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   writeFileSync(file, sealKey({ id, label: 'issuing', spki, pkcs8 }, vault));
-  // What a restart would forget.
+  // State that is lost at a restart.
   await service.keys.close();
 
   const stored = await service.store.count('certificate', [], 1000);

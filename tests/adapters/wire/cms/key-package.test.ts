@@ -42,7 +42,7 @@ const contentInfo = (type: string, content: Uint8Array): Uint8Array =>
 const enveloped = '1.2.840.113549.1.7.3';
 const signed = '1.2.840.113549.1.7.2';
 
-/** What is encrypted. */
+/** Returns the decrypted content. */
 function opened(envelope: Uint8Array, type: KeyType): Uint8Array {
   const key = testKey(type, 'recipient');
   return openssl(
@@ -66,7 +66,7 @@ function opened(envelope: Uint8Array, type: KeyType): Uint8Array {
   ).file('out');
 }
 
-/** What is signed, once OpenSSL is content with the signature. */
+/** Returns the signed content after OpenSSL has verified the signature. */
 function verified(signedData: Uint8Array): Uint8Array {
   const run = openssl(
     [
@@ -108,7 +108,7 @@ const keyPackage = der((b) =>
 );
 const signer = signerOf('p-256');
 
-describe('a key that was generated for someone else', () => {
+describe('a server-generated key', () => {
   test.each<[KeyType]>([['rsa-2048'], ['rsa-3072'], ['p-256'], ['p-384'], ['p-521']])(
     'is for the holder of a key of %s to open',
     async (type) => {
@@ -131,7 +131,7 @@ describe('a key that was generated for someone else', () => {
     expect(hex(verified(opened(envelope, 'p-256')))).toBe(hex(keyPackage));
   });
 
-  // OpenSSL 3.0 does not verify them in CMS.
+  // OpenSSL 3.0 does not verify these in CMS.
   test.each<[SignatureAlgorithm & KeyType]>([['ed25519'], ['ml-dsa-65']])(
     'is signed by %s beside SHA-512',
     async (algorithm) => {
@@ -155,7 +155,7 @@ describe('a key that was generated for someone else', () => {
     },
   );
 
-  test('is for the holder of a password to open, with OpenSSL', async () => {
+  test('can be decrypted with a password, by OpenSSL', async () => {
     const recipient: Recipient = { kind: 'password', password, iterations: 1000, wrap: 'pwriKek' };
     const envelope = await envelopePrivateKey(generated, signer, recipient, random);
     const run = openssl(
@@ -178,7 +178,7 @@ describe('a key that was generated for someone else', () => {
     expect(hex(verified(run.file('out')))).toBe(hex(keyPackage));
   });
 
-  test('is for the holder of a password to open, with AES key wrap', async () => {
+  test('can be decrypted with a password and AES key wrap', async () => {
     const recipient: Recipient = { kind: 'password', password, iterations: 1000, wrap: 'aesWrap' };
     const envelope = await envelopePrivateKey(generated, signer, recipient, random);
     const schema = asn1js.fromBER(envelope.slice().buffer).result;
@@ -188,12 +188,12 @@ describe('a key that was generated for someone else', () => {
     expect(hex(verified(new Uint8Array(content)))).toBe(hex(keyPackage));
   });
 
-  test('is sent as PKCS#8 alone where clients want that', async () => {
+  test('is unencrypted PKCS#8 if the client requests that', async () => {
     const envelope = await envelopePrivateKey(generated, signer, certified('p-256'), random, 'pkcs8');
     expect(hex(verified(opened(envelope, 'p-256')))).toBe(hex(privateKey));
   });
 
-  test('is never encrypted twice the same', async () => {
+  test('is encrypted differently each time', async () => {
     const [one, other] = await Promise.all(
       [1, 2].map(() => envelopePrivateKey(generated, signer, certified('p-256'), random)),
     );
@@ -210,7 +210,7 @@ describe('a key that was generated for someone else', () => {
   test.each<[string, Recipient, version: number]>([
     ['key identifier', certified('rsa-2048'), 2],
     ['password', { kind: 'password', password, iterations: 100, wrap: 'aesWrap' }, 3],
-  ])('has the version that goes with a %s', async (_what, recipient, version) => {
+  ])('has the CMS version of a %s', async (_what, recipient, version) => {
     const envelope = await envelopePrivateKey(generated, signer, recipient, random);
     const start = (b: DerBuilder): void => void b.integer(version);
     const contents = readDer(envelope, (r) => r.contents(tag.sequence));
