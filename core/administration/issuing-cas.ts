@@ -16,8 +16,9 @@ import type { IssuingCa, StoredCrl } from '../records/issuing-ca.ts';
 import { caShortcoming } from '../security/demands.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { parseCertificate } from '../x509/certificate.ts';
-import { type IssuerChoice, issuerChoices, type KeyStoreChoice, keyStoreChoices } from './ca-choices.ts';
 import { type CaPosition, caHierarchy } from './ca-hierarchy.ts';
+import { type ConfiguredIssuer, configuredIssuers } from './configured-issuers.ts';
+import { type KeyStoreChoice, keyStoreChoices } from './key-store-choices.ts';
 import { type CaInput, makeCa } from './make-ca.ts';
 
 interface Dependencies
@@ -42,8 +43,8 @@ export interface IssuingCas extends Resource<'issuingCa', CaInput, IssuingCa> {
   endings(principal: Principal): Promise<ReadonlyMap<number, CaEnding>>;
   /** See `keyStoreChoices`. */
   keyStores(principal: Principal): readonly KeyStoreChoice[];
-  /** See `issuerChoices`. */
-  issuers(principal: Principal): readonly IssuerChoice[];
+  /** See `configuredIssuers`. */
+  issuers(principal: Principal): Promise<readonly ConfiguredIssuer[]>;
   /** Returns the newest CRL; undefined if it has none yet. Faults: notFound (no such CA). */
   crl(principal: Principal, id: number): Promise<StoredCrl | undefined>;
   /** See `Crls.generate`. */
@@ -120,7 +121,7 @@ export function issuingCas(context: Dependencies, crls: Crls): IssuingCas {
       return caEndings(await context.configuration.current(), clock.now(), caWarningDays);
     },
     keyStores: (principal) => keyStoreChoices(context, principal),
-    issuers: (principal) => issuerChoices(context, principal),
+    issuers: (principal) => configuredIssuers(context, principal),
     async crl(principal, id) {
       demand(principal, 'crls.read');
       await find(id);

@@ -1,9 +1,8 @@
+import { upstreamHealth } from '../administration/configured-issuers.ts';
 import { issuingHealth } from '../configuration/ca-ends.ts';
 import { configurationHealth, type WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
 import { type Readiness, readiness } from '../health/readiness.ts';
-import type { Issuer } from '../ports/issuer.ts';
-import type { Health } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 
@@ -31,13 +30,3 @@ export const healthOf = (context: Dependencies): (() => Promise<Readiness>) => {
     ),
   ]);
 };
-
-/** Returns what the issuer knows about itself, unless calls to it have failed. */
-async function upstreamHealth(
-  { circuits }: WithCircuits,
-  name: string,
-  issuer: Pick<Issuer, 'health'>,
-): Promise<Health> {
-  const watched = circuits.health(name);
-  return watched.ok ? issuer.health() : watched;
-}

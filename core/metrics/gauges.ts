@@ -1,6 +1,7 @@
 import { currentSettings } from '../configuration/runtime-settings.ts';
 import type { Health } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
+import { openUpstreamStates } from '../records/upstream-request.ts';
 import { everyRecord } from '../storage/every-record.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import type { MetricFamily, Sample } from './counters.ts';
@@ -111,7 +112,7 @@ const upstreamSamples = ({ store, issuers }: Pick<Ports, 'issuers' | 'store'>): 
       value: await store.count(
         'upstreamRequest',
         [
-          { field: 'state', is: 'oneOf', value: ['asked', 'pending', 'received'] },
+          { field: 'state', is: 'oneOf', value: openUpstreamStates },
           { field: 'issuer', is: 'equal', value: issuer },
         ],
         countedUpTo,

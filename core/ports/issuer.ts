@@ -61,6 +61,18 @@ export type IssuerAnswer =
   /** `handle`: the text that `poll` needs. `retryAfter`: seconds, not negative. */
   | { readonly kind: 'pending'; readonly handle: string; readonly retryAfter: number };
 
+/** What administrators see of an upstream CA. Contains no secrets. */
+export interface IssuerDescription {
+  /** The address of every request. */
+  readonly url: string;
+  /** EST: the label of a CA or profile (RFC 7030 §3.2.2). */
+  readonly label?: string | undefined;
+  /** CMP: the name of a certificate profile (certProfile, RFC 9483 §4.1.1). */
+  readonly profile?: string | undefined;
+  /** The certificate with which this gateway authenticates itself, DER; absent if it uses a secret or nothing. */
+  readonly clientCertificate?: Uint8Array | undefined;
+}
+
 /**
  * Issues certificates: our own CA, or an upstream CA. Returns `issued` or `pending` and throws in every other case. An
  * issuer never retries by itself, because the engine (core/upstream) does. Nothing that an issuer returns is trusted.
@@ -114,6 +126,8 @@ export interface Issuer {
    * authenticates us.
    */
   maintain?(signal?: AbortSignal): Promise<void>;
+  /** Describes the upstream CA for administrators, without a network call. */
+  describe?(): Promise<IssuerDescription>;
   /** Returns what is known without a network call. The engine watches whether calls succeed. */
   health(): Promise<Health>;
 }

@@ -1,5 +1,7 @@
 /** The settings of the configuration file that the core uses. Times in milliseconds. */
 export interface GatewaySettings {
+  /** Names this process among all gateways: the computer, and the number of the process. */
+  readonly instance: string;
   /** The domain used if a path names none. */
   readonly defaultDomain: string;
   /** Base URL for CRLs and CA certificates, `http://host:port` without a trailing slash. */

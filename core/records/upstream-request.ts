@@ -9,6 +9,13 @@ import type { KeyReference } from './credential.ts';
  */
 export type UpstreamRequestState = 'asked' | 'pending' | 'received' | 'issued' | 'failed';
 
+/** The states of an order that is not final. */
+export const openUpstreamStates = [
+  'asked',
+  'pending',
+  'received',
+] as const satisfies readonly UpstreamRequestState[];
+
 /** An order to an upstream CA. It is stored before it is sent, so that every response finds its order. */
 export interface UpstreamRequest {
   readonly id: number;

@@ -4,7 +4,11 @@ import { Fault, toFault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Condition } from '../ports/store.ts';
-import type { UpstreamRequest, UpstreamRequestState } from '../records/upstream-request.ts';
+import {
+  openUpstreamStates,
+  type UpstreamRequest,
+  type UpstreamRequestState,
+} from '../records/upstream-request.ts';
 import { advance } from './advance.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
@@ -24,7 +28,6 @@ const chainHolds = 3_600_000;
 /** The longest run in milliseconds; the next run continues. */
 const longestRun = 20_000;
 
-const open = ['asked', 'pending', 'received'] as const satisfies readonly UpstreamRequestState[];
 const ended = ['issued', 'failed'] as const satisfies readonly UpstreamRequestState[];
 
 /** Periodic maintenance of upstream CAs. One instance at a time should run it; a second one does no harm. */
@@ -71,7 +74,7 @@ export class UpstreamMaintenance {
 
   async #advanceDue(configuration: Configuration): Promise<void> {
     const { circuits, clock } = this.#context;
-    const due = await this.#list(open, 'nextAt', clock.now() + 1);
+    const due = await this.#list(openUpstreamStates, 'nextAt', clock.now() + 1);
     const reachable = due.filter(({ issuer }) => !circuits.isOpen(issuer));
     const until = clock.now() + longestRun;
     await inParallel(reachable, async (request) => {
@@ -82,7 +85,7 @@ export class UpstreamMaintenance {
   /** Ends requests that the upstream CA did not decide in time. */
   async #endOverdue(configuration: Configuration): Promise<void> {
     const { clock, log } = this.#context;
-    for (const request of await this.#list(open, 'expiresAt', clock.now())) {
+    for (const request of await this.#list(openUpstreamStates, 'expiresAt', clock.now())) {
       await endOverdue(this.#context, configuration, { ...request, actor: systemActor }).catch(
         (error: unknown) =>
           log.error('an overdue upstream request could not be ended', toFault(error), {

@@ -65,6 +65,7 @@ export const remoteEst = definePlugin({
     return (await adapter()).openRemoteEst({
       name,
       url: place(config),
+      label: config.label,
       trust: await trusted(config),
       ...(username !== undefined && password !== undefined && { login: { username, password } }),
       credential: await credential(config),

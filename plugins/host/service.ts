@@ -146,6 +146,7 @@ export async function openService(
     backups,
   };
   const gateway = createGateway(ports, {
+    instance: `${hostname()} (process ${process.pid})`,
     defaultDomain: configuration.domains.default,
     publicUrl,
     ...ocspUrl(configuration, publicUrl),

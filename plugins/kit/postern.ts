@@ -23,7 +23,7 @@ export type {
 } from '#core/ca/revocation-status.ts';
 export type { FaultCode } from '#core/fault.ts';
 export type { Gateway } from '#core/gateway.ts';
-export type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+export type { Issuer, IssuerAnswer, IssuerDescription, Order } from '#core/ports/issuer.ts';
 export type { KeyStore, StoredKey } from '#core/ports/keys.ts';
 export type { Clock, Entropy, Health, Log, Vault } from '#core/ports/platform.ts';
 export type { Store, Write } from '#core/ports/store.ts';

@@ -130,6 +130,14 @@ export function issuerContract(
       expect(issuer.protocol === undefined).toBe(kind === 'own');
     });
 
+    test('describes itself with a URL without credentials, and its own certificate', async () => {
+      const described = await issuer.describe?.();
+      if (!described) return;
+      const { username, password, search, hash } = new URL(described.url);
+      expect([username, password, search, hash]).toEqual(['', '', '', '']);
+      if (described.clientCertificate) parseCertificate(described.clientCertificate);
+    });
+
     test('issues what was ordered in a message of the device’s own', async () => {
       const { prepared, operation } = order('message');
       const its = testKey('p-256', 'contract device');

@@ -5,11 +5,11 @@ import type { PkiMessage } from '#adapters/wire/cmp/message.ts';
 import { findValue } from '#adapters/wire/cmp/typed-value.ts';
 import { der } from '#core/der/builder.ts';
 import { Fault, toFault } from '#core/fault.ts';
-import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+import type { Issuer, IssuerAnswer, IssuerDescription, Order } from '#core/ports/issuer.ts';
 import type { Clock, Entropy, Log, Vault } from '#core/ports/platform.ts';
 import { signatureHash } from '#core/x509/algorithm.ts';
 import { orderCaChain } from '#core/x509/ca-chain.ts';
-import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
+import { type Certificate, fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import type { RevocationReason } from '#core/x509/crl.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
@@ -155,21 +155,23 @@ class RemoteCmp implements Issuer {
     return this.#file.reseal();
   }
 
+  async describe(): Promise<IssuerDescription> {
+    const { url, profile } = this.#options;
+    const own = await this.#ownCertificate().catch(() => undefined);
+    return { url, profile, clientCertificate: own?.der };
+  }
+
   async health() {
-    const { identity, clock } = this.#options;
-    if (identity.kind !== 'mac') {
-      const own = await this.#ownCertificate().catch(() => undefined);
-      if (own && own.notAfter <= clock.now())
-        return {
-          ok: false,
-          detail: 'the client certificate for the upstream CA has expired',
-        };
-    }
+    const own = await this.#ownCertificate().catch(() => undefined);
+    if (own && own.notAfter <= this.#options.clock.now())
+      return { ok: false, detail: 'the client certificate for the upstream CA has expired' };
     return this.#trouble === undefined ? { ok: true } : { ok: false, detail: this.#trouble };
   }
 
-  async #ownCertificate() {
+  /** Returns the certificate with which this gateway signs; undefined if it uses a shared secret. */
+  async #ownCertificate(): Promise<Certificate | undefined> {
     const { identity } = this.#options;
+    if (identity.kind === 'mac') return undefined;
     if (identity.kind === 'held') return parseCertificate(identity.certificates[0] ?? new Uint8Array(0));
     const { current } = await this.#credentials();
     return current && certificateOf(current);

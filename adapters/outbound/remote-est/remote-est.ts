@@ -2,7 +2,7 @@ import { encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import { sameBytes } from '#core/der/bytes.ts';
 import { Fault, toFault } from '#core/fault.ts';
-import type { Issuer, IssuerAnswer, Order } from '#core/ports/issuer.ts';
+import type { Issuer, IssuerAnswer, IssuerDescription, Order } from '#core/ports/issuer.ts';
 import type { Clock, Log, Vault } from '#core/ports/platform.ts';
 import { orderCaChain } from '#core/x509/ca-chain.ts';
 import { fingerprint, parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
@@ -31,6 +31,8 @@ export interface RemoteEstOptions {
   readonly name: string;
   /** Up to and with the label, without a trailing slash: `https://ca.example/.well-known/est/plant`. */
   readonly url: string;
+  /** The label at the end of the URL, if there is one. */
+  readonly label?: string | undefined;
   readonly trust: Trust;
   readonly login?: { readonly username: string; readonly password: string } | undefined;
   /** The certificate to begin with. */
@@ -120,6 +122,12 @@ class RemoteEst implements Issuer {
 
   reseal(): Promise<number> {
     return this.#file.reseal();
+  }
+
+  async describe(): Promise<IssuerDescription> {
+    const { url, label } = this.#options;
+    const { current } = await this.#credentials().catch(() => ({ current: undefined }));
+    return { url, label, clientCertificate: current?.certificates[0] };
   }
 
   async health() {

@@ -7,12 +7,12 @@ import { approvals } from './approvals.ts';
 import { auditEvents } from './audit-events.ts';
 import { auditVerification } from './audit-verification.ts';
 import { backups, runBackup } from './backups.ts';
-import { caChoices } from './ca-choices.ts';
 import { certProfileRoutes } from './cert-profile-routes.ts';
 import { certProfiles } from './cert-profiles.ts';
 import { certificateRoutes } from './certificate-routes.ts';
 import { certificateViews } from './certificate-views.ts';
 import { certificates } from './certificates.ts';
+import { configuredIssuers } from './configured-issuers.ts';
 import { noOnboardingConfigs, onboardingConfigs } from './device-configs.ts';
 import { deviceImportRoutes, deviceImports } from './device-imports.ts';
 import { deviceRoutes } from './device-routes.ts';
@@ -21,6 +21,7 @@ import { devidRegistrations } from './devid-registrations.ts';
 import { domains } from './domains.ts';
 import { issuingCaRoutes } from './issuing-ca-routes.ts';
 import { issuingCas } from './issuing-cas.ts';
+import { keyStores } from './key-stores.ts';
 import { loggingRoutes } from './logging.ts';
 import { overviewRoutes } from './overview.ts';
 import { roles } from './roles.ts';
@@ -60,7 +61,8 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...collectionRoutes(gateway, domains),
   ...collectionRoutes(gateway, issuingCas),
   ...issuingCaRoutes(gateway),
-  ...caChoices(gateway),
+  keyStores(gateway),
+  configuredIssuers(gateway),
   ...loggingRoutes(gateway),
   ...collectionRoutes(gateway, noOnboardingConfigs),
   ...collectionRoutes(gateway, onboardingConfigs),

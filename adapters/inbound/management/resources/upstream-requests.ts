@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { UpstreamRequestView } from '#core/records/upstream-request.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
-import { equalInteger, equalText, from, until } from '../filters.ts';
+import { equalInteger, equalText, from, oneOfTexts, until } from '../filters.ts';
 import { idField } from './common.ts';
 
 const shown = { readOnly: true } as const;
@@ -49,7 +49,7 @@ export const upstreamRequests: Description<'upstreamRequest', never, UpstreamReq
   },
   filters: {
     issuer: equalText('issuer'),
-    state: equalText('state'),
+    state: oneOfTexts('state', states),
     device: equalInteger('device'),
     from: from('createdAt'),
     to: until('createdAt'),

@@ -41,6 +41,11 @@ class HttpCa implements Issuer {
     return certificates;
   }
 
+  /** What administrators see; never the token. */
+  async describe() {
+    return { url: this.#options.url };
+  }
+
   check({ prepared }: Order): void {
     if (prepared.request?.kind !== 'pkcs10') {
       throw new Fault('unsupported', 'this CA takes PKCS#10 requests only');

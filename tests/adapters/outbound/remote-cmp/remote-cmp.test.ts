@@ -630,6 +630,21 @@ describe("the gateway's own certificate", () => {
     });
   });
 
+  test('is part of the description of the upstream CA; a shared secret is not', async () => {
+    const { url } = upstream;
+    const identity = byCertificate(upstream);
+    expect(await issuer({ identity, profile: 'machines' }).describe!()).toEqual({
+      url,
+      profile: 'machines',
+      clientCertificate: identity.credential.certificates[0]!,
+    });
+    expect(await issuer({ identity: bySecret(upstream.secret) }).describe!()).toEqual({
+      url,
+      profile: undefined,
+      clientCertificate: undefined,
+    });
+  });
+
   test('stays as it is where the configuration says so', async () => {
     const one = issuer({ identity: { ...byCertificate(upstream), renew: false } });
     clock.advance(201 * day);

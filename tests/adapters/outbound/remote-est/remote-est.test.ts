@@ -266,8 +266,11 @@ describe("the gateway's own certificate", () => {
 
   test('is got by logging in, and used from then on', async () => {
     const one = issuer({ login: { username: 'ra', password: 'secret' }, credentialName: 'gateway 1' });
+    const { url } = upstream;
+    expect(await one.describe!()).toEqual({ url, label: undefined, clientCertificate: undefined });
     const at = upstream.received.length;
     await one.maintain!();
+    expect(await one.describe!()).toMatchObject({ url, clientCertificate: upstream.issued.at(-1)! });
     await one.maintain!();
     const [enrolment, ...more] = upstream.received.slice(at);
     expect(more).toEqual([]);

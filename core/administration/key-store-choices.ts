@@ -1,5 +1,4 @@
 import { demand, type Principal } from '../access/principal.ts';
-import type { Issuer } from '../ports/issuer.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { KeyType } from '../x509/algorithm.ts';
 
@@ -14,13 +13,6 @@ export interface KeyStoreChoice {
   readonly takesKeys: boolean;
 }
 
-/** A configured upstream CA. */
-export interface IssuerChoice {
-  readonly name: string;
-  /** The protocol, which determines the type of CA; null: no CA can be created from it. */
-  readonly protocol: NonNullable<Issuer['protocol']> | null;
-}
-
 /** Lists the key stores in the order of the configuration. Faults: forbidden. */
 export function keyStoreChoices(
   { keyStores }: Pick<Ports, 'keyStores'>,
@@ -33,13 +25,4 @@ export function keyStoreChoices(
     handsOutKeys: keys.export !== undefined,
     takesKeys: keys.import !== undefined,
   }));
-}
-
-/** Lists the upstream CAs in the order of the configuration. Faults: forbidden. */
-export function issuerChoices(
-  { issuers }: Pick<Ports, 'issuers'>,
-  principal: Principal,
-): readonly IssuerChoice[] {
-  demand(principal, 'cas.read');
-  return [...issuers].map(([name, { protocol = null }]) => ({ name, protocol }));
 }

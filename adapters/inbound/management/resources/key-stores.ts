@@ -7,9 +7,6 @@ import { issuingCas } from './issuing-cas.ts';
 
 const { tag } = issuingCas;
 
-/** Lists what the configuration offers a new issuing CA: key stores and upstream CAs. */
-export const caChoices = (gateway: Gateway): readonly Route[] => [keyStores(gateway), issuers(gateway)];
-
 const keyStore = Type.Object(
   {
     name: Type.String({ description: 'name in the configuration' }),
@@ -24,7 +21,8 @@ const keyStore = Type.Object(
   { $id: 'KeyStore', additionalProperties: false },
 );
 
-const keyStores = (gateway: Gateway): Route => ({
+/** `GET /api/key-stores`. */
+export const keyStores = (gateway: Gateway): Route => ({
   method: 'GET',
   path: '/api/key-stores',
   operation: {
@@ -49,32 +47,4 @@ const keyStores = (gateway: Gateway): Route => ({
         takes_keys: takesKeys,
       })),
     ),
-});
-
-const issuer = Type.Object(
-  {
-    name: Type.String({ description: 'name in the configuration' }),
-    protocol: nullable(
-      Type.String({ enum: ['est', 'cmp'] }),
-      'type 4 needs est, type 5 cmp; null: cannot be used for a CA',
-    ),
-  },
-  { $id: 'ConfiguredIssuer', additionalProperties: false },
-);
-
-const issuers = (gateway: Gateway): Route => ({
-  method: 'GET',
-  path: '/api/issuers',
-  operation: {
-    id: 'listIssuers',
-    tag,
-    summary: 'List the configured upstream CAs',
-    permission: 'cas.read',
-    responses: {
-      200: jsonResponse('The upstream CAs, in the order of the configuration.', Type.Array(issuer), [
-        { name: 'plant', protocol: 'est' },
-      ]),
-    },
-  },
-  handle: async (principal) => json(200, gateway.issuingCas.issuers(principal)),
 });
