@@ -3,7 +3,7 @@ import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
 import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import { faultHeaders, faultText } from '../http/fault-answer.ts';
+import { faultHeaders, faultText } from '../http/fault-headers.ts';
 
 const statuses = {
   malformed: 400,

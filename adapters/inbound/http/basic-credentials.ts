@@ -15,8 +15,8 @@ const strictly = { lastChunkHandling: 'strict' } as const;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The value of an Authorization field → user-id and password (RFC 7617 §2): the user-id ends at the first colon,
- * neither holds a control character. Faults: unauthenticated.
+ * Reads user-id and password from the value of an Authorization field (RFC 7617 §2): the user-id ends at the first colon, and
+ * neither holds a control character. Throws Fault `unauthenticated` for anything else.
  */
 export function readBasicCredentials(authorization: string): BasicCredentials {
   const text = authorization.length > longestField ? undefined : decode(authorization);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { SocketPeer } from './evidence.ts';
 import type { Limits } from './limits.ts';
 
-/** Time as of the last tick: every request asks several times, and none needs it finer. */
+/** The time of the last tick: a request reads the time several times, and about a second is fine enough. */
 export class Clock {
   now = 0;
   /** For the Date field (RFC 9110 §6.6.1). */
@@ -18,22 +18,22 @@ export class Clock {
   }
 }
 
-const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+const continueResponse = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** What octets are awaited for. */
-interface Awaiting {
+/** A request of which more octets are expected. */
+interface IncompleteRequest {
   refuse(status: number, detail: string): void;
 }
 
-/** Something to be done after what came before it. */
+/** Work on one request. The requests of a connection are processed one after the other. */
 interface Task {
-  /** Must not throw; calls `Connection.next` when it is done, once. */
+  /** Must not throw; calls `Connection.next` exactly once, when it is done. */
   run(): void;
 }
 
 /**
- * One connection: what it is busy with, and how long it may be so. One sweep over all connections looks after the time:
- * a timer for each would cost more than what it guards.
+ * The state of one connection and its time limits. The engine checks the limits of all connections in one sweep, because a timer
+ * per request would cost more than the request itself.
  */
 export class Connection {
   readonly socket: Socket;
@@ -42,19 +42,19 @@ export class Connection {
   readonly limits: Limits;
   /** The next response is the last. */
   closing = false;
-  /** The last response has begun: whatever else comes in is dropped. */
+  /** The last response has begun: any further input is dropped. */
   closed = false;
-  /** Some of a response has been sent, and not all. */
+  /** A response has been sent in part. */
   responding = false;
-  #deadline: number; // for the peer to send something
-  #stalled = Number.POSITIVE_INFINITY; // for the peer to take something
-  #awaiting: Awaiting | undefined; // while octets of a request are to come after its header
+  #receiveDeadline: number;
+  #sendDeadline = Number.POSITIVE_INFINITY;
+  #incomplete: IncompleteRequest | undefined; // set while the rest of a request is expected after its header
   #running = false;
   readonly #waiting: Task[] = [];
-  /** More requests came than may wait. */
+  /** The client has pipelined more requests than `limits.pipelined`. */
   #full = false;
-  /** Octets have come since the last request ended. */
-  #heard = false;
+  /** Octets have arrived since the last request ended. */
+  #octetsArrived = false;
   #headBegun = false;
 
   constructor(socket: Socket, peer: SocketPeer, clock: Clock, limits: Limits) {
@@ -62,57 +62,56 @@ export class Connection {
     this.peer = peer;
     this.clock = clock;
     this.limits = limits;
-    this.#deadline = clock.now + limits.headerMs;
+    this.#receiveDeadline = clock.now + limits.headerMs;
   }
 
-  /** Octets have come. */
-  hear(): void {
-    this.#heard = true;
+  /** Records that octets have arrived. */
+  noteOctets(): void {
+    this.#octetsArrived = true;
   }
 
   get busy(): boolean {
-    return this.#running || this.#awaiting !== undefined;
+    return this.#running || this.#incomplete !== undefined;
   }
 
-  /** Octets are to come within `ms`. If they do not, or cannot be read, `awaiting` is to refuse, once. */
-  expect(ms: number, awaiting: Awaiting): void {
-    this.#awaiting = awaiting;
-    this.#deadline = this.clock.now + ms;
+  /** Expects the rest of `request` within `ms`. If it is late or cannot be parsed, `request.refuse` is called once. */
+  expect(ms: number, request: IncompleteRequest): void {
+    this.#incomplete = request;
+    this.#receiveDeadline = this.clock.now + ms;
   }
 
-  /** The last response is on its way: what the peer is still sending is dropped for a moment, then the connection is cut. */
-  linger(): void {
+  /** Reads and drops further input for `limits.lingerMs`, then closes, so that the peer can read the last response. */
+  closeLingering(): void {
     this.expect(this.limits.lingerMs, { refuse: () => this.socket.destroy() });
   }
 
-  /** Nothing is expected of the peer. */
-  rest(): void {
-    this.#awaiting = undefined;
-    this.#deadline = Number.POSITIVE_INFINITY;
+  #expectNothing(): void {
+    this.#incomplete = undefined;
+    this.#receiveDeadline = Number.POSITIVE_INFINITY;
   }
 
-  /** The peer has to take some of a response before there can be more of it. */
-  stall(): void {
-    this.#stalled = this.clock.now + this.limits.idleMs;
+  /** Starts the time within which the peer must read some of the response. */
+  startSendTimeout(): void {
+    this.#sendDeadline = this.clock.now + this.limits.idleMs;
   }
 
-  /** It has. */
-  flow(): void {
-    this.#stalled = Number.POSITIVE_INFINITY;
+  /** Ends the time that `startSendTimeout` began. */
+  clearSendTimeout(): void {
+    this.#sendDeadline = Number.POSITIVE_INFINITY;
   }
 
-  /** Refuses the request of which octets are awaited; false when there is none. */
+  /** Refuses the request that is still incomplete; false when there is none. */
   refuse(status: number, detail: string): boolean {
-    const awaiting = this.#awaiting;
-    if (!awaiting) return false;
-    this.rest();
-    awaiting.refuse(status, detail);
+    const request = this.#incomplete;
+    if (!request) return false;
+    this.#expectNothing();
+    request.refuse(status, detail);
     return true;
   }
 
-  /** Runs `task` once those before it are done. */
+  /** Runs `task` after the tasks before it. */
   run(task: Task): void {
-    this.rest();
+    this.#expectNothing();
     if (!this.#running) {
       this.#running = true;
       task.run();
@@ -122,44 +121,44 @@ export class Connection {
   }
 
   /**
-   * Whether one more request may wait. The first one that may not is dropped, with all that follow it. The response to the one
-   * before it ends the connection, so that the client knows which ones to send again (RFC 9112 §9.3.2).
+   * Whether one more request may wait. The first request beyond the limit is dropped, and all that follow it. The response to the
+   * last accepted request closes the connection, so that the client knows which requests to repeat (RFC 9112 §9.3.2).
    */
   hasRoom(): boolean {
     this.#full ||= this.#running && this.#waiting.length >= this.limits.pipelined;
     return !this.#full;
   }
 
-  /** Sends 100 Continue (RFC 9110 §10.1.1), unless the response to an earlier request comes first. */
-  invite(): void {
-    if (!this.#running) this.socket.write(goOn);
+  /** Sends 100 Continue (RFC 9110 §10.1.1), unless an earlier request is still without its response. */
+  sendContinue(): void {
+    if (!this.#running) this.socket.write(continueResponse);
   }
 
-  /** Sends some of a response, a string in UTF-8; false when the peer is to take some of it before there is more. */
+  /** Sends part of a response, strings in UTF-8; false when the caller must wait for `drain` before it sends more. */
   send(octets: Uint8Array | string): boolean {
     this.responding = true;
     return this.socket.write(octets);
   }
 
-  /** All of a response is sent. */
+  /** Records that a response has been sent completely. */
   complete(): void {
     this.responding = false;
     if (!this.closed) return;
     if (this.#full) {
       this.socket.end();
-      this.linger();
+      this.closeLingering();
     } else {
       this.socket.destroySoon();
     }
   }
 
-  /** Closes: at once when no request has begun, else after its response. */
+  /** Closes the connection: at once when no request has begun, otherwise after its response. */
   finish(): void {
     this.closing = true;
-    if (!this.busy && !this.#heard) this.socket.destroySoon();
+    if (!this.busy && !this.#octetsArrived) this.socket.destroySoon();
   }
 
-  /** The task that ran is done. */
+  /** Ends the current task and runs the next one. */
   next(): void {
     const task = this.closed ? undefined : this.#waiting.shift();
     if (task) {
@@ -168,22 +167,23 @@ export class Connection {
       return;
     }
     this.#running = false;
-    if (this.#awaiting) return;
+    if (this.#incomplete) return;
     this.#headBegun = false;
-    this.#heard = false;
-    this.#deadline = this.clock.now + this.limits.idleMs;
-    // A response that said so closes the connection itself; this one had begun before it was to be the last.
+    this.#octetsArrived = false;
+    this.#receiveDeadline = this.clock.now + this.limits.idleMs;
+    // A response with "Connection: close" closes the connection itself. This one had begun before `finish` was called.
     if (this.closing && !this.closed) this.socket.destroySoon();
   }
 
+  /** Enforces the time limits. */
   sweep(): void {
     const { now } = this.clock;
-    if (!this.busy && !this.#headBegun && this.#heard) {
+    if (!this.busy && !this.#headBegun && this.#octetsArrived) {
       this.#headBegun = true;
-      this.#deadline = Math.min(this.#deadline, now + this.limits.headerMs);
+      this.#receiveDeadline = Math.min(this.#receiveDeadline, now + this.limits.headerMs);
     }
-    if (now >= this.#stalled) this.socket.destroy();
-    if (now < this.#deadline) return;
+    if (now >= this.#sendDeadline) this.socket.destroy();
+    if (now < this.#receiveDeadline) return;
     if (!this.refuse(408, 'the request did not arrive in time')) this.socket.destroy();
   }
 }

@@ -3,43 +3,43 @@ import type { Connection } from './connection.ts';
 import { peerOf, type TrustedProxies } from './evidence.ts';
 import type { HttpResponse, Mount, Peer } from './exchange.ts';
 import { type Header, headerOf } from './header.ts';
+import { type Accepted, IncomingRequest, type Refused, tooLong } from './incoming-request.ts';
 import { allowedSomewhere, knownMethods } from './methods.ts';
 import type { RequestHead } from './parser.ts';
-import { type Announced, Reception, type Refused, tooLong } from './reception.ts';
 import { plainText } from './respond.ts';
 import { findMount, isHost, parseTarget } from './target.ts';
 
 const noOctets = new Uint8Array();
 
-/** From a request whose header is there to the mount that answers it. */
+/** Finds the mount for each request once its header has arrived, and checks what all mounts would have to check. */
 export class Dispatcher {
   readonly #mounts: readonly Mount[];
   readonly #proxies: TrustedProxies;
   readonly #onError: (error: unknown) => void;
 
-  /** `mounts` as `orderMounts` leaves them. */
+  /** `mounts`: in the order of `orderMounts`. */
   constructor(mounts: readonly Mount[], proxies: TrustedProxies, onError: (error: unknown) => void) {
     this.#mounts = mounts;
     this.#proxies = proxies;
     this.#onError = onError;
   }
 
-  /** What is to take the rest of the request. */
-  dispatch(connection: Connection, head: RequestHead): Reception {
-    const fate = this.#fateOf(connection, head);
-    const reception = new Reception(connection, head, fate, this.#onError);
-    if ('status' in fate) reception.refuse(fate.status, fate.detail, fate.headers);
+  /** Returns the object that receives the rest of the request. */
+  dispatch(connection: Connection, head: RequestHead): IncomingRequest {
+    const decision = this.#decide(connection, head);
+    const incoming = new IncomingRequest(connection, head, decision, this.#onError);
+    if ('status' in decision) incoming.refuse(decision.status, decision.detail, decision.headers);
     else {
-      connection.expect(connection.limits.bodyMs, reception);
-      if (fate.request.headers.expect !== undefined && !head.old) connection.invite();
+      connection.expect(connection.limits.bodyMs, incoming);
+      if (decision.request.headers.expect !== undefined && !head.http10) connection.sendContinue();
     }
-    return reception;
+    return incoming;
   }
 
-  #fateOf(connection: Connection, head: RequestHead): Announced | Refused {
+  #decide(connection: Connection, head: RequestHead): Accepted | Refused {
     const everything = head.method === 'OPTIONS' && head.target === '*';
     const target = everything ? { path: '*', query: '' } : parseTarget(head.target);
-    // Of a target that is none, the beginning still says in whose words it is refused.
+    // An invalid target is still matched by its beginning: the refusal then has the format of the right protocol.
     const found = everything ? wholeServer : findMount(this.#mounts, target?.path ?? head.target);
     const mount = connection.peer.secure || found?.plainHttp ? found : undefined;
 
@@ -60,7 +60,7 @@ export class Dispatcher {
     }
     const { expect } = headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-      return { mount, status: 417, detail: 'nothing but 100-continue can be expected' };
+      return { mount, status: 417, detail: 'the only supported expectation is 100-continue' };
     }
 
     let peer: Peer;
@@ -79,7 +79,7 @@ export class Dispatcher {
   }
 }
 
-/** RFC 9110 §9.3.7: `OPTIONS *` is about the server, not about a resource. */
+/** Answers `OPTIONS *`, which concerns the server as a whole (RFC 9110 §9.3.7). */
 const wholeServer: Mount = {
   prefix: '*',
   plainHttp: true,
@@ -89,16 +89,19 @@ const wholeServer: Mount = {
   refuse: plainText,
 };
 
-/** RFC 9110 §8.4.1: `identity` is no coding. */
+/** `identity` means "not encoded" (RFC 9110 §8.4.1). */
 const isEncoded = (codings = ''): boolean =>
   codings.split(',').some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 
-/** What the parser lets pass and RFC 9112 §3.2, §6.1 do not: another party on the way might frame the request otherwise. */
-function framingProblem({ old }: RequestHead, header: Header): string | undefined {
+/**
+ * Returns what is wrong with the framing fields, as far as the parser accepts it and RFC 9112 §3.2, §6.1 do not. A proxy in front
+ * might read such a request differently (request smuggling).
+ */
+function framingProblem({ http10 }: RequestHead, header: Header): string | undefined {
   const encoding = header['transfer-encoding'];
-  if (encoding !== undefined && (old || encoding.toLowerCase() !== 'chunked')) {
-    return 'Transfer-Encoding other than chunked';
+  if (encoding !== undefined && (http10 || encoding.toLowerCase() !== 'chunked')) {
+    return 'Transfer-Encoding must be chunked';
   }
-  if (header.host === undefined) return old ? undefined : 'there has to be one Host field';
-  return isHost(header.host) ? undefined : 'Host is not the name of a host';
+  if (header.host === undefined) return http10 ? undefined : 'the request needs exactly one Host field';
+  return isHost(header.host) ? undefined : 'the Host field is not a host name';
 }

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { Clock, Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { SocketPeer } from './evidence.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 import type { Limits } from './limits.ts';
 import { allowedSomewhere } from './methods.ts';
 import { type RequestHead, RequestParser, type Unreadable } from './parser.ts';
-import type { Reception } from './reception.ts';
 
 const statuses = {
   'header too long': '431 Request Header Fields Too Large',
@@ -13,7 +13,7 @@ const statuses = {
   malformed: '400 Bad Request',
 } as const satisfies Record<Unreadable, string>;
 
-/** HTTP/1.1 on sockets that someone else has accepted. */
+/** Speaks HTTP/1.1 on sockets that the listener has accepted. */
 export class Engine {
   readonly #dispatcher: Dispatcher;
   readonly #limits: Limits;
@@ -21,7 +21,7 @@ export class Engine {
   readonly #clock = new Clock();
   readonly #connections = new Set<Connection>();
   readonly #ticking: NodeJS.Timeout;
-  #gone: (() => void) | undefined;
+  #onAllClosed: (() => void) | undefined;
 
   constructor(dispatcher: Dispatcher, limits: Limits, onError: (error: unknown) => void) {
     this.#dispatcher = dispatcher;
@@ -31,25 +31,26 @@ export class Engine {
     this.#ticking = setInterval(() => this.#tick(), Math.min(1_000, Math.ceil(shortest / 4)));
   }
 
-  adopt(socket: Socket, peer: SocketPeer): void {
+  /** Serves the requests that arrive on `socket` until it closes. */
+  serve(socket: Socket, peer: SocketPeer): void {
     const connection = new Connection(socket, peer, this.#clock, this.#limits);
-    let reception: Reception | undefined;
+    let request: IncomingRequest | undefined;
     const parser = new RequestParser(this.#limits.headerOctets, {
       head: (head) => {
-        reception = this.#receive(connection, head);
+        request = this.#receive(connection, head);
       },
-      body: (octets) => reception?.take(octets),
+      body: (octets) => request?.receive(octets),
       end: () => {
-        reception?.end();
-        reception = undefined;
+        request?.end();
+        request = undefined;
       },
     });
     this.#connections.add(connection);
     socket.on('data', (octets: Buffer) => {
-      connection.hear();
+      connection.noteOctets();
       try {
         const unreadable = parser.read(octets);
-        if (unreadable) this.#complain(connection, unreadable);
+        if (unreadable) this.#refuseUnreadable(connection, unreadable);
       } catch (error) {
         this.#onError(error);
         socket.destroy();
@@ -59,51 +60,50 @@ export class Engine {
     socket.on('close', () => {
       parser.close();
       this.#connections.delete(connection);
-      if (this.#connections.size === 0) this.#gone?.();
+      if (this.#connections.size === 0) this.#onAllClosed?.();
     });
   }
 
-  /** Ends idle connections now, the others after the response under way or, at the latest, after `graceMs`. */
+  /** Closes idle connections at once and the others after their current response, at the latest after `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    const gone = new Promise<void>((resolve) => {
-      this.#gone = resolve;
+    const allClosed = new Promise<void>((resolve) => {
+      this.#onAllClosed = resolve;
     });
     for (const connection of this.#connections) connection.finish();
     if (this.#connections.size > 0) {
       const cut = setTimeout(() => {
         for (const { socket } of this.#connections) socket.destroy();
       }, graceMs);
-      await gone;
+      await allClosed;
       clearTimeout(cut);
     }
     clearInterval(this.#ticking);
   }
 
-  #receive(connection: Connection, head: RequestHead): Reception | undefined {
+  #receive(connection: Connection, head: RequestHead): IncomingRequest | undefined {
     if (connection.closed || !connection.hasRoom()) return undefined;
     if (head.method !== 'CONNECT') return this.#dispatcher.dispatch(connection, head);
     if (connection.busy) connection.finish();
-    else this.#dismiss(connection, `405 Method Not Allowed\r\nAllow: ${allowedSomewhere}`);
+    else this.#refuseBare(connection, `405 Method Not Allowed\r\nAllow: ${allowedSomewhere}`);
     return undefined;
   }
 
-  #complain(connection: Connection, unreadable: Unreadable): void {
-    if (connection.closed || connection.refuse(400, 'this is not HTTP/1.1')) {
-      // it has, or gets, its last answer
-    } else if (connection.busy) {
-      connection.finish(); // what came before the rubbish is still answered
-    } else {
-      this.#dismiss(connection, statuses[unreadable]);
+  #refuseUnreadable(connection: Connection, unreadable: Unreadable): void {
+    if (connection.closed || connection.refuse(400, 'the request is not HTTP/1.1')) {
+      return; // the connection has, or now gets, its last response
     }
+    if (connection.busy)
+      connection.finish(); // earlier requests still get their responses
+    else this.#refuseBare(connection, statuses[unreadable]);
   }
 
-  /** Answers a request of which so little is known that no mount can word the answer. It is the last one. */
-  #dismiss(connection: Connection, status: string): void {
+  /** Refuses a request without a body, for no mount is known that could format one, and closes the connection. */
+  #refuseBare(connection: Connection, status: string): void {
     connection.closed = true;
     connection.socket.write(
       `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`,
     );
-    connection.linger();
+    connection.closeLingering();
   }
 
   #tick(): void {

@@ -4,9 +4,9 @@ import { readBasicCredentials } from './basic-credentials.ts';
 import type { HttpRequest } from './exchange.ts';
 
 /**
- * What EST and REST take for evidence. To enrol: Basic credentials when there are any, else the certificate of the
- * TLS handshake. To renew: that certificate alone, as it says what is renewed. Faults: unauthenticated
- * (an Authorization field that is not Basic).
+ * Returns the evidence by which EST and REST authenticate a client. For enrolment: Basic credentials if present, otherwise the
+ * certificate of the TLS handshake. For renewal: only that certificate, because it identifies what is renewed. Throws Fault
+ * `unauthenticated` for an Authorization field that is not Basic.
  */
 export function enrolmentEvidence(request: HttpRequest, operation: EnrolmentRequest['operation']): Evidence {
   const { address, certificates } = request.peer;

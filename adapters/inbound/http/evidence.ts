@@ -8,7 +8,7 @@ const maxChainOctets = 16 * 1024;
 
 type Headers = Record<string, string | undefined>;
 
-/** IPv6 in the form of RFC 5952, IPv4 also when it comes mapped into IPv6, no zone; undefined for anything else. */
+/** Returns an address in its one canonical form: IPv6 by RFC 5952 without a zone, IPv4-mapped IPv6 as IPv4; or undefined. */
 function canonicalAddress(text: string): string | undefined {
   const version = isIP(text);
   if (version !== 6) return version === 4 ? text : undefined;
@@ -22,18 +22,18 @@ function canonicalAddress(text: string): string | undefined {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-/** Four octets in decimal as two groups of IPv6. */
+/** Writes four decimal octets as two groups of IPv6. */
 const inGroups = (_: string, ...octets: string[]): string => {
   const [a, b, c, d] = octets.map(Number) as [number, number, number, number];
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 };
 
-/** The reverse proxies whose word counts for who the client is. */
+/** The reverse proxies whose header fields identify the client. */
 export class TrustedProxies {
   readonly #list = new BlockList();
   readonly #none: boolean;
 
-  /** `ranges`: addresses or CIDR ranges, IPv4 and IPv6. Fault malformed names the one that is neither. */
+  /** `ranges`: addresses or CIDR ranges, IPv4 and IPv6. Throws Fault `malformed`, which names the invalid one. */
   constructor(ranges: readonly string[]) {
     this.#none = ranges.length === 0;
     for (const range of ranges) {
@@ -41,7 +41,8 @@ export class TrustedProxies {
       const version = isIP(address);
       const width = version === 4 ? 32 : 128;
       const prefix = bits === undefined ? width : Number(bits);
-      if (version === 0 || prefix > width) throw new Fault('malformed', `not an address range: ${range}`);
+      if (version === 0 || prefix > width)
+        throw new Fault('malformed', `"${range}" is not an IP address or CIDR range`);
       this.#list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
     }
   }
@@ -51,7 +52,7 @@ export class TrustedProxies {
   }
 }
 
-/** What the socket itself proves. The chain is read on first use, once per connection. */
+/** The peer as the socket itself proves it. The chain is read once per connection, on first use. */
 export class SocketPeer implements Peer {
   readonly address: string;
   readonly secure: boolean;
@@ -79,13 +80,13 @@ const noContext = Buffer.alloc(0);
 
 function channelBindingOf(socket: TLSSocket): Uint8Array | undefined {
   if (socket.getProtocol() === 'TLSv1.3') return socket.exportKeyingMaterial(32, exporterLabel, noContext);
-  // The first Finished message: the client's, or the server's when a session is resumed.
+  // The first Finished message of the handshake: the client sends it, or the server when a session is resumed.
   return socket.isSessionReused() ? socket.getFinished() : socket.getPeerFinished();
 }
 
 /**
- * The certificates of the handshake, or of the one whose session it resumes, in the order they were sent.
- * `issuerCertificate` is the one sent next, whoever issued what; more than ten cannot be a path that anyone trusts.
+ * Returns the certificates of the handshake (or of the original handshake of a resumed session) in the order they were sent.
+ * `issuerCertificate` is simply the next one sent, whether it is the issuer or not. More than ten are cut off.
  */
 function sentChain(socket: TLSSocket): Uint8Array[] {
   const chain: Uint8Array[] = [];
@@ -99,10 +100,10 @@ function sentChain(socket: TLSSocket): Uint8Array[] {
 }
 
 /**
- * Who sent this request. Behind a trusted proxy that is what the proxy says: the address by X-Forwarded-For, the
- * certificates by Client-Cert and Client-Cert-Chain (RFC 9440) alone. The proxy's own certificate never
- * stands for a client, or every client without one would come with the proxy's. From anyone else these fields are nothing. They
- * are taken out of `headers` in either case. Fault malformed when a trusted proxy sends one that cannot be read.
+ * Returns the client that sent the request. A trusted proxy states the client's address in X-Forwarded-For and its certificates
+ * in Client-Cert and Client-Cert-Chain (RFC 9440); the proxy's own certificate never counts as the client's. From any other peer
+ * these fields are ignored. They are removed from `headers` in either case. Throws Fault `malformed` when a trusted proxy sends
+ * an invalid one.
  */
 export function peerOf(socket: SocketPeer, headers: Headers, proxies: TrustedProxies): Peer {
   const leaf = headers['client-cert'];
@@ -119,7 +120,7 @@ export function peerOf(socket: SocketPeer, headers: Headers, proxies: TrustedPro
   };
 }
 
-/** The right-most address that is no proxy of ours: what stands left of it is only the client's word. */
+/** Returns the right-most address that is not a trusted proxy: the client could have made up every address left of it. */
 function originalAddress(via: string, proxies: TrustedProxies): string {
   let address = '';
   for (const hop of via.split(',').reverse()) {
@@ -135,10 +136,10 @@ function originalAddress(via: string, proxies: TrustedProxies): string {
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
 
-/** What Caddy sends for a client without a certificate: an empty byte sequence. */
+/** Caddy sends an empty byte sequence for a client without a certificate. */
 const noCertificate = /^[ \t]*::[ \t]*$/;
 
-/** RFC 9440 §2: an sf-binary item, and an sf-list of them that leaves out the leaf (RFC 8941 §3.3.5). */
+/** Reads the two fields of RFC 9440 §2: the leaf as an sf-binary item, the chain without it as an sf-list (RFC 8941 §3.3.5). */
 function forwardedChain(leaf: string | undefined, chain: string | undefined): Uint8Array[] {
   if (leaf === undefined || noCertificate.test(leaf)) {
     if (chain !== undefined) throw new Fault('malformed', 'Client-Cert-Chain without Client-Cert');

@@ -1,10 +1,10 @@
-/** The fields of a request under their names in lower case. */
+/** The fields of a request by their names in lower case. */
 export type Header = Record<string, string | undefined>;
 
-/** Fields that there is one of, or none: to take one of two is to let the sender choose which one each reader sees. */
+/** Fields that may appear once: with two of them, a proxy and Postern might each read another one. */
 const single: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type', 'expect']);
 
-/** Names as most clients write them, and in lower case: to look one up is quicker than to write it anew. */
+/** Frequent names in the usual spelling and in lower case: a look-up is faster than `toLowerCase`. */
 const lowerCase = new Map(
   [
     'Accept',
@@ -20,7 +20,10 @@ const lowerCase = new Map(
   ].flatMap((name) => [name, name.toLowerCase()].map((written) => [written, name.toLowerCase()])),
 );
 
-/** `fields`: names and values in turn. Repeated ones become one (RFC 9110 §5.3); or what is wrong with them. */
+/**
+ * Returns the fields by name, or the text of an error. `fields` alternates names and values. Repeated fields are joined into a
+ * list (RFC 9110 §5.3).
+ */
 export function headerOf(fields: readonly string[]): Header | string {
   const header: Header = Object.create(null);
   for (let i = 0; i < fields.length; i += 2) {
@@ -28,7 +31,7 @@ export function headerOf(fields: readonly string[]): Header | string {
     const value = fields[i + 1]!;
     const before = header[name];
     if (before === undefined) header[name] = value;
-    else if (single.has(name)) return `there can be only one field ${name}`;
+    else if (single.has(name)) return `the field ${name} must not be repeated`;
     else header[name] = `${before}${name === 'cookie' ? ';' : ','} ${value}`;
   }
   return header;

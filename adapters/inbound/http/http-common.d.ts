@@ -1,4 +1,4 @@
-/** The parser of Node (llhttp), which Bun has built in and says nothing of in its types. `parser.ts` is the one door to it. */
+/** Node's HTTP parser (llhttp). Bun contains it but does not declare its types. Only `parser.ts` uses it. */
 declare module 'node:_http_common' {
   type OnHeaders = (fields: string[], target: string) => void;
   type OnHeadersComplete = (
@@ -22,7 +22,7 @@ declare module 'node:_http_common' {
     static readonly kOnBody: number;
     static readonly kOnMessageComplete: number;
     initialize(type: number, resource: object, maxHeaderSize: number, lenient: number): void;
-    /** How many octets were read, or why no more can be. What a callback throws, it throws. */
+    /** Returns the number of octets read, or an error. Exceptions of callbacks pass through. */
     execute(
       octets: Uint8Array,
     ): number | (Error & { readonly code: string; readonly reason: string; readonly bytesParsed: number });

@@ -1,11 +1,11 @@
 import { Fault } from '#core/fault.ts';
 
-const deepest = 32;
+const maxDepth = 32;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const notJson = (cause: unknown): Fault => new Fault('malformed', 'the body is not JSON in UTF-8', { cause });
 
-/** Reads a request body that is JSON in UTF-8. Faults: malformed, also for what `parseJson` refuses. */
+/** Reads a request body that is JSON in UTF-8. Throws Fault `malformed`, also where `parseJson` does. */
 export function readJson(body: Uint8Array): unknown {
   let text: string;
   try {
@@ -17,21 +17,21 @@ export function readJson(body: Uint8Array): unknown {
 }
 
 /**
- * Parses JSON. Parsers disagree about which of two members with the same name counts (RFC 8259 §4), so a second one is refused, as
- * are more than 32 levels. Faults: malformed.
+ * Parses JSON. Throws Fault `malformed` for anything else, for more than 32 levels, and for two members with the same name:
+ * parsers disagree about which of the two counts (RFC 8259 §4).
  */
 export function parseJson(text: string): unknown {
   try {
-    demandStrict(text);
+    requireStrict(text);
     return JSON.parse(text);
   } catch (error) {
     throw error instanceof Fault ? error : notJson(error);
   }
 }
 
-/** One pass over the text, before anything is built from it. Whether it is JSON at all is for the parser to say. */
-function demandStrict(text: string): void {
-  /** For each open bracket: the names in that object so far, or undefined for an array. */
+/** Checks depth and member names in one pass before the text is parsed. It does not check that the text is JSON. */
+function requireStrict(text: string): void {
+  /** For each open bracket: the member names of that object so far, or undefined for an array. */
   const open: (Set<string> | undefined)[] = [];
   let nameFollows = false;
   for (let i = 0; i < text.length; i++) {
@@ -45,7 +45,7 @@ function demandStrict(text: string): void {
       }
       case '{':
       case '[':
-        if (open.length === deepest) throw new Fault('malformed', `at most ${deepest} levels are allowed`);
+        if (open.length === maxDepth) throw new Fault('malformed', `at most ${maxDepth} levels are allowed`);
         nameFollows = text[i] === '{';
         open.push(nameFollows ? new Set() : undefined);
         break;
@@ -61,19 +61,19 @@ function demandStrict(text: string): void {
   }
 }
 
-/** The index of the quotation mark that ends the string, or the text's length if nothing does. */
+/** Returns the index of the closing quotation mark, or the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   let i = start + 1;
   while (i < text.length && text[i] !== '"') i += text[i] === '\\' ? 2 : 1;
   return i;
 }
 
-/** `quoted`: as it stands in the text. Errors: SyntaxError when it is not a JSON string. */
+/** `quoted`: the name as written, with quotation marks and escapes. Throws SyntaxError when it is not a JSON string. */
 function addName(names: Set<string>, quoted: string): void {
   const name = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
   if (names.has(name)) {
     const shown = JSON.stringify(name.slice(0, 100));
-    throw new Fault('malformed', `the member ${shown} is given more than once`);
+    throw new Fault('malformed', `the member ${shown} appears more than once`);
   }
   names.add(name);
 }

@@ -1,6 +1,6 @@
-/** What one listener grants its peers. Times in milliseconds; they are kept to within about a second. */
+/** The limits of one listener for its clients. Times are in milliseconds and enforced to within about a second. */
 export interface Limits {
-  /** Connections at a time, those that have not finished their handshake included; more are cut. */
+  /** Simultaneous connections, including those still in the TLS handshake; further connections are closed at once. */
   readonly connections: number;
   /** From the TCP connection to the end of the TLS handshake. */
   readonly handshakeMs: number;
@@ -8,14 +8,14 @@ export interface Limits {
   readonly headerMs: number;
   /** From the end of the header to the end of the body. */
   readonly bodyMs: number;
-  /** Without a request, or without the peer taking anything of a response. */
+  /** Without a request, or without the client reading any of a response. */
   readonly idleMs: number;
-  /** From the refusal of a request that is still coming in until its connection is cut. */
+  /** From the refusal of a request that is still arriving until its connection is closed. */
   readonly lingerMs: number;
   /** Octets of the request line and header together. */
   readonly headerOctets: number;
   readonly headerFields: number;
-  /** Requests of one connection that wait for the response to another one; more are dropped, and the connection ends. */
+  /** Requests of one connection that wait for an earlier response; more are dropped, and the connection is closed. */
   readonly pipelined: number;
 }
 

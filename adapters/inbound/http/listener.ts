@@ -9,7 +9,7 @@ import type { Mount } from './exchange.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { orderMounts } from './target.ts';
 
-/** What the listener proves itself with. */
+/** The TLS certificate of the listener and its key. */
 export interface Credential {
   /** PEM, leaf first. */
   readonly certificateChain: string;
@@ -20,7 +20,7 @@ export interface Credential {
 export interface Endpoint {
   readonly port: number; // 0: any free one
   readonly host: string;
-  /** Several processes listen on this port and the kernel deals out the connections. */
+  /** Lets several processes listen on this port; the kernel distributes the connections. */
   readonly reusePort?: boolean;
 }
 
@@ -28,22 +28,22 @@ type MinVersion = 'TLSv1.2' | 'TLSv1.3';
 
 export interface ListenerOptions {
   readonly mounts: readonly Mount[];
-  /** `minVersion`: of TLS, 1.2 unless it says otherwise. */
+  /** `minVersion`: the lowest TLS version accepted; by default TLS 1.2. */
   readonly https: Endpoint & { readonly credential: Credential; readonly minVersion?: MinVersion };
   readonly http?: Endpoint;
   /** Addresses and CIDR ranges, IPv4 and IPv6. */
   readonly trustedProxies: readonly string[];
   readonly limits?: Partial<Limits>;
-  /** What went wrong on our side, for the log. */
+  /** Called with every failure of Postern itself, to be logged. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Listener {
   readonly httpsPort: number;
   readonly httpPort: number | undefined;
-  /** Served from the next handshake on. Fault malformed when it cannot be; the old one stays then. */
+  /** Uses `credential` from the next handshake on. Throws Fault `malformed` if it is invalid, and keeps the old one. */
   setCredential(credential: Credential): void;
-  /** Accepts nothing more, lets requests under way end within `graceMs`, then cuts. Resolves when all is closed. */
+  /** Stops accepting connections and closes all, those with a request in progress after at most `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ const tlsOptions = {
   requestCert: true,
   rejectUnauthorized: false,
   maxVersion: 'TLSv1.3',
-  // RFC 9325 §4.2: forward secrecy and AEAD; TLS 1.3 has nothing else.
+  // RFC 9325 §4.2: forward secrecy and AEAD only. Every cipher suite of TLS 1.3 has both.
   ciphers: [
     'ECDHE-ECDSA-AES128-GCM-SHA256',
     'ECDHE-RSA-AES128-GCM-SHA256',
@@ -61,7 +61,7 @@ const tlsOptions = {
     'ECDHE-ECDSA-CHACHA20-POLY1305',
     'ECDHE-RSA-CHACHA20-POLY1305',
   ].join(':'),
-  // Bun's default leaves out P-521 and Ed25519, for which a device would not even get to present its certificate.
+  // Bun's default lacks P-521 and Ed25519: devices with such keys could not send their certificates.
   sigalgs: [
     'ecdsa_secp256r1_sha256',
     'ecdsa_secp384r1_sha384',
@@ -82,8 +82,10 @@ function tlsContext(
   minVersion: MinVersion,
 ): typeof tlsOptions & { minVersion: MinVersion; cert: string; key: string } {
   const key = typeof privateKey === 'string' ? createPrivateKey(privateKey) : privateKey;
-  // node:tls takes a key without a certificate and lets every handshake fail.
-  if (!new X509Certificate(certificateChain).checkPrivateKey(key)) throw new Error('the key is another');
+  // node:tls accepts a key that does not belong to the certificate, and then every handshake fails.
+  if (!new X509Certificate(certificateChain).checkPrivateKey(key)) {
+    throw new Error('the private key does not belong to the certificate');
+  }
   return {
     ...tlsOptions,
     minVersion,
@@ -92,19 +94,19 @@ function tlsContext(
   };
 }
 
-/** What OpenSSL says of a credential is for the log: it may quote the input. */
+/** Hides OpenSSL's message from the caller, because it may quote the input. It is only logged. */
 function tryCredential<T>(use: () => T): T {
   try {
     return use();
   } catch (cause) {
-    throw new Fault('malformed', 'not a certificate chain with its private key', { cause });
+    throw new Fault('malformed', 'not a certificate chain with its private key in PEM', { cause });
   }
 }
 
 /**
- * Opens the HTTPS listener and, if asked for, the plain one. node:tls accepts, `RequestParser` reads: no other server
- * that Bun has shows the certificates of a client. Fault malformed for a credential or an address range that is
- * none; the error of node:net when a port cannot be had.
+ * Opens the HTTPS listener and, if configured, the plain HTTP listener. node:tls accepts the connections because no other server
+ * in Bun exposes client certificates. Throws Fault `malformed` for an invalid credential or address range, and the error
+ * of node:net when a port is not available.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { https, http, onError } = options;
@@ -123,13 +125,13 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   });
   secure.on('secureConnection', (socket) => {
     handshaking.delete(socket);
-    engine.adopt(socket, new SocketPeer(socket.remoteAddress, socket));
+    engine.serve(socket, new SocketPeer(socket.remoteAddress, socket));
   });
-  // Bun leaves the socket open, also when the handshake has timed out.
+  // Bun does not close the socket, not even after a handshake timeout.
   secure.on('tlsClientError', (_error, socket) => socket.destroy());
 
   const plain =
-    http && createTcpServer((socket) => engine.adopt(socket, new SocketPeer(socket.remoteAddress)));
+    http && createTcpServer((socket) => engine.serve(socket, new SocketPeer(socket.remoteAddress)));
 
   const servers = plain ? [secure, plain] : [secure];
   const shut = async (): Promise<void> => {

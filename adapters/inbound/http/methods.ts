@@ -1,4 +1,4 @@
-/** The methods of RFC 9110 §9.3 and PATCH (RFC 5789). Any other one is answered with 501. */
+/** The methods of RFC 9110 §9.3 and PATCH (RFC 5789). The response to any other method is 501. */
 export const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -11,5 +11,5 @@ export const knownMethods: ReadonlySet<string> = new Set([
   'CONNECT',
 ]);
 
-/** Those that some resource allows: the Allow field of an answer that is not about one resource. */
+/** The methods that at least one resource allows: the Allow field of a response that concerns no single resource. */
 export const allowedSomewhere = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';

@@ -1,54 +1,54 @@
 import { HTTPParser, methods } from 'node:_http_common';
 import { UnknownMethodLine } from './unknown-method-line.ts';
 
-/** A request line and its header, as they came. */
+/** A request line and its header fields, as received. */
 export interface RequestHead {
-  /** Empty when the parser knows the method and has no name for it. */
+  /** Empty when the parser has no name for the method. */
   readonly method: string;
   readonly target: string;
-  /** It is HTTP/1.0: without chunks, and the connection ends after it unless both sides say otherwise. */
-  readonly old: boolean;
-  /** Names and values in turn. */
+  /** HTTP/1.0: no chunked coding, and the connection closes after the response unless both sides agree to keep it. */
+  readonly http10: boolean;
+  /** Alternates names and values. */
   readonly fields: readonly string[];
-  /** The client would have the connection go on after it (RFC 9112 §9.3). */
-  readonly persists: boolean;
+  /** The client keeps the connection open after the response (RFC 9112 §9.3). */
+  readonly keepAlive: boolean;
 }
 
-/** What a parser tells of the requests that it reads, in their order. */
+/** Receives the parts of the requests that a parser reads, in order. */
 export interface RequestSink {
   head(head: RequestHead): void;
-  /** Some of the body, without its framing. */
+  /** Part of the body, without its framing. */
   body(octets: Uint8Array): void;
-  /** All of the request is there. */
+  /** The request is complete. */
   end(): void;
 }
 
 const lineFeed = 10;
 
-/** Why the octets are no HTTP/1.1. */
+/** Why the octets are not a request of HTTP/1.1. */
 export type Unreadable = 'header too long' | 'unknown method' | 'malformed';
 
 /**
- * Reads the requests of one connection (RFC 9112): llhttp, the parser of Node, at its strictest. node:http has the same one
- * inside, below streams and objects for each request that cost more than TLS does.
+ * Reads the requests of one connection (RFC 9112) with llhttp, the parser of Node, in its strictest mode. node:http uses the same
+ * parser, but its streams and objects cost more per request than TLS does.
  */
 export class RequestParser {
   readonly #parser = new HTTPParser();
   #open = true;
-  /** A request of HTTP/0.9 has come, which has no header (RFC 1945 §4.1). */
+  /** A request of HTTP/0.9 has arrived, which has no header (RFC 1945 §4.1). */
   #headless = false;
   #line: UnknownMethodLine | undefined;
 
-  /** `headerOctets`: the most that request line and header, or the trailer, may have. */
+  /** `headerOctets`: the maximum size of request line and header together, and of the trailer. */
   constructor(headerOctets: number, sink: RequestSink) {
     const parser = this.#parser;
     parser.initialize(HTTPParser.REQUEST, {}, headerOctets, HTTPParser.kLenientNone);
-    // Where there are many fields they come in parts, the target with the first one.
+    // llhttp delivers many fields in several parts, and the target with the first part.
     let early: string[] = [];
     let earlyTarget = '';
     let inHeader = true;
     parser[HTTPParser.kOnHeaders] = (fields: string[], target: string): void => {
-      if (!inHeader) return; // the trailer, of which nothing is used
+      if (!inHeader) return; // the trailer is ignored
       if (early.length === 0) earlyTarget = target;
       early.push(...fields);
     };
@@ -61,7 +61,7 @@ export class RequestParser {
       _0,
       _1,
       upgrade,
-      persists,
+      keepAlive,
     ) => {
       if (major < 1) {
         this.#headless = true;
@@ -70,10 +70,10 @@ export class RequestParser {
       const head = {
         method: methods[method] ?? '',
         target: target ?? earlyTarget,
-        old: major === 1 && minor === 0,
+        http10: major === 1 && minor === 0,
         fields: fields ?? early,
-        // What follows a request for another protocol is not read: we speak no other.
-        persists: persists && !upgrade,
+        // Postern supports no upgrade, so whatever follows such a request is not read.
+        keepAlive: keepAlive && !upgrade,
       };
       if (early.length > 0) early = [];
       inHeader = false;
@@ -89,7 +89,7 @@ export class RequestParser {
     };
   }
 
-  /** Takes what came next. After a complaint there is nothing more to be read. */
+  /** Reads the next octets. Returns why they are invalid, after which the parser reads nothing more; or undefined. */
   read(octets: Uint8Array): Unreadable | undefined {
     if (!this.#open) return undefined;
     if (this.#line) return this.#line.read(octets);

@@ -1,18 +1,18 @@
 const longestSegment = 256;
-/** Control characters, and both slashes: a segment that holds one is no name, and must never become two. */
+/** Control characters and both slashes: a decoded segment with a slash could be taken for two segments. */
 const forbidden = /[\u0000-\u001f\u007f-\u009f/\\]/;
 const rawForm = /^[\x21-\x7e]*$/;
 
 /**
- * The percent-decoded segments (RFC 3986 §3.3) of a path as sent, or of what follows a prefix of it: '' or
- * '/a/b', one slash more at the end tolerated. Undefined when one is empty, badly encoded, too long or not a name.
+ * Returns the percent-decoded segments (RFC 3986 §3.3) of a path as sent, or of the rest of it after a prefix: '' or '/a/b'. One
+ * trailing slash is tolerated. Undefined when a segment is empty, badly encoded, too long or holds a forbidden character.
  */
 export function pathSegments(path: string): readonly string[] | undefined {
   if (path === '' || path === '/') return [];
   return path === last?.path ? last.segments : readSegments(path);
 }
 
-/** Devices ask for the same few paths, mostly one. */
+/** The last path read: devices request the same few paths, mostly one. */
 let last: { readonly path: string; readonly segments: readonly string[] } | undefined;
 
 function readSegments(path: string): readonly string[] | undefined {

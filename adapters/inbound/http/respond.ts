@@ -10,81 +10,81 @@ export const plainText = (status: number, text: string): HttpResponse => ({
   body: `${text}\n`,
 });
 
-const everywhere = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
-const overTls = { ...everywhere, 'strict-transport-security': 'max-age=31536000' };
-/** What nobody but the listener says. */
-const ours = ['content-length', 'transfer-encoding', 'connection', 'date'];
-// RFC 9110 §5.1, §5.5: anything else might be read as more than one field.
+const always = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+const overTls = { ...always, 'strict-transport-security': 'max-age=31536000' };
+/** Fields that only the listener sets. */
+const listenerFields = ['content-length', 'transfer-encoding', 'connection', 'date'];
+// RFC 9110 §5.1, §5.5: a reader might take anything else for more than one field.
 const field = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*$/;
 
-/** How the peer knows where a body ends (RFC 9112 §6.3): by its length in octets, for one. */
+/** How the client finds the end of a body (RFC 9112 §6.3); a number is the length in octets. */
 type Framing = number | 'chunked' | 'to the end' | 'none';
 
-/** Status line and all fields that depend on nothing but a status, what a mount says and whether it is over TLS. */
-interface Opening {
+/** The status line and the fields that are the same for all responses with this status and these headers. */
+interface StatusAndFields {
   readonly status: number;
   readonly secure: boolean;
   readonly text: string;
 }
 
-/** The last one with each header that a mount has frozen: most responses have the very same. */
-const openings = new WeakMap<HttpResponse['headers'], Opening>();
+/** The last text made from each frozen headers object: most responses share a few of them. */
+const formatted = new WeakMap<HttpResponse['headers'], StatusAndFields>();
 
-/** Throws when they cannot be sent as they are. */
-function openingOf({ status, headers }: HttpResponse, secure: boolean): string {
-  const known = openings.get(headers);
+/** Throws an Error when the status or a field is invalid. */
+function statusAndFields({ status, headers }: HttpResponse, secure: boolean): string {
+  const known = formatted.get(headers);
   if (known?.status === status && known.secure === secure) return known.text;
   const reason = STATUS_CODES[status];
   if (reason === undefined) throw new Error(`there is no status ${status}`);
   const lines = [`HTTP/1.1 ${status} ${reason}`];
-  const said: string[] = [];
+  const present: string[] = [];
   for (const name of Object.keys(headers)) {
     const lower = name.toLowerCase();
     const line = `${usualSpelling(lower)}: ${headers[name]}`;
-    if (!field.test(line)) throw new Error(`the field ${name} of a response is not one`);
-    if (ours.includes(lower)) continue;
-    said.push(lower);
+    if (!field.test(line)) throw new Error(`the response field ${name} has an invalid name or value`);
+    if (listenerFields.includes(lower)) continue;
+    present.push(lower);
     lines.push(line);
   }
-  const usual: Record<string, string> = secure ? overTls : everywhere;
+  const usual: Record<string, string> = secure ? overTls : always;
   for (const name of Object.keys(usual)) {
-    if (!said.includes(name)) lines.push(`${usualSpelling(name)}: ${usual[name]}`);
+    if (!present.includes(name)) lines.push(`${usualSpelling(name)}: ${usual[name]}`);
   }
   const text = lines.join('\r\n');
-  if (Object.isFrozen(headers)) openings.set(headers, { status, secure, text });
+  if (Object.isFrozen(headers)) formatted.set(headers, { status, secure, text });
   return text;
 }
 
-/** Status line and header, one octet a character. Throws when they cannot be sent as they are. */
+/** Returns status line and header, one octet per character. Throws an Error when the status or a field is invalid. */
 function headOf(
   connection: Connection,
-  { old, persists }: RequestHead,
+  { http10, keepAlive }: RequestHead,
   response: HttpResponse,
   framing: Framing,
 ): string {
-  let text = `${openingOf(response, connection.peer.secure)}\r\nDate: ${connection.clock.date}\r\n`;
+  let text = `${statusAndFields(response, connection.peer.secure)}\r\nDate: ${connection.clock.date}\r\n`;
   if (typeof framing === 'number') text += `Content-Length: ${framing}\r\n`;
   else if (framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
-  if (connection.closing || !persists || framing === 'to the end') {
+  if (connection.closing || !keepAlive || framing === 'to the end') {
     connection.closed = true;
     text += 'Connection: close\r\n';
-  } else if (old) {
+  } else if (http10) {
     text += 'Connection: keep-alive\r\n';
   }
   return `${text}\r\n`;
 }
 
-/** RFC 9110 §8.6: these have no body, and no length of one. */
+/** These responses have neither a body nor a Content-Length (RFC 9110 §8.6). */
 const isBare = (status: number): boolean => status === 204 || status === 304;
 
 const noOctets = new Uint8Array();
 
-/** Octets. What is longer goes out in pieces of this length, as fast as the peer takes them. */
+/** In octets. A longer body is sent in pieces of this length, as fast as the client reads them. */
 const piece = 64 * 1024;
 
 /**
- * Answers the request with this head. The socket has taken all of it when this returns, or when what it returns resolves. Throws
- * or rejects when it cannot be sent as it is; `connection.responding` tells whether some of it has been.
+ * Sends the response to the request `head`. It is complete when this function returns, or when the returned promise resolves.
+ * Throws or rejects when the response is invalid; `connection.responding` tells whether part of it has been sent.
  */
 export function respond(
   connection: Connection,
@@ -116,8 +116,8 @@ export function respond(
 }
 
 /**
- * Sends header and body as one string if both are ASCII, as most are: then they have as many octets as characters, which costs less
- * to see of the whole than to count in the body first, and the socket copies a string less often than a buffer of ours.
+ * Sends header and body as one string if both are ASCII, as in most responses; returns false otherwise. This is faster: one check
+ * of the whole text replaces a count of the octets in the body, and the socket copies a string less often than a Buffer.
  */
 function sendAscii(connection: Connection, head: RequestHead, response: HttpResponse, body: string): boolean {
   const whole = headOf(connection, head, response, body.length) + body;
@@ -127,7 +127,7 @@ function sendAscii(connection: Connection, head: RequestHead, response: HttpResp
   return true;
 }
 
-/** Header and body in one write and one TLS record: two cost half as much again as the whole exchange. */
+/** Joins header and body into one write and one TLS record: two writes make the whole exchange half as expensive again. */
 function joined(head: string, body: Uint8Array): Uint8Array {
   const octets = Buffer.allocUnsafe(head.length + body.length);
   octets.write(head, 'latin1');
@@ -147,7 +147,7 @@ async function stream(
 ): Promise<void> {
   const { headers, status } = response;
   const known = headers['content-length'];
-  const unknown = head.old ? 'to the end' : 'chunked';
+  const unknown = head.http10 ? 'to the end' : 'chunked';
   const framing = isBare(status) ? 'none' : known === undefined ? unknown : Number(known);
   connection.send(Buffer.from(headOf(connection, head, response, framing), 'latin1'));
   if (head.method === 'HEAD' || framing === 'none') {
@@ -158,13 +158,13 @@ async function stream(
   let octets = 0;
   for await (const part of body) {
     if (connection.socket.destroyed) return;
-    if (part.length === 0) continue; // an empty chunk would be the last
+    if (part.length === 0) continue; // an empty chunk would end the body
     octets += part.length;
     if (!connection.send(framing === 'chunked' ? chunk(part) : part)) await drained(connection);
   }
   if (framing === 'chunked') connection.send(lastChunk);
   else if (typeof framing === 'number' && octets !== framing) {
-    throw new Error('a response is not as long as it says');
+    throw new Error('the length of a response differs from its Content-Length');
   }
   connection.complete();
 }
@@ -175,13 +175,13 @@ const chunk = (octets: Uint8Array): Uint8Array =>
 const lastChunk = Buffer.from('0\r\n\r\n');
 
 function drained(connection: Connection): Promise<void> {
-  connection.stall();
+  connection.startSendTimeout();
   return new Promise((resolve) => {
     const { socket } = connection;
     const done = (): void => {
       socket.off('drain', done);
       socket.off('close', done);
-      connection.flow();
+      connection.clearSendTimeout();
       resolve();
     };
     socket.on('drain', done);
@@ -190,9 +190,9 @@ function drained(connection: Connection): Promise<void> {
 }
 
 /**
- * Answers a request whose body is not wanted; the last one of its connection, which the caller completes when the request has come
- * to its end. What the peer is still sending is dropped for a moment first: to close with octets unread is to reset, and the peer
- * might never read why.
+ * Sends the last response of a connection, to a request whose body is not read. The caller completes the connection when the
+ * request ends. Further input is read and dropped for a moment: closing a socket with unread octets resets it, and the client
+ * might not receive the response.
  */
 export function respondAndClose(connection: Connection, head: RequestHead, response: HttpResponse): void {
   const { body, status } = response;
@@ -200,5 +200,5 @@ export function respondAndClose(connection: Connection, head: RequestHead, respo
   connection.closing = true;
   const text = headOf(connection, head, response, isBare(status) ? 'none' : octets.length);
   connection.send(joined(text, head.method === 'HEAD' ? noOctets : octets));
-  connection.linger();
+  connection.closeLingering();
 }

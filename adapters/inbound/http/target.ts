@@ -11,13 +11,13 @@ const host = "[A-Za-z0-9\\-._~!$&'()*+,;=%:[\\]]";
 const absolute = new RegExp(`^https?://${host}+(?=[/?]|$)`, 'i');
 const hostForm = new RegExp(`^${host}*$`);
 
-/** What a Host field may be: host and port of a URI, as far as their characters go; who is meant plays no part here. */
+/** Whether the value of a Host field has only characters allowed in host and port of a URI. */
 export const isHost = (value: string): boolean => hostForm.test(value);
 
 /**
- * The target of a request: origin-form, or absolute-form (RFC 9112 §3.2.2), of which path and query are left; nothing decoded, no
- * segment resolved. Undefined for control characters, plain or encoded, in the path, for spaces, non-ASCII octets, fragments and backslashes,
- * which others on the way may read as '/'.
+ * Returns path and query of a request target in origin-form or absolute-form (RFC 9112 §3.2.2), without decoding or resolving
+ * anything. Undefined for control characters in the path (plain or percent-encoded), spaces, non-ASCII octets, fragments,
+ * and backslashes, which some proxies read as '/'.
  */
 export function parseTarget(target: string): Target | undefined {
   const local = target.startsWith('/') ? target : withoutAuthority(target);
@@ -35,17 +35,18 @@ function withoutAuthority(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Longest prefix first. Throws when a prefix is not one, or taken twice: that is a defect of the caller's. */
+/** Orders mounts by prefix, longest first. Throws an Error for an invalid or repeated prefix, which is a defect of the caller. */
 export function orderMounts(mounts: readonly Mount[]): Mount[] {
   const prefixes = new Set<string>();
   for (const { prefix } of mounts) {
-    if (!/^\/(?:.*[^/])?$/.test(prefix) || prefixes.has(prefix)) throw new Error(`mount prefix ${prefix}`);
+    if (!/^\/(?:.*[^/])?$/.test(prefix) || prefixes.has(prefix))
+      throw new Error(`the mount prefix ${prefix} is invalid or used twice`);
     prefixes.add(prefix);
   }
   return mounts.toSorted((a, b) => b.prefix.length - a.prefix.length);
 }
 
-/** The first of these mounts, ordered by `orderMounts`, whose prefix ends in `path` at a segment boundary. */
+/** Returns the first of `mounts` (ordered by `orderMounts`) whose prefix matches `path` up to a segment boundary. */
 export function findMount(mounts: readonly Mount[], path: string): Mount | undefined {
   for (const mount of mounts) {
     const { prefix } = mount;

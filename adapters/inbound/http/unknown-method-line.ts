@@ -1,19 +1,18 @@
 const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]";
 const whole = new RegExp(`^${token}+ \\S+ HTTP/1\\.[01]\\r?$`);
-/** As far as it has come. */
 const begun = new RegExp(`^${token}*(?: \\S*(?: [HTP/.01]*\\r?)?)?$`);
 
-/** Octets. A longer line is not worth telling why it is refused. */
+/** In octets. A longer line counts as malformed. */
 const longest = 2048;
 
 /**
- * Tells a request with a method that the parser does not know (RFC 9110 §9.1) from octets that are no HTTP. The parser
- * gives up at the first letter that fits no method it knows, so this reads the rest of the line.
+ * Distinguishes a request with an unknown method (RFC 9110 §9.1), which gets 501, from octets that are not HTTP. The parser stops
+ * at the first letter that matches no method it knows, so this class reads the rest of the line.
  */
 export class UnknownMethodLine {
   #line = '';
 
-  /** Takes the next octets of the line; undefined while it can still become either. */
+  /** Reads the next octets of the line. Returns undefined while the line is undecided. */
   read(octets: Uint8Array): 'unknown method' | 'malformed' | undefined {
     const end = octets.indexOf(10);
     this.#line += Buffer.from(octets.subarray(0, end < 0 ? longest + 1 : end)).toString('latin1');

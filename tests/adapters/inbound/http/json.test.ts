@@ -12,7 +12,7 @@ test.each([
   expect(() => parseJson(text)).toThrow(
     expect.objectContaining({
       code: 'malformed',
-      detail: `the member ${name} is given more than once`,
+      detail: `the member ${name} appears more than once`,
     }),
   );
 });

@@ -12,16 +12,16 @@ function read(pieces: readonly (string | Uint8Array)[], headerOctets = 16 * 1024
     line: string;
     fields: readonly string[];
     body: string;
-    persists: boolean;
+    keepAlive: boolean;
     ended: boolean;
   }[] = [];
   const parser = new RequestParser(headerOctets, {
-    head: ({ method, target, old, fields, persists }) =>
+    head: ({ method, target, http10, fields, keepAlive }) =>
       requests.push({
-        line: `${method} ${target} ${old ? 'old' : 'new'}`,
+        line: `${method} ${target} ${http10 ? 'old' : 'new'}`,
         fields,
         body: '',
-        persists,
+        keepAlive,
         ended: false,
       }),
     body: (octets) => {
@@ -41,19 +41,19 @@ const chunked =
   'POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n';
 const stream = `GET /a?b HTTP/1.1\r\nHost: x\r\nX: 1\r\nx: 2\r\n\r\n${chunked}PUT /c HTTP/1.0\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nfg`;
 const told = [
-  { line: 'GET /a?b new', fields: ['Host', 'x', 'X', '1', 'x', '2'], body: '', persists: true, ended: true },
+  { line: 'GET /a?b new', fields: ['Host', 'x', 'X', '1', 'x', '2'], body: '', keepAlive: true, ended: true },
   {
     line: 'POST /b new',
     fields: ['Transfer-Encoding', 'chunked'],
     body: 'abcde',
-    persists: true,
+    keepAlive: true,
     ended: true,
   },
   {
     line: 'PUT /c old',
     fields: ['Content-Length', '2', 'Connection', 'keep-alive'],
     body: 'fg',
-    persists: true,
+    keepAlive: true,
     ended: true,
   },
 ];
@@ -88,7 +88,7 @@ describe('a connection does not go on after', () => {
   ])('%s', (_what, request) => {
     const { requests, unreadable } = read([`${request}GET /next HTTP/1.1\r\nHost: x\r\n\r\n`]);
     expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ persists: false, ended: true });
+    expect(requests[0]).toMatchObject({ keepAlive: false, ended: true });
     expect(unreadable).toBeUndefined();
   });
 });

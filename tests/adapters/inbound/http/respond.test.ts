@@ -79,7 +79,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await listener.close(0);
   await impatient.close(0);
-  expect(errors.map(String)).toEqual(['Error: a response is not as long as it says']);
+  expect(errors.map(String)).toEqual(['Error: the length of a response differs from its Content-Length']);
 });
 
 const get = (path: string, method = 'GET'): Promise<string> =>

@@ -115,6 +115,6 @@ describe('the longest prefix that ends at a segment boundary wins', () => {
   });
 
   test.each([[['']], [['api']], [['/api/']], [['/api', '/api']]])('%p cannot be mounted', (prefixes) => {
-    expect(() => orderMounts(prefixes.map(at))).toThrow('mount prefix');
+    expect(() => orderMounts(prefixes.map(at))).toThrow('the mount prefix');
   });
 });

@@ -31,7 +31,7 @@ test.each([
   [
     'a member that is given twice',
     '{"common_name":"p","common_name":"q"}',
-    { non_field_errors: ['the member "common_name" is given more than once'] },
+    { non_field_errors: ['the member "common_name" appears more than once'] },
   ],
   [
     '33 levels',

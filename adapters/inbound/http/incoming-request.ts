@@ -3,11 +3,11 @@ import type { HttpRequest, HttpResponse, Mount } from './exchange.ts';
 import type { RequestHead } from './parser.ts';
 import { plainText, respond, respondAndClose } from './respond.ts';
 
-/** A request whose body is to come. */
-export interface Announced {
+/** A request that passed the checks of its header; its body follows. */
+export interface Accepted {
   readonly mount: Mount;
   readonly request: HttpRequest & { body: Uint8Array };
-  /** Octets of the body, at most. */
+  /** The maximum size of the body in octets. */
   readonly limit: number;
 }
 
@@ -15,69 +15,69 @@ export interface Refused {
   readonly mount: Mount | undefined;
   readonly status: number;
   readonly detail: string;
-  /** What goes along with this status, whatever the form of the mount. */
+  /** Added to the header fields of the mount's refusal. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export const tooLong = (limit: number): string => `the body is longer than ${limit} octets`;
 
-/** A request after its header: what comes in of it, and when its turn has come, its answer or refusal. */
-export class Reception {
+/** A request from the end of its header to its response: collects the body, then has the mount handle or refuse it. */
+export class IncomingRequest {
   readonly #connection: Connection;
   readonly #head: RequestHead;
   readonly #onError: (error: unknown) => void;
-  #fate: Announced | Refused;
+  #decision: Accepted | Refused;
   #chunks: Uint8Array[] = [];
   #octets = 0;
   #ended = false;
-  #dismissed = false;
+  #refusalSent = false;
 
   constructor(
     connection: Connection,
     head: RequestHead,
-    fate: Announced | Refused,
+    decision: Accepted | Refused,
     onError: (error: unknown) => void,
   ) {
     this.#connection = connection;
     this.#head = head;
-    this.#fate = fate;
+    this.#decision = decision;
     this.#onError = onError;
   }
 
-  /** Some of the body; of a request that is refused, nobody wants it. */
-  take(octets: Uint8Array): void {
-    if ('status' in this.#fate) return;
-    const { limit } = this.#fate;
+  /** Takes part of the body. The body of a refused request is dropped. */
+  receive(octets: Uint8Array): void {
+    if ('status' in this.#decision) return;
+    const { limit } = this.#decision;
     this.#octets += octets.length;
     if (this.#octets > limit) this.refuse(413, tooLong(limit));
     else this.#chunks.push(octets);
   }
 
-  /** That was all of it. */
+  /** Ends the body: the request is complete. */
   end(): void {
     this.#ended = true;
-    if ('status' in this.#fate) {
-      if (this.#dismissed) this.#connection.complete();
+    if ('status' in this.#decision) {
+      if (this.#refusalSent) this.#connection.complete();
       return;
     }
     const [first] = this.#chunks;
-    if (first) this.#fate.request.body = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    if (first) this.#decision.request.body = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#chunks.length = 0;
     this.#connection.run(this);
   }
 
   refuse(status: number, detail: string, headers?: Readonly<Record<string, string>>): void {
-    this.#fate = { mount: this.#fate.mount, status, detail, ...(headers && { headers }) };
+    this.#decision = { mount: this.#decision.mount, status, detail, ...(headers && { headers }) };
     this.#chunks = [];
     this.#connection.run(this);
   }
 
   run(): void {
-    if ('status' in this.#fate) this.#dismiss(this.#fate);
-    else void this.#answer(this.#fate);
+    if ('status' in this.#decision) this.#sendRefusal(this.#decision);
+    else void this.#handle(this.#decision);
   }
 
-  async #answer({ mount, request }: Announced): Promise<void> {
+  async #handle({ mount, request }: Accepted): Promise<void> {
     try {
       const response = await mount.handle(request);
       const sent = respond(this.#connection, this.#head, response);
@@ -89,7 +89,7 @@ export class Reception {
     this.#connection.next();
   }
 
-  /** Once a response has begun, nobody is to take it for whole. */
+  /** Sends 500. If part of the response has been sent, closes the connection, so that the client sees it is incomplete. */
   #fail(mount: Mount): void {
     if (this.#connection.responding) {
       this.#connection.socket.destroy();
@@ -107,10 +107,10 @@ export class Reception {
     }
   }
 
-  #dismiss(refused: Refused): void {
+  #sendRefusal(refused: Refused): void {
     try {
       respondAndClose(this.#connection, this.#head, this.#refusal(refused));
-      this.#dismissed = true;
+      this.#refusalSent = true;
       if (this.#ended) this.#connection.complete();
     } catch (error) {
       this.#onError(error);

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import { Clock, Connection } from '#adapters/inbound/http/connection.ts';
 import type { SocketPeer } from '#adapters/inbound/http/evidence.ts';
 import type { HttpRequest } from '#adapters/inbound/http/exchange.ts';
+import { IncomingRequest } from '#adapters/inbound/http/incoming-request.ts';
 import { defaultLimits } from '#adapters/inbound/http/limits.ts';
-import { Reception } from '#adapters/inbound/http/reception.ts';
 
 const pieces = 200;
-const head = { method: 'POST', target: '/', old: false, fields: [], persists: true };
+const head = { method: 'POST', target: '/', http10: false, fields: [], keepAlive: true };
 
-test('a body in pieces is not held a second time while its request is answered', async () => {
+test('the pieces of a body are released while its request is handled', async () => {
   const seen = Promise.withResolvers<HttpRequest>();
   const released = Promise.withResolvers<void>();
   const answer = { status: 200, headers: {}, body: '' };
@@ -28,22 +28,22 @@ test('a body in pieces is not held a second time while its request is answered',
   const socket = { write: () => true, destroySoon() {} } as unknown as Socket;
   const connection = new Connection(socket, peer, new Clock(), defaultLimits);
   const request = { method: 'POST', path: '/', query: '', headers: {}, body: new Uint8Array(), peer };
-  const reception = new Reception(connection, head, { mount, request, limit: pieces }, () => {});
-  const held = received(reception);
+  const incoming = new IncomingRequest(connection, head, { mount, request, limit: pieces }, () => {});
+  const held = received(incoming);
   expect((await seen.promise).body).toHaveLength(pieces);
   await Bun.sleep(1);
   Bun.gc(true);
-  // Some may still stand on the stack.
+  // The stack may still reference a few.
   expect(held.filter((piece) => piece.deref()).length).toBeLessThan(pieces / 10);
   released.resolve();
 });
 
-function received(reception: Reception): readonly WeakRef<Uint8Array>[] {
+function received(incoming: IncomingRequest): readonly WeakRef<Uint8Array>[] {
   const held = Array.from({ length: pieces }, () => {
     const piece = new Uint8Array(1);
-    reception.take(piece);
+    incoming.receive(piece);
     return new WeakRef(piece);
   });
-  reception.end();
+  incoming.end();
   return held;
 }

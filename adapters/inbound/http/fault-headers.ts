@@ -2,7 +2,7 @@ import type { Fault } from '#core/fault.ts';
 import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import { basicChallenge } from './basic-credentials.ts';
 
-/** Seconds to wait when a Fault does not say. */
+/** Seconds until the client may retry, for a Fault without `retryAfter`. */
 const usualRetryAfter = 60;
 
 /** Returns the text of a Fault for devices: its detail and its hint. */
