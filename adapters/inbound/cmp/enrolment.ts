@@ -16,9 +16,9 @@ import type { Exchange, ResponseMessage } from '#core/transactions/exchange.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { type CertTemplate, hasPublicKey, parseCertReqMsg } from '#core/x509/crmf.ts';
 import { isDescribedBy } from '#core/x509/described.ts';
-import { wait, waiting } from './deferral.ts';
-import type { CmpSurroundings, Dialogue } from './dialogue.ts';
-import { demandRecipient } from './key-recipient.ts';
+import { pollResponse, waitingStatus } from './deferral.ts';
+import { requireRecipient } from './key-recipient.ts';
+import type { CmpServices, MessageContext } from './message-context.ts';
 import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, isOfRequest, Refusal, refusalStatus } from './refusal.ts';
 import { ofPkcs10, responses } from './rejection.ts';
@@ -30,34 +30,34 @@ type EnrolmentBody =
 
 export const isEnrolment = (body: PkiBody): body is EnrolmentBody => Object.hasOwn(responses, body.type);
 
-/** An enrolment message, read: what it asks for and how its answer looks. */
+/** The contents of an enrolment message that Postern uses. */
 interface Enrolment extends Pick<EnrolmentRequest, 'operation' | 'request' | 'renews' | 'message'> {
   readonly type: EnrolmentBody['type'];
   readonly certReqId: number;
-  /** RFC 9483 §4.1.1: the sender wants to do without a confirmation. */
+  /** The sender asks for implicit confirmation (RFC 9483 §4.1.1). */
   readonly implicitConfirm: boolean;
 }
 
 function readEnrolment(opening: SealedPkiMessage, body: EnrolmentBody, isSigned: boolean): Enrolment {
   const implicitConfirm = hasValue(opening.header.generalInfo, infoTypes.implicitConfirm);
   const message = isSigned ? opening.der : undefined;
-  const said = { implicitConfirm, message };
+  const common = { implicitConfirm, message };
   const { type } = body;
   if (type === 'p10cr') {
     const request = { kind: 'pkcs10', der: body.request } as const;
-    return { type, operation: 'enrol', request, certReqId: ofPkcs10, ...said };
+    return { type, operation: 'enrol', request, certReqId: ofPkcs10, ...common };
   }
   const [der, ...more] = body.requests;
   if (!der || more.length > 0) {
     // RFC 9483 §4.1.1
-    throw new Refusal('badRequest', 'a message holds one certificate request, no more and no less');
+    throw new Refusal('badRequest', 'the message must hold exactly one certificate request');
   }
   const request = parseCertReqMsg(der);
   const { certReqId, controls } = request;
-  if (type !== 'kur') return { type, operation: 'enrol', request, certReqId, ...said };
+  if (type !== 'kur') return { type, operation: 'enrol', request, certReqId, ...common };
   const oldCertId = findValue(controls, controlTypes.oldCertId);
   const renews = oldCertId && readReference(oldCertId);
-  return { type, operation: 'renew', request, certReqId, renews, ...said };
+  return { type, operation: 'renew', request, certReqId, renews, ...common };
 }
 
 function readReference({
@@ -65,27 +65,30 @@ function readReference({
   serial,
 }: NonNullable<ReturnType<typeof controlTypes.oldCertId.read>>): CertificateReference {
   if (issuer.kind !== 'directory')
-    throw new Refusal('badCertId', 'oldCertId: the issuer is no directory name');
+    throw new Refusal('badCertId', 'oldCertId: the issuer must be a directoryName');
   return { issuer: issuer.value, serialNumber: formatSerial(serial) };
 }
 
-/** ir, cr, kur and p10cr (RFC 9483 §4.1): the first message of a transaction. */
+/** Handles ir, cr, kur and p10cr (RFC 9483 §4.1), each the first message of a transaction. */
 export async function enrol(
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+  services: CmpServices,
+  context: MessageContext,
   body: EnrolmentBody,
 ): Promise<Uint8Array> {
-  if (body.type === 'kur' && dialogue.protection === 'mac') {
-    throw new Refusal('wrongIntegrity', 'a key update has to be signed, by the certificate that it renews');
+  if (body.type === 'kur' && context.protection === 'mac') {
+    throw new Refusal(
+      'wrongIntegrity',
+      'a key update must be signed with the key of the certificate that it renews',
+    );
   }
-  const enrolment = readEnrolment(dialogue.message, body, dialogue.protection === 'signature');
-  return ask(surroundings, dialogue, enrolment, undefined);
+  const enrolment = readEnrolment(context.message, body, context.protection === 'signature');
+  return submit(services, context, enrolment, undefined);
 }
 
-/** The same once more, for a pollReq that names it. */
+/** Repeats a pending enrolment for a pollReq. `opening`: the message that began the transaction. */
 export async function resumeEnrolment(
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+  services: CmpServices,
+  context: MessageContext,
   opening: SealedPkiMessage,
   body: EnrolmentBody,
   certReqIds: readonly number[],
@@ -93,42 +96,42 @@ export async function resumeEnrolment(
   // The requester may be the registration authority that forwarded the message and protects it differently.
   const enrolment = readEnrolment(opening, body, readProtection(opening).kind === 'signature');
   if (certReqIds.length !== 1 || certReqIds[0] !== enrolment.certReqId) {
-    throw new Refusal('badRequest', 'pollReq has to name the one request that is waiting, by its certReqId');
+    throw new Refusal('badRequest', 'pollReq must hold exactly one certReqId, that of the pending request');
   }
-  return ask(surroundings, dialogue, enrolment, dialogue.transaction);
+  return submit(services, context, enrolment, context.transaction);
 }
 
-async function ask(
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+async function submit(
+  services: CmpServices,
+  context: MessageContext,
   enrolment: Enrolment,
   follows: Exchange['follows'],
 ): Promise<Uint8Array> {
-  const { gateway, confirmWithin, decideWithin } = surroundings;
-  const { message, requester, name, relay, expires } = dialogue;
+  const { gateway, confirmWithin, decideWithin } = services;
+  const { message, requester, name, relay, expires } = context;
   const { type, operation, request, renews, certReqId, implicitConfirm } = enrolment;
   const exchange: Exchange = {
     name,
     operation: type,
     certReqId,
     message: message.der,
-    replayableUntil: replayableUntil(surroundings, message.header, expires),
+    replayableUntil: replayableUntil(services, message.header, expires),
     follows,
     relay,
   };
-  const tell = (status: PkiStatusInfo): Promise<ResponseMessage> =>
-    reply(surroundings, message, dialogue.seal, {
+  const replyWith = (status: PkiStatusInfo): Promise<ResponseMessage> =>
+    reply(services, message, context.seal, {
       type: responses[type],
       caPubs: [],
       responses: [{ certReqId, status }],
     });
-  let answered: ResponseMessage | undefined;
-  const remember = async (made: Promise<ResponseMessage>): Promise<ResponseMessage> => {
-    answered = await made;
-    return answered;
+  let response: ResponseMessage | undefined;
+  const keep = async (made: Promise<ResponseMessage>): Promise<ResponseMessage> => {
+    response = await made;
+    return response;
   };
   try {
-    if (request.kind === 'crmf' && !hasPublicKey(request.template)) demandRecipient(dialogue.recipient);
+    if (request.kind === 'crmf' && !hasPublicKey(request.template)) requireRecipient(context.recipient);
     const outcome = await gateway.enrol(requester, {
       operation,
       request,
@@ -137,31 +140,32 @@ async function ask(
       exchange: {
         ...exchange,
         confirmWithin: implicitConfirm ? undefined : confirmWithin,
-        answer: (issuance) => remember(grant(surroundings, dialogue, enrolment, issuance)),
+        answer: (issuance) => keep(grant(services, context, enrolment, issuance)),
       },
     });
     if (outcome.kind === 'pending') {
       const answer = (deferral: Deferral): Promise<ResponseMessage> =>
-        remember(follows ? wait(surroundings, dialogue, certReqId, deferral) : tell(waiting(deferral)));
+        keep(
+          follows ? pollResponse(services, context, certReqId, deferral) : replyWith(waitingStatus(deferral)),
+        );
       await gateway.transactions.defer(requester, outcome, { ...exchange, answer }, decideWithin);
     }
   } catch (error) {
     if (!isOfRequest(error)) throw error;
     const { field } = toFault(error);
-    const refused = tell(refusalStatus(error, field === 'renews' ? ofRenewed : failures));
-    // A transaction that nobody waits for any more is over.
-    if (follows)
-      await gateway.transactions.refuse(requester, { ...exchange, answer: () => remember(refused) });
+    const refused = replyWith(refusalStatus(error, field === 'renews' ? renewalFailures : failures));
+    // The refusal of a pending request ends its transaction.
+    if (follows) await gateway.transactions.refuse(requester, { ...exchange, answer: () => keep(refused) });
     return (await refused).message;
   }
-  if (!answered) throw new Error('an outcome without its answer');
-  return answered.message;
+  if (!response) throw new Error('the core did not ask for the response to an enrolment');
+  return response.message;
 }
 
-/** For what is wrong with the certificate that is to be renewed. */
-const ofRenewed: FailureTable = { ...failures, notFound: 'badCertId' };
+/** Failures that concern the certificate to be renewed. */
+const renewalFailures: FailureTable = { ...failures, notFound: 'badCertId' };
 
-/** Whether a certificate, DER, is by chance what a template wishes that only the CA decides (RFC 4211 §5). */
+/** Whether a certificate (DER) has the values of a template that only the CA decides (RFC 4211 §5). */
 function isHonoured({ serial, issuer, validity }: CertTemplate, certificate: Uint8Array): boolean {
   if (!serial && !issuer && !validity) return true;
   return isDescribedBy(parseCertificate(certificate), { serial, issuer, validity });
@@ -171,35 +175,35 @@ const spkiOf = (certificate: Uint8Array): Uint8Array => parseCertificate(certifi
 
 const withoutConfirmation = [typedValue(infoTypes.implicitConfirm, true)];
 
-/** The certificate (RFC 9483 §4.1.1), and until when a confirmation is awaited. */
+/** Returns the response with the certificate (RFC 9483 §4.1.1) and with the time limit of its confirmation. */
 async function grant(
-  surroundings: CmpSurroundings,
-  { message, requester, seal, protection, recipient }: Dialogue,
+  services: CmpServices,
+  { message, requester, seal, protection, recipient }: MessageContext,
   { type, request, certReqId, implicitConfirm }: Enrolment,
   { certificate, chain, modified, privateKey }: Issuance,
 ): Promise<ResponseMessage> {
-  const { clock, confirmWithin } = surroundings;
+  const { clock, confirmWithin } = services;
   const domain = requester.domain.uniqueName;
-  const isAsAsked = !modified && (request.kind !== 'crmf' || isHonoured(request.template, certificate));
-  const status: PkiStatusInfo = { status: isAsAsked ? 'accepted' : 'grantedWithMods' };
+  const isAsRequested = !modified && (request.kind !== 'crmf' || isHonoured(request.template, certificate));
+  const status: PkiStatusInfo = { status: isAsRequested ? 'accepted' : 'grantedWithMods' };
   const root = chain.at(-1);
-  // What a shared secret protects may bring the trust anchor.
+  // Only a message protected by a shared secret may deliver the trust anchor.
   const caPubs = type === 'ir' && protection === 'mac' && root ? [root] : [];
   const certifiedKeyPair = {
     certificate,
     privateKey:
       privateKey &&
-      (await sealPrivateKey(surroundings, domain, { privateKey, spki: spkiOf(certificate) }, recipient)),
+      (await sealPrivateKey(services, domain, { privateKey, spki: spkiOf(certificate) }, recipient)),
   };
   const generalInfo = implicitConfirm
     ? withoutConfirmation
     : [typedValue(infoTypes.confirmWaitTime, clock.now() + confirmWithin)];
   return reply(
-    surroundings,
+    services,
     message,
     seal,
     { type: responses[type], caPubs, responses: [{ certReqId, status, certifiedKeyPair }] },
-    // RFC 9810 §7: what holds EnvelopedData is of version 3.
+    // RFC 9810 §7: a message with EnvelopedData has pvno 3.
     { generalInfo, certificates: withoutRoots(chain), ...(privateKey && { pvno: 3 }) },
   );
 }

@@ -4,7 +4,7 @@ import { oid } from '#core/x509/oids.ts';
 const named = (which: string): Uint8Array => der((b) => b.sequence((s) => s.oid(which)));
 const curve = (which: string): Uint8Array => der((b) => b.sequence((s) => s.oid(oid.ecPublicKey).oid(which)));
 
-/** AlgorithmIdentifier of public keys, DER. */
+/** The AlgorithmIdentifier (DER) of RSA public keys. */
 export const rsaAlgorithm = der((b) => b.sequence((s) => s.oid(oid.rsaEncryption).null()));
 
 const others: ReadonlyMap<string, Uint8Array> = new Map([
@@ -17,7 +17,10 @@ const others: ReadonlyMap<string, Uint8Array> = new Map([
   ['ml-dsa-87', named(oid.mlDsa87)],
 ]);
 
-/** Of the keys that are certified, or of those among `kinds` (in the words of profiles) that are not RSA. */
+/**
+ * Returns the AlgorithmIdentifiers (DER) of all public keys that Postern certifies or, with `kinds` (key types as in certificate
+ * profiles), of those among them that are not RSA.
+ */
 export function keyAlgorithms(kinds?: readonly string[]): readonly Uint8Array[] {
   if (!kinds) return [rsaAlgorithm, ...others.values()];
   return kinds.flatMap((kind) => others.get(kind) ?? []);

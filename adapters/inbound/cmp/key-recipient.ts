@@ -7,18 +7,21 @@ import { Refusal } from './refusal.ts';
 type OfCertificate = Extract<Recipient, { kind: 'certificate' }>;
 type OfPassword = Extract<Recipient, { kind: 'password' }>;
 
-/** To whom private keys that were made here are encrypted; `lacks`: the key usage that forbids it. */
+/** The recipient of an encrypted private key that Postern generated; `lacks`: the key usage it would need and does not have. */
 export type KeyRecipient =
   | (OfCertificate & { readonly lacks?: string | undefined })
   | Omit<OfPassword, 'wrap'>;
 
-/** In which form clients want private keys that were made here. */
+/** The format in which private keys that Postern generated are delivered. */
 export interface KeyDelivery {
   readonly format: KeyFormat;
   readonly wrap: OfPassword['wrap'];
 }
 
-/** RFC 9483 §4.1.6.1 and §4.1.6.2: keyEncipherment for key transport, keyAgreement for key agreement. */
+/**
+ * Returns the holder of a certificate as recipient. Key transport needs keyEncipherment (RFC 9483 §4.1.6.1), key agreement needs
+ * keyAgreement (§4.1.6.2).
+ */
 export function recipientOf(certificate: Certificate, key: PublicKey): KeyRecipient {
   const usages = keyUsageOf(certificate);
   const needed = key.type.startsWith('rsa-')
@@ -31,11 +34,11 @@ export function recipientOf(certificate: Certificate, key: PublicKey): KeyRecipi
   return { kind: 'certificate', key, keyIdentifier: identifier, lacks };
 }
 
-/** Before there is a certificate: who cannot be sent its key has no use for it. */
-export function demandRecipient(recipient: KeyRecipient): void {
+/** Throws a Refusal, before anything is issued, if the key could not be encrypted to the recipient. */
+export function requireRecipient(recipient: KeyRecipient): void {
   if (recipient.kind === 'password' || recipient.lacks === undefined) return;
   throw new Refusal(
     'notAuthorized',
-    `no private key can be encrypted to the certificate of the sender: its key usage has no ${recipient.lacks}`,
+    `the private key cannot be encrypted to the sender's certificate: its key usage lacks ${recipient.lacks}`,
   );
 }

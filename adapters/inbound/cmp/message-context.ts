@@ -9,7 +9,8 @@ import type { ReplayRules } from './message-time.ts';
 import type { CmpPath } from './path.ts';
 import type { Sender } from './sender.ts';
 
-export interface CmpSurroundings extends ReplayRules {
+/** What the handlers of CMP messages use, and their time limits. */
+export interface CmpServices extends ReplayRules {
   readonly gateway: Pick<
     Gateway,
     | 'admit'
@@ -25,32 +26,33 @@ export interface CmpSurroundings extends ReplayRules {
   readonly entropy: Entropy;
   readonly keyDelivery: KeyDelivery;
   readonly log: Log;
-  /** How long a certificate may go without its confirmation, and a request without a decision. Milliseconds. */
+  /** The longest time until a certificate is confirmed, in milliseconds. */
   readonly confirmWithin: number;
+  /** The longest time until a pending request is decided, in milliseconds. */
   readonly decideWithin: number;
 }
 
-/** One message of a sender that is known, to be answered. */
-export interface Dialogue extends Sender {
+/** One message of an authenticated sender. */
+export interface MessageContext extends Sender {
   readonly message: SealedPkiMessage;
   readonly path: CmpPath;
   readonly address: string;
-  /** It came inside TLS. */
+  /** It arrived over TLS. */
   readonly secure: boolean;
-  /** Of the transactionID, upper-case hex. */
+  /** The transactionID in upper-case hex. */
   readonly name: string;
   /** The transaction that this message continues; undefined when it opens one. */
   readonly transaction: Transaction | undefined;
-  /** The registration authority inside whose message it came. */
+  /** The registration authority whose nested message contained it. */
   readonly relay: Requester | undefined;
 }
 
-/** The bodies that may be of this type: several types share one form. */
+/** The bodies of type T: several body types share one structure. */
 type BodyOf<T, B extends PkiBody = PkiBody> = B extends unknown ? (T extends B['type'] ? B : never) : never;
 
-/** What answers one kind of body: the whole message, DER. */
+/** Handles one type of body. Returns the response, a complete PKIMessage (DER). */
 export type Handler<T extends PkiBody['type']> = (
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+  services: CmpServices,
+  context: MessageContext,
   body: BodyOf<T>,
 ) => Promise<Uint8Array>;

@@ -2,25 +2,25 @@ import type { PkiHeader } from '#adapters/wire/cmp/header.ts';
 import type { Clock } from '#core/ports/platform.ts';
 import { Refusal } from './refusal.ts';
 
-/** How messages are kept from being sent a second time by somebody who has recorded them. */
+/** How replayed messages are detected. */
 export interface ReplayRules {
-  /** Milliseconds between messageTime and the present, either way; no more than transactions are remembered. */
+  /** The largest difference between messageTime and the present, in milliseconds; at most as long as transactions are kept. */
   readonly messageTimeWindow: number;
-  /** A message without messageTime is refused, instead of being remembered. */
+  /** Rejects messages without messageTime. Otherwise their transactions are kept longer. */
   readonly requireMessageTime: boolean;
 }
 
-interface Surroundings extends ReplayRules {
+interface ReplayContext extends ReplayRules {
   readonly clock: Clock;
 }
 
-/** RFC 9483 §3.5. */
+/** Checks messageTime (RFC 9483 §3.5). */
 export function checkMessageTime(
-  { clock, messageTimeWindow, requireMessageTime }: Surroundings,
+  { clock, messageTimeWindow, requireMessageTime }: ReplayContext,
   { messageTime }: PkiHeader,
 ): void {
   if (messageTime === undefined) {
-    if (requireMessageTime) throw new Refusal('badTime', 'messageTime is missing: send it');
+    if (requireMessageTime) throw new Refusal('badTime', 'messageTime is missing; this gateway requires it');
     return;
   }
   const now = clock.now();
@@ -28,11 +28,14 @@ export function checkMessageTime(
   const times = [messageTime, now].map((time) => new Date(time).toISOString());
   throw new Refusal(
     'badTime',
-    `messageTime is ${times[0]} and the time here is ${times[1]}: that is too far apart, set the clock of the device`,
+    `messageTime ${times[0]} is too far from the gateway's time ${times[1]}: set the clock of the device`,
   );
 }
 
-/** Until when a message passes `checkMessageTime`; `expires`: when what it is protected with does. */
+/**
+ * Returns until when a message could be replayed: until `checkMessageTime` rejects it or its protection expires (`expires`).
+ * Milliseconds since 1970.
+ */
 export const replayableUntil = (
   { messageTimeWindow }: ReplayRules,
   { messageTime }: PkiHeader,

@@ -2,7 +2,7 @@ import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/messag
 import { Fault } from '#core/fault.ts';
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
 import { mediaType } from '../http/media-type.ts';
-import type { CmpSurroundings } from './dialogue.ts';
+import type { CmpServices } from './message-context.ts';
 import { parseCmpPath } from './path.ts';
 import { respond } from './server.ts';
 
@@ -10,8 +10,8 @@ const prefix = '/.well-known/cmp';
 const bodyLimit = 128 * 1024;
 const contentType = 'application/pkixcmp';
 
-/** The Certificate Management Protocol over HTTP (RFC 9811), with TLS or without: its messages are protected themselves. */
-export function createCmp(surroundings: CmpSurroundings): Mount {
+/** Serves CMP over HTTP (RFC 9811), with or without TLS: the messages carry their own protection. */
+export function createCmp(services: CmpServices): Mount {
   return {
     prefix,
     plainHttp: true,
@@ -22,14 +22,14 @@ export function createCmp(surroundings: CmpSurroundings): Mount {
       if (!path) return refuse(404, 'no such endpoint');
       if (request.method !== 'POST') return refuse(405, 'method not allowed', { allow: 'POST' });
       if (mediaType(request.headers['content-type'] ?? '') !== contentType) {
-        return refuse(415, `Content-Type is not ${contentType}`);
+        return refuse(415, `Content-Type must be ${contentType}`);
       }
       if (request.body.length > bodyLimit) return refuse(413, 'request too large');
       const message = open(request);
       if (!message) return refuse(400, 'the body is not a PKIMessage in DER');
       const { address, secure } = request.peer;
       const arrival = { path, address, secure, relay: undefined };
-      const body = await respond(surroundings, message, arrival);
+      const body = await respond(services, message, arrival);
       return { status: 200, headers: { 'content-type': contentType }, body };
     },
   };

@@ -1,21 +1,21 @@
 import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { sameBytes } from '#core/der/bytes.ts';
-import type { CmpSurroundings, Dialogue } from './dialogue.ts';
+import type { CmpServices, MessageContext } from './message-context.ts';
 import { Refusal } from './refusal.ts';
 import { reply } from './reply.ts';
 
-/** What answers each of the messages inside. */
+/** Returns the response to one inner message. */
 type Respond = (message: SealedPkiMessage) => Promise<Uint8Array>;
 
 /**
- * nested (RFC 9483 §5.2.2), from registration authorities alone: one message of the same transaction, to which protection
- * was added, is answered as if it had come by itself; several, or one of another transaction, are a batch, and so are
- * their answers. Each message inside stands for itself, with its own protection; a transaction that it opens, the authority may go on
- * with as well as the opener.
+ * Handles nested messages (RFC 9483 §5.2.2), which only registration authorities may send. One inner message of the same
+ * transaction, to which protection was added, gets the response it would get alone. Several inner messages, or one of
+ * another transaction, are a batch, and the responses are nested too. Each inner message is authenticated by its own protection.
+ * A transaction that it opens can be continued by its sender and by the registration authority.
  */
 export async function unwrap(
-  surroundings: CmpSurroundings,
-  { message, requester, seal }: Dialogue,
+  services: CmpServices,
+  { message, requester, seal }: MessageContext,
   messages: readonly Uint8Array[],
   respond: Respond,
 ): Promise<Uint8Array> {
@@ -31,13 +31,13 @@ export async function unwrap(
     if (!senderNonce || !sameBytes(senderNonce, message.header.senderNonce!)) {
       throw new Refusal(
         'badSenderNonce',
-        'senderNonce is not that of the message inside (RFC 9483 §5.2.2.1)',
+        'senderNonce differs from that of the inner message (RFC 9483 §5.2.2.1)',
       );
     }
     return respond(only);
   }
-  const answers: Uint8Array[] = [];
-  // One after the other: a batch is no way to more than one's share.
-  for (const each of inner) answers.push(await respond(each));
-  return (await reply(surroundings, message, seal, { type: 'nested', messages: answers })).message;
+  const responses: Uint8Array[] = [];
+  // One after the other: a batch must not take more than its share of the gateway.
+  for (const each of inner) responses.push(await respond(each));
+  return (await reply(services, message, seal, { type: 'nested', messages: responses })).message;
 }

@@ -3,11 +3,11 @@ import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
 
 interface Operation {
   readonly bodies: readonly BodyType[];
-  /** For genm: the type that the operation is about. */
+  /** For genm: the OID of the only infoType allowed. */
   readonly info?: string;
 }
 
-/** What may come after such a request, at its path. */
+/** The bodies that may follow a request, sent to the same path. */
 const following = ['certConf', 'pollReq', 'error'] as const;
 const enrolment = (body: BodyType): Operation => ({ bodies: [body, ...following] });
 const revocation: Operation = { bodies: ['rr', ...following] };
@@ -16,7 +16,7 @@ const information = (kind?: { readonly oid: string }): Operation => ({
   ...(kind && { info: kind.oid }),
 });
 
-/** The words for operations in a path, in lower case: the bodies' own names, and those of RFC 9483 §6.1. */
+/** The path labels of operations, in lower case: the names of the bodies, and those of RFC 9483 §6.1. */
 const operations: ReadonlyMap<string, Operation> = new Map([
   ['ir', enrolment('ir')],
   ['initialization', enrolment('ir')],
@@ -38,18 +38,18 @@ const operations: ReadonlyMap<string, Operation> = new Map([
   ['nested', { bodies: [] }],
 ]);
 
-/** No word at all leaves it to the body. */
+/** Whether `word` is the label of an operation. Without a label, the body decides about the operation. */
 export const isOperation = (word: string | undefined): boolean => word === undefined || operations.has(word);
 
-/** Whether a body of a type may come to the path of an operation. A nested one may come to any: those inside it are looked at then. */
-export function takes(word: string | undefined, type: BodyType): boolean {
+/** Whether a path with this label accepts a body of this type. Any path accepts a nested body; its inner bodies are checked later. */
+export function acceptsBody(word: string | undefined, type: BodyType): boolean {
   const operation = word === undefined ? undefined : operations.get(word);
   if (!operation || word === 'nested' || type === 'nested') return word !== 'nested' || type === 'nested';
   return operation.bodies.includes(type);
 }
 
-/** Whether a body of a type that the operation takes asks for what the operation is about. */
-export function agrees(word: string | undefined, body: PkiBody): boolean {
+/** Whether the infoTypes of a genm are those of the operation; true for any other body. */
+export function matchesInfoType(word: string | undefined, body: PkiBody): boolean {
   const info = word === undefined ? undefined : operations.get(word)?.info;
   return info === undefined || body.type !== 'genm' || body.infos.every(({ type }) => type === info);
 }

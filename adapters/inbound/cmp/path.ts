@@ -1,7 +1,7 @@
 import { pathSegments } from '../http/path-segments.ts';
 import { isOperation } from './operations.ts';
 
-/** What a path names. */
+/** The labels in a path. */
 export interface CmpPath {
   /** In lower case. */
   readonly operation: string | undefined;
@@ -10,9 +10,9 @@ export interface CmpPath {
 }
 
 /**
- * What follows `/.well-known/cmp`: `[/<operation>]` or, for a domain and a profile other than the usual ones,
- * `/p/<domain>[~<profile>][/<operation>]`, `/p/<domain>/<profile>[/<operation>]` and `/p/~<profile>[/<operation>]`. After a domain an
- * operation's word is the operation, anything else a profile. Undefined when the path has none of these forms.
+ * Parses the path after `/.well-known/cmp`: `[/<operation>]` or, to name a domain or a profile,
+ * `/p/<domain>[~<profile>][/<operation>]`, `/p/<domain>/<profile>[/<operation>]` and `/p/~<profile>[/<operation>]`. After a domain,
+ * the label of an operation is that operation; any other label is a profile. Undefined for all other paths.
  */
 export function parseCmpPath(path: string): CmpPath | undefined {
   const segments = pathSegments(path);
@@ -31,8 +31,8 @@ export function parseCmpPath(path: string): CmpPath | undefined {
   const [next] = more;
   if (profile === undefined && next !== undefined && !isOperation(operation(next))) profile = more.shift();
   if (more.length > 1 || !isOperation(operation(more[0]))) return undefined;
-  return { operation: operation(more[0]), domain: usual.has(domain) ? undefined : domain, profile };
+  return { operation: operation(more[0]), domain: defaultDomain.has(domain) ? undefined : domain, profile };
 }
 
-/** The path segment that names the default domain explicitly. */
-const usual: ReadonlySet<string> = new Set(['', '.', '_']);
+/** The path segments that name the default domain explicitly. */
+const defaultDomain: ReadonlySet<string> = new Set(['', '.', '_']);

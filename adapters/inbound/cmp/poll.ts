@@ -1,35 +1,36 @@
 import { parsePkiBody } from '#adapters/wire/cmp/body.ts';
 import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
-import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
 import { isEnrolment, resumeEnrolment } from './enrolment.ts';
+import type { CmpServices, Handler, MessageContext } from './message-context.ts';
 import { noTransaction, Refusal } from './refusal.ts';
 import { resumeRevocation } from './revocation.ts';
 import { identify } from './sender.ts';
 
-/** pollReq (RFC 9483 §4.4): the request that is waiting is asked again. */
-export const poll: Handler<'pollReq'> = async (surroundings, dialogue, { certReqIds }) => {
-  if (!dialogue.transaction) throw noTransaction();
-  const original = dialogue.transaction.request;
-  if (!original) throw new Refusal('badRequest', 'nothing of this transaction is being waited for');
+/** Handles pollReq (RFC 9483 §4.4) by repeating the pending request. */
+export const poll: Handler<'pollReq'> = async (services, context, { certReqIds }) => {
+  if (!context.transaction) throw noTransaction();
+  const original = context.transaction.request;
+  if (!original) throw new Refusal('badRequest', 'no request of this transaction is pending');
   const opening = openPkiMessage(original);
   const body = parsePkiBody(opening.bodyDer);
-  const asking = await onBehalf(surroundings, dialogue, opening);
-  if (body.type === 'rr') return resumeRevocation(surroundings, asking, body, certReqIds);
-  if (!isEnrolment(body)) throw new Error('a transaction waits for what nobody can wait for');
-  return resumeEnrolment(surroundings, asking, opening, body, certReqIds);
+  const asOpener = await onBehalfOfOpener(services, context, opening);
+  if (body.type === 'rr') return resumeRevocation(services, asOpener, body, certReqIds);
+  if (!isEnrolment(body)) throw new Error(`a transaction cannot be pending with a body of type ${body.type}`);
+  return resumeEnrolment(services, asOpener, opening, body, certReqIds);
 };
 
 /**
- * When the registration authority asks that passed the opening message on: the request is still that of its opener, who is admitted by
- * that message once more; secrets in the answer are for the opener alone. Answers are protected for whom they go to.
+ * Returns the context in which the pending request is repeated. If the registration authority polls that forwarded the opening
+ * message, the requester is still the sender of that message, which is authenticated again, and secrets in the response
+ * are encrypted to that sender. The response is protected for the registration authority.
  */
-async function onBehalf(
-  { gateway, entropy }: CmpSurroundings,
-  dialogue: Dialogue,
+async function onBehalfOfOpener(
+  { gateway, entropy }: CmpServices,
+  context: MessageContext,
   opening: SealedPkiMessage,
-): Promise<Dialogue> {
-  const { transaction, requester: asker } = dialogue;
-  if (!transaction || !gateway.transactions.isRelay(asker, transaction)) return dialogue;
-  const { requester, recipient } = await identify(gateway, entropy, opening, asker.target, dialogue);
-  return { ...dialogue, requester, recipient };
+): Promise<MessageContext> {
+  const { transaction, requester: poller } = context;
+  if (!transaction || !gateway.transactions.isRelay(poller, transaction)) return context;
+  const { requester, recipient } = await identify(gateway, entropy, opening, poller.target, context);
+  return { ...context, requester, recipient };
 }

@@ -1,7 +1,7 @@
 import type { Failure, PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
 import { Fault, type FaultCode, toFault } from '#core/fault.ts';
 
-/** What CMP itself refuses, with the bit of PKIFailureInfo for it. The message is shown. `cause`: what the core has refused. */
+/** A refusal by CMP itself, with its bit of PKIFailureInfo. The client sees the message. `cause`: the Fault of the core, if any. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly failure: Failure;
@@ -16,19 +16,19 @@ export class Refusal extends Error {
 export const noTransaction = (): Refusal =>
   new Refusal(
     'badRequest',
-    'there is no transaction with this transactionID: it was never opened, or is no longer remembered',
+    'there is no transaction with this transactionID: it was never opened, or it has expired',
   );
 
-/** Whether it was refused here, so that the core does not know of it: by CMP's own rules, or because it cannot be read. */
-export const isUnheard = (error: unknown): boolean =>
+/** Whether the core does not know of the refusal: the message broke a rule of CMP, or it could not be parsed. */
+export const isUnknownToCore = (error: unknown): boolean =>
   error instanceof Refusal
     ? error.cause === undefined
     : error instanceof Fault && (error.code === 'malformed' || error.code === 'badAlgorithm');
 
-/** RFC 9810 §5.2.3. */
+/** The bit of PKIFailureInfo (RFC 9810 §5.2.3) for each code of a Fault. */
 export type FailureTable = Readonly<Record<FaultCode, Failure>>;
 
-/** For a request that has been understood. */
+/** The failures of a request that could be parsed. */
 export const failures = {
   malformed: 'badDataFormat',
   badCsr: 'badCertTemplate',
@@ -45,7 +45,7 @@ export const failures = {
   internal: 'systemFailure',
 } as const satisfies FailureTable;
 
-/** Whatever was thrown, as a PKIStatusInfo with words that help. A defect of ours says no more than that it is one. */
+/** Returns the PKIStatusInfo for whatever was thrown. A defect of Postern shows no details. */
 export function refusalStatus(error: unknown, table: FailureTable = failures): PkiStatusInfo {
   if (error instanceof Refusal) {
     return { status: 'rejection', statusString: [error.message], failInfo: [error.failure] };
@@ -63,6 +63,6 @@ export function isOfRequest(error: unknown): boolean {
 
 const notOfRequest: ReadonlySet<FaultCode> = new Set(['internal', 'unavailable', 'replayed']);
 
-/** Whether it is for the log: neither a Refusal nor a Fault that its sender caused. */
+/** Whether the error is to be logged: neither a Refusal nor a Fault that the sender caused. */
 export const isDefect = (error: unknown): boolean =>
   !(error instanceof Refusal) && (!(error instanceof Fault) || error.code === 'internal');

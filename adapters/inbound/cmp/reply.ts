@@ -20,7 +20,7 @@ import { parseCertificate, subjectKeyIdentifierOf } from '#core/x509/certificate
 import { emptyName, type Name, sameName } from '#core/x509/name.ts';
 import type { KeyDelivery, KeyRecipient } from './key-recipient.ts';
 
-/** How answers to one sender are protected, and who makes them. */
+/** How responses to one sender are protected, and the sender they name. */
 export interface Seal {
   readonly sender: Name;
   readonly senderKID: Uint8Array | undefined;
@@ -36,7 +36,7 @@ export const noSeal: Seal = {
   certificates: [],
 };
 
-/** The certificates of CAs and credentials are the same few objects over and over: each is read once. */
+/** Certificates already parsed: those of CAs and credentials are the same few objects for all messages. */
 const read = new WeakMap<Uint8Array, Identity>();
 
 interface Identity {
@@ -59,11 +59,11 @@ function identityOf(certificate: Uint8Array): Identity {
   return identity;
 }
 
-/** RFC 9483 §3.3: nobody trusts a root because it was sent along. */
+/** Returns the chain without roots: a receiver does not trust a root because a message contains it (RFC 9483 §3.3). */
 export const withoutRoots = (chain: readonly Uint8Array[]): readonly Uint8Array[] =>
   chain.filter((certificate) => !identityOf(certificate).isRoot);
 
-/** With the shared secret that the request bears out, a salt of its own, and a work factor like the request's. */
+/** Protects responses with the shared secret of the request, a new salt, and the iteration count of the request. */
 export async function macSeal(
   gateway: Pick<Gateway, 'caCertificates'>,
   entropy: Entropy,
@@ -81,7 +81,7 @@ export async function macSeal(
   };
 }
 
-/** With the domain's own credential, whatever the request was protected with. */
+/** Protects responses with the signature credential of the domain. */
 export function signatureSeal(credential: ProtectionCredential): Seal {
   const { certificate, algorithm, sign } = credential;
   const { subject, keyIdentifier } = identityOf(certificate);
@@ -89,26 +89,29 @@ export function signatureSeal(credential: ProtectionCredential): Seal {
     sender: subject,
     senderKID: keyIdentifier,
     protector: signatureProtection(algorithm, sign),
-    certificates: whole(credential),
+    certificates: allCertificates(credential),
   };
 }
 
-/** All that it takes to check a signature, whichever of the roots of one name is trusted. */
-const whole = ({ certificate, chain, links }: ProtectionCredential): readonly Uint8Array[] => [
+/** Returns all certificates that a receiver may need to check a signature, whichever root of a renewed CA it trusts. */
+const allCertificates = ({ certificate, chain, links }: ProtectionCredential): readonly Uint8Array[] => [
   certificate,
   ...withoutRoots(chain),
   ...links,
 ];
 
-interface KeySurroundings {
+interface KeyServices {
   readonly gateway: Pick<Gateway, 'protection'>;
   readonly entropy: Entropy;
   readonly keyDelivery: KeyDelivery;
 }
 
-/** By the credential that signs messages: that of a CA may also be that of its key generation authority (RFC 9483 §1.6). */
+/**
+ * Encrypts a generated private key to its recipient. The credential that signs messages also signs the key package: a CA may be
+ * its own key generation authority (RFC 9483 §1.6).
+ */
 export async function sealPrivateKey(
-  { gateway, entropy, keyDelivery }: KeySurroundings,
+  { gateway, entropy, keyDelivery }: KeyServices,
   domain: string | undefined,
   key: GeneratedKey,
   recipient: KeyRecipient,
@@ -117,7 +120,7 @@ export async function sealPrivateKey(
   const { certificate, algorithm, sign } = credential;
   const { keyIdentifier } = identityOf(certificate);
   if (!keyIdentifier) throw new Error('the protection credential has no key identifier');
-  const signer = { certificates: whole(credential), keyIdentifier, algorithm, sign };
+  const signer = { certificates: allCertificates(credential), keyIdentifier, algorithm, sign };
   const random = (octets: number) => entropy.bytes(octets);
   const { format, wrap } = keyDelivery;
   const to = recipient.kind === 'password' ? { ...recipient, wrap } : recipient;
@@ -127,14 +130,14 @@ export async function sealPrivateKey(
 const nonceOctets = 16;
 
 interface Extras {
-  /** Of the answer; usually that of the request, or the nearest that is supported (RFC 9810 §7). */
+  /** The pvno of the response; by default that of the request, or the nearest supported one (RFC 9810 §7). */
   readonly pvno?: 2 | 3;
   readonly generalInfo?: readonly TypedValue[];
-  /** To go along; those that check the protection go first, and none goes twice. */
+  /** Certificates for extraCerts, after those that check the protection; duplicates are removed. */
   readonly certificates?: readonly Uint8Array[];
 }
 
-/** Makes the answer to a message (RFC 9483 §3.1). */
+/** Builds the response to a message (RFC 9483 §3.1). */
 export async function reply(
   { clock, entropy }: { readonly clock: Clock; readonly entropy: Entropy },
   request: Pick<SealedPkiMessage, 'header'>,
@@ -160,23 +163,23 @@ export async function reply(
     const extraCerts = [...new Set([...seal.certificates, ...certificates])];
     return { message: await buildPkiMessage(header, body, { protector, extraCerts }), nonce };
   }
-  // What goes along with a MAC is known without it: `complete` puts it back.
+  // extraCerts are not covered by the MAC. The stored response omits them, and `complete` adds them again.
   const kept = await buildPkiMessage(header, body, { protector });
   return { message: withExtraCerts(kept, certificates), kept, nonce };
 }
 
-/** An answer that is given again, as it was: what had been left out of it is the chain of the certificate in it. */
+/** Returns a stored response as it was first sent: adds the certificate chain that is not stored with it. */
 export async function complete(
   { transactions }: Pick<Gateway, 'transactions'>,
   transaction: Transaction,
   answer: Uint8Array,
 ): Promise<Uint8Array> {
-  if (transaction.certificate === null || !bringsCertificate(answer)) return answer;
+  if (transaction.certificate === null || !lacksChain(answer)) return answer;
   return withExtraCerts(answer, withoutRoots(await transactions.chainOf(transaction)));
 }
 
-/** Whether there is a certificate in it, and none beside it. */
-function bringsCertificate(answer: Uint8Array): boolean {
+/** Whether a response holds a certificate and no extraCerts. */
+function lacksChain(answer: Uint8Array): boolean {
   const { extraCerts, body } = parsePkiMessage(answer);
   if (extraCerts.length > 0 || !('responses' in body) || body.type === 'popdecr') return false;
   return body.responses.some(({ certifiedKeyPair }) => certifiedKeyPair !== undefined);

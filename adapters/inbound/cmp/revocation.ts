@@ -7,91 +7,91 @@ import type { Exchange, ResponseMessage } from '#core/transactions/exchange.ts';
 import { extension, formatSerial } from '#core/x509/certificate.ts';
 import { decodeInvalidityDate, decodeReasonCode } from '#core/x509/extensions/revocation.ts';
 import { oid } from '#core/x509/oids.ts';
-import { wait, waiting } from './deferral.ts';
-import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
+import { pollResponse, waitingStatus } from './deferral.ts';
+import type { CmpServices, Handler, MessageContext } from './message-context.ts';
 import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, Refusal, refusalStatus } from './refusal.ts';
 import { reply } from './reply.ts';
 
-const mostEntries = 16;
+const maxEntries = 16;
 
 type RevocationBody = Extract<PkiBody, { type: 'rr' }>;
 
-/** rr (RFC 9483 §4.2), and several certificates at once as RFC 9810 §5.3.9 has it. */
-export const revoke: Handler<'rr'> = async (surroundings, dialogue, body) => {
-  if (dialogue.protection === 'mac') {
+/** Handles rr (RFC 9483 §4.2), also with several certificates (RFC 9810 §5.3.9). */
+export const revoke: Handler<'rr'> = async (services, context, body) => {
+  if (context.protection === 'mac') {
     throw new Refusal(
       'wrongIntegrity',
-      'a revocation request has to be signed: by the certificate itself, a domain credential of the device, or a registration authority',
+      'a revocation request must be signed with the key of the certificate itself, of a domain credential of the device, or of a registration authority',
     );
   }
-  return ask(surroundings, dialogue, body, undefined);
+  return submit(services, context, body, undefined);
 };
 
-/** RFC 9483 §4.4: what is not about certificate requests is polled for by this number. */
+/** The certReqId in a pollReq for anything but a certificate request (RFC 9483 §4.4). */
 const noCertReqId = -1;
 
-/** The same once more, for a pollReq. */
+/** Repeats a pending revocation for a pollReq. */
 export async function resumeRevocation(
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+  services: CmpServices,
+  context: MessageContext,
   body: RevocationBody,
   certReqIds: readonly number[],
 ): Promise<Uint8Array> {
   if (certReqIds.length !== 1 || certReqIds[0] !== noCertReqId) {
-    throw new Refusal('badRequest', 'pollReq has to name a revocation that is waiting by the certReqId -1');
+    throw new Refusal('badRequest', 'the certReqId in a pollReq for a revocation must be -1');
   }
-  return ask(surroundings, dialogue, body, dialogue.transaction);
+  return submit(services, context, body, context.transaction);
 }
 
-async function ask(
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+async function submit(
+  services: CmpServices,
+  context: MessageContext,
   { requests }: RevocationBody,
   follows: Exchange['follows'],
 ): Promise<Uint8Array> {
-  if (requests.length === 0 || requests.length > mostEntries) {
-    throw new Refusal('badRequest', `a message names 1 to ${mostEntries} certificates`);
+  if (requests.length === 0 || requests.length > maxEntries) {
+    throw new Refusal('badRequest', `a revocation request must name 1 to ${maxEntries} certificates`);
   }
   const entries = requests.map(readEntry);
-  const { gateway, decideWithin } = surroundings;
-  const { message, requester, seal, name, relay, expires } = dialogue;
+  const { gateway, decideWithin } = services;
+  const { message, requester, seal, name, relay, expires } = context;
   const exchange = {
     name,
     operation: 'rr',
     certReqId: 0,
     message: message.der,
-    replayableUntil: replayableUntil(surroundings, message.header, expires),
+    replayableUntil: replayableUntil(services, message.header, expires),
     follows,
     relay,
   };
-  let answered: ResponseMessage | undefined;
-  const remember = async (made: Promise<ResponseMessage>): Promise<ResponseMessage> => {
-    answered = await made;
-    return answered;
+  let response: ResponseMessage | undefined;
+  const keep = async (made: Promise<ResponseMessage>): Promise<ResponseMessage> => {
+    response = await made;
+    return response;
   };
   const answer = (results: RevocationResults): Promise<ResponseMessage> => {
     const statuses = results.map((fault, n) => statusOf(fault, entries[n]!));
-    return remember(reply(surroundings, message, seal, { type: 'rp', statuses, revCerts: [], crls: [] }));
+    return keep(reply(services, message, seal, { type: 'rp', statuses, revCerts: [], crls: [] }));
   };
   const deferral = await gateway.revoke(requester, { entries, exchange: { ...exchange, answer } });
   if (deferral) {
-    const later = (): Promise<ResponseMessage> =>
-      remember(
+    const notYet = (): Promise<ResponseMessage> =>
+      keep(
         follows
-          ? wait(surroundings, dialogue, noCertReqId, deferral)
-          : reply(surroundings, message, seal, { type: 'error', status: waiting(deferral) }),
+          ? pollResponse(services, context, noCertReqId, deferral)
+          : reply(services, message, seal, { type: 'error', status: waitingStatus(deferral) }),
       );
-    await gateway.transactions.defer(requester, deferral, { ...exchange, answer: later }, decideWithin);
+    await gateway.transactions.defer(requester, deferral, { ...exchange, answer: notYet }, decideWithin);
   }
-  if (!answered) throw new Error('a revocation without its answer');
-  return answered.message;
+  if (!response) throw new Error('the core did not ask for the response to a revocation');
+  return response.message;
 }
 
 function readEntry({ certDetails, crlEntryDetails }: RevDetails): RevocationEntry {
   const { issuer, serial } = certDetails;
   if (!issuer || !serial) {
-    throw new Refusal('addInfoNotAvailable', 'a certificate is named by issuer and serialNumber, both');
+    throw new Refusal('addInfoNotAvailable', 'certDetails must contain issuer and serialNumber');
   }
   const details = { extensions: crlEntryDetails };
   const reason = extension(details, oid.reasonCode);
@@ -108,7 +108,7 @@ const entryFailures: FailureTable = { ...failures, notFound: 'badCertId', confli
 
 function statusOf(fault: Fault | undefined, { reason }: RevocationEntry): PkiStatusInfo {
   if (!fault) return { status: 'accepted' };
-  // What is not on hold cannot be released.
+  // A certificate that is not on hold cannot be released.
   return refusalStatus(
     fault,
     reason === 'removeFromCRL' ? { ...entryFailures, conflict: 'badRequest' } : entryFailures,

@@ -11,25 +11,25 @@ import { type KeyRecipient, recipientOf } from './key-recipient.ts';
 import { Refusal } from './refusal.ts';
 import { macSeal, type Seal, signatureSeal } from './reply.ts';
 
-/** Who sent a message, and how answers to it are protected: in the manner of the message, with means of our own. */
+/** The authenticated sender of a message, and how responses to it are protected: with a MAC or a signature like the message. */
 export interface Sender {
   readonly requester: Requester;
   readonly seal: Seal;
   readonly protection: 'mac' | 'signature';
-  /** To whom secrets in answers are encrypted: it alone can have made the message. */
+  /** The recipient of secrets in responses: the holder of the key that protected the message. */
   readonly recipient: KeyRecipient;
-  /** When what the message is protected with expires, in milliseconds since 1970. */
+  /** When the certificate or secret that protects the message expires, in milliseconds since 1970. */
   readonly expires: number;
 }
 
-/** Rejects a sender that has proved to know the secret. The response is protected by the secret too, because the sender can check nothing else. */
-export class TurnedAway extends Error {
-  override readonly name = 'TurnedAway';
+/** Rejects a sender that knows the shared secret. The response is protected with that secret: the sender can check nothing else. */
+export class NotAdmitted extends Error {
+  override readonly name = 'NotAdmitted';
   readonly seal: Seal;
 
-  /** `cause`: what `admit` has refused. */
+  /** `cause`: the Fault of `admit`. */
   constructor(seal: Seal, cause: unknown) {
-    super('the sender is known, and not admitted', { cause });
+    super('the sender is authenticated, but not admitted', { cause });
     this.seal = seal;
   }
 }
@@ -37,17 +37,17 @@ export class TurnedAway extends Error {
 /** A certificate is valid until the end of the second that notAfter names. */
 const second = 1000;
 
-/** The end of GeneralizedTime (RFC 5280 §4.1.2.5): a shared secret lasts until somebody changes it. */
+/** The latest GeneralizedTime (RFC 5280 §4.1.2.5): a shared secret does not expire. */
 const never = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** PBKDF2 for secrets that are sent: they are worth more work than one message's MAC. */
+/** The minimum of PBKDF2 iterations for the encryption of private keys, which need more protection than one message's MAC. */
 const fewestIterations = 10_000;
 
 type Admitting = Pick<Gateway, 'admit' | 'protection' | 'caCertificates'>;
 
 /**
- * Checks the protection of a message and admits its sender (RFC 9483 §3.2, §3.5). Refusals: badMessageCheck,
- * signerNotTrusted; Faults: those of `admit`, badAlgorithm. TurnedAway, with such a Fault, when the MAC was right.
+ * Checks the protection of a message and admits its sender (RFC 9483 §3.2, §3.5). Throws Refusal `badMessageCheck` or
+ * `signerNotTrusted`, Fault `badAlgorithm` or those of `admit`, and NotAdmitted if the MAC was right and `admit` failed.
  */
 export function identify(
   gateway: Admitting,
@@ -57,12 +57,15 @@ export function identify(
   { address, secure }: { readonly address: string; readonly secure: boolean },
 ): Promise<Sender> {
   if ((message.protection === undefined) !== (message.header.protectionAlg === undefined)) {
-    throw new Refusal('badMessageCheck', 'protectionAlg and protection go together: one of them is missing');
+    throw new Refusal(
+      'badMessageCheck',
+      'the message has only one of protectionAlg and protection; it needs both',
+    );
   }
   const protection = readProtection(message);
   switch (protection.kind) {
     case 'none':
-      throw new Refusal('badMessageCheck', 'the message has to be protected');
+      throw new Refusal('badMessageCheck', 'the message must be protected');
     case 'mac':
       return byMac(gateway, entropy, message, protection, target, { address, secure });
     case 'signature':
@@ -92,10 +95,10 @@ async function byMac(
   const requester = await gateway
     .admit({ kind: 'mac', reference, verify, ...from }, target)
     .catch(async (error: unknown) => {
-      // Nothing else may tell a right guess from a wrong one, least of all to somebody who has to wait after many.
+      // Only `forbidden` may reveal that the secret was right; a sender that guesses must not learn it in any other case.
       const isKnown = toFault(error).code === 'forbidden';
       const seal = shared && isKnown ? await sealWith(shared).catch(() => undefined) : undefined;
-      throw seal ? new TurnedAway(seal, error) : error;
+      throw seal ? new NotAdmitted(seal, error) : error;
     });
   if (!shared) throw new Error('a sender was admitted whose MAC was not verified');
   const seal = await sealWith(shared);
@@ -106,12 +109,12 @@ async function byMac(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** RFC 9483 §3.1: senderKID names the shared secret. */
+/** Reads senderKID, which names the shared secret (RFC 9483 §3.1). */
 function readReference(senderKID: Uint8Array | undefined): string {
   try {
     if (senderKID?.length) return utf8.decode(senderKID);
   } catch {
-    throw new Refusal('badMessageCheck', 'senderKID is not the name or the number of a device in UTF-8');
+    throw new Refusal('badMessageCheck', 'senderKID must be the name or the number of a device in UTF-8');
   }
   throw new Refusal('badMessageCheck', 'senderKID is missing: it names the device whose secret is used');
 }
@@ -126,7 +129,10 @@ async function bySignature(
   const { signer, others } = readExtraCerts(message);
   const key = readPublicKey(signer.spki);
   if (!protection.verify(key)) {
-    throw new Refusal('badMessageCheck', 'the signature of the message is not by the key of its certificate');
+    throw new Refusal(
+      'badMessageCheck',
+      'the signature does not verify with the key of the first certificate in extraCerts',
+    );
   }
   const certificates = [signer, ...others].map(({ der }) => der);
   const requester = await gateway
@@ -134,13 +140,13 @@ async function bySignature(
     .catch((error: unknown) => {
       throw untrusted(error);
     });
-  // Without a domain in the path, an IDevID may belong to another than the default one.
+  // Without a domain in the path, an IDevID may belong to a domain other than the default one.
   const seal = signatureSeal(await gateway.protection(requester.domain.uniqueName));
   const recipient = recipientOf(signer, key);
   return { requester, seal, protection: 'signature', recipient, expires: signer.notAfter + second };
 }
 
-/** Possession of the key has been shown: what is wrong is the certificate. */
+/** The signature was right, so an authentication failure means that the certificate is not trusted. */
 function untrusted(error: unknown): unknown {
   const { code, detail } = toFault(error);
   return code === 'unauthenticated' ? new Refusal('signerNotTrusted', detail, { cause: error }) : error;

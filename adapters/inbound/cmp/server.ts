@@ -9,73 +9,73 @@ import type { Transaction } from '#core/records/transaction.ts';
 import type { Target } from '#core/requester/evidence.ts';
 import type { Requester } from '#core/requester/requester.ts';
 import { abandon, confirm } from './confirmation.ts';
-import type { CmpSurroundings, Dialogue } from './dialogue.ts';
 import { enrol, isEnrolment } from './enrolment.ts';
+import type { CmpServices, MessageContext } from './message-context.ts';
 import { checkMessageTime } from './message-time.ts';
 import { unwrap } from './nested.ts';
-import { agrees, takes } from './operations.ts';
+import { acceptsBody, matchesInfoType } from './operations.ts';
 import type { CmpPath } from './path.ts';
 import { poll } from './poll.ts';
-import { isDefect, isOfRequest, isUnheard, Refusal, refusalStatus } from './refusal.ts';
+import { isDefect, isOfRequest, isUnknownToCore, Refusal, refusalStatus } from './refusal.ts';
 import { rejectionOf } from './rejection.ts';
 import { complete, noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
-import { identify, type Sender, TurnedAway } from './sender.ts';
+import { identify, NotAdmitted, type Sender } from './sender.ts';
 import { inform } from './support.ts';
 
-/** Where a message came to, and from. */
+/** How a message arrived. */
 export interface Arrival {
   readonly path: CmpPath;
   readonly address: string;
-  /** It came inside TLS. */
+  /** It arrived over TLS. */
   readonly secure: boolean;
-  /** The registration authority inside whose message it came. */
+  /** The registration authority whose nested message contained it. */
   readonly relay: Requester | undefined;
 }
 
-/** Answers a message, whatever is in its body, with a message in DER. */
+/** Returns the response (DER) to a message with any body. */
 export async function respond(
-  surroundings: CmpSurroundings,
+  services: CmpServices,
   message: SealedPkiMessage,
   arrival: Arrival,
 ): Promise<Uint8Array> {
   let sender: Sender | undefined;
-  // Header and protection are in order: what is wrong from then on is the body's fault.
+  // Set once header and protection are checked: later failures concern the body.
   let isAboutBody = false;
   try {
     const name = transactionName(message);
-    const { transaction, answer } = await surroundings.gateway.transactions.recall(name, message.der);
-    if (transaction && answer) return await complete(surroundings.gateway, transaction, answer);
+    const { transaction, answer } = await services.gateway.transactions.recall(name, message.der);
+    if (transaction && answer) return await complete(services.gateway, transaction, answer);
     const target = targetOf(message, arrival.path, transaction);
-    sender = await identify(surroundings.gateway, surroundings.entropy, message, target, arrival);
-    checkMessageTime(surroundings, message.header);
+    sender = await identify(services.gateway, services.entropy, message, target, arrival);
+    checkMessageTime(services, message.header);
     checkNonces(message, transaction);
     const { operation } = arrival.path;
-    if (!takes(operation, message.bodyType)) throw outOfPlace(message);
+    if (!acceptsBody(operation, message.bodyType)) throw wrongOperation(message);
     isAboutBody = true;
     const body = parsePkiBody(message.bodyDer);
-    if (!agrees(operation, body)) throw outOfPlace(message);
-    return await dispatch(surroundings, { ...sender, ...arrival, message, name, transaction }, body);
+    if (!matchesInfoType(operation, body)) throw wrongOperation(message);
+    return await dispatch(services, { ...sender, ...arrival, message, name, transaction }, body);
   } catch (thrown) {
-    const turnedAway = thrown instanceof TurnedAway ? thrown : undefined;
-    const error = turnedAway ? turnedAway.cause : thrown;
-    // Of two copies that come at once one is first: the other gets its answer.
-    const repeated = isReplay(error) ? await answerTo(surroundings, message) : undefined;
+    const notAdmitted = thrown instanceof NotAdmitted ? thrown : undefined;
+    const error = notAdmitted ? notAdmitted.cause : thrown;
+    // If two copies of a message arrive at once, the second one gets the response to the first.
+    const repeated = isReplay(error) ? await storedResponse(services, message) : undefined;
     if (repeated) return repeated;
-    if (isDefect(error)) surroundings.log.error('a CMP message could not be answered', error);
+    if (isDefect(error)) services.log.error('a CMP message could not be processed', error);
     const status = refusalStatus(error);
-    if (isUnheard(error)) await tellOf(surroundings, arrival, sender, status);
-    const seal = (sender ?? turnedAway)?.seal ?? (await sealForStrangers(surroundings, arrival.path.domain));
+    if (isUnknownToCore(error)) await recordRefusal(services, arrival, sender, status);
+    const seal = (sender ?? notAdmitted)?.seal ?? (await sealForUnknownSender(services, arrival.path.domain));
     const rejection = isAboutBody && isOfRequest(error) ? rejectionOf(message.bodyType, status) : undefined;
-    return (await reply(surroundings, message, seal, rejection ?? { type: 'error', status })).message;
+    return (await reply(services, message, seal, rejection ?? { type: 'error', status })).message;
   }
 }
 
-const outOfPlace = ({ bodyType }: SealedPkiMessage): Refusal =>
+const wrongOperation = ({ bodyType }: SealedPkiMessage): Refusal =>
   new Refusal('badRequest', `a body of type ${bodyType} does not belong to the operation in the path`);
 
-const tellOf = (
-  { gateway }: CmpSurroundings,
+const recordRefusal = (
+  { gateway }: CmpServices,
   { path: { domain, profile }, address }: Arrival,
   sender: Sender | undefined,
   { failInfo = [], statusString = [] }: PkiStatusInfo,
@@ -89,27 +89,30 @@ const tellOf = (
 
 const isReplay = (error: unknown): boolean => error instanceof Fault && error.code === 'replayed';
 
-async function answerTo({ gateway }: CmpSurroundings, message: SealedPkiMessage) {
+async function storedResponse({ gateway }: CmpServices, message: SealedPkiMessage) {
   const { transaction, answer } = await gateway.transactions.recall(transactionName(message), message.der);
   return transaction && answer && complete(gateway, transaction, answer);
 }
 
-const longestName = 64;
-const leastNonce = 16;
+const maxIdOctets = 64;
+const minNonceOctets = 16;
 
-/** Of the transactionID, upper-case hex. What can be said of a header without knowing its sender is said here. */
+/** Returns the transactionID in upper-case hex. Checks what can be checked in a header before its sender is authenticated. */
 function transactionName({ header: { pvno, transactionID, senderNonce } }: SealedPkiMessage): string {
-  if (pvno !== 2 && pvno !== 3) throw new Refusal('unsupportedVersion', 'pvno 2 and 3 are supported');
-  if (!transactionID?.length || transactionID.length > longestName) {
-    throw new Refusal('badDataFormat', `a transactionID of 1 to ${longestName} octets is needed`);
+  if (pvno !== 2 && pvno !== 3) throw new Refusal('unsupportedVersion', 'pvno must be 2 or 3');
+  if (!transactionID?.length || transactionID.length > maxIdOctets) {
+    throw new Refusal('badDataFormat', `transactionID must have 1 to ${maxIdOctets} octets`);
   }
-  if (!senderNonce || senderNonce.length < leastNonce) {
-    throw new Refusal('badSenderNonce', `a senderNonce of ${leastNonce} octets or more is needed`);
+  if (!senderNonce || senderNonce.length < minNonceOctets) {
+    throw new Refusal('badSenderNonce', `senderNonce must have at least ${minNonceOctets} octets`);
   }
   return hex(transactionID);
 }
 
-/** RFC 9483 §4.1.1 lets generalInfo name a profile too. What follows a request is about the profile of the request. */
+/**
+ * Returns domain and profile of a message. generalInfo may name the profile too (RFC 9483 §4.1.1). A message that continues a
+ * transaction concerns the profile of its request.
+ */
 function targetOf({ header }: SealedPkiMessage, path: CmpPath, transaction: Transaction | undefined): Target {
   const target = { protocol: 'cmp', domain: path.domain } as const;
   if (transaction) return { ...target, profile: transaction.profile ?? undefined };
@@ -122,53 +125,53 @@ function targetOf({ header }: SealedPkiMessage, path: CmpPath, transaction: Tran
   return { ...target, profile };
 }
 
-const goesOn: ReadonlySet<string> = new Set(['certConf', 'pollReq', 'error']);
+const continuing: ReadonlySet<string> = new Set(['certConf', 'pollReq', 'error']);
 
-/** RFC 9483 §3.5: the first message brings no recipNonce, each further one what the last answer had for senderNonce. */
+/** Checks recipNonce: absent in the first message, then the senderNonce of the last response (RFC 9483 §3.5). */
 function checkNonces({ header, bodyType }: SealedPkiMessage, transaction: Transaction | undefined): void {
   const { recipNonce } = header;
-  // A wrapping has nothing to do with where the transaction inside it stands.
+  // The nonces of a nested message are independent of the transactions inside it.
   if (bodyType === 'nested') return;
-  if (!goesOn.has(bodyType)) {
-    if (transaction) throw new Refusal('transactionIdInUse', 'the transactionID has been used');
+  if (!continuing.has(bodyType)) {
+    if (transaction)
+      throw new Refusal('transactionIdInUse', 'the transactionID is already in use: choose a new random one');
     if (recipNonce)
-      throw new Refusal('badRecipientNonce', 'the first message of a transaction has no recipNonce');
+      throw new Refusal('badRecipientNonce', 'the first message of a transaction must not have a recipNonce');
   } else if (transaction && !(recipNonce && sameBytes(recipNonce, transaction.nonce))) {
-    throw new Refusal('badRecipientNonce', 'recipNonce is not the senderNonce of the last answer');
+    throw new Refusal('badRecipientNonce', 'recipNonce differs from the senderNonce of the last response');
   }
 }
 
-async function dispatch(
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
-  body: PkiBody,
-): Promise<Uint8Array> {
-  if (isEnrolment(body)) return enrol(surroundings, dialogue, body);
+async function dispatch(services: CmpServices, context: MessageContext, body: PkiBody): Promise<Uint8Array> {
+  if (isEnrolment(body)) return enrol(services, context, body);
   switch (body.type) {
     case 'rr':
-      return revoke(surroundings, dialogue, body);
+      return revoke(services, context, body);
     case 'genm':
-      return inform(surroundings, dialogue, body);
+      return inform(services, context, body);
     case 'nested': {
-      const { path, address, secure, requester: relay } = dialogue;
+      const { path, address, secure, requester: relay } = context;
       const operation = path.operation === 'nested' ? undefined : path.operation;
-      return unwrap(surroundings, dialogue, body.messages, (message) =>
-        respond(surroundings, message, { path: { ...path, operation }, address, secure, relay }),
+      return unwrap(services, context, body.messages, (message) =>
+        respond(services, message, { path: { ...path, operation }, address, secure, relay }),
       );
     }
     case 'certConf':
-      return confirm(surroundings, dialogue, body);
+      return confirm(services, context, body);
     case 'error':
-      return abandon(surroundings, dialogue, body);
+      return abandon(services, context, body);
     case 'pollReq':
-      return poll(surroundings, dialogue, body);
+      return poll(services, context, body);
     default:
-      throw new Refusal('badRequest', `a body of type ${body.type} is nothing that is answered here`);
+      throw new Refusal('badRequest', `a body of type ${body.type} is not supported`);
   }
 }
 
-/** RFC 9483 §3.6.4: an error is protected too, where that can be: by the credential of the domain or of the default one. */
-async function sealForStrangers({ gateway }: CmpSurroundings, domain: string | undefined): Promise<Seal> {
+/**
+ * Returns the protection of an error for an unauthenticated sender (RFC 9483 §3.6.4): the credential of the domain, or of the
+ * default domain, or none.
+ */
+async function sealForUnknownSender({ gateway }: CmpServices, domain: string | undefined): Promise<Seal> {
   const names = domain === undefined ? [undefined] : [domain, undefined];
   for (const name of names) {
     try {

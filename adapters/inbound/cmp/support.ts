@@ -5,18 +5,18 @@ import type { WantedCrl } from '#core/enrolment/information.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
 import type { GeneralName } from '#core/x509/general-name.ts';
-import type { CmpSurroundings, Dialogue, Handler } from './dialogue.ts';
 import { keyAlgorithms, rsaAlgorithm } from './key-algorithms.ts';
+import type { CmpServices, Handler, MessageContext } from './message-context.ts';
 import { reply } from './reply.ts';
 
-type Answerer = (
-  surroundings: CmpSurroundings,
-  dialogue: Dialogue,
+type InfoHandler = (
+  services: CmpServices,
+  context: MessageContext,
   infos: readonly TypedValue[],
 ) => Promise<TypedValue> | TypedValue;
 
-/** What is asked for → what answers it; without a value when there is nothing to say (RFC 9483 §4.3). */
-const answerers: ReadonlyMap<string, Answerer> = new Map<string, Answerer>([
+/** The handler of each infoType; it returns an infoType without a value when there is no information (RFC 9483 §4.3). */
+const handlers: ReadonlyMap<string, InfoHandler> = new Map<string, InfoHandler>([
   [infoTypes.caCerts.oid, caCerts],
   [infoTypes.rootCaCert.oid, rootCaUpdate],
   [infoTypes.certReqTemplate.oid, certReqTemplate],
@@ -27,31 +27,31 @@ const answerers: ReadonlyMap<string, Answerer> = new Map<string, Answerer>([
   [infoTypes.suppLangTags.oid, () => typedValue(infoTypes.suppLangTags, ['en'])],
 ]);
 
-/** To those who ask for nothing in particular (RFC 9810 §5.3.19). */
-const usual = [infoTypes.caCerts, infoTypes.currentCrl, infoTypes.signKeyPairTypes].map(({ oid }) => oid);
+/** Sent in response to an empty genm (RFC 9810 §5.3.19). */
+const defaults = [infoTypes.caCerts, infoTypes.currentCrl, infoTypes.signKeyPairTypes].map(({ oid }) => oid);
 
-/** genm (RFC 9483 §4.3). Of types that are not known the answer says so. */
-export const inform: Handler<'genm'> = async (surroundings, dialogue, { infos }) => {
-  const asked = infos.length > 0 ? [...new Set(infos.map(({ type }) => type))] : usual;
-  const answers: TypedValue[] = [];
+/** Handles genm (RFC 9483 §4.3). The response lists unknown infoTypes as unsupportedOIDs. */
+export const inform: Handler<'genm'> = async (services, context, { infos }) => {
+  const requested = infos.length > 0 ? [...new Set(infos.map(({ type }) => type))] : defaults;
+  const found: TypedValue[] = [];
   const unknown: string[] = [];
-  for (const type of asked) {
-    const answer = answerers.get(type);
-    if (answer) answers.push(await answer(surroundings, dialogue, infos));
+  for (const type of requested) {
+    const handler = handlers.get(type);
+    if (handler) found.push(await handler(services, context, infos));
     else unknown.push(type);
   }
-  if (unknown.length > 0) answers.push(typedValue(infoTypes.unsupportedOids, unknown));
-  const { message, seal } = dialogue;
-  return (await reply(surroundings, message, seal, { type: 'genp', infos: answers })).message;
+  if (unknown.length > 0) found.push(typedValue(infoTypes.unsupportedOids, unknown));
+  const { message, seal } = context;
+  return (await reply(services, message, seal, { type: 'genp', infos: found })).message;
 };
 
-async function caCerts({ gateway }: CmpSurroundings, { requester }: Dialogue): Promise<TypedValue> {
+async function caCerts({ gateway }: CmpServices, { requester }: MessageContext): Promise<TypedValue> {
   return typedValue(infoTypes.caCerts, await gateway.caCertificates(requester.domain.uniqueName));
 }
 
 async function rootCaUpdate(
-  { gateway }: CmpSurroundings,
-  { requester }: Dialogue,
+  { gateway }: CmpServices,
+  { requester }: MessageContext,
   infos: readonly TypedValue[],
 ): Promise<TypedValue> {
   const root = findValue(infos, infoTypes.rootCaCert);
@@ -59,13 +59,13 @@ async function rootCaUpdate(
   return update ? typedValue(infoTypes.rootCaKeyUpdate, update) : { type: infoTypes.rootCaKeyUpdate.oid };
 }
 
-async function certReqTemplate({ gateway }: CmpSurroundings, { requester }: Dialogue): Promise<TypedValue> {
+async function certReqTemplate({ gateway }: CmpServices, { requester }: MessageContext): Promise<TypedValue> {
   const { subject, keys, minimumRsaBits } = await gateway.information.expectedRequest(requester);
   const template = parseCertTemplate(buildCertTemplate({ subject }));
   return typedValue(infoTypes.certReqTemplate, { template, keySpec: keySpec(keys, minimumRsaBits) });
 }
 
-/** RFC 9483 §4.3.3: the kinds of keys among which the requester may choose; for RSA the fewest bits. */
+/** Returns the key types that the requester may choose from, for RSA with the minimum size in bits (RFC 9483 §4.3.3). */
 function keySpec(allowed: readonly string[] | undefined, minimumRsaBits: number): TypedValue[] {
   if (!allowed) return [];
   const others = keyAlgorithms(allowed).map((algorithm) => typedValue(controlTypes.algId, algorithm));
@@ -76,8 +76,8 @@ function keySpec(allowed: readonly string[] | undefined, minimumRsaBits: number)
 }
 
 async function crlUpdate(
-  { gateway }: CmpSurroundings,
-  _: Dialogue,
+  { gateway }: CmpServices,
+  _: MessageContext,
   infos: readonly TypedValue[],
 ): Promise<TypedValue> {
   const statuses = findValue(infos, infoTypes.crlStatusList) ?? [];
@@ -94,7 +94,7 @@ const directoryNames = (names: readonly GeneralName[]) =>
 const uris = (names: readonly GeneralName[]) =>
   names.flatMap((name) => (name.kind === 'uri' ? [name.value] : []));
 
-async function currentCrl({ gateway }: CmpSurroundings, { requester }: Dialogue): Promise<TypedValue> {
+async function currentCrl({ gateway }: CmpServices, { requester }: MessageContext): Promise<TypedValue> {
   const crl = await gateway.information.currentCrl(requester);
   return crl ? typedValue(infoTypes.currentCrl, crl) : { type: infoTypes.currentCrl.oid };
 }

@@ -37,7 +37,7 @@ describe('what CMP refuses by itself is in the audit trail', () => {
       'no protection',
       () => site.client(pump).send(ir(crmf(key)), { credential: undefined }),
       'unknown',
-      'badMessageCheck: the message has to be protected',
+      'badMessageCheck: the message must be protected',
     ],
     [
       'a signature of another key',
