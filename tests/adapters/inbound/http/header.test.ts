@@ -7,7 +7,9 @@ test('names are in lower case, repeated fields one list', () => {
 });
 
 test.each(['Host', 'Authorization', 'Content-Type', 'Expect'])('%s cannot come twice', (name) => {
-  expect(headerOf([name, 'a', name.toLowerCase(), 'a'])).toBe(`the field ${name.toLowerCase()} must not be repeated`);
+  expect(headerOf([name, 'a', name.toLowerCase(), 'a'])).toBe(
+    `the field ${name.toLowerCase()} must not be repeated`,
+  );
 });
 
 test('a name that objects have of their own is a name', () => {
