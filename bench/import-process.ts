@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemClock } from '#adapters/outbound/system/platform.ts';
 import { readCsv } from '#adapters/wire/csv.ts';
 import { installation } from '#tests/fixtures/installation.ts';
 

@@ -1,3 +1,4 @@
+import { rotateSecrets } from '#core/administration/rotate-secrets.ts';
 import { demand, type Principal } from './access/principal.ts';
 import type { Resource } from './access/resource.ts';
 import { type Accounts, accounts } from './accounts/accounts.ts';
@@ -15,7 +16,6 @@ import { type DomainInput, domains } from './administration/domains.ts';
 import { type IssuingCas, issuingCas } from './administration/issuing-cas.ts';
 import { type LogFilesUse, logFiles } from './administration/log-files.ts';
 import { type Profiles, profiles } from './administration/profiles.ts';
-import { rotateSecrets } from './administration/rotate-secrets.ts';
 import { type RuntimeSettingsUse, runtimeSettings } from './administration/settings.ts';
 import { type Signers, signers } from './administration/signers.ts';
 import { type TruststoreInput, truststores } from './administration/truststores.ts';

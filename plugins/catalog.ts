@@ -1,15 +1,8 @@
-import { cmp } from './builtin/cmp.ts';
-import { webConsole } from './builtin/console.ts';
-import { est } from './builtin/est.ts';
-import { keyfile } from './builtin/keyfile.ts';
-import { management } from './builtin/management.ts';
-import { pkcs11 } from './builtin/pkcs11.ts';
-import { postgres } from './builtin/postgres.ts';
-import { publication } from './builtin/publication.ts';
+import { cmp, est, management, publication, rest, webConsole } from './builtin/inbound.ts';
+import { keyfile, pkcs11 } from './builtin/keys.ts';
 import { remoteCmp } from './builtin/remote-cmp.ts';
 import { remoteEst } from './builtin/remote-est.ts';
-import { rest } from './builtin/rest.ts';
-import { sqlite } from './builtin/sqlite.ts';
+import { postgres, sqlite } from './builtin/stores.ts';
 import type { Plugin } from './kit/contract.ts';
 
 /**

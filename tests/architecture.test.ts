@@ -133,8 +133,8 @@ describe('a stray is seen', () => {
     ['adapters/stray.ts', '', 'no row of the import table covers it'],
     ['plugins/kit/contract.ts', "import { Fault } from '#core/fault.ts';", 'imports #core/fault.ts'],
     ['plugins/kit/contract.ts', "import { Type } from '@sinclair/typebox';", 'imports @sinclair/typebox'],
-    ['plugins/builtin/est.ts', "import { rest } from './rest.ts';", 'imports ./rest.ts'],
-    ['plugins/host/main.ts', "import { est } from '../builtin/est.ts';", 'imports ../builtin/est.ts'],
+    ['plugins/builtin/inbound.ts', "import { pkcs11 } from './keys.ts';", 'imports ./keys.ts'],
+    ['plugins/host/main.ts', "import { est } from '../builtin/inbound.ts';", 'imports ../builtin/inbound.ts'],
     ['plugins/cli/list.ts', "import { catalog } from '../catalog.ts';", 'imports ../catalog.ts'],
     [
       'plugins/kit/examples/ocsp/mount.ts',
@@ -143,10 +143,14 @@ describe('a stray is seen', () => {
     ],
     [
       'plugins/kit/examples/ocsp/mount.ts',
-      "import type { x } from '../../../builtin/est.ts';",
-      'imports ../../../builtin/est.ts',
+      "import type { x } from '../../../builtin/inbound.ts';",
+      'imports ../../../builtin/inbound.ts',
     ],
-    ['plugins/kit/postern.ts', "import { est } from '../builtin/est.ts';", 'imports ../builtin/est.ts'],
+    [
+      'plugins/kit/postern.ts',
+      "import { est } from '../builtin/inbound.ts';",
+      'imports ../builtin/inbound.ts',
+    ],
   ];
   for (const [file, line, what] of strays) {
     test(`${file}: ${line}`, () => {
@@ -174,7 +178,7 @@ describe('what is allowed, or is no code at all, is not reported', () => {
     ['core/ports/keys.ts', "import { type KeyType } from '../x509/algorithm.ts';"],
     ['adapters/inbound/est/mount.ts', "import type { Outcome } from '#core/issuance/enrolment-request.ts';"],
     ['adapters/inbound/est/mount.ts', "import type { Mount } from '../http/exchange.ts';"],
-    ['plugins/catalog.ts', "import { est } from './builtin/est.ts';"],
+    ['plugins/catalog.ts', "import { est } from './builtin/inbound.ts';"],
     ['plugins/host/registry.ts', 'await import(path);'],
   ];
   for (const [file, line] of allowed) {

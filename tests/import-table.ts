@@ -238,7 +238,7 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(host/(service|main|first-start|lifecycle|watch-readiness|workers|restore|rotate)|cli/main).ts',
+    of: 'plugins/(host/(service|main|first-start|lifecycle|workers|restore|rotate)|cli/main).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',

@@ -1,3 +1,4 @@
+import { serverNames } from '#core/issuance/own-names.ts';
 import { shippedRoles } from '../access/permissions.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { audit, systemActor } from '../audit/record.ts';
@@ -7,7 +8,6 @@ import type { Crls } from '../ca/crls.ts';
 import { createOwnCredential } from '../ca/own-credentials.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { Fault, toFault } from '../fault.ts';
-import { serverNames } from '../issuance/server-names.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import { unsettledRestore } from '../ports/snapshot.ts';

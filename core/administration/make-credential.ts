@@ -1,3 +1,4 @@
+import { serverNames } from '#core/issuance/own-names.ts';
 import { createCa, recordedCa } from '../ca/create-ca.ts';
 import { newUniqueName, profileNameOf } from '../ca/credential-kinds.ts';
 import { checkMaterial, demandStrongKey, type KeyMaterial } from '../ca/key-material.ts';
@@ -11,7 +12,6 @@ import {
 import { linkRoots } from '../ca/root-links.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { atField, Fault } from '../fault.ts';
-import { serverNames } from '../issuance/server-names.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Actor } from '../records/audit-event.ts';

@@ -11,9 +11,8 @@ import type { Device } from '../records/device.ts';
 import { blocked, domainCredentialProfile, requesterActor } from '../requester/admit.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
-import { commonName } from '../x509/name.ts';
+import { commonName, type Name } from '../x509/name.ts';
 import { verifyParsed, verifyPkcs10 } from '../x509/request.ts';
-import { namedDevice } from './behalf.ts';
 import { requestWithoutKey, type WantedKey, wantedKeyOfCrmf, wantedKeyOfPkcs10 } from './central-key.ts';
 import { demandChannelBinding } from './channel-binding.ts';
 import { type Entitlement, entitlements, isDomainCredential } from './entitlement.ts';
@@ -142,4 +141,21 @@ function deviceFor(
 function sameHolder({ certificate }: Renewed): ReturnType<typeof standIn> | undefined {
   const name = commonName(certificate.subject);
   return name === undefined ? undefined : standIn(name);
+}
+
+/**
+ * Finds the device that a registration authority requests a certificate for: the device in the registration authority's domain
+ * whose name is the common name of the requested subject. Faults: forbidden.
+ */
+async function namedDevice(
+  { store }: Pick<Ports, 'store'>,
+  { domain }: Requester,
+  subject: Name,
+): Promise<Device> {
+  const name = commonName(subject);
+  const device = name === undefined ? undefined : await store.find('device', { commonName: name });
+  if (device?.domain !== domain.id) {
+    throw new Fault('forbidden', 'the common name in the subject is not the name of a device in this domain');
+  }
+  return device;
 }

@@ -1,11 +1,10 @@
 import { Fault } from '../fault.ts';
 import type { GatewaySettings } from '../ports/settings.ts';
 import { type CertificateTemplate, extendedKeyUsageOf, subjectAltNamesOf } from '../x509/certificate.ts';
-import { formatGeneralName } from '../x509/general-name.ts';
+import { formatGeneralName, type GeneralName, parseGeneralName } from '../x509/general-name.ts';
 import { parseIpAddress } from '../x509/ip-address.ts';
 import type { Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
-import { serverNames } from './server-names.ts';
 
 type ServerNames = GatewaySettings['serverNames'];
 type Named = Pick<CertificateTemplate, 'subject' | 'extensions'>;
@@ -127,3 +126,7 @@ function isLoopback(address: Uint8Array): boolean {
     (mapped.every((octet, n) => address[n] === octet) && address[12] === 127)
   );
 }
+
+/** What this service is called, as alternative names of its TLS server certificate. */
+export const serverNames = ({ serverNames }: Pick<GatewaySettings, 'serverNames'>): readonly GeneralName[] =>
+  serverNames.map((name) => parseGeneralName(/^[\d.]+$|:/.test(name) ? `IP:${name}` : `DNS:${name}`));

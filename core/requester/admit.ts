@@ -18,8 +18,7 @@ import { secretContext } from '../security/secrets.ts';
 import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
-import { evidenceShortcoming } from './admission.ts';
-import type { Evidence, Target } from './evidence.ts';
+import { type Evidence, evidenceShortcoming, type Target } from './evidence.ts';
 import { identifyDevice, isRefusal } from './idevid-device.ts';
 import type { CredentialKind, Requester } from './requester.ts';
 

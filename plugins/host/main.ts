@@ -4,7 +4,7 @@ import { availableParallelism, networkInterfaces } from 'node:os';
 import { createHealth } from '#adapters/inbound/health/health.ts';
 import type { Limits } from '#adapters/inbound/http/limits.ts';
 import { type Listener, openListener } from '#adapters/inbound/http/listener.ts';
-import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
+import { lockDirectory } from '#adapters/outbound/system/platform.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { TlsCredential } from '#core/ca/tls-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
@@ -14,7 +14,7 @@ import { inboundOff, tellOff } from './choose.ts';
 import type { Configuration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
 import { finishStart, firstStart, leftByParent } from './first-start.ts';
-import { endTogether, grace, patience, stopSignal, Tasks } from './lifecycle.ts';
+import { endTogether, grace, patience, stopSignal, Tasks, watchReadiness } from './lifecycle.ts';
 import { reason } from './reason.ts';
 import {
   type Addresses,
@@ -24,7 +24,6 @@ import {
   rememberAddresses,
   rememberedAddresses,
 } from './service.ts';
-import { watchReadiness } from './watch-readiness.ts';
 import { isWorker, runWorkers, tellReady } from './workers.ts';
 
 /**

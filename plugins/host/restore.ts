@@ -1,10 +1,9 @@
 import { mkdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BackupSummary, readBackup, verifyBackup } from '#adapters/outbound/backup/read.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
 import { createFile } from '#adapters/outbound/system/durable-file.ts';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
+import { systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';

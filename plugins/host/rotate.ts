@@ -1,9 +1,9 @@
-import { lockDirectory } from '#adapters/outbound/system/directory-lock.ts';
 import {
   finishRotation,
   isRotating,
   prepareRotation,
 } from '#adapters/outbound/system/master-key-rotation.ts';
+import { lockDirectory } from '#adapters/outbound/system/platform.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import { masterKeyOptions } from './service.ts';
 

@@ -3,8 +3,6 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createBackups } from '#adapters/outbound/backup/backups.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
 import { openLogDirectory } from '#adapters/outbound/system/log-directory.ts';
 import { openLogFile } from '#adapters/outbound/system/log-file.ts';
 import { openMasterKey } from '#adapters/outbound/system/master-key.ts';
@@ -12,6 +10,7 @@ import { keyFileOf, type MasterKeyOptions } from '#adapters/outbound/system/mast
 import { nextOf, recordPath } from '#adapters/outbound/system/master-record.ts';
 import { passwords } from '#adapters/outbound/system/passwords.ts';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
+import { systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { systemEntropy } from '#adapters/outbound/system/platform.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import type { InboundSurroundings, Surroundings } from '#plugins/kit/contract.ts';
 import { recordingLog } from '#tests/fakes/log.ts';

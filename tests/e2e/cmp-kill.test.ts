@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemClock } from '#adapters/outbound/system/platform.ts';
 import { parseCertificate } from '#core/x509/certificate.ts';
 import { CmpClient, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
 import { testKey } from '#tests/fixtures/keys.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemClock } from '#adapters/outbound/system/platform.ts';
 import { adminPassword, type Server, shell, startServer } from '#tests/fixtures/server.ts';
 
 const count = 10_000;

@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemClock } from '#adapters/outbound/system/platform.ts';
 import { request } from '#tests/fixtures/installation.ts';
 import { isHere } from '#tests/fixtures/is-here.ts';
 import { testKey } from '#tests/fixtures/keys.ts';

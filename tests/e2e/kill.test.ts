@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { openPostgresStore } from '#adapters/outbound/sql/postgres.ts';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemClock } from '#adapters/outbound/system/platform.ts';
 import type { Store } from '#core/ports/store.ts';
 import { request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hash, X509Certificate } from 'node:crypto';
 import { openPostgresStore } from '#adapters/outbound/sql/postgres.ts';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
+import { systemClock } from '#adapters/outbound/system/platform.ts';
 import { parsePkiMessage } from '#adapters/wire/cmp/message.ts';
 import type { Store } from '#core/ports/store.ts';
 import { parseCrl } from '#core/x509/crl.ts';

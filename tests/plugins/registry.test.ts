@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
 import { Fault, type FaultCode } from '#core/fault.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
 import type { Chosen } from '#plugins/host/choose.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyFiles } from '#adapters/outbound/keyfile/key-files.ts';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { systemEntropy } from '#adapters/outbound/system/platform.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { toFault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';

@@ -1,7 +1,6 @@
 import { Fault, toFault } from '#core/fault.ts';
 import type { Write } from '#core/ports/store.ts';
 import { AuditChain } from './audit-chain.ts';
-import { batchComplete } from './batch-complete.ts';
 import type { CommitHealth } from './commit-health.ts';
 import type { Driver, Result, Unit } from './driver.ts';
 import { PendingOperations } from './pending-operations.ts';
@@ -85,5 +84,21 @@ export class GroupCommit {
     this.#closed = true;
     await this.#flushing;
     await this.#explaining.close();
+  }
+}
+
+/** How often a growing batch is checked. */
+const patience = 4;
+
+const turn = (): Promise<unknown> => new Promise(setImmediate);
+
+/**
+ * Waits until the batch, whose size `count` returns, has not grown for `turns` turns of the event loop. A larger batch is
+ * cheaper, because each batch has a fixed cost.
+ */
+export async function batchComplete(count: () => number, turns: number): Promise<void> {
+  for (let times = 0, before = 0; times < patience && count() > before; times++) {
+    before = count();
+    for (let n = 0; n < turns; n++) await turn();
   }
 }

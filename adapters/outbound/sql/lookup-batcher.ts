@@ -1,5 +1,5 @@
-import { batchComplete } from './batch-complete.ts';
 import type { Row, SqlValue } from './codec.ts';
+import { batchComplete } from './commit.ts';
 import { PendingOperations } from './pending-operations.ts';
 import { unavailable } from './queries.ts';
 

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import type { Clock, Log, LogFields } from '#core/ports/platform.ts';
-import { systemClock } from './clock.ts';
 import { formatLine, type LogEntry, type LogLevel, logLevels } from './log-line.ts';
 import { LogQueue } from './log-queue.ts';
 import { RotatingFile } from './log-rotation.ts';
+import { systemClock } from './platform.ts';
 
 interface LogFileOptions {
   /** Holds `postern.log` and its predecessors, nothing else. Made if it is missing. */

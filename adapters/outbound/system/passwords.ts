@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { Fault } from '#core/fault.ts';
 import type { Passwords } from '#core/ports/platform.ts';
-import { isCommonPassword } from './common-passwords.ts';
 
 /** Longer ones cost time and gain nothing. */
 const mostCharacters = 1024;
@@ -64,3 +66,18 @@ export const argon2id = (cost: Cost): Passwords => ({
 });
 
 export const passwords: Passwords = argon2id(recommended);
+
+let list: ReadonlySet<string> | undefined;
+
+/**
+ * Whether a password is among the 8,359 most common ones of 8 characters and more, in whatever case. The list is that of Django
+ * 5.2 (made by Royce Williams), of which shorter ones are left out; `common-passwords.LICENSE` is its licence.
+ */
+function isCommonPassword(password: string): boolean {
+  list ??= new Set(
+    gunzipSync(readFileSync(join(import.meta.dir, 'common-passwords.txt.gz')))
+      .toString('utf8')
+      .split('\n'),
+  );
+  return list.has(password.normalize('NFC').toLowerCase());
+}

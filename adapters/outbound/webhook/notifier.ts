@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -6,7 +7,6 @@ import { encodePem } from '#adapters/wire/pem.ts';
 import { Fault } from '#core/fault.ts';
 import type { Attempt, Message, Notifier } from '#core/ports/notifier.ts';
 import { destination, hostOf, isRefused } from './addresses.ts';
-import { signedHeaders } from './signature.ts';
 
 export interface NotifierOptions {
   /** Milliseconds for one attempt, the look-up of the name included. */
@@ -153,4 +153,11 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
   if (/CERT|VERIFY|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
     return `its TLS certificate is not trusted (${code})`;
   return `it cannot be reached${/^[A-Z][A-Z_]{2,39}$/i.test(code) ? ` (${code})` : ''}`;
+}
+
+/** Standard Webhooks 1.0.0: HMAC-SHA256 over id, time (seconds) and body, each after a full stop. */
+function signedHeaders({ id, at, body, secret }: Message): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(at / 1000));
+  const mac = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${mac}` };
 }

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ProfileRules } from '#core/profiles/language.ts';
 import { shippedProfiles } from '#core/profiles/shipped.ts';
 import { profileShortcomings } from '#core/profiles/shortcomings.ts';
-import { evidenceShortcoming } from '#core/requester/admission.ts';
-import type { Evidence, Protocol } from '#core/requester/evidence.ts';
+import { type Evidence, evidenceShortcoming, type Protocol } from '#core/requester/evidence.ts';
 import { shortcomings } from '#core/security/demands.ts';
 import {
   type Holder,

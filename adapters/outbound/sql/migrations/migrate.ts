@@ -7,15 +7,8 @@ import { approvals } from './0004-approvals.ts';
 import { upstreamRequests } from './0005-upstream-requests.ts';
 import { devices } from './0006-devices.ts';
 import { webhooks } from './0007-webhooks.ts';
-import { nestedMessages } from './0008-nested-messages.ts';
-import { onboardedWith } from './0009-onboarded-with.ts';
-import { listOrders } from './0011-list-orders.ts';
-import { crlParts } from './0014-crl-parts.ts';
-import { replays } from './0017-replays.ts';
-import { orderedLists } from './0019-ordered-lists.ts';
-import { accounts } from './0020-accounts.ts';
-import { truststoreIndex } from './0022-truststore-index.ts';
-import { custodians } from './0024-custodians.ts';
+import { crlParts, listOrders, nestedMessages, onboardedWith } from './0008-0014.ts';
+import { accounts, custodians, orderedLists, replays, truststoreIndex } from './0017-0024.ts';
 
 /** In this order; a name that has been released stays. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -35,6 +28,9 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0022-truststore-index': truststoreIndex,
   '0024-custodians': custodians,
 };
+
+/** In the order in which they run. */
+export const migrationNames: readonly string[] = Object.keys(catalog);
 
 /** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */
 const breaking = '-breaking';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Authority, Fault, type Gateway, type Responder, type RevocationStatus } from 'postern';
-import { hashes } from './oids.ts';
-import { type CertificateId, type OcspRequest, readOcspRequest } from './request.ts';
+import { type CertificateId, hashes, type OcspRequest, readOcspRequest } from './request.ts';
 import { type Period, type Statement, signedResponse } from './response.ts';
 
 export interface ResponderOptions {

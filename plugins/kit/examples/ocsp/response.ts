@@ -12,7 +12,7 @@ import {
   tag,
   toFault,
 } from 'postern';
-import { basicResponse, nonceExtension } from './oids.ts';
+import { basicResponse, nonceExtension } from './request.ts';
 
 /** What is said of one certificate. */
 export interface Statement {

@@ -1,16 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Kysely, SqliteDialect } from 'kysely';
-import { migrate } from '#adapters/outbound/sql/migrations/migrate.ts';
+import { migrate, migrationNames } from '#adapters/outbound/sql/migrations/migrate.ts';
 import type { Tables } from '#adapters/outbound/sql/queries.ts';
-
-const directory = resolve(import.meta.dir, '../../../../adapters/outbound/sql/migrations');
-const names = readdirSync(directory)
-  .filter((file) => /^\d{4}-/.test(file))
-  .map((file) => file.replace(/\.ts$/, ''))
-  .sort();
 
 interface Column {
   readonly name: string;
@@ -65,7 +57,7 @@ describe('an instance of the earlier version goes on beside the tables of', () =
   });
   let before = new Map<string, Table>();
 
-  test.each(names)('%s', async (name) => {
+  test.each([...migrationNames])('%s', async (name) => {
     await migrate(builder, 'sqlite', name);
     const after = tablesOf(db);
     for (const [table, { columns, unique }] of before) {

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { systemClock } from '#adapters/outbound/system/clock.ts';
-import { systemEntropy } from '#adapters/outbound/system/entropy.ts';
+import { systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
 
 test('the clock tells the milliseconds since 1970', () => {
   const before = Date.now();

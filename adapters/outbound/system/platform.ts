@@ -1,5 +1,11 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
+import type { Clock, Entropy } from '#core/ports/platform.ts';
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** From the cryptographic library's generator. Bun asks it for the octets of many calls at once, so no pool of our own. */
+export const systemEntropy: Entropy = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
 
 const file = 'serve.lock';
 

@@ -1,7 +1,28 @@
+import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { definePlugin } from '../kit/contract.ts';
 
-const adapter = () => import('#adapters/outbound/sql/postgres.ts');
+export const sqlite = definePlugin({
+  slot: 'store',
+  name: 'sqlite',
+  summary: 'Stores all records in an SQLite database in the data directory; needs no installation.',
+  oneProcess: true,
+  config: Type.Object({
+    /** Default: `postern.db` in the data directory. */
+    path: Type.Optional(Type.String({ minLength: 1, pathname: true })),
+  }),
+  open: async ({ path }, { dataDirectory, clock }) =>
+    (await import('#adapters/outbound/sql/sqlite.ts')).openSqliteStore({
+      path: path ?? join(dataDirectory, 'postern.db'),
+      clock,
+    }),
+  restore: async ({ path }, { dataDirectory }, snapshot) =>
+    (await import('#adapters/outbound/sql/sqlite.ts')).restoreSqliteStore(
+      path ?? join(dataDirectory, 'postern.db'),
+      snapshot,
+    ),
+});
+
 const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 }));
 
 export const postgres = definePlugin({
@@ -24,7 +45,7 @@ export const postgres = definePlugin({
     { url, pool_size, connect_timeout_seconds, statement_timeout_seconds, commit_timeout_seconds },
     { clock },
   ) =>
-    (await adapter()).openPostgresStore({
+    (await import('#adapters/outbound/sql/postgres.ts')).openPostgresStore({
       url,
       clock,
       ...(pool_size !== undefined && { poolSize: pool_size }),
@@ -33,7 +54,7 @@ export const postgres = definePlugin({
       ...(commit_timeout_seconds !== undefined && { commitTimeout: commit_timeout_seconds * 1000 }),
     }),
   restore: async ({ url, connect_timeout_seconds: seconds }, _, snapshot) =>
-    (await adapter()).restorePostgresStore(
+    (await import('#adapters/outbound/sql/postgres.ts')).restorePostgresStore(
       { url, ...(seconds !== undefined && { connectTimeout: seconds * 1000 }) },
       snapshot,
     ),

@@ -1,8 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { definePlugin } from '../kit/contract.ts';
 
-const adapter = () => import('#adapters/inbound/cmp/mount.ts');
-
 export const cmp = definePlugin({
   slot: 'inbound',
   name: 'cmp',
@@ -31,11 +29,63 @@ export const cmp = definePlugin({
     const messageTimeWindow = config.message_time_seconds * 1000;
     const requireMessageTime = config.message_time_required;
     const times = { confirmWithin, decideWithin, messageTimeWindow, requireMessageTime };
-    const { createCmp } = await adapter();
+    const { createCmp } = await import('#adapters/inbound/cmp/mount.ts');
     const keyDelivery = {
       format: config.central_key_format === 'pkcs8' ? 'pkcs8' : 'asymmetricKeyPackage',
       wrap: config.central_key_wrap === 'pwri-kek' ? 'pwriKek' : 'aesWrap',
     } as const;
     return { mounts: [createCmp({ gateway, clock, entropy, log, keyDelivery, ...times })] };
   },
+});
+
+export const est = definePlugin({
+  slot: 'inbound',
+  name: 'est',
+  summary: 'Enrolment over EST (RFC 7030) at /.well-known/est.',
+  config: Type.Object({}),
+  open: async (_, { gateway }) => ({
+    mounts: [(await import('#adapters/inbound/est/mount.ts')).createEst(gateway)],
+  }),
+});
+
+export const rest = definePlugin({
+  slot: 'inbound',
+  name: 'rest',
+  summary: 'Enrolment over JSON at /rest.',
+  config: Type.Object({}),
+  open: async (_, { gateway }) => ({
+    mounts: [(await import('#adapters/inbound/rest/mount.ts')).createRest(gateway)],
+  }),
+});
+
+export const management = definePlugin({
+  slot: 'inbound',
+  name: 'management',
+  summary: 'The Management API at /api, its OpenAPI document at /schema, metrics at /metrics.',
+  config: Type.Object({
+    /** The longest file of devices that is imported at once, in MiB. */
+    device_import_mib: Type.Integer({ minimum: 1, maximum: 512, default: 32 }),
+  }),
+  async open({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) {
+    const { createManagement } = await import('#adapters/inbound/management/mount.ts');
+    return { mounts: createManagement(gateway, log, clock, baseUrl, mebibytes * 1024 * 1024) };
+  },
+});
+
+export const publication = definePlugin({
+  slot: 'inbound',
+  name: 'publication',
+  summary: 'Publishes CRLs at /crl and CA certificates at /aia, without authentication.',
+  config: Type.Object({}),
+  open: async (_, { gateway }) => ({
+    mounts: (await import('#adapters/inbound/publication/publication.ts')).createPublication(gateway),
+  }),
+});
+
+export const webConsole = definePlugin({
+  slot: 'inbound',
+  name: 'console',
+  summary: 'The web console at /, a client of the Management API.',
+  config: Type.Object({}),
+  open: async () => ({ mounts: [(await import('#adapters/inbound/console/mount.ts')).createConsole()] }),
 });

@@ -2,7 +2,20 @@ import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { definePlugin } from '../kit/contract.ts';
 
-const adapter = () => import('#adapters/outbound/pkcs11/token-keys.ts');
+export const keyfile = definePlugin({
+  slot: 'keys',
+  name: 'keyfile',
+  summary: 'Stores private keys in encrypted files in the data directory.',
+  config: Type.Object({
+    /** Default: `keys` in the data directory. */
+    directory: Type.Optional(Type.String({ minLength: 1, pathname: true })),
+  }),
+  open: async ({ directory }, { dataDirectory, vault }) =>
+    (await import('#adapters/outbound/keyfile/key-files.ts')).openKeyFiles({
+      directory: directory ?? join(dataDirectory, 'keys'),
+      vault,
+    }),
+});
 
 export const pkcs11 = definePlugin({
   slot: 'keys',
@@ -31,7 +44,7 @@ export const pkcs11 = definePlugin({
     { library, library_parameters, token, slot, pin, ...config },
     { name, dataDirectory, vault, log },
   ) =>
-    (await adapter()).openToken({
+    (await import('#adapters/outbound/pkcs11/token-keys.ts')).openToken({
       library,
       ...(library_parameters !== undefined && { parameters: library_parameters }),
       ...(token !== undefined && { token }),
