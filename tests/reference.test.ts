@@ -113,6 +113,8 @@ describe('the blocks of the pages', () => {
   test('a wrong key in one of them is found', async () => {
     const tables = Bun.TOML.parse('[server]\nhttps = 8443\n');
     const load = async () => outside;
-    expect(readConfiguration({ tables, overrides: {}, source, catalog, load })).rejects.toThrow('https');
+    await expect(readConfiguration({ tables, overrides: {}, source, catalog, load })).rejects.toThrow(
+      'https',
+    );
   });
 });

@@ -18,7 +18,7 @@ const backupTable = `[backup]\npassphrase = "${passphrase}"\nkeep = 2\n`;
 let postgres: PostgresFixture | undefined;
 beforeAll(async () => {
   if (hasPostgres) postgres = await startPostgres();
-}, 20_000);
+}, 60_000);
 afterAll(() => postgres?.stop());
 
 const stores = {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   server = await startServer();
   device = server.device('pump-1');
   run(device.commands.ca!);
-}, 30_000);
+}, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** Runs a line in the server's directory; its output. Fails the test when the line does. */
@@ -162,4 +162,4 @@ test('no secret is in the log', () => {
 test('SIGTERM finishes and exits with 0', async () => {
   expect(await server.stop()).toBe(0);
   await server.start();
-}, 20_000);
+}, 60_000);

@@ -88,4 +88,4 @@ test('`audit verify` finds a trail in order beside the running server, and names
   expect(status).toBe(1);
   expect(stdout).toMatch(new RegExp(`^event ${id} \\(chain .*\\): the event was modified\n`));
   expect(stdout).toContain('NOT INTACT');
-}, 30_000);
+}, 60_000);

@@ -217,5 +217,5 @@ describe.skipIf(!hasSoftHsm)('the OCSP example for a CA whose key is in SoftHSM'
     expect(own).toContain('Response verify OK');
     expect(own).toContain(`0x${serial}: good`);
     expect(own).not.toContain('OCSP Signing');
-  }, 30_000);
+  }, 60_000);
 });

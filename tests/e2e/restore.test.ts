@@ -14,7 +14,7 @@ beforeAll(async () => {
   const { status, stderr } = postern(['backup', file], 'data');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   await server.stop();
-}, 30_000);
+}, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** On a data directory of its own beside the server's; the passphrase stands in the environment. */
@@ -89,7 +89,7 @@ test('a data directory that is in use is refused, and stays as it is', () => {
   const { status, stderr } = postern(['restore', file], 'data');
   expect([status, stderr]).toEqual([1, expect.stringContaining('not empty')]);
   expect(files.map((path) => readFileSync(path).toString('base64'))).toEqual(before);
-}, 20_000);
+}, 60_000);
 
 test('the keys of another installation are not touched', () => {
   const other = join(server.directory, 'other');
@@ -97,7 +97,7 @@ test('the keys of another installation are not touched', () => {
   writeFileSync(join(other, 'master.json'), '{}');
   const { status, stderr } = postern(['restore', file], 'other');
   expect([status, stderr]).toEqual([1, expect.stringContaining('already exists: restore')]);
-}, 20_000);
+}, 60_000);
 
 test('a restore that is cut off keeps the service from starting, until it is brought to its end', () => {
   const foreign = join(server.directory, 'foreign.crl');

@@ -7,7 +7,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await startServer();
-}, 30_000);
+}, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** What of any answer is looked at here. */
@@ -53,4 +53,4 @@ test('a TLS server credential that is activated is served on the next handshake,
   await server.stop();
   await server.start();
   expect(await presented()).toBe(credential.pem);
-}, 30_000);
+}, 60_000);

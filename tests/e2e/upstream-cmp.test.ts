@@ -531,7 +531,7 @@ test('through the gateway to the server of openssl cmp, which is polled for it',
   expect(belongsTo('corporate-root', 'corporate-ca', 'mock')).toBe('mock.pem: OK\n');
   expect(await mock.says('received CERTCONF')).toBe(true);
   expect(mock.output().split('received P10CR')).toHaveLength(2);
-}, 30_000);
+}, 60_000);
 
 test('the other way round: CMP at the gateway, EST at the upstream, and polling on both', async () => {
   await useIssuer(cas.scripted);
@@ -541,4 +541,4 @@ test('the other way round: CMP at the gateway, EST at the upstream, and polling 
   expect(said).toContain('received POLLREP');
   expect(said).toContain('received PKICONF');
   expect(belongsTo('scripted-root', 'scripted-ca', 'both')).toBe('both.pem: OK\n');
-}, 40_000);
+}, 60_000);

@@ -81,4 +81,4 @@ print(good)`;
     env: { ...process.env, ...env },
   });
   expect(checked.toString().trim()).toBe('True');
-}, 40_000);
+}, 60_000);

@@ -168,7 +168,7 @@ describe('beside a running server', () => {
   beforeAll(async () => {
     server = await startServer();
     data = join(server.directory, 'data');
-  }, 30_000);
+  }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
   const run = (args: readonly string[], options = {}): Result => postern([...args, '--data', data], options);

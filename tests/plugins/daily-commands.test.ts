@@ -21,7 +21,7 @@ let token: string;
 beforeAll(async () => {
   server = await startServer();
   token = (await api('POST', '/api/token/', { username: 'admin', password: 'e2e admin password' })).access;
-}, 30_000);
+}, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
 function postern(args: readonly string[], env: Record<string, string> = {}): Result {

@@ -92,7 +92,7 @@ describe('plugins from outside, named by module', () => {
       configured: ['greet'],
       summary: 'Says hello.',
     });
-  }, 30_000);
+  }, 60_000);
 
   test('a package is found beside the configuration', () => {
     const home = join(elsewhere, 'home');
@@ -111,7 +111,7 @@ describe('plugins from outside, named by module', () => {
     );
     const { status, stdout } = check(join(home, 'postern.toml'));
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(home, 'postern.toml')} is valid.\n` });
-  }, 10_000);
+  }, 60_000);
 });
 
 function check(file: string) {

@@ -70,7 +70,7 @@ describe('the plugins of a slot', () => {
       await using stack = new AsyncDisposableStack();
       await openSlot('issuers', chosen, surroundings, stack);
     };
-    expect(opening()).rejects.toThrow('issuers.c: no answer');
+    await expect(opening()).rejects.toThrow('issuers.c: no answer');
     await opening().catch(() => undefined);
     expect(events.slice(-5)).toEqual(['open a a', 'open b b', 'open c c', 'close b', 'close a']);
   });

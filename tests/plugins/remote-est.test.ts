@@ -74,7 +74,7 @@ describe('an upstream over EST, as it stands in the configuration', () => {
     ],
   ] as const) {
     test(`is refused: ${what}`, async () => {
-      expect(open(config())).rejects.toThrow(what);
+      await expect(open(config())).rejects.toThrow(what);
     });
   }
 });

@@ -65,7 +65,7 @@ describe('without a policy that requires approval', () => {
 
   test('requests are rejected by a policy that denies them', async () => {
     await policy(site, { uniqueName: 'no servers', decision: 'deny' });
-    expect(asked()).rejects.toThrow('the approval policy "no servers" denies this request');
+    await expect(asked()).rejects.toThrow('the approval policy "no servers" denies this request');
     expect(await verdict(asked())).toBe('forbidden');
     expect(await approvals()).toEqual([]);
   });
@@ -273,7 +273,7 @@ describe('one rejection', () => {
     const id = await waiting(asked());
     await approve(id, jo);
     expect(await reject(id, kim)).toMatchObject({ state: 'rejected' });
-    expect(asked()).rejects.toThrow('an approver has rejected the request');
+    await expect(asked()).rejects.toThrow('an approver has rejected the request');
     expect(await verdict(asked())).toBe('forbidden');
     const other = request(key, 'CN=pump-1', ['DNS:pump-2.plant.example']);
     expect(await verdict(ask(site, pump, other, server))).toBe('pending');

@@ -15,6 +15,8 @@ import { byCertificate } from '#tests/fixtures/remote-cmp.ts';
 
 const wish = pumpRequest(testKey('p-256', 'pump'));
 const minute = 60_000;
+/** Milliseconds. Longer than any exchange that is to succeed, on a busy machine too. */
+const timeout = 2500;
 
 const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
   const outcome = await promise.then(
@@ -96,7 +98,7 @@ describe('no request is lost and no certificate issued twice', () => {
       'when the upstream is slow: it has issued by the time that it is asked again',
       ({ upstream }) =>
         upstream.always(async ({ body }) => {
-          if (body.type !== 'certConf') await Bun.sleep(700);
+          if (body.type !== 'certConf') await Bun.sleep(timeout + 500);
           return undefined;
         }),
       ({ upstream }) => upstream.always(undefined),
@@ -105,7 +107,7 @@ describe('no request is lost and no certificate issued twice', () => {
   for (const [what, begin, end] of cases) {
     for (const identity of ['secret', 'certificate'] as const) {
       test(`${what}, by a ${identity}`, async () => {
-        let own: Parameters<typeof cmpPlant>[0] = { timeout: 500 };
+        let own: Parameters<typeof cmpPlant>[0] = { timeout };
         if (identity === 'certificate') {
           // The keys of upstreams are the same in all tests.
           await using any = await cmpPlant();

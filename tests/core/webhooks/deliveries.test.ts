@@ -88,11 +88,13 @@ test('while nobody wants to know, an issuance writes what it always wrote; then 
   const issuance = async (): Promise<string[]> => {
     commits.length = 0;
     await site.enrol(password('pump', secret), {}, der);
-    return commits.flatMap(kindsOf);
+    return issuing().flatMap(kindsOf);
   };
-  // The first request also records the address of the device, in the background.
-  await issuance();
-  while ((await store.count('knownAddress', [], 1)) === 0) await Bun.sleep(1);
+  // The address of the device is recorded by a commit of its own, in the background.
+  const issuing = () =>
+    commits.filter(
+      (writes) => !writes.some((write) => write.op === 'insert' && write.kind === 'knownAddress'),
+    );
   const usual = await issuance();
   expect(usual).toEqual(['insert certificate', 'audit']);
   const idle = await hook({ isActive: false });
@@ -100,7 +102,7 @@ test('while nobody wants to know, an issuance writes what it always wrote; then 
   expect(await issuance()).toEqual(usual);
   await gateway.webhooks.update(admin, idle.id, { isActive: true });
   expect(await issuance()).toEqual([...usual, 'insert webhookDelivery']);
-  expect(commits).toHaveLength(1);
+  expect(issuing()).toHaveLength(1);
 });
 
 test('issued, on hold, released and revoked: each is told with the certificate’s id and facts', async () => {

@@ -303,7 +303,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     expect(told).toContain('this is the last active administrator');
     expect(told).toContain('make another active user with the role Admin first');
     await press('Cancel');
-  }, 30_000);
+  }, 60_000);
 
   test('gives a role what is ticked, area by area', async () => {
     await site.show(page, '/roles/new');
@@ -315,7 +315,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     expect(await site.api('GET', '/api/roles/?unique_name=Line+operators')).toMatchObject([
       { permissions: ['devices.read', 'signers.read'] },
     ]);
-  }, 30_000);
+  }, 60_000);
 
   test('finds what happened by what stands in the URL, and says in words whether the trail is intact', async () => {
     await site.api('POST', '/api/domains/', { unique_name: 'audited' });
@@ -325,7 +325,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     expect(rows).not.toContain('Line operators');
     await press('Verify');
     expect(await said('.card .notice.good')).toContain('The audit log is intact');
-  }, 30_000);
+  }, 60_000);
 
   test('raises the security level where nothing stands against it, and says what does', async () => {
     await site.show(page, '/settings?tab=level');
@@ -335,5 +335,5 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     await page.until("document.querySelector('[aria-label=hardened] .badge.good') !== null");
     expect(await site.api('GET', '/api/settings/')).toMatchObject({ security_level: 'hardened' });
     expect(page.complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 });

@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('a profile is edited with what would come of it bef
     await fill('[name=profile]', '{ "validity": ');
     expect(await text('.stays .complaint')).toContain('no JSON object');
     expect(await page.evaluate("document.querySelector('main fieldset').disabled")).toBe(true);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe.skipIf(!hasBrowser)('files are dropped:', () => {
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('files are dropped:', () => {
     await heading('<b>Maker');
     expect(await text('main .plain-list li strong')).toBe('CN=\\<b\\>Maker');
     expect(await page.evaluate("document.querySelector('main b') === null")).toBe(true);
-  }, 30_000);
+  }, 60_000);
 
   test('what is no certificate is refused beside the file', async () => {
     await site.show(page, '/truststores');
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('files are dropped:', () => {
     await press('Add', 'dialog');
     expect(await text('dialog .complaint')).not.toBe('');
     await press('Cancel', 'dialog');
-  }, 30_000);
+  }, 60_000);
 
   test('devices in CSV, with the progress of it and what was refused', async () => {
     await site.show(page, '/devices/imports');
@@ -172,5 +172,5 @@ describe.skipIf(!hasBrowser)('a device', () => {
     await page.until("document.querySelector('main .badge')?.innerText === 'Registered'");
     await site.show(page, `/devices/${id}?tab=history`);
     expect(await text('main')).toContain('stolen from line 3');
-  }, 30_000);
+  }, 60_000);
 });

@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
       'certificate',
       'certificate_chain',
     ]);
-  }, 30_000);
+  }, 60_000);
 
   test.each([
     ['Upstream CA over EST', 4, 'plant-est'],
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
     const cas = (await site.api('GET', '/api/ca-hierarchy/')) as Record<string, unknown>[];
     const end = (ca: unknown) => cas.find((one) => one.id === ca)?.not_valid_after;
     expect(end(id)).toBe(end(1));
-  }, 30_000);
+  }, 60_000);
 
   test('is refused beside the input at fault', async () => {
     await begin('Key in an HSM (PKCS #11)');

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     await page.until(`${settled} && document.querySelector('table.list')`);
     expect(await page.evaluate('location.pathname + location.search')).toBe('/domains?ordering=unique_name');
     expect(await heading(page)).toBe('Domains');
-  }, 30_000);
+  }, 60_000);
 
   test('a service account is refused, and told where it belongs', async () => {
     await using page = await site.tab();
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     await page.type('[name=password]', 'whatever it is');
     await page.press('Enter');
     expect(await said(page, '.complaint')).toContain('Service accounts sign in to the API');
-  }, 30_000);
+  }, 60_000);
 
   test('tabs share it; when the access token has run out, one of them gets another and all go on', async () => {
     await using first = await site.tab();
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(await page.evaluate('location.pathname')).toBe('/domains');
     await site.signIn(page, '/domains');
     expect(await heading(page)).toBe('Domains');
-  }, 30_000);
+  }, 60_000);
 
   test('one with a password that an administrator has set leads to another password before anything else', async () => {
     const given = 'what the administrator chose';
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
       s.dispatchEvent(new Event('change', { bubbles: true })); }`);
     await page.click('.who button');
     await page.until("document.querySelector('.sign-in')");
-  }, 30_000);
+  }, 60_000);
 
   test('signing out ends it in every tab, and the refresh token is good no more', async () => {
     await using page = await site.tab();
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
       };
     })`);
     expect(left).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test('nothing of it is where another site, or a later person, could get at it', async () => {
     await using page = await site.tab();
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(await page.evaluate('document.cookie')).toBe('');
     const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
     expect(kept).not.toContain('eyJ');
-  }, 30_000);
+  }, 60_000);
 
   test('with the service gone it says so, and comes back with it', async () => {
     await using page = await site.tab();

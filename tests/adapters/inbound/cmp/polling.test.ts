@@ -179,4 +179,4 @@ test('OpenSSL polls by itself until the certificate is there', async () => {
     await listener[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true });
   }
-}, 30_000);
+}, 60_000);

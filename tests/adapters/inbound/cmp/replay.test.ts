@@ -247,4 +247,4 @@ test('an rr of openssl cmp that somebody has recorded does nothing the next day'
     await listener[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true });
   }
-}, 30_000);
+}, 60_000);

@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('two gateways on one PostgreSQL', () => {
     const { device } = await first.device('pump-1');
     const config = await first.gateway.noOnboardingConfigs.read(first.admin, device.noOnboardingConfig!);
     pump = { reference: 'pump-1', secret: config.cmpSharedSecret! };
-  }, 30_000);
+  }, 60_000);
   afterAll(async () => {
     await second[Symbol.asyncDispose]();
     await first[Symbol.asyncDispose]();

@@ -298,12 +298,12 @@ test('rotation and deactivation end what was given before, for good', async () =
   expect(status).toBe(200);
   expect(rotated.client_secret).not.toBe(made.client_secret);
   expect((await before.get('/api/devices/')).status).toBe(401);
-  expect(api.asService(made.client_id, made.client_secret)).rejects.toThrow('401');
+  await expect(api.asService(made.client_id, made.client_secret)).rejects.toThrow('401');
   const after = await api.asService(made.client_id, rotated.client_secret);
   expect((await after.get('/api/devices/')).status).toBe(200);
   await api.patch(`/api/service-accounts/${made.id}/`, { is_active: false });
   expect((await after.get('/api/devices/')).status).toBe(401);
-  expect(api.asService(made.client_id, rotated.client_secret)).rejects.toThrow('401');
+  await expect(api.asService(made.client_id, rotated.client_secret)).rejects.toThrow('401');
   await api.patch(`/api/service-accounts/${made.id}/`, { is_active: true });
   expect((await after.get('/api/devices/')).status).toBe(401);
   const again = await api.asService(made.client_id, rotated.client_secret);

@@ -313,13 +313,13 @@ describe('an alias', () => {
     const enrol = (profile: string) =>
       site.enrol(password('pump-2', own), { domain: 'aliased', profile }, request(key, 'CN=pump-2'));
     expect(formatDistinguishedName(parseCertificate(await enrol('web')).subject)).toBe('CN=pump-2');
-    expect(enrol('tls_server')).rejects.toMatchObject({ code: 'forbidden' });
-    expect(enrol('nothing')).rejects.toMatchObject({ code: 'notFound' });
+    await expect(enrol('tls_server')).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(enrol('nothing')).rejects.toMatchObject({ code: 'notFound' });
     const { body } = await previewOf('tls_server', { csr: csr('CN=pump-2'), domain: domain.id });
     expect([body.offered_as, body.would_be_issued]).toEqual([['web'], true]);
     // Elsewhere it means nothing.
     const elsewhere = site.enrol(password('pump-1', secret), { profile: 'web' }, request(key, 'CN=pump-1'));
-    expect(elsewhere).rejects.toMatchObject({ code: 'notFound' });
+    await expect(elsewhere).rejects.toMatchObject({ code: 'notFound' });
     await elsewhere.catch(() => {});
   });
 

@@ -156,14 +156,14 @@ test.each([
   const { accounts } = site.gateway;
   const { actor } = site.admin;
   const fault = { code: 'malformed', detail: message, field: 'password' };
-  expect(accounts.setPassword('joanna.smith', password, actor)).rejects.toMatchObject(fault);
+  await expect(accounts.setPassword('joanna.smith', password, actor)).rejects.toMatchObject(fault);
   const created = accounts.createUser(
     password === 'Joanna.Smith' ? password : 'jim',
     password,
     'Default',
     actor,
   );
-  expect(created).rejects.toMatchObject(fault);
+  await expect(created).rejects.toMatchObject(fault);
 });
 
 test.each([
@@ -183,10 +183,12 @@ test('the command line cannot give such a name either', async () => {
   const { gateway, admin } = site;
   const fault = { code: 'malformed', detail: 'invisible characters are not allowed' };
   const name = 'pump\u200b';
-  expect(gateway.accounts.createUser(name, 'a long password', 'Default', admin.actor)).rejects.toMatchObject(
+  await expect(
+    gateway.accounts.createUser(name, 'a long password', 'Default', admin.actor),
+  ).rejects.toMatchObject(fault);
+  await expect(gateway.devices.create(admin, { commonName: name })).rejects.toMatchObject(fault);
+  const { id } = await gateway.accounts.roleNamed('Default');
+  await expect(gateway.serviceAccounts.create(admin, { uniqueName: name, role: id })).rejects.toMatchObject(
     fault,
   );
-  expect(gateway.devices.create(admin, { commonName: name })).rejects.toMatchObject(fault);
-  const { id } = await gateway.accounts.roleNamed('Default');
-  expect(gateway.serviceAccounts.create(admin, { uniqueName: name, role: id })).rejects.toMatchObject(fault);
 });

@@ -90,7 +90,7 @@ test('every gateway knows of it within a second', async () => {
   await raise(await apiOf(site), 'hardened');
   clock.advance(1001);
   const der = request(testKey('rsa-2048', 'level'), 'CN=pump-1');
-  expect(other.enrol(password('pump-1', secret), {}, der)).rejects.toMatchObject({
+  await expect(other.enrol(password('pump-1', secret), {}, der)).rejects.toMatchObject({
     code: 'badAlgorithm',
     detail: 'the security level hardened requires RSA keys of at least 3072 bits for an end entity, not 2048',
   });
@@ -182,7 +182,7 @@ describe('who may show what:', () => {
         expect((await enrol(protocol)).length).toBeGreaterThan(0);
       await raise(api, 'hardened');
       expect((await enrol('est')).length).toBeGreaterThan(0);
-      expect(enrol('rest')).rejects.toMatchObject({
+      await expect(enrol('rest')).rejects.toMatchObject({
         code: 'forbidden',
         detail: 'the security level hardened does not allow passwords over REST: use a client certificate',
       });

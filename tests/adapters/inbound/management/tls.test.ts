@@ -141,7 +141,7 @@ describe('a credential', () => {
     const { body } = await api.post(path, { credential_type: 3 });
     const { key } = (await site.store.get('credential', body.id))!;
     await api.remove(`${path}${body.id}/`);
-    expect(site.keys.publicKey(key.id)).rejects.toMatchObject({ code: 'notFound' });
+    await expect(site.keys.publicKey(key.id)).rejects.toMatchObject({ code: 'notFound' });
   });
 });
 

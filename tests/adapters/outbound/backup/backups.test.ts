@@ -187,7 +187,7 @@ test('what is written meanwhile is in it whole or not at all', async () => {
   } finally {
     await restored.close();
   }
-}, 30_000);
+}, 60_000);
 
 test('memory does not grow with the store', async () => {
   const large = await openSqliteStore({ path: join(home, 'large.db'), clock });

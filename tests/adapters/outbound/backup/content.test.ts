@@ -22,8 +22,8 @@ test.each([
   ['a column without a name', { table: { ...table.table, columns: [7] } }],
   ['a last id that is no number', { table: { ...table.table, lastId: 'x' } }],
   ['something that is no object', 7],
-])('a backup with %s is malformed', (_, entry) => {
-  expect(read(header, entry)).rejects.toMatchObject({ code: 'malformed' });
+])('a backup with %s is malformed', async (_, entry) => {
+  await expect(read(header, entry)).rejects.toMatchObject({ code: 'malformed' });
 });
 
 test('rows come back as they were written', async () => {

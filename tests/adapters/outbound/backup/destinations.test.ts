@@ -12,7 +12,7 @@ const local = mkdtempSync(join(tmpdir(), 'postern-backups-'));
 
 beforeAll(async () => {
   if (hasSshd) server = await startSshd();
-}, 20_000);
+}, 60_000);
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
   rmSync(local, { recursive: true });

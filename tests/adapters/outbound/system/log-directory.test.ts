@@ -41,8 +41,8 @@ test.each(['../secret', 'postern.log/../../secret', '/etc/passwd', '', '.', 'pos
   async (name) => {
     writeFileSync(join(directory, 'postern.log'), '');
     const logs = openLogDirectory(directory);
-    expect(logs.read(name, 100)).rejects.toMatchObject({ code: 'notFound' });
-    expect(logs.remove(name)).rejects.toMatchObject({ code: 'notFound' });
+    await expect(logs.read(name, 100)).rejects.toMatchObject({ code: 'notFound' });
+    await expect(logs.remove(name)).rejects.toMatchObject({ code: 'notFound' });
   },
 );
 
@@ -51,10 +51,10 @@ test('a link that is called like a log file shows nothing of what it points to',
   symlinkSync(join(directory, 'secret'), join(directory, 'postern.log'));
   const logs = openLogDirectory(directory);
   expect(await logs.list()).toEqual([]);
-  expect(logs.read('postern.log', 100)).rejects.toMatchObject({ code: 'notFound' });
+  await expect(logs.read('postern.log', 100)).rejects.toMatchObject({ code: 'notFound' });
 });
 
 test('a directory that is gone is out of reach', async () => {
   rmSync(directory, { recursive: true });
-  expect(openLogDirectory(directory).list()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(openLogDirectory(directory).list()).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -330,7 +330,7 @@ describe('rotation', () => {
     expect(readdirSync(directory)).toHaveLength(rotated().length + 1);
     expect(new Set(lines.map((line) => `${line.pid} ${line.i}`)).size).toBe(1200);
     expect(lines).toHaveLength(1200);
-  }, 20_000);
+  }, 60_000);
 });
 
 describe('standard error', () => {
@@ -367,7 +367,7 @@ describe('standard error', () => {
     child.stdin.end();
     expect(parse(textOf())).toHaveLength(500);
     await child.exited;
-  }, 20_000);
+  }, 60_000);
 
   test('may be closed by its reader', async () => {
     const command = '{ "$0" -e "$1" "$2" 2>&1 >&3 | true; } 3>&1';
@@ -377,5 +377,5 @@ describe('standard error', () => {
     expect(await new Response(child.stdout).text()).toStartWith('closed');
     expect(parse(textOf())).toHaveLength(500);
     expect(await child.exited).toBe(0);
-  }, 20_000);
+  }, 60_000);
 });

@@ -62,6 +62,6 @@ describe('extraCerts of a message', () => {
     ],
     ['a certificate that is none', 'malformed', { certificates: [device.der, Uint8Array.of(0x30, 0)] }],
   ])('with %s are rejected', async (_what, code, sent) => {
-    expect(read(sent)).rejects.toMatchObject({ code });
+    await expect(read(sent)).rejects.toMatchObject({ code });
   });
 });
