@@ -42,11 +42,11 @@ async function find({ store, vault }: Sealing): Promise<Uint8Array | undefined> 
   if (!setting) return undefined;
   const key = opened(vault, setting);
   if (key) return key;
-  const told =
+  const advice =
     'the master key of this data directory is not the one that the database was made with: copy master.json and master.key ' +
     'from a gateway of this database (with [secrets]: master.json, and the same key file or passphrase); after ' +
     '`postern secrets rotate` at another gateway, it is the new one';
-  throw new Fault('internal', 'internal error', { cause: new Error(told) });
+  throw new Fault('internal', 'internal error', { cause: new Error(advice) });
 }
 
 function opened(vault: Sealing['vault'], { value }: Setting): Uint8Array | undefined {

@@ -4,7 +4,7 @@ import { hex } from '../der/bytes.ts';
 import { Fault } from '../fault.ts';
 import type { ProfileOutcome } from '../profiles/apply.ts';
 import type { ProfileRequest } from '../profiles/template.ts';
-import type { CertificateContent, Difference, Portrait } from '../records/approval.ts';
+import type { CertificateContent, CertificateFields, Difference } from '../records/approval.ts';
 import { attributeTypeOf } from '../x509/attribute-type.ts';
 import {
   basicConstraintsOf,
@@ -47,9 +47,9 @@ export function certificateContent(
 ): CertificateContent {
   const { notBefore, notAfter } = outcome;
   return {
-    requested: portrait(request, request),
+    requested: certificateFields(request, request),
     outcome: {
-      ...portrait(outcome, request),
+      ...certificateFields(outcome, request),
       issuer: formatDistinguishedName(ca.certificate.subject),
       notBefore,
       notAfter,
@@ -61,7 +61,7 @@ export function certificateContent(
 
 type Named = Pick<ProfileOutcome, 'subject' | 'extensions'>;
 
-function portrait(named: Named, { publicKey }: ProfileRequest): Portrait {
+function certificateFields(named: Named, { publicKey }: ProfileRequest): CertificateFields {
   const { type, spki } = publicKey;
   return {
     subject: formatDistinguishedName(named.subject),

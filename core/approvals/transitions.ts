@@ -5,7 +5,7 @@ import { type Handle, newHandle, type Values, type Write } from '../ports/store.
 import type { ApprovalState, ApprovalSummary } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { WebhookData, WebhookEvent } from '../records/webhook.ts';
-import { memory } from '../transactions/record.ts';
+import { responseRetention } from '../transactions/record.ts';
 import { type Notice, notify } from '../webhooks/notify.ts';
 
 /**
@@ -136,7 +136,7 @@ export const usedWrites = (
   transitionWrites(context, approval, {
     to: approval.operation === 'revocation' ? 'revoked' : 'issued',
     actor,
-    lasts: memory,
+    lasts: responseRetention,
     set: { certificate },
   });
 

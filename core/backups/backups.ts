@@ -44,7 +44,7 @@ export interface Backups extends Resource<'backup', BackupInput, Backup> {
 /** Seconds of the lease: if its holder dies, another run may start after that. */
 const leased = 120;
 /** Milliseconds between two log lines about the progress of a backup. */
-const told = 10_000;
+const logged = 10_000;
 /** Milliseconds between two renewals of the lease. */
 const renewed = 20_000;
 
@@ -77,12 +77,12 @@ export function backups(context: Dependencies, crls: Crls): Backups {
     };
     await hold();
     let renewedAt = clock.now();
-    let toldAt = renewedAt;
+    let loggedAt = renewedAt;
     const alive = async (octets: number): Promise<void> => {
       if (stopping) throw new Fault('unavailable', 'the service is stopping', { retryAfter: 10 });
       progress?.(octets);
-      if (clock.now() - toldAt >= told) {
-        toldAt = clock.now();
+      if (clock.now() - loggedAt >= logged) {
+        loggedAt = clock.now();
         context.log.info('a backup is being written', { octets });
       }
       if (clock.now() - renewedAt < renewed) return;

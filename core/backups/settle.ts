@@ -178,19 +178,23 @@ async function reapply(
       hidden: true,
       ...state,
     };
-    const told = audit(context, actor, { action: 'certificate.revoke', object: '', detail });
-    return { known: false, writes: [{ op: 'insert', kind: 'certificate', values }, told] };
+    const audited = audit(context, actor, { action: 'certificate.revoke', object: '', detail });
+    return { known: false, writes: [{ op: 'insert', kind: 'certificate', values }, audited] };
   }
   if (record.status === 'revoked' || record.status === status) return { known: true, writes: [] };
   const { id } = record;
-  const told = audit(context, actor, { action: 'certificate.revoke', object: `certificate:${id}`, detail });
+  const audited = audit(context, actor, {
+    action: 'certificate.revoke',
+    object: `certificate:${id}`,
+    detail,
+  });
   const dead =
     status === 'revoked' ? deactivations(context, await configuration.current(), actor, record) : [];
   return {
     known: true,
     writes: [
       { op: 'update', kind: 'certificate', id, where: { status: record.status }, set: state },
-      told,
+      audited,
       ...dead,
     ],
   };

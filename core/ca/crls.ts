@@ -125,16 +125,16 @@ export class Crls {
    */
   async generateAfterRevocation(cas: Iterable<number>, actor: Actor): Promise<void> {
     const configuration = await this.#context.configuration.current();
-    const told = new Set<number>();
+    const handled = new Set<number>();
     for (const ca of cas) {
       const loaded = configuration.ca(ca);
       // An upstream CA publishes its own CRLs.
-      if (told.has(ca) || loaded?.record.key === null) continue;
+      if (handled.has(ca) || loaded?.record.key === null) continue;
       await this.generate(ca, actor).catch((error) =>
         this.#context.log.error('the CRL after a revocation could not be issued', error, { ca }),
       );
-      told.add(ca);
-      for (const { record } of loaded ? sameIssuer(configuration, loaded) : []) told.add(record.id);
+      handled.add(ca);
+      for (const { record } of loaded ? sameIssuer(configuration, loaded) : []) handled.add(record.id);
     }
   }
 

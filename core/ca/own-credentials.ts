@@ -68,7 +68,7 @@ export async function createOwnCredential(
     const request = await requestForKey(keyStore.keys, key, subject, extensions);
     const outcome = profile.compiled.apply({
       request,
-      device: standIn(wanted.commonName),
+      device: unregisteredDevice(wanted.commonName),
       domain,
       now: context.clock.now(),
       issuer: ca.certificate,
@@ -111,7 +111,7 @@ export async function createOwnCredential(
  * Stands for the device in profiles if the service or an administrator requests a certificate by name. No device has
  * the id 0.
  */
-export const standIn = (name: string) => ({ id: 0, commonName: name, serialNumber: '' });
+export const unregisteredDevice = (name: string) => ({ id: 0, commonName: name, serialNumber: '' });
 
 /**
  * Returns the key store for a credential type. The listener needs the private key itself for TLS handshakes; other keys

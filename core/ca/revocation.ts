@@ -36,7 +36,7 @@ export function revocationWrites(
     set: { lastRevocationAt: now },
     quiet: true,
   };
-  const told = (action: string): Write =>
+  const audited = (action: string): Write =>
     audit(context, actor, {
       action,
       object: `certificate:${id}`,
@@ -51,7 +51,7 @@ export function revocationWrites(
     return [
       noted,
       { op: 'update', kind: 'certificate', id, where: { status }, set },
-      told('certificate.release'),
+      audited('certificate.release'),
       ...notify(context, webhooks, 'certificate.released', () => ({
         object: id,
         data: { ...certificateData(record), status: 'good' },
@@ -76,7 +76,7 @@ export function revocationWrites(
   return [
     noted,
     { op: 'update', kind: 'certificate', id, where: { status }, set },
-    told('certificate.revoke'),
+    audited('certificate.revoke'),
     ...notify(context, webhooks, 'certificate.revoked', () => ({
       object: id,
       data: { ...certificateData(record), status: set.status, reason },

@@ -20,12 +20,14 @@ type Body = Uint8Array | ((builder: DerBuilder) => void);
 
 const largestKept = 4096;
 
-/** Writes DER into one growing buffer; nested closures give the lengths, in the manner of cryptobyte's Builder. */
+/**
+ * Writes DER into one growing buffer. A nested closure writes the contents of an element, as in cryptobyte's Builder.
+ */
 export class DerBuilder {
   #buffer = new Uint8Array(1024);
   #length = 0;
 
-  /** An element with this identifier octet; its contents from bytes, or from what the closure adds. */
+  /** Adds an element with this identifier octet. Its contents are the given bytes, or what the closure adds. */
   add(identifier: number, body: Body): this {
     if (typeof body !== 'function') {
       this.#header(identifier, body.length);
@@ -36,7 +38,7 @@ export class DerBuilder {
     return this.end(start);
   }
 
-  /** Begins an element, for `end` to complete: what `add` does with a closure, without one. */
+  /** Begins an element that `end` completes: the same as `add` with a closure, but without the cost of one. */
   begin(identifier: number): number {
     this.#reserve(2);
     this.#buffer[this.#length] = identifier;
@@ -44,7 +46,9 @@ export class DerBuilder {
     return this.#length;
   }
 
-  /** Ends the element whose contents begin at `start`: fills in their length, moving them when one octet does not hold it. */
+  /**
+   * Ends the element whose contents begin at `start`: writes their length, and moves them if it needs several octets.
+   */
   end(start: number): this {
     const length = this.#length - start;
     if (length < 0x80) {
@@ -60,7 +64,7 @@ export class DerBuilder {
     return this;
   }
 
-  /** An already encoded element. */
+  /** Adds an element that is already encoded. */
   raw(encoded: Uint8Array): this {
     this.#reserve(encoded.length);
     this.#buffer.set(encoded, this.#length);
@@ -72,12 +76,12 @@ export class DerBuilder {
     return this.add(tag.sequence, body);
   }
 
-  /** SET with one member, or whose members the caller adds in DER order; `setOf` sorts. */
+  /** Adds a SET with one member, or with members that the caller adds in DER order. See also `setOf`, which sorts. */
   set(body: Body): this {
     return this.add(tag.set, body);
   }
 
-  /** SET OF: members in ascending order of their encodings (X.690 §11.6). */
+  /** Adds a SET OF with its members in ascending order of their encodings (X.690 §11.6). */
   setOf(members: readonly Uint8Array[], identifier: number = tag.set): this {
     const sorted = [...members].sort(Buffer.compare);
     return this.add(identifier, (b) => {
@@ -85,7 +89,7 @@ export class DerBuilder {
     });
   }
 
-  /** `[n] EXPLICIT`. */
+  /** Adds `[n] EXPLICIT`. */
   explicit(n: number, body: Body): this {
     return this.add(contextConstructed(n), body);
   }
@@ -107,7 +111,7 @@ export class DerBuilder {
     return this.add(identifier, Uint8Array.from(octets));
   }
 
-  /** A non-negative INTEGER from its magnitude, most significant octet first. */
+  /** Adds a non-negative INTEGER, given as its magnitude with the most significant octet first. */
   unsigned(magnitude: Uint8Array, identifier: number = tag.integer): this {
     let skip = 0;
     while (skip < magnitude.length - 1 && magnitude[skip] === 0) skip++;
@@ -127,7 +131,7 @@ export class DerBuilder {
     return this.add(identifier, body);
   }
 
-  /** BIT STRING; `unused` low bits of the last octet must be zero. */
+  /** Adds a BIT STRING. The low `unused` bits of the last octet must be zero. */
   bitString(bytes: Uint8Array, unused = 0, identifier: number = tag.bitString): this {
     this.#header(identifier, bytes.length + 1);
     this.#reserve(1);
@@ -135,7 +139,7 @@ export class DerBuilder {
     return this.raw(bytes);
   }
 
-  /** BIT STRING of named bits, bit 0 first, without trailing zero bits (X.690 §11.2.2). */
+  /** Adds a BIT STRING of named bits, bit 0 first, without trailing zero bits (X.690 §11.2.2). */
   namedBits(bits: readonly boolean[], identifier: number = tag.bitString): this {
     const last = bits.lastIndexOf(true);
     const bytes = new Uint8Array(Math.ceil((last + 1) / 8));
@@ -148,18 +152,18 @@ export class DerBuilder {
     return this;
   }
 
-  /** UTF8String, or with `identifier` any other string type whose octets are UTF-8 or ASCII. */
+  /** Adds a UTF8String or, with `identifier`, another string type whose octets are UTF-8 or ASCII. */
   string(text: string, identifier: number = tag.utf8String): this {
     return this.add(identifier, utf8.encode(text));
   }
 
-  /** UTCTime or GeneralizedTime, as RFC 5280 §4.1.2.5 chooses. */
+  /** Adds a UTCTime or GeneralizedTime, depending on the year (RFC 5280 §4.1.2.5). */
   time(milliseconds: number): this {
     const { tag: identifier, text } = formatTime(milliseconds);
     return this.string(text, identifier);
   }
 
-  /** GeneralizedTime whatever the year, without fractions of a second. */
+  /** Adds a GeneralizedTime, in any year, without fractions of a second. */
   generalizedTime(milliseconds: number, identifier: number = tag.generalizedTime): this {
     return this.string(formatGeneralizedTime(milliseconds), identifier);
   }
@@ -168,23 +172,23 @@ export class DerBuilder {
     return this.#length;
   }
 
-  /** What was written, without a copy: good until something is added. */
+  /** Returns a view of what was written, valid until something is added. */
   view(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** A copy of what was written. */
+  /** Returns a copy of what was written. */
   finish(): Uint8Array {
     return this.#buffer.slice(0, this.#length);
   }
 
-  /** Empty again, for something else to be written; undefined when its buffer has grown too large to be kept for that. */
+  /** Empties the builder for another value. Returns undefined if its buffer has grown too large to be kept. */
   emptied(): this | undefined {
     this.#length = 0;
     return this.#buffer.length <= largestKept ? this : undefined;
   }
 
-  /** An element of one octet. */
+  /** Adds an element whose contents are one octet. */
   #single(identifier: number, octet: number): this {
     this.#header(identifier, 1);
     this.#reserve(1);
@@ -216,10 +220,10 @@ export class DerBuilder {
 const lengthOctets = (length: number): number =>
   length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4;
 
-/** Not in use: a fresh buffer for each value costs more than most values. While it is taken, another is made. */
+/** A builder that is not in use, because a new buffer for each value costs more than encoding most values. */
 let spare: DerBuilder | undefined;
 
-/** One DER value from what `build` adds. */
+/** Returns the DER value that `build` writes. */
 export function der(build: (builder: DerBuilder) => void): Uint8Array {
   const builder = spare ?? new DerBuilder();
   spare = undefined;

@@ -1,19 +1,22 @@
 import { Fault } from '../fault.ts';
 
-/** Arcs from here on are refused: the largest that there are come of a UUID (X.667 §7). */
+/** Larger arcs are rejected. The largest arcs in use are UUIDs (X.667 §7). */
 const arcLimit = 1n << 128n;
-/** Octets of an arc that a double holds. */
+/** The most octets of an arc whose value a double represents exactly. */
 const longestPlain = 7;
 const longestOid = 64;
 
 /**
- * What was decoded last, found by a hash of the octets: certificates and requests repeat the same few dozen. An OID that nobody
- * has seen takes the place of another, so strangers can only slow it down.
+ * The OIDs decoded last, by a hash of their octets, because certificates and requests repeat the same few dozen. A new
+ * OID replaces the one with the same hash, so untrusted input can slow decoding down but not fill the memory.
  */
 const decoded: { readonly contents: Uint8Array; readonly text: string }[] = [];
 const places = 512;
 
-/** Contents octets of an OBJECT IDENTIFIER, or those from `start` to `end` → dotted decimal (X.690 §8.19). Faults: malformed. */
+/**
+ * Decodes the contents octets of an OBJECT IDENTIFIER, from `start` to `end`, to dotted decimal (X.690 §8.19). Faults:
+ * malformed.
+ */
 export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
   if (end <= start || end - start > longestOid) throw new Fault('malformed', 'DER: bad OID');
   let hash = 0;
@@ -21,12 +24,12 @@ export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.leng
   const known = decoded[hash];
   if (known && holds(known.contents, bytes, start, end)) return known.text;
   const text = interned(toText(bytes, start, end));
-  // A copy: what `slice` gives of a Buffer is the Buffer's own octets.
+  // `slice` of a Buffer does not copy, so copy explicitly.
   decoded[hash] = { contents: new Uint8Array(bytes.subarray(start, end)), text };
   return text;
 }
 
-/** As a name of a property, and in the source, a text is there once: comparing two of those takes no look at their characters. */
+/** Returns the engine's own copy of a property name. Equal copies are one string, so comparing them is cheap. */
 const interned = (text: string): string => Object.keys({ [text]: 0 })[0]!;
 
 function holds(contents: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
@@ -66,7 +69,7 @@ function toArc(bytes: Uint8Array, from: number, end: number): number | bigint {
   return arc;
 }
 
-/** Dotted decimal → contents octets. Faults: malformed. */
+/** Encodes dotted decimal as contents octets. Faults: malformed. */
 export function encodeOid(text: string): Uint8Array {
   if (!/^[0-2](\.(0|[1-9]\d{0,38}))+$/.test(text))
     throw new Fault('malformed', `not an OID: ${text.slice(0, 80)}`);

@@ -3,24 +3,26 @@ import { decodeOid } from './oid.ts';
 import { tag } from './tag.ts';
 import { parseTime } from './time.ts';
 
-/** Octets. The longest numbers that are no keys are serial numbers, of which some have more than the 20 of RFC 5280 §4.1.2.2. */
+/**
+ * Octets. The longest integers outside keys are serial numbers. Some have more than the 20 octets of RFC 5280 §4.1.2.2.
+ */
 const longestInteger = 64;
 
 const bad = (what: string): Fault => new Fault('malformed', `DER: ${what}`);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-// A text put together character by character is a tree, which whoever looks at it has to flatten.
+// A string built character by character is a tree of pieces that every later use has to flatten.
 const latin1 = Buffer.prototype.latin1Slice;
 
-/** A BIT STRING: `bytes` with the last `unused` (0..7) bits to be ignored, all of them zero in DER. */
+/** A BIT STRING. The last `unused` (0 to 7) bits of `bytes` do not count; in DER they are zero. */
 export interface BitString {
   readonly unused: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Reads DER (X.690 §10, §11) from a fixed range that it cannot leave, in the manner of cryptobyte: each call consumes one
- * element or throws Fault malformed. Indefinite and non-minimal lengths, multi-octet tags, padded
- * integers and trailing bytes are refused. Values are views into the input, never copies.
+ * Reads DER (X.690 §10, §11) from a fixed range of octets, as cryptobyte does: each call consumes one element or throws
+ * Fault malformed. Indefinite and non-minimal lengths, multi-octet tags, padded integers and trailing octets are
+ * rejected. Results are views of the input, not copies.
  */
 export class DerReader {
   readonly bytes: Uint8Array;
@@ -37,12 +39,12 @@ export class DerReader {
     return this.#at >= this.#end;
   }
 
-  /** The identifier octet that comes next, or -1 at the end. */
+  /** Returns the next identifier octet, or -1 at the end. */
   peek(): number {
     return this.#at < this.#end ? this.bytes[this.#at]! : -1;
   }
 
-  /** What is left, unread. */
+  /** Returns the octets that have not been consumed. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.#at, this.#end);
   }
@@ -52,13 +54,13 @@ export class DerReader {
     if (this.#at !== this.#end) throw bad('trailing bytes');
   }
 
-  /** Consumes an element with this identifier octet; a reader over its contents. */
+  /** Consumes an element with this identifier octet and returns a reader for its contents. */
   read(expected: number): DerReader {
     const start = this.#header(expected);
     return new DerReader(this.bytes, start, this.#at);
   }
 
-  /** As `read`, of an element that nothing follows: this reader itself goes on with its contents. */
+  /** Like `read`, for the last element of this reader: returns this reader itself, at the start of the contents. */
   enter(expected: number): this {
     const start = this.#header(expected);
     this.finish();
@@ -66,19 +68,19 @@ export class DerReader {
     return this;
   }
 
-  /** As `read`, or undefined, consuming nothing, when something else or nothing comes next. */
+  /** Like `read` if the next element has this identifier octet; otherwise consumes nothing and returns undefined. */
   optional(expected: number): DerReader | undefined {
     return this.peek() === expected ? this.read(expected) : undefined;
   }
 
-  /** Consumes one element whatever its tag (or with `expected`); the whole of it, header included. */
+  /** Consumes one element with any tag, or with `expected`, and returns all of it including its header. */
   element(expected: number = this.peek()): Uint8Array {
     const from = this.#at;
     this.#header(expected);
     return this.bytes.subarray(from, this.#at);
   }
 
-  /** Whether `encoded`, a whole element, comes next, octet for octet; it is consumed then. */
+  /** Consumes the next element if it equals `encoded`, a whole element. Returns whether it does. */
   takes(encoded: Uint8Array): boolean {
     const { bytes } = this;
     const at = this.#at;
@@ -88,19 +90,19 @@ export class DerReader {
     return true;
   }
 
-  /** Consumes an element as `element` does; how many octets it has. */
+  /** Consumes an element like `element` and returns its number of octets. */
   skip(expected: number = this.peek()): number {
     const from = this.#at;
     this.#header(expected);
     return this.#at - from;
   }
 
-  /** Consumes an element; its contents octets. */
+  /** Consumes an element and returns its contents octets. */
   contents(expected: number): Uint8Array {
     return this.bytes.subarray(this.#header(expected), this.#at);
   }
 
-  /** Consumes an element; how many octets its contents have. */
+  /** Consumes an element and returns the number of its contents octets. */
   skipContents(expected: number): number {
     const start = this.#header(expected);
     return this.#at - start;
@@ -121,31 +123,31 @@ export class DerReader {
     return octet === 0xff;
   }
 
-  /** Contents octets of an INTEGER, two's complement, checked to be minimal. */
+  /** Consumes an INTEGER and returns its contents octets (two's complement), checked to be minimal. */
   integerBytes(expected: number = tag.integer): Uint8Array {
     return this.bytes.subarray(this.#integer(expected), this.#at);
   }
 
-  /** As `integerBytes`, of an INTEGER of at most 64 octets: a serial number. */
+  /** Like `integerBytes`, for an INTEGER of at most 64 octets, such as a serial number. */
   shortIntegerBytes(expected: number = tag.integer): Uint8Array {
     const value = this.integerBytes(expected);
     if (value.length > longestInteger) throw bad('INTEGER too long');
     return value;
   }
 
-  /** Consumes an INTEGER as `integerBytes` does; how many octets its contents have. */
+  /** Consumes an INTEGER like `integerBytes` and returns the number of its contents octets. */
   skipInteger(expected: number = tag.integer): number {
     const start = this.#integer(expected);
     return this.#at - start;
   }
 
-  /** An INTEGER of at most 64 octets: the length is checked before the value is built. */
+  /** Consumes an INTEGER of at most 64 octets. The length is checked before the value is built. */
   integer(expected: number = tag.integer): bigint {
     const value = this.shortIntegerBytes(expected);
     return BigInt.asIntN(8 * value.length, BigInt(`0x${value.toHex()}`));
   }
 
-  /** An INTEGER between 0 and `max` (at most 2^48). */
+  /** Consumes an INTEGER between 0 and `max` (at most 2^48). */
   smallInteger(max: number, expected: number = tag.integer): number {
     const { bytes } = this;
     const start = this.#integer(expected);
@@ -171,7 +173,7 @@ export class DerReader {
     return { unused: this.bytes[start]!, bytes: this.bytes.subarray(start + 1, this.#at) };
   }
 
-  /** A BIT STRING of whole octets, as keys and signatures are. */
+  /** Consumes a BIT STRING of whole octets, such as a key or a signature. */
   bitStringBytes(expected: number = tag.bitString): Uint8Array {
     const start = this.#bitString(expected);
     if (this.bytes[start] !== 0) throw bad('BIT STRING is not whole octets');
@@ -193,26 +195,26 @@ export class DerReader {
     }
   }
 
-  /** An IA5String or other string of octets below 0x80. */
+  /** Consumes an IA5String, or another string of octets below 0x80. */
   asciiString(expected: number = tag.ia5String): string {
     const text = this.#ascii(this.#header(expected));
     if (text === undefined) throw bad('not ASCII');
     return text;
   }
 
-  /** UTCTime or GeneralizedTime as RFC 5280 §4.1.2.5 restricts them, in milliseconds since 1970. */
+  /** Consumes a UTCTime or GeneralizedTime as restricted by RFC 5280 §4.1.2.5. Returns milliseconds since 1970. */
   time(): number {
     const which = this.peek();
     if (which !== tag.utcTime && which !== tag.generalizedTime) throw bad('no time');
     return parseTime(which, this.asciiString(which));
   }
 
-  /** GeneralizedTime in the form of `time`, whatever the year. */
+  /** Consumes a GeneralizedTime in the form of `time`, in any year. */
   generalizedTime(expected: number = tag.generalizedTime): number {
     return parseTime(tag.generalizedTime, this.asciiString(expected));
   }
 
-  /** The octets from `start` to here, or undefined when one is above 0x7f. */
+  /** Returns the octets from `start` to the current position, or undefined if one is above 0x7f. */
   #ascii(start: number): string | undefined {
     const { bytes } = this;
     const end = this.#at;
@@ -220,7 +222,7 @@ export class DerReader {
     return latin1.call(bytes, start, end);
   }
 
-  /** Consumes a BIT STRING; where its contents start, with the count of unused bits. */
+  /** Consumes a BIT STRING and returns the position of its contents, which begin with the number of unused bits. */
   #bitString(expected: number): number {
     const { bytes } = this;
     const start = this.#header(expected);
@@ -231,7 +233,7 @@ export class DerReader {
     return start;
   }
 
-  /** Consumes an INTEGER, checked to be minimal; where its contents start. */
+  /** Consumes an INTEGER, checked to be minimal, and returns the position of its contents. */
   #integer(expected: number): number {
     const { bytes } = this;
     const start = this.#header(expected);
@@ -247,7 +249,7 @@ export class DerReader {
     return start;
   }
 
-  /** Consumes the header and moves past the contents; where the contents start. */
+  /** Consumes an element and returns the position of its contents. */
   #header(expected: number): number {
     const { bytes } = this;
     const end = this.#end;

@@ -1,7 +1,10 @@
 import { Fault } from '../fault.ts';
 import { tag } from './tag.ts';
 
-/** Seconds always, zone always Z, no fractions (RFC 5280 §4.1.2.5). Milliseconds since 1970. Faults: malformed. */
+/**
+ * Parses the contents of a time: with seconds, zone Z, no fractions (RFC 5280 §4.1.2.5). Returns milliseconds since
+ * 1970. Faults: malformed.
+ */
 export function parseTime(which: number, text: string): number {
   const yearDigits = which === tag.utcTime ? 2 : 4;
   if (text.length !== yearDigits + 11 || !text.endsWith('Z')) throw new Fault('malformed', 'DER: bad time');
@@ -29,7 +32,9 @@ function number(text: string, at: number, digits: number): number {
   return value;
 }
 
-/** The form that RFC 5280 §4.1.2.5 prescribes: UTCTime through 2049, GeneralizedTime from 2050. Faults: malformed. */
+/**
+ * Formats a time as RFC 5280 §4.1.2.5 prescribes: UTCTime through 2049, GeneralizedTime from 2050. Faults: malformed.
+ */
 export function formatTime(milliseconds: number): { readonly tag: number; readonly text: string } {
   const text = formatGeneralizedTime(milliseconds);
   return text >= '1950' && text < '2050'
@@ -37,7 +42,7 @@ export function formatTime(milliseconds: number): { readonly tag: number; readon
     : { tag: tag.generalizedTime, text };
 }
 
-/** YYYYMMDDHHMMSSZ; the fraction of the second is cut off. Faults: malformed. */
+/** Formats a time as YYYYMMDDHHMMSSZ, without the fraction of the second. Faults: malformed. */
 export function formatGeneralizedTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   const year = date.getUTCFullYear();
@@ -47,7 +52,7 @@ export function formatGeneralizedTime(milliseconds: number): string {
 
 const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`);
 
-/** Times in certificates have no fraction: a moment counts as the second that it is in. */
+/** Drops the fraction of the second, because times in certificates have none. */
 export const wholeSecond = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
 
 /** Whether `now` is after the validity period, which includes the second of notAfter (RFC 5280 §4.1.2.5). */

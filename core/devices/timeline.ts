@@ -38,7 +38,7 @@ export async function deviceTimeline(
     cursor === undefined ? [] : [{ field: 'id', is: 'less', value: Number(cursor) }];
   const matching = (...where: readonly Condition<'auditEvent'>[]) =>
     reads.list('auditEvent', { where: [...where, ...before], limit });
-  const [told, refused] = await Promise.all([
+  const [byObject, byActor] = await Promise.all([
     matching({ field: 'object', is: 'oneOf', value: objects }),
     // Failed requests have no object that belongs to the device; their actor is recorded in this form.
     matching(
@@ -46,9 +46,9 @@ export async function deviceTimeline(
       { field: 'outcome', is: 'oneOf', value: ['refused', 'failed'] },
     ),
   ]);
-  const events = new Map([...told.records, ...refused.records].map((event) => [event.id, event]));
+  const events = new Map([...byObject.records, ...byActor.records].map((event) => [event.id, event]));
   const sorted = [...events.values()].sort((a, b) => b.id - a.id);
   const records = sorted.slice(0, limit);
-  const isMore = sorted.length > limit || told.next !== undefined || refused.next !== undefined;
+  const isMore = sorted.length > limit || byObject.next !== undefined || byActor.next !== undefined;
   return { records, ...(isMore && { next: String(records.at(-1)!.id) }) };
 }

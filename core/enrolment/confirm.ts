@@ -14,8 +14,8 @@ import {
   demandOpener,
   exchangeWrite,
   isOnboarding,
-  memory,
   refusedExchange,
+  responseRetention,
 } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
@@ -58,7 +58,11 @@ export async function confirm(
     throw new Fault('badProof', 'the hash does not match the certificate');
   }
   const answer = await exchange.answer();
-  const progress = { state: accepted ? 'done' : 'rejected', lasts: memory, certificate: id } as const;
+  const progress = {
+    state: accepted ? 'done' : 'rejected',
+    lasts: responseRetention,
+    certificate: id,
+  } as const;
   const actor = requesterActor(requester);
   const event = {
     action: accepted ? 'certificate.confirm' : 'certificate.reject',

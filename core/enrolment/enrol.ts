@@ -18,7 +18,13 @@ import type { StoredCertificate } from '../records/certificate.ts';
 import { requesterActor } from '../requester/admit.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
-import { demandOpener, exchangeWrite, isNext, memory, refusedExchange } from '../transactions/record.ts';
+import {
+  demandOpener,
+  exchangeWrite,
+  isNext,
+  refusedExchange,
+  responseRetention,
+} from '../transactions/record.ts';
 import { type Certificate, extension, parseCertificate } from '../x509/certificate.ts';
 import { sameName } from '../x509/name.ts';
 import { certify, clear, evaluate, type Made, type PipelineDependencies } from './pipeline.ts';
@@ -189,7 +195,7 @@ async function exchangeWrites(
   const answer = await exchange.answer(issuance);
   const progress = {
     state: confirmWithin === undefined ? 'done' : 'waiting',
-    lasts: confirmWithin ?? memory,
+    lasts: confirmWithin ?? responseRetention,
     certificate: issuedCertificate,
   } as const;
   const stored = chainLasts ? answer : { ...answer, kept: undefined };

@@ -1,5 +1,5 @@
 import { accountKey } from '../access/custody.ts';
-import { standIn } from '../ca/own-credentials.ts';
+import { unregisteredDevice } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedProfile } from '../configuration/configuration.ts';
 import { offeredProfile, resolveCa, resolveDomain } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
@@ -52,7 +52,7 @@ export function planForAccount(
 
 /** What the profile's templates know where no device is behind the request. */
 export const holderNamed = (name: string | undefined): IssuancePlan['holder'] =>
-  name === undefined ? undefined : standIn(name);
+  name === undefined ? undefined : unregisteredDevice(name);
 
 /** The domain with this id, or the default domain. Faults: malformed with field `domain`. */
 export function chosenDomain(

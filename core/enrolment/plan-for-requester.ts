@@ -1,4 +1,4 @@
-import { standIn } from '../ca/own-credentials.ts';
+import { unregisteredDevice } from '../ca/own-credentials.ts';
 import type { Configuration, LoadedProfile } from '../configuration/configuration.ts';
 import { resolveCa, resolveProfile } from '../configuration/target.ts';
 import { Fault } from '../fault.ts';
@@ -138,9 +138,9 @@ function deviceFor(
 }
 
 /** What the profile knew of the holder when it issued the certificate, which belongs to no device. */
-function sameHolder({ certificate }: Renewed): ReturnType<typeof standIn> | undefined {
+function sameHolder({ certificate }: Renewed): ReturnType<typeof unregisteredDevice> | undefined {
   const name = commonName(certificate.subject);
-  return name === undefined ? undefined : standIn(name);
+  return name === undefined ? undefined : unregisteredDevice(name);
 }
 
 /**

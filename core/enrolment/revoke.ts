@@ -14,7 +14,7 @@ import { requesterActor } from '../requester/admit.ts';
 import { requesterKey } from '../requester/request-identity.ts';
 import type { CredentialKind, Requester } from '../requester/requester.ts';
 import type { Exchange, ExchangeWithResponse } from '../transactions/exchange.ts';
-import { demandOpener, exchangeWrite, memory, refusedExchange } from '../transactions/record.ts';
+import { demandOpener, exchangeWrite, refusedExchange, responseRetention } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstream } from '../upstream/revocation.ts';
 import { parseCertificate } from '../x509/certificate.ts';
@@ -99,7 +99,7 @@ export async function revoke(
   }
   const answer = await exchange.answer(results);
   const certificate = revoked.values().next().value?.id ?? null;
-  const progress = { state: 'done', lasts: memory, certificate } as const;
+  const progress = { state: 'done', lasts: responseRetention, certificate } as const;
   try {
     await context.store.commit([...writes, exchangeWrite(context, requester, exchange, answer, progress)]);
   } catch (error) {

@@ -7,7 +7,7 @@ import { notOnboardedWrites } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import type { Transaction } from '../records/transaction.ts';
-import { isOnboarding, memory } from '../transactions/record.ts';
+import { isOnboarding, responseRetention } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 
@@ -79,7 +79,11 @@ async function expire(
 ): Promise<number | undefined> {
   const { id, state, certificate, nonce, operation } = transaction;
   const record = certificate === null ? undefined : await context.store.get('certificate', certificate);
-  const set = { state: 'expired', expiresAt: context.clock.now() + memory, request: null } as const;
+  const set = {
+    state: 'expired',
+    expiresAt: context.clock.now() + responseRetention,
+    request: null,
+  } as const;
   const object = record ? `certificate:${record.id}` : `transaction:${id}`;
   const writes: Write[] = [
     { op: 'update', kind: 'transaction', id, where: { state, nonce }, set },

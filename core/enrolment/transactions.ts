@@ -14,9 +14,9 @@ import {
   digest,
   exchangeWrite,
   isRelay,
-  memory,
   type Progress,
   refusedExchange,
+  responseRetention,
 } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { type Confirmation, confirm } from './confirm.ts';
@@ -116,7 +116,10 @@ export function transactions(context: Dependencies, crls: Crls): Transactions {
       await record(requester, exchange, await exchange.answer(outcome), progress);
     },
     async refuse(requester, exchange) {
-      await record(requester, exchange, await exchange.answer(), { state: 'rejected', lasts: memory });
+      await record(requester, exchange, await exchange.answer(), {
+        state: 'rejected',
+        lasts: responseRetention,
+      });
     },
     confirm: (requester, confirmation) => confirm(context, crls, requester, confirmation),
     isRelay,

@@ -10,33 +10,30 @@ export interface Readiness {
 }
 
 /**
- * An unreachable upstream CA, a CA near its end or a record that cannot be loaded is so for every gateway: no reason to send devices to
- * another one.
+ * Whether all instances share the problem, so that a load balancer gains nothing by choosing another one: an
+ * unreachable upstream CA, a CA that expires soon, a record that cannot be loaded.
  */
 const isShared = (name: string): boolean =>
   name === 'configuration' || name === 'issuing' || name.startsWith('issuers.');
 
-/**
- * Checks everything at once. Callers that come while that is under way share it: anybody may ask, and however many do, no part is
- * asked more than once at a time.
- */
+/** Runs all checks at the same time. Anybody may ask for the result, so concurrent callers share one run. */
 export function readiness(
   checks: readonly (readonly [name: string, check: () => Promise<Health>])[],
 ): () => Promise<Readiness> {
   let running: Promise<Readiness> | undefined;
-  const look = async (): Promise<Readiness> => {
+  const run = async (): Promise<Readiness> => {
     const states = await Promise.all(
-      checks.map(async ([name, check]) => [name, await check().catch(outOfReach)] as const),
+      checks.map(async ([name, check]) => [name, await check().catch(unavailable)] as const),
     );
     const ready = states.every(([name, { ok }]) => ok || isShared(name));
     return { ready, checks: Object.fromEntries(states) };
   };
   return () => {
-    running ??= look().finally(() => {
+    running ??= run().finally(() => {
       running = undefined;
     });
     return running;
   };
 }
 
-const outOfReach = (): Health => ({ ok: false, detail: 'out of reach' });
+const unavailable = (): Health => ({ ok: false, detail: 'unavailable' });

@@ -99,7 +99,7 @@ export async function gauges(
     ),
     gauge(
       'postern_healthy',
-      'Whether the dependencies of the service are reachable: store, key stores (including HSMs), upstream CAs.',
+      'Whether the dependencies of the service are available: store, key stores (including HSMs), upstream CAs.',
       Object.entries(health).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 })),
     ),
   ];

@@ -14,7 +14,7 @@ import type { StoredCertificate } from '../records/certificate.ts';
 import { type Device, onboardingStatus } from '../records/device.ts';
 import { requesterActor } from '../requester/admit.ts';
 import type { Requester } from '../requester/requester.ts';
-import { memory } from '../transactions/record.ts';
+import { responseRetention } from '../transactions/record.ts';
 import { parseCertificate, subjectAltNamesOf } from '../x509/certificate.ts';
 import { sameGeneralNames } from '../x509/general-name.ts';
 import { sameName } from '../x509/name.ts';
@@ -41,7 +41,11 @@ export async function onboardingCertificate(
   const { onboardedWith: id } = config;
   const given = id === null ? undefined : await store.get('certificate', id);
   const now = clock.now();
-  if (given?.status !== 'good' || hasExpired(given.notValidAfter, now) || now >= given.createdAt + memory) {
+  if (
+    given?.status !== 'good' ||
+    hasExpired(given.notValidAfter, now) ||
+    now >= given.createdAt + responseRetention
+  ) {
     throw onboardedAlready();
   }
   return given;

@@ -90,8 +90,8 @@ export type ApprovalContent =
 
 /** What would be issued, beside what was requested. Times in milliseconds since 1970. */
 export interface CertificateContent {
-  readonly requested: Portrait;
-  readonly outcome: Portrait & {
+  readonly requested: CertificateFields;
+  readonly outcome: CertificateFields & {
     readonly issuer: string;
     readonly notBefore: number;
     readonly notAfter: number;
@@ -105,7 +105,8 @@ export interface CertificateContent {
   }[];
 }
 
-export interface Portrait {
+/** The fields of a certificate that approvers compare. */
+export interface CertificateFields {
   /** RFC 4514. */
   readonly subject: string;
   /** `DNS:pump-1.plant.example`. */

@@ -8,8 +8,11 @@ import { requesterKey } from '../requester/request-identity.ts';
 import type { Requester } from '../requester/requester.ts';
 import type { Exchange, ResponseMessage } from './exchange.ts';
 
-/** How long a finished transaction is kept at least, so that a repeated message gets the stored response. Milliseconds. */
-export const memory = 24 * 3_600_000;
+/**
+ * The minimum time for which a finished transaction is kept, so that a repeated message gets the stored response. In
+ * milliseconds.
+ */
+export const responseRetention = 24 * 3_600_000;
 
 export const digest = (message: Uint8Array): Uint8Array => hash('sha256', message, 'buffer');
 
@@ -75,7 +78,7 @@ export function exchangeWrite(
       domain: requester.domain.id,
       profile: requester.target.profile ?? null,
       certReqId,
-      replayableUntil: replayableUntil > now + memory ? replayableUntil : null,
+      replayableUntil: replayableUntil > now + responseRetention ? replayableUntil : null,
       openingDigest: digest(message),
       openingAnswer: kept,
       latestDigest: null,

@@ -6,7 +6,7 @@ import { oid } from './oids.ts';
 
 type MlDsa = 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87';
 
-/** A kind of subject key; RSA with the bits of its modulus. */
+/** A type of subject key. For RSA, the number is the length of the modulus in bits. */
 export type KeyType = `rsa-${number}` | 'p-256' | 'p-384' | 'p-521' | 'ed25519' | MlDsa;
 
 export type HashName = 'sha256' | 'sha384' | 'sha512';
@@ -20,9 +20,9 @@ export type SignatureAlgorithm =
 
 interface Scheme {
   readonly oid: string;
-  /** Undefined where the scheme hashes by itself. */
+  /** Undefined if the scheme does its own hashing. */
   readonly hash?: HashName;
-  /** Octets of salt, for RSASSA-PSS: as many as the hash has. */
+  /** Octets of salt for RSASSA-PSS: the length of the hash. */
   readonly salt?: number;
   readonly identifier: Uint8Array;
 }
@@ -72,7 +72,7 @@ const schemes: Readonly<Record<SignatureAlgorithm, Scheme>> = {
 
 export const signatureAlgorithms = Object.keys(schemes) as readonly SignatureAlgorithm[];
 
-/** Named in the refusal, so that whoever set the client up knows what to change. */
+/** Weak algorithms that an error names, so that the operator of the client knows what to change. */
 const weak: Readonly<Record<string, string>> = {
   '1.2.840.113549.1.1.2': 'MD2 with RSA',
   '1.2.840.113549.1.1.4': 'MD5 with RSA',
@@ -85,7 +85,7 @@ const weak: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.3.2': 'DSA with SHA-256',
 };
 
-/** Consumes the AlgorithmIdentifier of a signature. Faults: malformed; badAlgorithm when unknown or weak. */
+/** Consumes the AlgorithmIdentifier of a signature. Faults: malformed; badAlgorithm if it is unknown or weak. */
 export function readSignatureAlgorithm(reader: DerReader): SignatureAlgorithm {
   for (const algorithm of signatureAlgorithms) {
     if (reader.takes(schemes[algorithm].identifier)) return algorithm;
@@ -93,7 +93,10 @@ export function readSignatureAlgorithm(reader: DerReader): SignatureAlgorithm {
   return readOtherForm(reader.sequence());
 }
 
-/** RFC 4055: NULL may be left out with PKCS #1 signatures (§5) and with the hashes inside PSS parameters (§2.1). */
+/**
+ * Reads the forms that RFC 4055 also allows: NULL may be absent for PKCS #1 signatures (§5) and for the hashes inside
+ * PSS parameters (§2.1).
+ */
 function readOtherForm(identifier: DerReader): SignatureAlgorithm {
   const which = identifier.oid();
   if (which === oid.rsaPss) return readPssParameters(identifier);
@@ -102,7 +105,7 @@ function readOtherForm(identifier: DerReader): SignatureAlgorithm {
   const text = known
     ? `wrong parameters for the signature algorithm ${known}`
     : weak[which]
-      ? `signatures made by ${weak[which]} are not accepted`
+      ? `signatures with ${weak[which]} are not accepted`
       : `unknown signature algorithm ${which}`;
   throw new Fault('badAlgorithm', text);
 }
@@ -113,12 +116,12 @@ function readPssParameters(identifier: DerReader): SignatureAlgorithm {
   const hash = parameters.optional(contextConstructed(0));
   const mask = parameters.optional(contextConstructed(1));
   const salt = parameters.optional(contextConstructed(2));
-  // The defaults are SHA-1 and a salt for it.
+  // The defaults of absent parameters are SHA-1 and its salt length.
   if (!hash || !mask || !salt) throw new Fault('badAlgorithm', 'RSASSA-PSS with SHA-1 is not accepted');
   const hashOid = readHash(hash);
   const generator = mask.sequence();
   if (generator.oid() !== oid.mgf1 || readHash(generator) !== hashOid) {
-    throw new Fault('badAlgorithm', 'RSASSA-PSS needs MGF1 with the same hash as the message');
+    throw new Fault('badAlgorithm', 'RSASSA-PSS requires MGF1 with the same hash as the message');
   }
   mask.finish();
   const saltLength = salt.smallInteger(2 ** 16);
@@ -128,7 +131,7 @@ function readPssParameters(identifier: DerReader): SignatureAlgorithm {
     const scheme = schemes[algorithm];
     if (scheme.salt === undefined || oid[scheme.hash!] !== hashOid) continue;
     if (scheme.salt !== saltLength)
-      throw new Fault('badAlgorithm', 'RSASSA-PSS needs a salt as long as its hash');
+      throw new Fault('badAlgorithm', 'RSASSA-PSS requires a salt of the same length as its hash');
     return algorithm;
   }
   throw new Fault('badAlgorithm', `RSASSA-PSS with unknown or weak hash ${hashOid}`);
@@ -143,7 +146,7 @@ function readHash(reader: DerReader): string {
   return which;
 }
 
-/** One AlgorithmIdentifier in DER; undefined where `readSignatureAlgorithm` says badAlgorithm. Faults: malformed. */
+/** Decodes an AlgorithmIdentifier (DER). Returns undefined if the algorithm is unknown or weak. Faults: malformed. */
 export function knownSignatureAlgorithm(identifier: Uint8Array): SignatureAlgorithm | undefined {
   try {
     return readDer(identifier, readSignatureAlgorithm);
@@ -153,24 +156,24 @@ export function knownSignatureAlgorithm(identifier: Uint8Array): SignatureAlgori
   }
 }
 
-/** The AlgorithmIdentifier in DER. */
+/** Returns the AlgorithmIdentifier (DER). */
 export const signatureAlgorithmIdentifier = (algorithm: SignatureAlgorithm): Uint8Array =>
   schemes[algorithm].identifier;
 
-/** What the caller hashes with, or undefined where the scheme hashes by itself (Ed25519, ML-DSA). */
+/** Returns the hash that the caller computes, or undefined if the scheme does its own hashing (Ed25519, ML-DSA). */
 export const signatureHash = (algorithm: SignatureAlgorithm): HashName | undefined => schemes[algorithm].hash;
 
-/** Octets of salt of an RSASSA-PSS algorithm, undefined for all others. */
+/** Returns the octets of salt of an RSASSA-PSS algorithm; undefined for other algorithms. */
 export const pssSaltLength = (algorithm: SignatureAlgorithm): number | undefined => schemes[algorithm].salt;
 
-/** Whether a key of this kind can make signatures of this algorithm. */
+/** Returns whether a key of this type can sign with this algorithm. */
 export function signatureAlgorithmFits(algorithm: SignatureAlgorithm, key: KeyType): boolean {
   if (key.startsWith('rsa-')) return algorithm.startsWith('rsa-');
   if (key.startsWith('p-')) return algorithm.startsWith('ecdsa-');
   return algorithm === key;
 }
 
-/** The algorithm whose strength suits the key. */
+/** Returns the signature algorithm whose strength matches the key. */
 export function defaultSignatureAlgorithm(key: KeyType): SignatureAlgorithm {
   switch (key) {
     case 'p-256':

@@ -3,19 +3,19 @@ import { tag } from '../der/tag.ts';
 /** An attribute type of distinguished names. */
 export interface AttributeType {
   readonly oid: string;
-  /** How Postern writes it (RFC 4514 §3, RFC 4519). */
+  /** The name in distinguished names that Postern writes (RFC 4514 §3, RFC 4519). */
   readonly name: string;
   /** The string type that Postern writes. */
   readonly tag: number;
   readonly shortest: number;
-  /** Most characters (RFC 5280 §A.1, X.520 Annex C). */
+  /** The maximum number of characters (RFC 5280 §A.1, X.520 Annex C). */
   readonly longest: number;
 }
 
 /** ub-name */
 const unbounded = 32768;
 
-/** OID, most characters, name, other names that are understood. */
+/** OID, maximum number of characters, name, further names that are accepted. */
 const rows: readonly (readonly [oid: string, longest: number, name: string, ...aliases: string[]])[] = [
   ['2.5.4.3', 64, 'CN', 'commonName'],
   ['2.5.4.4', unbounded, 'SN', 'surname'],
@@ -47,7 +47,7 @@ const rows: readonly (readonly [oid: string, longest: number, name: string, ...a
   ['1.3.6.1.4.1.311.60.2.1.3', 2, 'jurisdictionCountryName'],
 ];
 
-/** RFC 5280 §4.1.2.4 and §A.1 leave these no other string type. */
+/** The attribute types with only one permitted string type (RFC 5280 §4.1.2.4, §A.1). */
 const fixedTags: Readonly<Record<string, number>> = {
   C: tag.printableString,
   jurisdictionCountryName: tag.printableString,
@@ -74,5 +74,5 @@ for (const [oid, longest, name, ...aliases] of rows) {
 
 export const attributeTypeOf = (oid: string): AttributeType | undefined => byOid.get(oid);
 
-/** By any of its names, in any case. */
+/** Returns the attribute type with this name or alias, in any letter case. */
 export const attributeTypeNamed = (name: string): AttributeType | undefined => byName.get(name.toLowerCase());

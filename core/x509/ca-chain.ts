@@ -7,15 +7,16 @@ import { sameName } from './name.ts';
 import { validatePath } from './path.ts';
 import { readPublicKey, verifySignature } from './public-key.ts';
 
-/** Signature checks that tell which of the certificates issued which: each takes up to a millisecond of the event loop. */
+/** The most signature checks for ordering a chain. Each blocks the event loop for up to a millisecond. */
 const mostChecks = 200;
-const tooMany = `the CA certificates take more than ${mostChecks} signature checks to put in order: too many of them have the same name`;
+const tooMany = `ordering the CA certificates requires more than ${mostChecks} signature checks: too many of them have the same name`;
 
 /**
- * From a CA's certificates in any order, as `cacerts` of EST (RFC 7030 §4.1.3) and `caCerts` of CMP give them, links between old and
- * new roots among them: the issuing CA's and those above it, up to the root. The issuing CA is one that has certified no other
- * CA there; of several the newest of the first one's name. Undefined when none of them leads to a self-signed one. Faults: malformed
- * when that takes too many signature checks: of certificates that share few names, each may have issued each.
+ * Returns the chain from the issuing CA up to the root. `certificates`: those of a CA in any order, as EST `cacerts`
+ * (RFC 7030 §4.1.3) and CMP `caCerts` deliver them, including links between old and new roots. The issuing CA is one
+ * that has not certified any other CA in the list; if there are several, the newest with the name of the first. Returns
+ * undefined if none leads to a self-signed certificate. Faults: malformed if the order requires too many signature
+ * checks, because many certificates share few names.
  */
 export function orderCaChain(
   certificates: readonly Certificate[],
@@ -43,8 +44,8 @@ export function orderCaChain(
 }
 
 /**
- * Whether the path lengths in a chain let its lowest CA, which stands first, issue anything (RFC 5280 §6.1.4 (l)); with `more`: a CA
- * that many below it. Faults: those of `factsOf`.
+ * Returns whether the path lengths in a chain allow its first and lowest CA to issue certificates (RFC 5280 §6.1.4
+ * (l)). With `more`, whether they allow it to a CA that many levels below. Faults: those of `factsOf`.
  */
 export function hasRoom(chain: readonly Certificate[], more = 0): boolean {
   let below = more;
@@ -65,8 +66,9 @@ function isCa(certificate: Certificate): boolean {
 }
 
 /**
- * Whether it is a root's own certificate. Where old roots have signed themselves by an algorithm that is not accepted, what they say
- * is enough, as nobody goes by a root's signature (RFC 5280 §6.1). Faults: malformed; those of `readPublicKey`.
+ * Returns whether a certificate is the self-signed certificate of a root. If an old root signed itself with an
+ * algorithm that is not accepted, equal names are enough, because path validation does not use a root's signature (RFC
+ * 5280 §6.1). Faults: malformed; those of `readPublicKey`.
  */
 export function isSelfSigned(certificate: Certificate): boolean {
   if (!sameName(certificate.subject, certificate.issuer)) return false;
@@ -76,7 +78,7 @@ export function isSelfSigned(certificate: Certificate): boolean {
   return !issuers || !own || sameBytes(issuers, own);
 }
 
-/** Links between two certificates of one CA (RFC 4210 §4.4) do not put it above itself. */
+/** Link certificates (RFC 4210 §4.4) have the same subject and issuer and do not put a CA above itself. */
 const mayBeAbove = (one: Certificate, other: Certificate): boolean =>
   sameName(one.subject, other.issuer) && !sameName(other.subject, other.issuer);
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { der } from '../der/builder.ts';
-import { hex, remembering, sameBytes } from '../der/bytes.ts';
+import { cachingLast, hex, sameBytes } from '../der/bytes.ts';
 import { DerReader, readDer } from '../der/reader.ts';
 import { context, contextConstructed, tag } from '../der/tag.ts';
 import { wholeSecond } from '../der/time.ts';
@@ -30,15 +30,15 @@ import { oid } from './oids.ts';
 
 export interface Certificate {
   readonly der: Uint8Array;
-  /** What is signed, in DER. */
+  /** The signed part (DER). */
   readonly tbs: Uint8Array;
   /** 1 (no extensions), 2 or 3. */
   readonly version: 1 | 2 | 3;
   /** Contents octets of the INTEGER. */
   readonly serial: Uint8Array;
-  /** Upper-case hexadecimal of the number, two digits an octet, no leading zero octet; `-` before a negative one. */
+  /** Upper-case hexadecimal, two digits per octet, without a leading zero octet; with `-` if negative. */
   readonly serialNumber: string;
-  /** Undefined when unknown or weak. */
+  /** Undefined if it is unknown or weak. */
   readonly signatureAlgorithm: SignatureAlgorithm | undefined;
   readonly signature: Uint8Array;
   readonly issuer: Name;
@@ -46,16 +46,16 @@ export interface Certificate {
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** How they are encoded: identifier octets. */
+  /** The identifier octets with which the times are encoded. */
   readonly timeTags: readonly [notBefore: number, notAfter: number];
-  /** SubjectPublicKeyInfo in DER, of any kind of key. */
+  /** SubjectPublicKeyInfo (DER) with any type of key. */
   readonly spki: Uint8Array;
-  /** Of issuer or subject. */
+  /** Whether the issuer or the subject has a unique identifier. */
   readonly hasUniqueIdentifiers: boolean;
   readonly extensions: readonly Extension[];
 }
 
-/** A Certificate in DER (RFC 5280 §4.1). Faults: malformed. */
+/** Decodes a Certificate (DER, RFC 5280 §4.1). Faults: malformed. */
 export function parseCertificate(der: Uint8Array): Certificate {
   return readDer(der, (reader) => {
     const certificate = reader.sequence();
@@ -67,13 +67,13 @@ export function parseCertificate(der: Uint8Array): Certificate {
   });
 }
 
-/** What a certificate says, signed or not. */
+/** The contents of a certificate, whether or not it is signed yet. */
 export type TbsCertificate = Omit<Certificate, 'der' | 'signature'>;
 
-/** The same but for the number in digits. */
+/** The contents without the hexadecimal serial number. */
 export type OutlinedCertificate = Omit<TbsCertificate, 'serialNumber'>;
 
-/** A TBSCertificate in DER, of a certificate that is yet to be signed. Faults: malformed. */
+/** Decodes a TBSCertificate (DER) that has not been signed yet. Faults: malformed. */
 export function parseTbsCertificate(tbs: Uint8Array): TbsCertificate {
   return { tbs, ...readDer(tbs, (reader) => readTbs(reader.sequence())) };
 }
@@ -82,7 +82,7 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
   const version = readVersion(tbs);
   const serial = tbs.shortIntegerBytes();
   const algorithm = tbs.element(tag.sequence);
-  // RFC 5280 §4.1.1.2: both must be the same; only the inner one is signed.
+  // RFC 5280 §4.1.1.2: both must be equal. Only the inner one is signed.
   if (outerAlgorithm && !sameBytes(algorithm, outerAlgorithm)) {
     throw new Fault('malformed', 'certificate names two signature algorithms');
   }
@@ -114,7 +114,7 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
   };
 }
 
-const readIssuer = remembering((issuer) => readDer(issuer, readName));
+const readIssuer = cachingLast((issuer) => readDer(issuer, readName));
 
 function readVersion(tbs: DerReader): 1 | 2 | 3 {
   const explicit = tbs.optional(contextConstructed(0));
@@ -124,7 +124,7 @@ function readVersion(tbs: DerReader): 1 | 2 | 3 {
   return (version + 1) as 1 | 2 | 3;
 }
 
-/** Whether there are any. */
+/** Returns whether the certificate has unique identifiers. */
 function skipUniqueIdentifiers(tbs: DerReader): boolean {
   const next = tbs.peek();
   if (next === context(1)) tbs.bitString(context(1));
@@ -140,7 +140,7 @@ function readOptionalExtensions(tbs: DerReader): Extension[] {
   return extensions;
 }
 
-/** Contents octets of an INTEGER → `serialNumber` of a certificate. */
+/** Formats the contents octets of an INTEGER as the `serialNumber` of a certificate. */
 export function formatSerial(serial: Uint8Array): string {
   if (serial[0]! >= 0x80) return `-${formatMagnitude(serial)}`;
   return hex(serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial);
@@ -151,7 +151,7 @@ function formatMagnitude(negative: Uint8Array): string {
   return digits.padStart(digits.length + (digits.length % 2), '0').toUpperCase();
 }
 
-/** By OID. */
+/** Returns the extension with this OID. */
 export function extension(
   certificate: { readonly extensions: readonly Extension[] },
   which: string,
@@ -162,7 +162,7 @@ export function extension(
 
 type Extended = { readonly extensions: readonly Extension[] };
 
-/** What an extension says; undefined when it is missing. */
+/** Returns the decoded value of an extension; undefined if it is absent. */
 export function decoded<T>(
   certificate: Extended,
   which: string,
@@ -172,24 +172,24 @@ export function decoded<T>(
   return found && decode(found.value);
 }
 
-// Each is undefined when the extension is missing, and throws Fault malformed when it is not what it should be.
+// Each function returns undefined if the extension is absent, and throws Fault malformed if its value is invalid.
 
-const keyUsage = remembering<readonly KeyUsage[]>(decodeKeyUsage);
-const extendedKeyUsage = remembering<readonly string[]>(decodeExtendedKeyUsage);
-const basicConstraints = remembering(decodeBasicConstraints);
-const authorityKeyIdentifier = remembering(decodeAuthorityKeyIdentifier);
+const keyUsage = cachingLast<readonly KeyUsage[]>(decodeKeyUsage);
+const extendedKeyUsage = cachingLast<readonly string[]>(decodeExtendedKeyUsage);
+const basicConstraints = cachingLast(decodeBasicConstraints);
+const authorityKeyIdentifier = cachingLast(decodeAuthorityKeyIdentifier);
 
 export const keyUsageOf = (certificate: Extended): readonly KeyUsage[] | undefined =>
   decoded(certificate, oid.keyUsage, keyUsage);
 
-/** OIDs of purposes. */
+/** Returns the OIDs of the purposes. */
 export const extendedKeyUsageOf = (certificate: Extended): readonly string[] | undefined =>
   decoded(certificate, oid.extendedKeyUsage, extendedKeyUsage);
 
 export const basicConstraintsOf = (certificate: Extended): BasicConstraints | undefined =>
   decoded(certificate, oid.basicConstraints, basicConstraints);
 
-/** Empty when the extension is missing. */
+/** Returns an empty list if the extension is absent. */
 export const subjectAltNamesOf = (certificate: Extended): readonly GeneralName[] =>
   decoded(certificate, oid.subjectAltName, decodeSubjectAltName) ?? noNames;
 
@@ -202,11 +202,11 @@ export const authorityKeyIdentifierOf = (certificate: Extended): AuthorityKeyIde
   decoded(certificate, oid.authorityKeyIdentifier, authorityKeyIdentifier);
 
 export interface CertificateTemplate {
-  /** Magnitude, most significant octet first: positive, and at most 20 octets when encoded. */
+  /** Magnitude, most significant octet first. Positive; at most 20 octets when encoded. */
   readonly serial: Uint8Array;
   readonly signatureAlgorithm: SignatureAlgorithm;
   readonly issuer: Name;
-  /** Milliseconds since 1970; the fraction of the second is cut off. */
+  /** Milliseconds since 1970; the fraction of the second is dropped. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly subject: Name;
@@ -217,7 +217,7 @@ export interface CertificateTemplate {
 
 const version3 = Uint8Array.of(0xa0, 3, tag.integer, 1, 2);
 
-/** TBSCertificate of version 3 in DER, to be signed. Faults: malformed for a serial number out of range. */
+/** Builds a TBSCertificate of version 3 (DER). Faults: malformed for a serial number out of range. */
 export function buildTbsCertificate(template: CertificateTemplate): Uint8Array {
   checkSerial(template.serial);
   return der((b) => {
@@ -240,7 +240,7 @@ export function buildTbsCertificate(template: CertificateTemplate): Uint8Array {
 
 let lastValidity = { notBefore: Number.NaN, notAfter: Number.NaN, encoded: version3 as Uint8Array };
 
-/** What is issued within one second by one profile is valid for the same time. */
+/** Caches the last validity period: certificates that one profile issues within a second have the same one. */
 function encodedValidity(notBefore: number, notAfter: number): Uint8Array {
   if (lastValidity.notBefore !== notBefore || lastValidity.notAfter !== notAfter) {
     const encoded = der((b) => b.sequence((validity) => validity.time(notBefore).time(notAfter)));
@@ -250,8 +250,8 @@ function encodedValidity(notBefore: number, notAfter: number): Uint8Array {
 }
 
 /**
- * What `parseTbsCertificate` reads from `tbs`, which has been built from `template`, without decoding again what is known. The
- * outline of `tbs` is read nevertheless: each part has to be just one element, in its place. Faults: malformed, as there.
+ * Returns the same as `parseTbsCertificate` for a `tbs` that was built from `template`, without decoding known values
+ * again. Checks that each part is exactly one element at its position. Faults: malformed.
  */
 export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemplate): OutlinedCertificate {
   const { signatureAlgorithm, issuer, subject, spki, extensions } = template;
@@ -287,7 +287,7 @@ export function outlineTbsCertificate(tbs: Uint8Array, template: CertificateTemp
   };
 }
 
-/** As it was encoded where the magnitude needed an octet for its sign, or had too many. */
+/** Returns the serial number as encoded: the builder adds a sign octet or drops leading zeros if needed. */
 function serialIn(tbs: Uint8Array): Uint8Array {
   const outline = new DerReader(tbs).enter(tag.sequence);
   outline.skip(contextConstructed(0));
@@ -295,7 +295,8 @@ function serialIn(tbs: Uint8Array): Uint8Array {
 }
 
 function demandPart(outline: DerReader, which: number, length: number): void {
-  if (outline.skip(which) !== length) throw new Fault('malformed', 'certificate out of shape');
+  if (outline.skip(which) !== length)
+    throw new Fault('malformed', 'certificate with an unexpected structure');
 }
 
 /** RFC 5280 §4.1.2.2. */
@@ -304,11 +305,11 @@ function checkSerial(serial: Uint8Array): void {
   while (serial[skip] === 0) skip++;
   const length = serial.length - skip;
   if (length === 0 || length > 20 || (length === 20 && serial[skip]! >= 0x80)) {
-    throw new Fault('malformed', 'certificate serial numbers are positive and have at most 20 octets');
+    throw new Fault('malformed', 'a certificate serial number must be positive and have at most 20 octets');
   }
 }
 
-/** The certificate in DER. `signature`: as X.509 has it (ECDSA in DER). */
+/** Returns the certificate (DER). `signature`: as encoded in X.509 (ECDSA: DER). */
 export function assembleCertificate(
   tbs: Uint8Array,
   algorithm: SignatureAlgorithm,
@@ -321,5 +322,5 @@ export function assembleCertificate(
   });
 }
 
-/** SHA-256 of the DER in upper-case hexadecimal. */
+/** Returns the SHA-256 of the DER in upper-case hexadecimal. */
 export const fingerprint = (der: Uint8Array): string => hash('sha256', der, 'hex').toUpperCase();

@@ -27,7 +27,7 @@ export type { RevocationReason };
 
 /** RFC 5280 §5.3. */
 export interface RevokedEntry {
-  /** Magnitude, or contents octets of the INTEGER: leading zero octets do not count. */
+  /** Magnitude or contents octets of the INTEGER. Leading zero octets do not count. */
   readonly serial: Uint8Array;
   /** Milliseconds since 1970. */
   readonly revokedAt: number;
@@ -42,27 +42,27 @@ export interface CrlTemplate {
   /** Milliseconds since 1970. */
   readonly thisUpdate: number;
   readonly nextUpdate: number;
-  /** Greater than that of every CRL before (RFC 5280 §5.2.3). */
+  /** Greater than the number of every earlier CRL (RFC 5280 §5.2.3). */
   readonly number: bigint;
   /** The issuer's subject key identifier. */
   readonly authorityKeyIdentifier: Uint8Array;
   readonly revoked: Iterable<RevokedEntry> | AsyncIterable<RevokedEntry>;
 }
 
-/** A CRL that lacks its signature. */
+/** A CRL without its signature. */
 export interface UnsignedCrl {
-  /** TBSCertList of version 2 in DER: what is to be signed. */
+  /** The TBSCertList of version 2 to be signed (DER). */
   readonly tbs: Uint8Array;
   /**
-   * The CRL in DER. `signature`: as X.509 has it (ECDSA in DER). To be called once: `tbs` is gone then. It is a view into a larger
-   * buffer.
+   * Returns the CRL (DER) as a view of a larger buffer. `signature`: as encoded in X.509 (ECDSA: DER). Call it only
+   * once: it overwrites `tbs`.
    */
   signed(signature: Uint8Array): Uint8Array;
 }
 
 /**
- * RFC 5280 §5.1. Of each entry only its encoding is kept, and that once: the entries are written where they will stand in the CRL, what
- * comes before them is put into the room left for it.
+ * Builds a CRL (RFC 5280 §5.1). To save memory, each entry is encoded once, at its final position; the header goes into
+ * the room reserved before the entries.
  */
 export async function buildCrl(template: CrlTemplate): Promise<UnsignedCrl> {
   const algorithm = signatureAlgorithmIdentifier(template.signatureAlgorithm);
@@ -85,7 +85,7 @@ export async function buildCrl(template: CrlTemplate): Promise<UnsignedCrl> {
     builder.view().set(bytes, start - bytes.length);
     return start - bytes.length;
   };
-  // RFC 5280 §5.1.2.6: absent when nothing is revoked.
+  // RFC 5280 §5.1.2.6: revokedCertificates is absent if no certificate is revoked.
   let start = entries > 0 ? before(room, sequenceHeader(entries)) : room;
   start = before(start, head);
   start = before(start, sequenceHeader(end - start));
@@ -100,7 +100,7 @@ export async function buildCrl(template: CrlTemplate): Promise<UnsignedCrl> {
 
 const longestHeader = 6;
 
-/** Identifier and length octets of a SEQUENCE. */
+/** Returns the identifier and length octets of a SEQUENCE. */
 function sequenceHeader(length: number): Uint8Array {
   if (length < 0x80) return Uint8Array.of(tag.sequence, length);
   const octets: number[] = [];
@@ -113,7 +113,7 @@ const reasonExtensions = new Map(
 );
 
 function addEntry(builder: DerBuilder, { serial, revokedAt, reason, invalidityDate }: RevokedEntry): void {
-  // RFC 5280 §5.3.1: rather no reason than `unspecified`.
+  // RFC 5280 §5.3.1: no reason code instead of `unspecified`.
   const reasonExtension = reason && reason !== 'unspecified' ? reasonExtensions.get(reason) : undefined;
   builder.sequence((entry) => {
     entry.unsigned(serial).time(revokedAt);
@@ -127,9 +127,9 @@ function addEntry(builder: DerBuilder, { serial, revokedAt, reason, invalidityDa
 
 export interface Crl {
   readonly der: Uint8Array;
-  /** What is signed, in DER. */
+  /** The signed part (DER). */
   readonly tbs: Uint8Array;
-  /** Undefined when unknown or weak. */
+  /** Undefined if it is unknown or weak. */
   readonly signatureAlgorithm: SignatureAlgorithm | undefined;
   readonly signature: Uint8Array;
   readonly issuer: Name;
@@ -138,13 +138,13 @@ export interface Crl {
   readonly nextUpdate: number | undefined;
   readonly number: bigint | undefined;
   readonly extensions: readonly Extension[];
-  /** Entries in DER one after the other, every one of them checked. */
+  /** The concatenated entries (DER), all of them checked. */
   readonly revoked: Uint8Array;
 }
 
 /**
- * A complete CRL of its issuer's own certificates in DER (RFC 5280 §5.1). Faults: malformed; unsupported for critical
- * extensions that make it a delta, indirect or partial one, or that are unknown.
+ * Decodes a complete CRL (DER, RFC 5280 §5.1) that covers the certificates of its own issuer. Faults: malformed;
+ * unsupported for unknown critical extensions, and for those of a delta, indirect or partial CRL.
  */
 export function parseCrl(der: Uint8Array): Crl {
   return readDer(der, (reader) => {
@@ -160,7 +160,7 @@ export function parseCrl(der: Uint8Array): Crl {
 function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Crl, 'der' | 'tbs' | 'signature'> {
   const version = tbs.peek() === tag.integer ? tbs.smallInteger(1) : 0;
   const algorithm = tbs.element(tag.sequence);
-  // RFC 5280 §5.1.1.2: both must be the same; only the inner one is signed.
+  // RFC 5280 §5.1.1.2: both must be equal. Only the inner one is signed.
   if (!sameBytes(algorithm, outerAlgorithm))
     throw new Fault('malformed', 'CRL names two signature algorithms');
   const issuer = readName(tbs);
@@ -169,7 +169,7 @@ function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Crl, 'der' | 
   const revoked = tbs.peek() === tag.sequence ? tbs.contents(tag.sequence) : new Uint8Array(0);
   const extensions = version === 1 ? readCrlExtensions(tbs) : [];
   tbs.finish();
-  // Read every entry once, so that none can spoil a later search.
+  // Read every entry once, so that a malformed entry cannot make a later search fail.
   for (const entries = new DerReader(revoked); !entries.empty; ) readEntry(entries.sequence());
   const number = extensions.find((one) => one.oid === oid.crlNumber);
   return {
@@ -224,7 +224,7 @@ export function* revokedEntries(crl: Crl): Generator<RevokedEntry, void, undefin
   for (const entries = new DerReader(crl.revoked); !entries.empty; ) yield readEntry(entries.sequence());
 }
 
-/** By `serial` of a certificate: contents octets of the INTEGER. Reads the serial numbers up to it. */
+/** Returns the entry of a certificate. `serial`: contents octets of the INTEGER. The search is linear. */
 export function findRevoked(crl: Crl, serial: Uint8Array): RevokedEntry | undefined {
   for (const entries = new DerReader(crl.revoked); !entries.empty; ) {
     const encoded = entries.element(tag.sequence);

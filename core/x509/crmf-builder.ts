@@ -5,7 +5,7 @@ import { signatureAlgorithmIdentifier } from './algorithm.ts';
 import { type CertTemplate, type Control, type ProofOfPossession, privateKeyMethods } from './crmf.ts';
 import { addExtension } from './extension.ts';
 
-/** CertTemplate in DER (RFC 4211 §5) with the fields that are given. */
+/** Builds a CertTemplate (DER, RFC 4211 §5) with the given fields. */
 export function buildCertTemplate(fields: Partial<Omit<CertTemplate, 'der'>>): Uint8Array {
   const { version, serial, signingAlg, issuer, validity, subject, spki, extensions = [] } = fields;
   return der((b) =>
@@ -25,7 +25,7 @@ export function buildCertTemplate(fields: Partial<Omit<CertTemplate, 'der'>>): U
   );
 }
 
-/** Under an implicit tag, in place of that of the SEQUENCE. */
+/** Returns the contents of a SEQUENCE, to be put under an implicit tag. */
 const contentsOf = (sequence: Uint8Array): Uint8Array => readDer(sequence, (r) => r.contents(tag.sequence));
 
 function addValidity(b: DerBuilder, validity: NonNullable<CertTemplate['validity']>): void {
@@ -34,7 +34,7 @@ function addValidity(b: DerBuilder, validity: NonNullable<CertTemplate['validity
   if (notAfter !== undefined) b.explicit(1, (time) => time.time(notAfter));
 }
 
-/** CertRequest in DER (RFC 4211 §5): what the proof of possession signs. `template` in DER. */
+/** Builds a CertRequest (DER, RFC 4211 §5), over which the proof of possession is signed. `template`: DER. */
 export function buildCertRequest(
   certReqId: number,
   template: Uint8Array,
@@ -48,7 +48,7 @@ export function buildCertRequest(
   );
 }
 
-/** CertReqMsg in DER (RFC 4211 §3). `certRequest` in DER. */
+/** Builds a CertReqMsg (DER, RFC 4211 §3). `certRequest`: DER. */
 export function buildCertReqMsg(
   certRequest: Uint8Array,
   proof: ProofOfPossession,

@@ -5,10 +5,10 @@ import { readSignatureAlgorithm, type SignatureAlgorithm } from './algorithm.ts'
 import { type Extension, readExtensions } from './extension.ts';
 import { type Name, readName } from './name.ts';
 
-/** RFC 4211 §5; the unique identifiers that nobody uses are passed over. */
+/** A CertTemplate (RFC 4211 §5) without the obsolete unique identifiers. */
 export interface CertTemplate {
   readonly der: Uint8Array;
-  /** As it is encoded: 2 for version 3. */
+  /** The encoded value: 2 for version 3. */
   readonly version: number | undefined;
   /** AlgorithmIdentifier in DER. */
   readonly signingAlg: Uint8Array | undefined;
@@ -16,7 +16,7 @@ export interface CertTemplate {
   readonly validity:
     | { readonly notBefore: number | undefined; readonly notAfter: number | undefined }
     | undefined;
-  /** Contents octets of the INTEGER; only in requests that name a certificate that exists. */
+  /** Contents octets of the INTEGER. Only in requests about an existing certificate. */
   readonly serial: Uint8Array | undefined;
   readonly issuer: Name | undefined;
   readonly subject: Name | undefined;
@@ -33,14 +33,14 @@ export type ProofOfPossession =
       readonly algorithm: SignatureAlgorithm;
       readonly signature: Uint8Array;
     }
-  /** A signature over POPOSigningKeyInput, here in DER, as the template lacks a subject or a public key. */
+  /** A signature over POPOSigningKeyInput (`input`, DER), used if the template has no subject or no public key. */
   | {
       readonly kind: 'signatureOverInput';
       readonly input: Uint8Array;
       readonly algorithm: SignatureAlgorithm;
       readonly signature: Uint8Array;
     }
-  /** POPOPrivKey (RFC 4211 §4.2): contents octets of the alternative. */
+  /** POPOPrivKey (RFC 4211 §4.2). `value`: contents octets of the alternative. */
   | {
       readonly kind: 'keyEncipherment' | 'keyAgreement';
       readonly method: PrivateKeyMethod;
@@ -49,7 +49,7 @@ export type ProofOfPossession =
 
 type PrivateKeyMethod = keyof typeof privateKeyMethods;
 
-/** Their identifier octets; tags are implicit. */
+/** The identifier octets of the alternatives of POPOPrivKey. The tags are implicit. */
 export const privateKeyMethods = {
   thisMessage: context(0),
   subsequentMessage: context(1),
@@ -58,7 +58,7 @@ export const privateKeyMethods = {
   encryptedKey: contextConstructed(4),
 } as const;
 
-/** A control or a piece of regInfo: OID, and the DER of the value. */
+/** A control or an element of regInfo: OID and value (DER). */
 export interface Control {
   readonly type: string;
   readonly value: Uint8Array;
@@ -66,23 +66,23 @@ export interface Control {
 
 /** RFC 4211 §3. */
 export interface CertReqMsg {
-  /** Among requests of several kinds. */
+  /** Distinguishes it from other kinds of requests. */
   readonly kind: 'crmf';
   readonly der: Uint8Array;
-  /** CertRequest in DER: what the proof of possession signs. */
+  /** The CertRequest (DER), over which the proof of possession is signed. */
   readonly signed: Uint8Array;
   readonly certReqId: number;
   readonly template: CertTemplate;
-  /** RFC 4211 §6, in their order. */
+  /** RFC 4211 §6, in the order of the message. */
   readonly controls: readonly Control[];
   readonly proof: ProofOfPossession;
-  /** RFC 4211 §7, in their order. */
+  /** RFC 4211 §7, in the order of the message. */
   readonly regInfo: readonly Control[];
 }
 
 const mostControls = 32;
 
-/** One CertReqMsg in DER (RFC 4211 §3). Faults: malformed; badAlgorithm for the algorithm of the proof. */
+/** Decodes a CertReqMsg (DER, RFC 4211 §3). Faults: malformed; badAlgorithm for the algorithm of the proof. */
 export function parseCertReqMsg(der: Uint8Array): CertReqMsg {
   return readDer(der, (reader) => {
     const message = reader.sequence();
@@ -104,7 +104,9 @@ function readCertRequest(reader: DerReader): Pick<CertReqMsg, 'certReqId' | 'tem
   return { certReqId, template, controls };
 }
 
-/** Controls or regInfo, both SEQUENCE SIZE (1..MAX) OF AttributeTypeAndValue: they are left out when there are none. */
+/**
+ * Reads controls or regInfo. Both are SEQUENCE SIZE (1..MAX) OF AttributeTypeAndValue, and absent rather than empty.
+ */
 function readControls(reader: DerReader): Control[] {
   const controls: Control[] = [];
   const list = reader.optional(tag.sequence);
@@ -119,12 +121,15 @@ function readControls(reader: DerReader): Control[] {
   return controls;
 }
 
-/** One CertTemplate in DER (RFC 4211 §5). Faults: malformed. */
+/** Decodes a CertTemplate (DER, RFC 4211 §5). Faults: malformed. */
 export function parseCertTemplate(template: Uint8Array): CertTemplate {
   return readDer(template, (reader) => readTemplate(template, reader.sequence()));
 }
 
-/** RFC 9483 §4.1.6: where a key is to be made by the CA, there is none, or one without octets. Faults: malformed. */
+/**
+ * Returns whether the template has a public key. To request a key from the CA, a client omits it or sends one with an
+ * empty BIT STRING (RFC 9483 §4.1.6). Faults: malformed.
+ */
 export const hasPublicKey = ({ spki }: Pick<CertTemplate, 'spki'>): boolean =>
   spki !== undefined &&
   readDer(spki, (reader) => {
@@ -133,20 +138,20 @@ export const hasPublicKey = ({ spki }: Pick<CertTemplate, 'spki'>): boolean =>
     return info.bitString().bytes.length > 0;
   });
 
-/** Tags are implicit, save those of the names and times, as Name and Time are a CHOICE. */
+/** Tags are implicit, except those of names and times, because Name and Time are CHOICEs. */
 function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
   const version =
     reader.peek() === context(0) ? readVersion(reader.shortIntegerBytes(context(0))) : undefined;
   const serial = reader.peek() === context(1) ? reader.shortIntegerBytes(context(1)) : undefined;
-  const signingAlg = retagged(reader, 2);
+  const signingAlg = asSequence(reader, 2);
   const issuer = readExplicitName(reader, 3);
   const optionalValidity = reader.optional(contextConstructed(4));
   const validity = optionalValidity && readValidity(optionalValidity);
   const subject = readExplicitName(reader, 5);
-  const spki = retagged(reader, 6);
+  const spki = asSequence(reader, 6);
   skip(reader, context(7)); // issuerUID
   skip(reader, context(8)); // subjectUID
-  const extensions = retagged(reader, 9);
+  const extensions = asSequence(reader, 9);
   reader.finish();
   return {
     der: encoded,
@@ -161,14 +166,14 @@ function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
   };
 }
 
-/** Contents octets of an INTEGER of one octet. Faults: malformed. */
+/** Decodes the contents octets of an INTEGER of one octet. Faults: malformed. */
 function readVersion(octets: Uint8Array): number {
   if (octets.length !== 1 || octets[0]! > 127)
     throw new Fault('malformed', 'certificate template with a bad version');
   return octets[0]!;
 }
 
-/** OptionalValidity. */
+/** Reads OptionalValidity. */
 function readValidity(reader: DerReader): CertTemplate['validity'] {
   const notBefore = readExplicitTime(reader, 0);
   const notAfter = readExplicitTime(reader, 1);
@@ -195,8 +200,8 @@ function readExplicitName(reader: DerReader, n: number): Name | undefined {
   return name;
 }
 
-/** The SEQUENCE that stands under `[n] IMPLICIT`, with its own tag. */
-function retagged(reader: DerReader, n: number): Uint8Array | undefined {
+/** Returns the SEQUENCE under `[n] IMPLICIT`, with its own tag. */
+function asSequence(reader: DerReader, n: number): Uint8Array | undefined {
   if (reader.peek() !== contextConstructed(n)) return undefined;
   const encoded = new Uint8Array(reader.element());
   encoded[0] = tag.sequence;
@@ -219,9 +224,9 @@ function readProof(message: DerReader): ProofOfPossession {
   }
 }
 
-/** POPOSigningKey (RFC 4211 §4.1). */
+/** Reads POPOSigningKey (RFC 4211 §4.1). */
 function readSignature(proof: DerReader): ProofOfPossession {
-  const input = retagged(proof, 0);
+  const input = asSequence(proof, 0);
   const algorithm = readSignatureAlgorithm(proof);
   const signature = proof.bitStringBytes();
   proof.finish();
@@ -230,7 +235,7 @@ function readSignature(proof: DerReader): ProofOfPossession {
     : { kind: 'signature', algorithm, signature };
 }
 
-/** POPOPrivKey, a CHOICE and so under an explicit tag. */
+/** Reads POPOPrivKey. Its tag is explicit, because it is a CHOICE. */
 function readPrivateKeyProof(proof: DerReader): { method: PrivateKeyMethod; value: Uint8Array } {
   for (const method of Object.keys(privateKeyMethods) as PrivateKeyMethod[]) {
     if (proof.peek() !== privateKeyMethods[method]) continue;

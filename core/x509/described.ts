@@ -6,10 +6,13 @@ import type { CertTemplate } from './crmf.ts';
 import type { Extension } from './extension.ts';
 import { sameName } from './name.ts';
 
-/** What is said of a certificate: any part of a template. */
+/** The fields of a template that a certificate is compared with. */
 type Description = Partial<Omit<CertTemplate, 'der'>>;
 
-/** Whether everything that a template says is so in a certificate; what it leaves out may be anything. Faults: malformed, badAlgorithm. */
+/**
+ * Returns whether a certificate matches every field of a template. Absent fields match anything. Faults: malformed,
+ * badAlgorithm.
+ */
 export function isDescribedBy(certificate: Certificate, template: Description): boolean {
   const { version, serial, signingAlg, issuer, validity, subject, spki, extensions = [] } = template;
   const { notBefore = certificate.notBefore, notAfter = certificate.notAfter } = validity ?? {};

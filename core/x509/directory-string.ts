@@ -18,10 +18,10 @@ export const stringTags: ReadonlySet<number> = new Set([
 
 const bad = (what: string): Fault => new Fault('malformed', `bad ${what}`);
 
-/** Consumes a string of one of `stringTags`, which `identifier` says comes next. Faults: malformed. */
+/** Consumes a string of the type `identifier`, one of `stringTags`. Faults: malformed. */
 export function readString(reader: DerReader, identifier: number): string {
   const text = decode(reader, identifier);
-  // A NUL has fooled readers that take it for the end of the name.
+  // Some readers take a NUL for the end of the name: "bank.example\0.attacker.example".
   if (text.includes('\0')) throw bad('string: NUL');
   return text;
 }
@@ -31,7 +31,7 @@ function decode(reader: DerReader, identifier: number): string {
     case tag.utf8String:
       return reader.utf8String();
     case tag.teletexString:
-      // T.61 on paper, Latin-1 in all practice.
+      // The standard says T.61; all implementations use Latin-1.
       return Buffer.from(reader.contents(identifier)).toString('latin1');
     case tag.bmpString:
       return readUtf16(reader.contents(identifier));
@@ -65,7 +65,9 @@ function readUtf32(contents: Uint8Array): string {
 const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
 const ascii = /^[\x01-\x7f]*$/;
 
-/** Contents octets of `text` as this string type, or undefined where its character set lacks a character. */
+/**
+ * Encodes `text` as the contents octets of this string type. Returns undefined if its character set lacks a character.
+ */
 export function encodeString(text: string, identifier: number): Uint8Array | undefined {
   if (!text.isWellFormed() || text.includes('\0')) return undefined;
   switch (identifier) {
@@ -92,20 +94,20 @@ export function encodeString(text: string, identifier: number): Uint8Array | und
   }
 }
 
-/** Whether `encodeString` can write `text` as this string type. */
+/** Returns whether this string type can hold `text`. */
 export const holdsString = (text: string, identifier: number): boolean =>
   identifier === tag.utf8String
     ? text.isWellFormed() && !text.includes('\0')
     : encodeString(text, identifier) !== undefined;
 
-/** What compares the same in any case: printable ASCII without runs of white space. */
+/** Text that folding only converts to upper case: printable ASCII without runs of white space. */
 const plain = /^(?! )(?!.* {2})[ -~]*(?<! )$/;
-/** RFC 4518 §2.2: what stands for nothing, next to the white space among the control characters. */
+/** Characters that RFC 4518 §2.2 maps to nothing, and control characters other than white space. */
 const nothing = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\ufffc]/gu;
 
 /**
- * What RFC 5280 §7.1 (after RFC 4518) compares: case folded, compatibility forms and runs of white space
- * made one, none at the ends, without characters that nobody sees.
+ * Returns the text that comparisons use (RFC 5280 §7.1, RFC 4518): letter case folded, compatibility forms normalised,
+ * runs of white space collapsed, and no white space at the ends or invisible characters.
  */
 export const foldString = (text: string): string =>
   plain.test(text)

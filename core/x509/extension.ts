@@ -6,20 +6,20 @@ import { Fault } from '../fault.ts';
 export interface Extension {
   readonly oid: string;
   readonly critical: boolean;
-  /** DER inside the OCTET STRING. */
+  /** The value inside the OCTET STRING (DER). */
   readonly value: Uint8Array;
 }
 
 const mostExtensions = 64;
 
-/** Consumes Extensions: 1 to 64, none twice (RFC 5280 §4.2). Faults: malformed. */
+/** Consumes Extensions: 1 to 64, each at most once (RFC 5280 §4.2). Faults: malformed. */
 export function readExtensions(reader: DerReader): Extension[] {
   const sequence = reader.sequence();
   const extensions: Extension[] = [];
   do {
     const read = readExtension(sequence.sequence());
     if (extensions.some((other) => other.oid === read.oid)) {
-      throw new Fault('malformed', `extension ${read.oid} stands twice`);
+      throw new Fault('malformed', `extension ${read.oid} occurs twice`);
     }
     extensions.push(read);
     if (extensions.length > mostExtensions) throw new Fault('malformed', 'too many extensions');
@@ -29,28 +29,28 @@ export function readExtensions(reader: DerReader): Extension[] {
 
 function readExtension(reader: DerReader): Extension {
   const oid = reader.oid();
-  // DER leaves out FALSE, the default; too many devices were made with it written out to refuse them.
+  // DER omits the default FALSE, but many devices in use were made with an explicit FALSE.
   const critical = reader.peek() === tag.boolean && reader.boolean();
   const value = reader.octetString();
   reader.finish();
   return { oid, critical, value };
 }
 
-/** What `readExtensions` demands of all of them together. Faults: malformed. */
+/** Checks number and uniqueness of extensions as `readExtensions` does. Faults: malformed. */
 export function demandDistinct(extensions: readonly Extension[]): void {
   if (extensions.length > mostExtensions) throw new Fault('malformed', 'too many extensions');
   for (let n = 1; n < extensions.length; n++) {
     const { oid } = extensions[n]!;
     for (let other = 0; other < n; other++) {
-      if (extensions[other]!.oid === oid) throw new Fault('malformed', `extension ${oid} stands twice`);
+      if (extensions[other]!.oid === oid) throw new Fault('malformed', `extension ${oid} occurs twice`);
     }
   }
 }
 
-/** By identity, so that no copy with something else in it is taken for one of them. */
+/** Encodings by the identity of the object, so that a modified copy never gets the encoding of the original. */
 const encodings = new WeakMap<Extension, Uint8Array>();
 
-/** For what stands in many certificates: it is encoded once. Neither it nor its value may be changed from then on. */
+/** Marks an extension that many certificates share, so that it is encoded once. It must not be modified afterwards. */
 export function shared(extension: Extension): Extension {
   encodings.set(
     extension,
@@ -72,7 +72,7 @@ export function addExtension(builder: DerBuilder, extension: Extension): void {
   builder.end(sequence);
 }
 
-/** The sequence of Extensions, which may not be empty. */
+/** Adds the SEQUENCE of Extensions. It must not be empty. */
 export function addExtensions(builder: DerBuilder, extensions: readonly Extension[]): void {
   const sequence = builder.begin(tag.sequence);
   for (const extension of extensions) addExtension(builder, extension);

@@ -5,16 +5,16 @@ import { Fault } from '../fault.ts';
 import type { PublicKey } from './public-key.ts';
 
 const largestSmallFactor = 2 ** 20;
-/** Steps of Fermat's method: it finds factors of n bits whose upper half is the same, and those a little further apart. */
+/** Steps of Fermat's method. They find prime factors with equal upper halves, and factors slightly further apart. */
 const fermatSteps = 100;
 const mostRemembered = 10_000;
 
-/** Hashes of moduli that have passed, the oldest first: a key that is renewed is not examined again. */
+/** Hashes of moduli that have passed, oldest first, so that a renewal with the same key does not check it again. */
 const passed = new Set<string>();
 
 /**
- * Refuses an RSA key that anybody can factor: small factors, a square, two close primes, a prime modulus. Undefined at once where
- * there is nothing to examine. Faults: badAlgorithm.
+ * Rejects an RSA key that anybody can factor: small factors, a square, two close primes, a prime modulus. Returns
+ * undefined, without a promise, if there is nothing to check. Faults: badAlgorithm.
  */
 export function demandUnfactored({
   type,
@@ -30,14 +30,14 @@ async function examine(name: string, modulus: bigint): Promise<void> {
   const weakness = factorable(modulus) ?? ((await isPrime(modulus)) ? 'its modulus is a prime' : undefined);
   if (weakness) {
     throw new Fault('badAlgorithm', `the RSA key can be factored: ${weakness}`, {
-      hint: 'the random number generator or the software that made the key is broken: make another key elsewhere',
+      hint: 'the random number generator or the software that generated the key is broken: generate another key elsewhere',
     });
   }
   if (passed.size >= mostRemembered) for (const oldest of passed) if (passed.delete(oldest)) break;
   passed.add(name);
 }
 
-/** In a thread of the runtime: for 4096 bits it takes tens of milliseconds. */
+/** Runs in a thread of the runtime, because it takes tens of milliseconds for 4096 bits. */
 const isPrime = (candidate: bigint): Promise<boolean> =>
   new Promise((resolve, reject) => {
     checkPrime(candidate, { checks: 2 }, (error, result) => (error ? reject(error) : resolve(result)));
@@ -52,7 +52,7 @@ const modulusOf = (key: Uint8Array): bigint =>
     return BigInt(`0x${hex(modulus)}`);
   });
 
-/** How anybody can factor an odd modulus by what takes no more than milliseconds; undefined when nobody can. */
+/** Returns why an odd modulus can be factored within milliseconds, or undefined if these methods fail. */
 export function factorable(modulus: bigint): string | undefined {
   const root = squareRoot(modulus);
   if (root * root === modulus) return 'it is a square';
@@ -70,7 +70,7 @@ function squareRoot(square: bigint): bigint {
   }
 }
 
-/** Fermat: n = a² − b² for an a near the root. */
+/** Fermat's method: n = a² − b² with an a near the square root of n. */
 function hasClosePrimes(modulus: bigint, root: bigint): boolean {
   let a = root + 1n;
   let difference = a * a - modulus;
@@ -82,7 +82,7 @@ function hasClosePrimes(modulus: bigint, root: bigint): boolean {
   return false;
 }
 
-/** Residues that squares have. Most other numbers are recognised by them, without a root. */
+/** The residues of squares. They exclude most other numbers without computing a square root. */
 const filters = [64, 63, 65, 11, 17, 19].map((modulus) => {
   const residues = new Set(Array.from({ length: modulus }, (_, n) => (n * n) % modulus));
   return { modulus, residues };
@@ -105,13 +105,13 @@ function hasSmallFactor(modulus: bigint): boolean {
   return a > 1n;
 }
 
-/** Odd primes below 2^20, multiplied in groups: one division by the modulus is cheaper than one for each prime. */
+/** Products of the odd primes below 2^20 in groups, because dividing by a product is cheaper than by each prime. */
 let primeProducts: readonly bigint[] | undefined;
 const groups = 32;
 
 let preparing: Promise<void> | undefined;
 
-/** Makes the products before the first key needs them, a slice at a time: other work of the process has its turn in between. */
+/** Computes the products before the first key needs them, in slices, so that the event loop is not blocked. */
 function preparePrimes(): Promise<void> | undefined {
   if (primeProducts) return undefined;
   preparing ??= (async () => {
@@ -125,15 +125,15 @@ function preparePrimes(): Promise<void> | undefined {
   return preparing;
 }
 
-/** `core/` has no timers, but what a thread of the runtime answers arrives in a later turn of the event loop. */
+/** Waits for a later turn of the event loop. `core/` has no timers, so it waits for a thread of the runtime. */
 const turn = (): Promise<unknown> => isPrime(3n);
 
-/** Product by product; undefined where a slice of the work ends without one. */
+/** Yields product by product, and undefined where a slice ends without one. */
 function* slicesOfPrimes(): Generator<bigint | undefined> {
   const composite = new Uint8Array(largestSmallFactor);
   const primes: bigint[] = [];
   for (let n = 3; n < largestSmallFactor; n += 2) {
-    // The first primes cross out the most.
+    // Crossing out the multiples of the smallest primes takes longest, so each of them ends a slice.
     if (n < 64 || (n & 0xffff) === 1) yield undefined;
     if (composite[n]) continue;
     primes.push(BigInt(n));

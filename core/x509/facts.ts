@@ -26,7 +26,7 @@ import { formatDistinguishedName, type Name, sameName } from './name.ts';
 import { oid } from './oids.ts';
 import { type PublicKey, readPublicKey } from './public-key.ts';
 
-/** What a certificate says to path validation and lint, decoded. */
+/** The decoded parts of a certificate that path validation and lint use. */
 export interface Facts {
   readonly key: PublicKey;
   readonly selfIssued: boolean;
@@ -34,7 +34,7 @@ export interface Facts {
   readonly keyUsage: readonly KeyUsage[] | undefined;
   readonly purposes: readonly string[] | undefined;
   readonly altNames: readonly GeneralName[];
-  /** All names that name constraints bear on: of the subject and alternative ones. */
+  /** All names that name constraints apply to: the subject and the alternative names. */
   readonly names: readonly GeneralName[];
   readonly nameConstraints: NameConstraints | undefined;
   /** OIDs. */
@@ -42,11 +42,11 @@ export interface Facts {
   readonly policyMappings: readonly PolicyMapping[];
   readonly policyConstraints: PolicyConstraints;
   readonly inhibitAnyPolicy: number | undefined;
-  /** OID of a critical extension that nothing here processes. */
+  /** The OID of a critical extension that Postern does not process. */
   readonly unknownCritical: string | undefined;
 }
 
-/** The extensions that validation processes or, like the CRL's address, leaves to the caller's revocation check. */
+/** The extensions that validation processes, or leaves to the revocation check of the caller. */
 const processed: ReadonlySet<string> = new Set([
   oid.basicConstraints,
   oid.keyUsage,
@@ -62,7 +62,7 @@ const processed: ReadonlySet<string> = new Set([
 
 const known = new WeakMap<OutlinedCertificate, Facts>();
 
-/** `readFacts`, once for each certificate. */
+/** Like `readFacts`, but decodes each certificate once. */
 export function factsOf(certificate: OutlinedCertificate): Facts {
   let facts = known.get(certificate);
   if (!facts) {
@@ -73,8 +73,8 @@ export function factsOf(certificate: OutlinedCertificate): Facts {
 }
 
 /**
- * `key`: the certificate's, where it has been read already. Faults: malformed when an extension cannot be read; malformed and
- * badAlgorithm of `readPublicKey`.
+ * Decodes the facts of a certificate. `key`: its public key if it has been read already. Faults: malformed if an
+ * extension cannot be read; malformed and badAlgorithm of `readPublicKey`.
  */
 export function readFacts(certificate: OutlinedCertificate, key = readPublicKey(certificate.spki)): Facts {
   const altNames = subjectAltNamesOf(certificate);
@@ -102,14 +102,15 @@ const unconstrained: PolicyConstraints = {};
 
 function constrainedNames(subject: Name, altNames: readonly GeneralName[]): readonly GeneralName[] {
   const names: GeneralName[] = [];
-  // RFC 5280 §4.2.1.10: the subject is a directory name, and its email addresses are email addresses.
+  // RFC 5280 §4.2.1.10: constraints on directory names apply to the subject, those on email addresses to its
+  // emailAddress attributes.
   if (subject.rdns.length > 0) names.push({ kind: 'directory', value: subject });
   for (const rdn of subject.rdns) {
     for (const { type, value } of rdn) if (type === oid.emailAddress) names.push({ kind: 'email', value });
   }
   for (const name of altNames) {
     names.push(name);
-    // RFC 9598 §6: constraints on email addresses bear on those with letters from anywhere too.
+    // RFC 9598 §6: constraints on email addresses also apply to internationalised addresses.
     if (name.kind === 'otherName' && name.type === oid.smtpUtf8Mailbox)
       names.push({ kind: 'email', value: readDer(name.value, (reader) => reader.utf8String()) });
   }
@@ -121,7 +122,7 @@ function unknownCritical(extensions: readonly Extension[]): string | undefined {
   return undefined;
 }
 
-/** A certificate whose names can also be printed and compared, which lists and path validation do. Faults: malformed. */
+/** Decodes a certificate and checks that its names can be formatted and compared. Faults: malformed. */
 export function readCertificate(der: Uint8Array): Certificate {
   const certificate = parseCertificate(der);
   formatDistinguishedName(certificate.subject);
@@ -130,8 +131,8 @@ export function readCertificate(der: Uint8Array): Certificate {
 }
 
 /**
- * What `read` returns. Before a record is stored this proves that it can be loaded again: whatever goes wrong is the fault of the
- * input. Faults: malformed with `field`.
+ * Returns the result of `read`. Called before a record is stored, to prove that it can be loaded again: every failure
+ * is reported as an error of the input. Faults: malformed with `field`.
  */
 export function proven<T>(field: string, read: () => T): T {
   try {

@@ -9,12 +9,12 @@ import { formatDistinguishedName, type Name, parseDistinguishedName, readName, s
 
 /** RFC 5280 §4.2.1.6. */
 export type GeneralName =
-  /** `value`: DER of the one value inside `[0] EXPLICIT`. */
+  /** `value`: the value inside `[0] EXPLICIT` (DER). */
   | { readonly kind: 'otherName'; readonly type: string; readonly value: Uint8Array }
   /** ASCII without control characters. */
   | { readonly kind: 'email' | 'dns' | 'uri'; readonly value: string }
   | { readonly kind: 'directory'; readonly value: Name }
-  /** 4 or 16 octets; twice as many, address and mask, in name constraints (§4.2.1.10). */
+  /** 4 or 16 octets. In name constraints (§4.2.1.10) address and mask, 8 or 32 octets. */
   | { readonly kind: 'ip'; readonly value: Uint8Array }
   /** OID. */
   | { readonly kind: 'registeredId'; readonly value: string }
@@ -67,7 +67,7 @@ function readWhole<T>(reader: DerReader, identifier: number, read: (inner: DerRe
 
 function readText(reader: DerReader, identifier: number): string {
   const text = reader.asciiString(identifier);
-  // A NUL or line break has fooled readers that take it for the end of the name.
+  // Some readers take a NUL or a line break for the end of the name.
   if (/[\x00-\x1f\x7f]/.test(text)) throw bad('control characters');
   return text;
 }
@@ -86,7 +86,7 @@ function readOtherName(reader: DerReader): GeneralName {
   };
 }
 
-/** Consumes GeneralNames, or with `identifier` what is implicitly tagged so: 1 to 256 names. Faults: malformed. */
+/** Consumes GeneralNames (1 to 256 names) with their own tag or the implicit tag `identifier`. Faults: malformed. */
 export function readGeneralNames(reader: DerReader, identifier: number = tag.sequence): GeneralName[] {
   const sequence = reader.read(identifier);
   const names: GeneralName[] = [];
@@ -121,7 +121,7 @@ export function addGeneralName(builder: DerBuilder, name: GeneralName): void {
   }
 }
 
-/** GeneralNames, or with `identifier` implicitly tagged so. */
+/** Adds GeneralNames with their own tag or the implicit tag `identifier`. */
 export function addGeneralNames(
   builder: DerBuilder,
   names: readonly GeneralName[],
@@ -132,7 +132,10 @@ export function addGeneralNames(
   });
 }
 
-/** `DNS:a.example`, `IP:10.0.0.1`, `URI:…`, `email:…`, `DirName:CN=…`, `RID:1.2.3`, `otherName:1.2.3;#0c01…`. */
+/**
+ * Formats a name: `DNS:a.example`, `IP:10.0.0.1`, `URI:…`, `email:…`, `DirName:CN=…`, `RID:1.2.3`,
+ * `otherName:1.2.3;#0c01…`.
+ */
 export function formatGeneralName(name: GeneralName): string {
   switch (name.kind) {
     case 'dns':
@@ -160,7 +163,7 @@ function formatIpRange(octets: Uint8Array): string {
   return `${formatIpAddress(octets.subarray(0, half))}/${formatIpAddress(octets.subarray(half))}`;
 }
 
-/** What `formatGeneralName` writes, prefixes in any case. Faults: malformed. */
+/** Parses the format of `formatGeneralName`, with prefixes in any letter case. Faults: malformed. */
 export function parseGeneralName(text: string): GeneralName {
   const colon = text.indexOf(':');
   const value = text.slice(colon + 1);
@@ -191,7 +194,7 @@ export function parseGeneralName(text: string): GeneralName {
   }
 }
 
-/** Labels of RFC 1123 §2.1, `_` for services, `*` alone as the first. */
+/** Labels as in RFC 1123 §2.1, also with `_` for services. The first label may be `*`. */
 const dnsForm =
   /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const emailForm = /^[\x21-\x3f\x41-\x7e]+@[a-z0-9.-]+$/i;
@@ -218,11 +221,14 @@ function parseOtherName(text: string): GeneralName {
 
 function parseHex(text: string): Uint8Array {
   const octets = text.startsWith('#') ? fromHex(text.slice(1)) : undefined;
-  if (!octets) throw bad('needs # and hexadecimal digits');
+  if (!octets) throw bad('requires # followed by hexadecimal digits');
   return octets;
 }
 
-/** Hosts of DNS names and email addresses in any case (RFC 5280 §7.2, §7.5), directory names as `sameName`, others exactly. */
+/**
+ * Compares DNS names and the hosts of email addresses in any letter case (RFC 5280 §7.2, §7.5), directory names like
+ * `sameName`, and other names exactly.
+ */
 export function sameGeneralName(a: GeneralName, b: GeneralName): boolean {
   switch (a.kind) {
     case 'dns':
@@ -243,13 +249,13 @@ export function sameGeneralName(a: GeneralName, b: GeneralName): boolean {
   }
 }
 
-/** An email address with its host in lower case. */
+/** Returns an email address with its host in lower case. */
 export function foldHost(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** The same names in whatever order, and however often. */
+/** Returns whether both lists contain the same names, in any order and number. */
 export const sameGeneralNames = (a: readonly GeneralName[], b: readonly GeneralName[]): boolean =>
   a.every((name) => b.some((other) => sameGeneralName(name, other))) &&
   b.every((name) => a.some((other) => sameGeneralName(name, other)));

@@ -2,7 +2,7 @@ import { Fault } from '../fault.ts';
 
 const bad = (text: string): Fault => new Fault('malformed', `not an IP address: ${text.slice(0, 80)}`);
 
-/** Dotted decimal (4 octets) or RFC 4291 §2.2 text (16 octets). Faults: malformed. */
+/** Parses dotted decimal (4 octets) or the text form of RFC 4291 §2.2 (16 octets). Faults: malformed. */
 export function parseIpAddress(text: string): Uint8Array {
   if (text.length > 45) throw bad(text);
   const last = text.lastIndexOf(':') + 1;
@@ -19,7 +19,7 @@ export function parseIpAddress(text: string): Uint8Array {
 const group = (octets: readonly number[], at: number): string =>
   ((octets[at]! << 8) | octets[at + 1]!).toString(16);
 
-/** Groups with single colons between them, as octets. */
+/** Parses groups separated by single colons and returns their octets. */
 function parseGroups(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((digits) => {
@@ -31,14 +31,14 @@ function parseGroups(text: string): number[] {
 
 function parseV4(text: string): number[] {
   const parts = text.split('.');
-  // No leading zeros: some take them for octal.
+  // No leading zeros: some software reads them as octal.
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {
     throw bad(text);
   }
   return parts.map(Number);
 }
 
-/** Of 4 or 16 octets; IPv6 as RFC 5952 §4 writes it. */
+/** Formats 4 or 16 octets; IPv6 as in RFC 5952 §4. */
 export function formatIpAddress(octets: Uint8Array): string {
   if (octets.length === 4) return octets.join('.');
   const groups = Array.from({ length: 8 }, (_, i) => (octets[2 * i]! << 8) | octets[2 * i + 1]!);
@@ -51,7 +51,7 @@ export function formatIpAddress(octets: Uint8Array): string {
   return length < 2 ? text(0, 8) : `${text(0, at)}::${text(at + length, 8)}`;
 }
 
-/** The first of the longest runs. */
+/** Returns the first of the longest runs of zero groups. */
 function longestZeros(groups: readonly number[]): { at: number; length: number } {
   let best = { at: 0, length: 0 };
   for (let at = 0; at < groups.length; at++) {

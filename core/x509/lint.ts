@@ -28,13 +28,13 @@ function broken<T>(rules: readonly Rule<T>[], of: T): readonly string[] {
 
 let last: { readonly of: Common; readonly found: readonly string[] } | undefined;
 
-/** By the rules for what certificates have in common: those of one profile and CA are judged once. */
+/** Applies the rules about the common parts. Certificates of one profile and CA are checked once. */
 function brokenInCommon(of: Common): readonly string[] {
   if (!last || !isAlike(last.of, of)) last = { of, found: broken(commonRules, of) };
   return last.found;
 }
 
-/** What is decoded, and the issuer, are the very same objects for as long as they are alike. */
+/** Compares by identity: equal parts are the same objects, because decoded values and issuers are cached. */
 const isAlike = (a: Common, b: Common): boolean =>
   a.ca === b.ca &&
   a.selfIssued === b.selfIssued &&
@@ -61,9 +61,10 @@ function haveSameForm(a: Common['extensions'], b: Common['extensions']): boolean
 }
 
 /**
- * What is wrong with a certificate before it is signed: RFC 5280, and what careful CAs ask for beyond it. `tbs`: the TBSCertificate
- * in DER. `issuer`: the CA that is to sign it, undefined when it signs itself; `above`: those above that one, in their order. Empty
- * when nothing is wrong; what cannot be read, and a key that is not accepted, are a finding too.
+ * Returns the violations of RFC 5280, and of further rules that careful CAs follow, in a certificate before it is
+ * signed. `tbs`: the TBSCertificate (DER). `issuer`: the CA that will sign it; undefined for a self-signed certificate.
+ * `above`: the CAs above the issuer, in order. A certificate that cannot be read and a key that is not accepted are
+ * findings too.
  */
 export function lint(
   tbs: Uint8Array,
@@ -78,8 +79,8 @@ export function lint(
 }
 
 /**
- * The same of a TBSCertificate that has just been built from `template`, for `key`, without reading again what went into it: each
- * name, the key and the value of each extension stand in it octet for octet.
+ * Like `lint`, for a TBSCertificate that was just built from `template` for `key`. It does not decode the names, the
+ * key and the extensions again, because `tbs` contains them octet for octet.
  */
 export function lintBuilt(
   tbs: Uint8Array,

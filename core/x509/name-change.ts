@@ -4,17 +4,17 @@ import { Fault } from '../fault.ts';
 import { type GeneralName, readGeneralNames } from './general-name.ts';
 import { type Name, readName } from './name.ts';
 
-/** ChangeSubjectName (RFC 6402 §2.8): the names that a renewed certificate is to have instead. One of them, or both. */
+/** ChangeSubjectName (RFC 6402 §2.8): the new subject, alternative names, or both, of a renewed certificate. */
 export interface NameChange {
   readonly subject: Name | undefined;
   readonly subjectAltNames: readonly GeneralName[] | undefined;
 }
 
-/** `der`: the value of the attribute. Faults: malformed; badCsr when it changes nothing. */
+/** Decodes the value of the attribute (DER). Faults: malformed; badCsr if it changes nothing. */
 export function decodeNameChange(der: Uint8Array): NameChange {
   return readDer(der, (reader) => {
     const fields = reader.sequence();
-    // Both are a SEQUENCE without a tag of its own: a Name holds sets or nothing, GeneralNames hold context tags.
+    // Both are untagged SEQUENCEs. A Name contains only SETs; GeneralNames contain context tags.
     const subject = !fields.empty && holdsSets(fields.rest()) ? readName(fields) : undefined;
     const subjectAltNames = fields.empty ? undefined : readGeneralNames(fields);
     fields.finish();

@@ -9,15 +9,15 @@ import { encodeString, foldString, holdsString, readString, stringTags } from '.
 import { oid } from './oids.ts';
 
 export interface NameAttribute {
-  /** OID. */
+  /** The attribute type (OID). */
   readonly type: string;
-  /** The text; `#` and the DER of the value in hexadecimal when it is not a string. */
+  /** The text. For a value that is not a string: `#` and its DER in hexadecimal. */
   readonly value: string;
-  /** Identifier octet of the value. */
+  /** The identifier octet of the value. */
   readonly tag: number;
 }
 
-/** Several attributes only in a multi-valued RDN. */
+/** A relative distinguished name; usually one attribute. */
 export type Rdn = readonly NameAttribute[];
 
 /** A distinguished name (RFC 5280 §4.1.2.4), most significant RDN first. */
@@ -60,14 +60,14 @@ function readAttribute(reader: DerReader): NameAttribute {
   return { type, value, tag: identifier };
 }
 
-/** Faults: malformed for an attribute that its string type cannot hold. */
+/** Encodes a name. Faults: malformed for a value that its string type cannot hold. */
 export function buildName(rdns: readonly Rdn[]): Name {
   if (rdns.length === 0) return emptyName;
   const count = rdns.reduce((sum, rdn) => sum + rdn.length, 0);
   if (count > mostAttributes || rdns.some((rdn) => rdn.length === 0)) {
-    throw new Fault('malformed', `a name has 1 to ${mostAttributes} attributes, and no empty RDN`);
+    throw new Fault('malformed', `a name must have 1 to ${mostAttributes} attributes and no empty RDN`);
   }
-  // In the order of DER (X.690 §11.6), as a reader will find them.
+  // Sort as DER requires (X.690 §11.6), so that `rdns` has the order of the encoding.
   const ordered = rdns.map((rdn) => (rdn.length === 1 ? rdn : sorted(rdn)));
   const encoded = der((b) =>
     b.sequence((s) => {
@@ -100,10 +100,10 @@ function addAttribute(builder: DerBuilder, attribute: NameAttribute): void {
   });
 }
 
-/** The DER after `#`: one element. */
+/** Decodes the hexadecimal DER after `#`: one element. */
 function encodedValue(text: string): Uint8Array {
   const encoded = text.startsWith('#') ? fromHex(text.slice(1)) : undefined;
-  if (!encoded) throw new Fault('malformed', 'name: # needs to be followed by DER in hexadecimal');
+  if (!encoded) throw new Fault('malformed', 'name: # must be followed by DER in hexadecimal');
   return readDer(encoded, (reader) => reader.element());
 }
 
@@ -111,8 +111,8 @@ const nameOf = (type: string): string => attributeTypeOf(type)?.name ?? type;
 const unfit = (type: string, what: string): Fault => new Fault('malformed', `name: ${nameOf(type)} ${what}`);
 
 /**
- * An attribute in the string type that RFC 5280 §4.1.2.4 prescribes, else UTF8String. Faults: malformed for an unknown
- * type, a length beyond RFC 5280 §A.1, control characters, or characters that the string type lacks.
+ * Returns an attribute with the string type that RFC 5280 §4.1.2.4 prescribes, or else UTF8String. Faults: malformed
+ * for an unknown type, a length beyond RFC 5280 §A.1, control characters, or characters that the string type lacks.
  */
 export function attribute(typeNameOrOid: string, value: string): NameAttribute {
   const known = attributeTypeNamed(typeNameOrOid) ?? attributeTypeOf(typeNameOrOid);
@@ -128,10 +128,10 @@ export function attribute(typeNameOrOid: string, value: string): NameAttribute {
 
 const usualLimits = { tag: tag.utf8String, shortest: 1, longest: 32768 };
 
-/** Why no attribute of this type, an OID, has this value (Fault malformed, see `attribute`); undefined when one can. */
+/** Returns the Fault malformed that `attribute` throws for this type (OID) and value, or undefined. */
 export function attributeProblem(type: string, value: string): Fault | undefined {
   const { tag: identifier, shortest, longest } = attributeTypeOf(type) ?? usualLimits;
-  // Characters, not UTF-16 units; only long texts are worth counting.
+  // Characters, not UTF-16 units; a text short enough in units needs no counting.
   const length = value.length <= longest ? value.length : [...value].length;
   if (length < shortest || length > longest) {
     const range = shortest === longest ? `${longest}` : `${shortest} to ${longest}`;
@@ -142,7 +142,7 @@ export function attributeProblem(type: string, value: string): Fault | undefined
   return unfit(type, 'has characters that its string type cannot hold');
 }
 
-/** Of several common names the most specific. */
+/** Returns the common name; if there are several, the most specific one. */
 export function commonName(name: Name): string | undefined {
   for (let i = name.rdns.length - 1; i >= 0; i--) {
     for (const { type, value } of name.rdns[i]!) if (type === oid.commonName) return value;
@@ -150,17 +150,17 @@ export function commonName(name: Name): string | undefined {
   return undefined;
 }
 
-/** RFC 5280 §7.1: letter case, white space and string types are ignored. */
+/** Compares names by RFC 5280 §7.1, which ignores letter case, white space and string types. */
 export function sameName(a: Name, b: Name): boolean {
   if (sameBytes(a.der, b.der)) return true;
   return a.rdns.length === b.rdns.length && a.rdns.every((rdn, i) => sameRdn(rdn, b.rdns[i]!));
 }
 
-/** An RDN is a set: order does not count. */
+/** Compares RDNs as sets, without regard to order. */
 function sameRdn(a: Rdn, b: Rdn): boolean {
   if (a.length !== b.length) return false;
   if (a.length === 1) return sameAttribute(a[0]!, b[0]!);
-  // Each value is folded once: comparing every pair would fold each of them up to 64 times.
+  // Fold each value once. Comparing every pair would fold each value up to 64 times.
   const others = b.map(foldAttribute).sort();
   return a
     .map(foldAttribute)
@@ -168,7 +168,7 @@ function sameRdn(a: Rdn, b: Rdn): boolean {
     .every((text, i) => text === others[i]);
 }
 
-/** A text that two attributes have in common when they are the same, and only then. */
+/** Returns a text that is the same for equal attributes, and different for others. */
 export const foldAttribute = ({ type, value, tag: identifier }: NameAttribute): string =>
   stringTags.has(identifier) ? `${type}=${foldString(value)}` : `${type} ${value}`;
 
@@ -177,7 +177,10 @@ function sameAttribute(a: NameAttribute, b: NameAttribute): boolean {
   return a.value === b.value || (stringTags.has(a.tag) && foldString(a.value) === foldString(b.value));
 }
 
-/** RFC 4514 §2: least significant RDN first; attributes of unknown type, or that are no strings, as `#` and DER. */
+/**
+ * Formats a name by RFC 4514 §2: least significant RDN first; attributes of unknown type, and values that are not
+ * strings, as `#` and DER.
+ */
 export function formatDistinguishedName(name: Name): string {
   const { rdns } = name;
   let encoded: readonly (readonly Uint8Array[])[] | undefined;
@@ -201,8 +204,8 @@ export function formatDistinguishedName(name: Name): string {
 }
 
 /**
- * The DER of each value, as it stands in the name. A value that was read need not be one that could be written: other software puts
- * any character into a PrintableString.
+ * Returns the DER of each value from the encoded name. It is not encoded anew, because other software writes values
+ * that Postern would not write, such as any character in a PrintableString.
  */
 const valuesIn = ({ der: encoded }: Name): Uint8Array[][] =>
   readDer(encoded, (reader) =>
@@ -221,7 +224,7 @@ function readEach<T>(members: DerReader, read: (members: DerReader) => T): T[] {
   return values;
 }
 
-/** Whether the attributes of each RDN are in the order of DER (X.690 §11.6). */
+/** Returns whether the attributes of each RDN are in DER order (X.690 §11.6). */
 export function isSorted(name: Name): boolean {
   if (name.rdns.every((rdn) => rdn.length === 1)) return true;
   const rdns = readDer(name.der, (reader) =>
@@ -232,7 +235,7 @@ export function isSorted(name: Name): boolean {
 
 const toEscape = /["+,;<>\\\x01-\x1f\x7f]|^[ #]| $/;
 
-/** RFC 4514 §2.4; control characters, which no log should show, as pairs of digits too. */
+/** Escapes a value by RFC 4514 §2.4. Control characters become pairs of digits, to keep them out of logs. */
 function escapeValue(value: string): string {
   if (!toEscape.test(value)) return value;
   let text = value
@@ -246,8 +249,8 @@ function escapeValue(value: string): string {
 const longestText = 65536;
 
 /**
- * RFC 4514 §3, with spaces allowed around `,`, `+` and `=`; attribute types by name in any case, or by OID. Faults:
- * malformed.
+ * Parses a name by RFC 4514 §3. Spaces around `,`, `+` and `=` are allowed; an attribute type is a name in any letter
+ * case, or an OID. Faults: malformed.
  */
 export function parseDistinguishedName(text: string): Name {
   if (text.length > longestText) throw new Fault('malformed', 'name: too long');
@@ -271,7 +274,7 @@ const hexForm = /#((?:[0-9A-Fa-f]{2})+) *(?=[,+]|$)/y;
 /** A run of plain characters, a pair of digits, or an escaped special. */
 const piece = /([^"+,;<>\\\0]+)|\\([0-9A-Fa-f]{2})|\\([ "#+,;<=>\\])/y;
 
-/** The attribute that starts at `start`, and where the separator after it (or the end) stands. */
+/** Parses the attribute at `start`. Returns it and the position of the separator after it, or of the end. */
 function parseAttribute(text: string, start: number): { attribute: NameAttribute; end: number } {
   const type = match(typeForm, text, start)?.[1];
   if (!type) throw new Fault('malformed', `name: no "type=value" at position ${start}`);
@@ -291,13 +294,13 @@ function parseAttribute(text: string, start: number): { attribute: NameAttribute
     end = piece.lastIndex;
   }
   if (end < text.length && text[end] !== ',' && text[end] !== '+') {
-    throw new Fault('malformed', `name: needs an escape at position ${end}`);
+    throw new Fault('malformed', `name: the character at position ${end} must be escaped`);
   }
   const value = Buffer.concat(octets);
   return { attribute: attribute(type, decodeUtf8(value.subarray(0, value.length - unescapedSpaces))), end };
 }
 
-/** Counted from the end: a pattern that looks for them from each place takes the square of their number. */
+/** Counts trailing spaces from the end. A regular expression would take quadratic time. */
 function spacesAtEnd(text: string): number {
   let end = text.length;
   while (end > 0 && text[end - 1] === ' ') end--;

@@ -6,30 +6,30 @@ import { type PathFailure, Refusal, toRefusal } from './path/failure.ts';
 import { type Conditions, validate } from './path/validate.ts';
 
 export interface PathOptions extends Conditions {
-  /** In any order; what does not belong to the path is passed over. */
+  /** In any order. Certificates that do not belong to the path are ignored. */
   readonly intermediates: readonly Certificate[];
-  /** What is trusted, self-signed or not: a path ends at the first that it meets. */
+  /** Trusted certificates, self-signed or not. A path ends at the first of them. */
   readonly anchors: readonly Certificate[];
 }
 
 export type PathResult =
   | {
       readonly ok: true;
-      /** Leaf first, anchor last; the leaf alone when it is an anchor itself, byte for byte. */
+      /** Leaf first, anchor last. Only the leaf if it is itself an anchor, byte for byte. */
       readonly chain: readonly Certificate[];
       /**
-       * OIDs of the certificate policies that hold all the way, in the terms of the anchor (RFC 5280 §6.1.6); that of
-       * anyPolicy for all.
+       * OIDs of the certificate policies that are valid for the whole path, in the domain of the anchor (RFC 5280
+       * §6.1.6). The OID of anyPolicy means all.
        */
       readonly policies: readonly string[];
     }
   | { readonly ok: false; readonly reason: PathFailure; readonly detail: string };
 
 /**
- * Builds a path from a leaf to an anchor and validates it (RFC 5280 §6; RFC 9618 for policies). Where the text differs from
- * what `openssl verify -x509_strict` demands, the tests say so. Several paths are tried, with bounded work; when all
- * fail, the answer is about the most promising one that led to an anchor, or else about where the search came furthest.
- * Bad certificates never cause an exception, only `isRevoked` may throw its own.
+ * Builds a path from a leaf to an anchor and validates it (RFC 5280 §6; RFC 9618 for policies). The tests note where
+ * the RFC differs from `openssl verify -x509_strict`. Several paths are tried with bounded work. If all fail, the
+ * result describes the most promising path to an anchor or, without one, the longest path. Invalid certificates never
+ * cause an exception; only `isRevoked` may throw.
  */
 export function validatePath(leaf: Certificate, options: PathOptions): PathResult {
   const budget = new Budget();

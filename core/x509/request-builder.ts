@@ -4,7 +4,7 @@ import { addExtensions, type Extension } from './extension.ts';
 import type { Name } from './name.ts';
 import { oid } from './oids.ts';
 
-/** CertificationRequestInfo (RFC 2986 §4.1), DER: what the subject's key has to sign. */
+/** Builds a CertificationRequestInfo (DER, RFC 2986 §4.1), which the subject's key has to sign. */
 export function buildCertificationRequestInfo(
   subject: Name,
   spki: Uint8Array,
@@ -23,7 +23,7 @@ export function buildCertificationRequestInfo(
   );
 }
 
-/** CertificationRequest (RFC 2986 §4.2), DER. */
+/** Builds a CertificationRequest (DER, RFC 2986 §4.2). */
 export function assembleCertificationRequest(
   info: Uint8Array,
   algorithm: SignatureAlgorithm,

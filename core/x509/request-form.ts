@@ -16,8 +16,8 @@ interface Requested {
 const bad = (detail: string): Fault => new Fault('badCsr', detail);
 
 /**
- * Refuses what a request has that could not stand in a certificate as it is written, though it can be read: what Postern certifies is
- * DER. Trust anchors and certificates of peers, which others have made, are read without these checks. Faults: badCsr.
+ * Rejects encodings that Postern can read but must not copy to a certificate, which has to be DER. Trust anchors and
+ * certificates of peers are read without these checks, because other software wrote them. Faults: badCsr.
  */
 export function demandForm({ subject, subjectAltNames, extensions }: Requested): void {
   demandNameForm(subject, 'subject');
@@ -26,10 +26,12 @@ export function demandForm({ subject, subjectAltNames, extensions }: Requested):
   }
   for (const { oid: type, value } of extensions) {
     if (type === oid.keyUsage && hasTrailingZeroBits(value)) {
-      throw bad('keyUsage: DER leaves out trailing zero bits (X.690 §11.2.2)');
+      throw bad('keyUsage: DER does not allow trailing zero bits (X.690 §11.2.2)');
     }
     if (type === oid.basicConstraints && hasFalse(value)) {
-      throw bad('basicConstraints: DER leaves out cA when it is FALSE, its default (X.690 §11.5)');
+      throw bad(
+        'basicConstraints: DER does not allow an explicit cA FALSE, which is the default (X.690 §11.5)',
+      );
     }
   }
 }
@@ -57,12 +59,12 @@ const stringTypes: Readonly<Record<number, string>> = {
   [tag.bmpString]: 'BMPString',
 };
 
-/** `value`: a BIT STRING; whether it is one is found when it is decoded. */
+/** `value`: a BIT STRING. Decoding checks later that it is one. */
 function hasTrailingZeroBits(value: Uint8Array): boolean {
   const unused = value[2] ?? 0;
   const last = value.length > 3 ? value[value.length - 1] : undefined;
   return last !== undefined && (last & (1 << unused)) === 0;
 }
 
-/** `value`: BasicConstraints; whether it is one is found when it is decoded. */
+/** `value`: BasicConstraints. Decoding checks later that it is one. */
 const hasFalse = (value: Uint8Array): boolean => value[2] === tag.boolean && value[4] === 0;

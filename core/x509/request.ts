@@ -15,19 +15,19 @@ import { demandForm } from './request-form.ts';
 
 const proven: unique symbol = Symbol('proof of possession');
 
-/** What a certificate is asked for, by someone who has proven to hold the private key. Only this file makes one. */
+/** A certificate request whose proof of possession has been verified. Only this file creates one. */
 export interface VerifiedRequest {
   readonly kind: 'pkcs10' | 'crmf';
   readonly subject: Name;
   readonly publicKey: PublicKey;
-  /** As requested. */
+  /** The requested extensions. */
   readonly extensions: readonly Extension[];
   /** Decoded from the extensions. */
   readonly subjectAltNames: readonly GeneralName[];
   readonly challengePassword: string | undefined;
-  /** Other names that a renewal asks for. */
+  /** The new names that a renewal requests. */
   readonly nameChange: NameChange | undefined;
-  /** The request as it came: CertificationRequest or CertReqMsg. */
+  /** The request as received: CertificationRequest or CertReqMsg. */
   readonly der: Uint8Array;
   readonly [proven]: true;
 }
@@ -35,8 +35,9 @@ export interface VerifiedRequest {
 const bad = (detail: string): Fault => new Fault('badCsr', detail);
 
 /**
- * A PKCS#10 request in DER (RFC 2986 §4). Faults: malformed; badCsr for attributes that contradict each other and for what is not
- * DER (`demandForm`); badAlgorithm for a key or signature algorithm that is not accepted; badProof when the signature is not the key's.
+ * Decodes and verifies a PKCS#10 request (DER, RFC 2986 §4). Faults: malformed; badCsr for contradictory attributes and
+ * for encodings that are not DER (`demandForm`); badAlgorithm for a key or signature algorithm that is not accepted;
+ * badProof if the signature is not by the key in the request.
  */
 export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
   const request = new DerReader(der).enter(tag.sequence);
@@ -67,7 +68,7 @@ export function verifyPkcs10(der: Uint8Array): VerifiedRequest {
   };
 }
 
-/** What a request asks for, of whose key and signature nothing is known. */
+/** The contents of a request whose key and signature have not been checked. */
 interface UnprovenRequest {
   readonly subject: Name;
   readonly extensions: readonly Extension[];
@@ -77,7 +78,7 @@ interface UnprovenRequest {
   readonly attributeTypes: readonly string[];
 }
 
-/** A PKCS#10 request whose key and signature are not to count. Faults: malformed; badCsr as `verifyPkcs10`. */
+/** Decodes a PKCS#10 request and ignores its key and signature. Faults: malformed; badCsr as in `verifyPkcs10`. */
 export function readUnproven(der: Uint8Array): UnprovenRequest {
   const request = new DerReader(der).enter(tag.sequence);
   const { subject, spki, attributes } = readInfo(request.sequence());
@@ -96,24 +97,24 @@ function demandProof(
   signature: Uint8Array,
 ): void {
   if (!signatureAlgorithmFits(algorithm, key.type)) {
-    throw new Fault('badAlgorithm', `${algorithm} is no signature algorithm for a key of ${key.type}`);
+    throw new Fault('badAlgorithm', `a ${key.type} key cannot sign with ${algorithm}`);
   }
   if (!verifySignature(key, algorithm, signed, signature)) {
-    throw new Fault('badProof', 'the signature of the request is not by the key in it');
+    throw new Fault('badProof', 'the signature of the request does not verify with the key in the request');
   }
 }
 
 /**
- * One CertReqMsg of CRMF in DER (RFC 4211 §3, as RFC 9483 §4.1.1 has it: proof by a signature). `raVerified`: whether the
- * sender is an RA that may vouch for the possession. Faults: malformed; badCsr without a public key, and as `demandForm`; badAlgorithm;
- * badProof.
+ * Decodes and verifies a CertReqMsg (DER, RFC 4211 §3; RFC 9483 §4.1.1: proof of possession by a signature).
+ * `raVerified`: whether the sender is a registration authority that may vouch for the possession. Faults: malformed;
+ * badCsr without a public key and as in `demandForm`; badAlgorithm; badProof.
  */
 export const verifyCertReqMsg = (
   der: Uint8Array,
   options: { readonly raVerified: boolean },
 ): VerifiedRequest => verifyParsed(parseCertReqMsg(der), options);
 
-/** The same of a message that has been read already. Faults: malformed; badCsr; badAlgorithm; badProof. */
+/** Like `verifyCertReqMsg`, for a decoded message. Faults: malformed; badCsr; badAlgorithm; badProof. */
 export function verifyParsed(
   { der, template, proof, signed }: CertReqMsg,
   options: { readonly raVerified: boolean },
@@ -125,10 +126,10 @@ export function verifyParsed(
   else if (proof.kind !== 'raVerified') {
     throw new Fault(
       'badProof',
-      `proof of possession by a signature over the request is needed, not: ${proof.kind}`,
+      `the proof of possession must be a signature over the request, not ${proof.kind}`,
     );
   } else if (!options.raVerified) {
-    throw new Fault('badProof', 'raVerified is accepted from registration authorities only');
+    throw new Fault('badProof', 'raVerified is accepted only from registration authorities');
   }
   const subjectAltNames = readSubjectAltNames(extensions);
   demandForm({ subject, subjectAltNames, extensions });
@@ -149,16 +150,16 @@ interface Attributes {
   readonly extensions: readonly Extension[];
   readonly challengePassword: string | undefined;
   readonly nameChange: NameChange | undefined;
-  /** OIDs of all that there are. */
+  /** OIDs of all attributes. */
   readonly types: readonly string[];
 }
 
-/** CertificationRequestInfo. */
+/** Reads CertificationRequestInfo. */
 function readInfo(info: DerReader): { subject: Name; spki: Uint8Array; attributes: Attributes } {
   if (info.smallInteger(255) !== 0) throw bad('certification request of unknown version');
   const subject = readName(info);
   const spki = info.element(tag.sequence);
-  // Not optional on paper, yet left out by some when empty.
+  // Not optional in RFC 2986, but some clients omit an empty set.
   const attributes = readAttributes(info.optional(contextConstructed(0)));
   info.finish();
   return { subject, spki, attributes };
@@ -174,7 +175,7 @@ const noAttributes: Attributes = {
   types: [],
 };
 
-/** RFC 2985 §5.4; attributes of other types are ignored. */
+/** Reads the attributes of RFC 2985 §5.4 and ignores those of other types. */
 function readAttributes(reader: DerReader | undefined): Attributes {
   if (!reader || reader.empty) return noAttributes;
   let extensions: readonly Extension[] | undefined;
@@ -186,7 +187,7 @@ function readAttributes(reader: DerReader | undefined): Attributes {
     const type = attribute.oid();
     const values = attribute.set();
     attribute.finish();
-    if (types.includes(type)) throw bad(`attribute ${type} stands twice`);
+    if (types.includes(type)) throw bad(`attribute ${type} occurs twice`);
     if (types.push(type) > mostAttributes) throw bad('too many attributes');
     if (type === oid.extensionRequest || type === oid.microsoftExtensionRequest) {
       if (extensions) throw bad('extensions are requested twice');
@@ -202,13 +203,13 @@ function readAttributes(reader: DerReader | undefined): Attributes {
 
 function single<T>(values: DerReader, read: (value: DerReader) => T): T {
   const value = read(values);
-  if (!values.empty) throw bad('attribute with several values');
+  if (!values.empty) throw bad('an attribute has several values');
   return value;
 }
 
 function readChallengePassword(value: DerReader): string {
   const identifier = value.peek();
-  if (!stringTags.has(identifier)) throw bad('challenge password is no string');
+  if (!stringTags.has(identifier)) throw bad('the challenge password is not a string');
   return readString(value, identifier);
 }
 

@@ -1,8 +1,8 @@
 import { hex } from '../der/bytes.ts';
 
 /**
- * The points of edwards25519 whose order is 1, 2, 4 or 8, in every encoding, without the bit for the sign. For a key that is one of them
- * signatures can be made without a private key (RFC 8032 §5.1.7 verifies them nevertheless), so that such a signature proves nothing.
+ * The points of edwards25519 of order 1, 2, 4 or 8, in every encoding, without the sign bit. Signatures for such a key
+ * can be made without a private key and verify (RFC 8032 §5.1.7), so they prove nothing.
  */
 const smallOrder: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -18,7 +18,10 @@ const smallOrder: ReadonlySet<string> = new Set([
 export const isOfSmallOrder = (key: Uint8Array): boolean =>
   smallOrder.has(hex(key.with(31, key[31]! & 0x7f)));
 
-/** The primes modulo which the powers of 65537 are not all there is, as far as they divide what the generator below built on. */
+/**
+ * Primes for which the powers of 65537 are only some of the residues, limited to factors of the constant that the
+ * flawed generator used.
+ */
 const telling = [11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157].map(
   (prime) => [BigInt(prime), powersOf(65537 % prime, prime)] as const,
 );
@@ -30,8 +33,9 @@ function powersOf(base: number, prime: number): ReadonlySet<number> {
 }
 
 /**
- * Whether an RSA modulus is of the kind that Infineon's RSALib made for chip cards and TPMs until 2017 (CVE-2017-15361, "ROCA"), which can
- * be factored: its primes, and so itself, are powers of 65537 modulo each of many small primes. Of a hundred million others one is.
+ * Returns whether an RSA modulus can be factored because Infineon's RSALib, used in chip cards and TPMs until 2017,
+ * generated it (CVE-2017-15361, "ROCA"): its primes, and therefore the modulus, are powers of 65537 modulo many small
+ * primes. About one in a hundred million other moduli has this property too.
  */
 export function isRocaModulus(modulus: Uint8Array): boolean {
   const n = BigInt(`0x${hex(modulus)}`);

@@ -17,13 +17,13 @@ import { oid } from './oids.ts';
 
 const names: ReadonlyMap<string, string> = new Map(Object.entries(oid).map(([name, value]) => [value, name]));
 
-/** An OID by the name that its standard gives it, or itself. */
+/** Returns the standard name of an OID, or the OID itself. */
 const named = (which: string): string => names.get(which) ?? which;
 
 const listed = (all: readonly GeneralName[]): string => all.map(formatGeneralName).join(', ');
 const octets = (bytes: Uint8Array): string => hex(bytes).replace(/..(?=.)/g, '$&:');
 
-/** The value of an extension for people. Each throws Fault malformed for what is no such value. */
+/** Functions that describe the value of an extension in words. Each throws Fault malformed for an invalid value. */
 const readers: Readonly<Record<string, (value: Uint8Array) => string>> = {
   [oid.basicConstraints](value) {
     const { ca, pathLength } = decodeBasicConstraints(value);
@@ -53,7 +53,7 @@ const readers: Readonly<Record<string, (value: Uint8Array) => string>> = {
   },
 };
 
-/** What an extension is called, and its value: in words, as the text that it is, or as `#` and hexadecimal. */
+/** Returns the name of an extension and its value: in words, as text, or as `#` and hexadecimal. */
 export function extensionInWords({ oid: which, value }: Extension): {
   readonly name: string;
   readonly value: string;
@@ -68,6 +68,6 @@ export function extensionInWords({ oid: which, value }: Extension): {
 
 function textOf(value: Uint8Array): string {
   const identifier = value[0] ?? 0;
-  if (!stringTags.has(identifier)) throw new Fault('malformed', 'this is no text');
+  if (!stringTags.has(identifier)) throw new Fault('malformed', 'this is not text');
   return readDer(value, (reader) => readString(reader, identifier));
 }

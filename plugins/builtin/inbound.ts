@@ -12,7 +12,7 @@ export const cmp = definePlugin({
     decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
     /** Messages whose messageTime is further from the time here are refused; transactions are remembered for a day. */
     message_time_seconds: Type.Integer({ minimum: 10, maximum: 86_400, default: 86_400 }),
-    /** Refuses messages without messageTime too, instead of remembering them for as long as they could be replayed. */
+    /** Refuses messages without messageTime too, instead of cachingLast them for as long as they could be replayed. */
     message_time_required: Type.Boolean({ default: false }),
     /** How a private key that was made here is packed: RFC 9483 §4.1.6 has an AsymmetricKeyPackage, OpenSSL reads PKCS#8 alone. */
     central_key_format: Type.Union([Type.Literal('asymmetric-key-package'), Type.Literal('pkcs8')], {

@@ -140,7 +140,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
       const timer = setTimeout(() => late.resolve({ ok: false, detail: outward.late }), healthPatience);
       const checked = connection.check().then(
         () => ({ ok: true }),
-        (error) => ({ ok: false, detail: told(error) }),
+        (error) => ({ ok: false, detail: reasonOf(error) }),
       );
       const health = await Promise.race([checked, late.promise]);
       clearTimeout(timer);
@@ -176,7 +176,7 @@ const outward: Readonly<Record<TokenFailure['kind'], string>> = {
   ended: 'the connection to the token was lost',
 };
 
-function told(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof TokenFailure)) return 'the token reports an error';
   return error.kind === 'cryptoki' ? `${outward.cryptoki}: ${error.message}` : outward[error.kind];
 }
@@ -196,5 +196,5 @@ function faultOf(failure: TokenFailure): Fault {
   if (isNotOffered(failure)) {
     return new Fault('badAlgorithm', `the token does not offer this (${failure.message})`, { cause });
   }
-  return new Fault('unavailable', told(failure), { retryAfter, cause });
+  return new Fault('unavailable', reasonOf(failure), { retryAfter, cause });
 }

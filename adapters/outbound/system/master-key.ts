@@ -102,14 +102,14 @@ async function nextRoot(options: MasterKeyOptions): Promise<Uint8Array | undefin
   const record = await readRecord(nextOf(recordPath(dataDirectory)));
   if (!record) return undefined;
   const path = nextOf(keyFileOf(options));
-  const told = `a rotation of the master key of ${dataDirectory} is prepared, but `;
+  const context = `a rotation of the master key of ${dataDirectory} is prepared, but `;
   if (record.source === 'passphrase') {
-    if (newPassphrase === undefined) throw new Error(`${told}[secrets] has no new_passphrase`);
+    if (newPassphrase === undefined) throw new Error(`${context}[secrets] has no new_passphrase`);
     const root = await derive(newPassphrase, Buffer.from(record.salt, 'base64'));
     if (isRootOf(root, record)) return root;
-    throw new Error(`${told}new_passphrase is not the one the rotation was prepared with`);
+    throw new Error(`${context}new_passphrase is not the one the rotation was prepared with`);
   }
   const root = await readKeyFile(path);
   if (root && isRootOf(root, record)) return root;
-  throw new Error(`${told}${path} is ${root ? 'not the key the rotation was prepared with' : 'missing'}`);
+  throw new Error(`${context}${path} is ${root ? 'not the key the rotation was prepared with' : 'missing'}`);
 }

@@ -5,17 +5,17 @@ import type { Extension } from '../extension.ts';
 import { addGeneralNames, type GeneralName, readGeneralNames } from '../general-name.ts';
 import { oid } from '../oids.ts';
 
-/** RFC 5280 §4.2.1.6. `critical` is for certificates with an empty subject. */
+/** Builds subjectAltName (RFC 5280 §4.2.1.6). `critical`: for certificates with an empty subject. */
 export function subjectAltNameExtension(names: readonly GeneralName[], critical = false): Extension {
   return { oid: oid.subjectAltName, critical, value: der((b) => addGeneralNames(b, names)) };
 }
 
-/** Also for issuerAltName. Faults: malformed. */
+/** Decodes subjectAltName or issuerAltName. Faults: malformed. */
 export function decodeSubjectAltName(value: Uint8Array): GeneralName[] {
   return readDer(value, (reader) => readGeneralNames(reader));
 }
 
-/** RFC 5280 §4.2.1.2. */
+/** Builds subjectKeyIdentifier (RFC 5280 §4.2.1.2). */
 export function subjectKeyIdentifierExtension(identifier: Uint8Array): Extension {
   return { oid: oid.subjectKeyIdentifier, critical: false, value: der((b) => b.octetString(identifier)) };
 }
@@ -25,7 +25,7 @@ export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
   return readDer(value, (reader) => reader.octetString());
 }
 
-/** Octets of a subject key identifier. Faults: malformed. */
+/** Returns the number of octets of a subject key identifier. Faults: malformed. */
 export function subjectKeyIdentifierLength(value: Uint8Array): number {
   const reader = new DerReader(value);
   const length = reader.skipContents(tag.octetString);
@@ -41,7 +41,7 @@ export interface AuthorityKeyIdentifier {
   readonly serial?: Uint8Array;
 }
 
-/** With the issuer's subject key identifier, which is all that RFC 5280 asks for. */
+/** Builds authorityKeyIdentifier with only the issuer's subject key identifier, as RFC 5280 requires. */
 export function authorityKeyIdentifierExtension(keyIdentifier: Uint8Array): Extension {
   const value = der((b) => b.sequence((s) => s.octetString(keyIdentifier, context(0))));
   return { oid: oid.authorityKeyIdentifier, critical: false, value };

@@ -8,7 +8,7 @@ import { oid } from '../oids.ts';
 
 const mostLocations = 64;
 
-/** RFC 5280 §4.2.1.13: one distribution point that can be reached at each of the URIs. */
+/** Builds cRLDistributionPoints (RFC 5280 §4.2.1.13) with one distribution point that has all the URIs. */
 export function crlDistributionPointsExtension(uris: readonly string[]): Extension {
   const value = der((b) =>
     b.sequence((points) =>
@@ -24,7 +24,7 @@ export function crlDistributionPointsExtension(uris: readonly string[]): Extensi
   return { oid: oid.crlDistributionPoints, critical: false, value };
 }
 
-/** The URIs of all distribution points; other kinds of names are left out. Faults: malformed. */
+/** Returns the URIs of all distribution points. Names of other kinds are ignored. Faults: malformed. */
 export function decodeCrlDistributionPoints(value: Uint8Array): string[] {
   return readDer(value, (reader) => {
     const points = reader.sequence();
@@ -55,7 +55,7 @@ function readDistributionPoint(point: DerReader): string[] {
   return uris;
 }
 
-/** RFC 5280 §4.2.2.1: URIs. */
+/** The URIs of authorityInfoAccess (RFC 5280 §4.2.2.1). */
 export interface AuthorityInfoAccess {
   readonly caIssuers: readonly string[];
   readonly ocsp: readonly string[];
@@ -76,7 +76,7 @@ export function authorityInfoAccessExtension(access: AuthorityInfoAccess): Exten
   return { oid: oid.authorityInfoAccess, critical: false, value };
 }
 
-/** Other methods, and names that are no URIs, are left out. Faults: malformed. */
+/** Decodes authorityInfoAccess. Other methods, and names that are not URIs, are ignored. Faults: malformed. */
 export function decodeAuthorityInfoAccess(value: Uint8Array): AuthorityInfoAccess {
   return readDer(value, (reader) => {
     const sequence = reader.sequence();

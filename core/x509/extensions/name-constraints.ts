@@ -6,7 +6,7 @@ import type { Extension } from '../extension.ts';
 import { addGeneralName, type GeneralName, readGeneralName } from '../general-name.ts';
 import { oid } from '../oids.ts';
 
-/** RFC 5280 §4.2.1.10: bases of subtrees; IP ones are an address and a mask. */
+/** The base names of subtrees (RFC 5280 §4.2.1.10). The base of an IP subtree is an address and a mask. */
 export interface NameConstraints {
   readonly permitted: readonly GeneralName[];
   readonly excluded: readonly GeneralName[];
@@ -31,7 +31,7 @@ function addSubtrees(builder: DerBuilder, n: number, bases: readonly GeneralName
   });
 }
 
-/** Minimum and maximum are refused, as RFC 5280 has them unused. Faults: malformed. */
+/** Decodes nameConstraints. Minimum and maximum are rejected, because RFC 5280 does not use them. Faults: malformed. */
 export function decodeNameConstraints(value: Uint8Array): NameConstraints {
   return readDer(value, (reader) => {
     const sequence = reader.sequence();

@@ -37,11 +37,14 @@ export function certificatePoliciesExtension(
   return { oid: oid.certificatePolicies, critical, value };
 }
 
-/** No policy twice; qualifiers other than CPS URIs are left out. Faults: malformed. */
+/**
+ * Decodes certificatePolicies. Each policy may occur once. Qualifiers other than CPS URIs are ignored. Faults:
+ * malformed.
+ */
 export function decodeCertificatePolicies(value: Uint8Array): CertificatePolicy[] {
   const policies = readDer(value, (reader) => readAll(reader, readPolicy));
   if (new Set(policies.map((policy) => policy.oid)).size !== policies.length) {
-    throw new Fault('malformed', 'a certificate policy stands twice');
+    throw new Fault('malformed', 'a certificate policy occurs twice');
   }
   return policies;
 }
@@ -58,7 +61,7 @@ function readPolicy(reader: DerReader): CertificatePolicy {
   return { oid: policy, cps: cps.filter((uri) => uri !== undefined) };
 }
 
-/** A sequence of 1 to 64 sequences. */
+/** Reads a SEQUENCE of 1 to 64 SEQUENCEs. */
 function readAll<T>(reader: DerReader, read: (item: DerReader) => T): T[] {
   const sequence = reader.sequence();
   const items: T[] = [];
@@ -98,13 +101,13 @@ export function decodePolicyMappings(value: Uint8Array): PolicyMapping[] {
   );
   for (const { issuerDomainPolicy, subjectDomainPolicy } of mappings) {
     if (issuerDomainPolicy === oid.anyPolicy || subjectDomainPolicy === oid.anyPolicy) {
-      throw new Fault('malformed', 'anyPolicy may not be mapped');
+      throw new Fault('malformed', 'anyPolicy must not be mapped');
     }
   }
   return mappings;
 }
 
-/** RFC 5280 §4.2.1.11: after how many certificates it begins. */
+/** RFC 5280 §4.2.1.11: the number of certificates after which each constraint applies. */
 export interface PolicyConstraints {
   readonly requireExplicitPolicy?: number;
   readonly inhibitPolicyMapping?: number;

@@ -23,7 +23,7 @@ export type RevocationReason = keyof typeof revocationReasonCodes;
 
 export const revocationReasons = Object.keys(revocationReasonCodes) as readonly RevocationReason[];
 
-/** RFC 5280 §5.2.3: at most 20 octets. */
+/** Builds cRLNumber (RFC 5280 §5.2.3) of at most 20 octets. */
 export function crlNumberExtension(number: bigint): Extension {
   if (number < 0n || number >= 1n << 159n) throw new Fault('malformed', 'CRL number out of range');
   return { oid: oid.crlNumber, critical: false, value: der((b) => b.integer(number)) };
@@ -51,12 +51,12 @@ export function decodeReasonCode(value: Uint8Array): RevocationReason {
   return reason;
 }
 
-/** RFC 5280 §5.3.2; milliseconds since 1970. */
+/** Builds invalidityDate (RFC 5280 §5.3.2). `milliseconds`: since 1970. */
 export function invalidityDateExtension(milliseconds: number): Extension {
   return { oid: oid.invalidityDate, critical: false, value: der((b) => b.generalizedTime(milliseconds)) };
 }
 
-/** Milliseconds since 1970. Faults: malformed. */
+/** Returns milliseconds since 1970. Faults: malformed. */
 export function decodeInvalidityDate(value: Uint8Array): number {
   return readDer(value, (reader) => reader.generalizedTime());
 }

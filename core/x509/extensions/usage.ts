@@ -25,14 +25,14 @@ export function keyUsageExtension(usages: readonly KeyUsage[]): Extension {
   return { oid: oid.keyUsage, critical: true, value };
 }
 
-/** In the order of the bits. Faults: malformed. */
+/** Returns the usages in the order of the bits. Faults: malformed. */
 export function decodeKeyUsage(value: Uint8Array): KeyUsage[] {
   const { unused, bytes } = readDer(value, (reader) => reader.bitString());
   if (bytes.length * 8 - unused > 16) throw new Fault('malformed', 'key usage with unknown bits');
   return keyUsages.filter((_, bit) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
 }
 
-/** RFC 5280 §4.2.1.12: OIDs of purposes. */
+/** Builds extKeyUsage (RFC 5280 §4.2.1.12). `purposes`: OIDs. */
 export function extendedKeyUsageExtension(purposes: readonly string[], critical = false): Extension {
   const value = der((b) =>
     b.sequence((s) => {
@@ -44,7 +44,7 @@ export function extendedKeyUsageExtension(purposes: readonly string[], critical 
 
 const mostPurposes = 64;
 
-/** OIDs. Faults: malformed. */
+/** Returns the OIDs of the purposes. Faults: malformed. */
 export function decodeExtendedKeyUsage(value: Uint8Array): string[] {
   return readDer(value, (reader) => {
     const sequence = reader.sequence();
@@ -60,7 +60,7 @@ export function decodeExtendedKeyUsage(value: Uint8Array): string[] {
 /** RFC 5280 §4.2.1.9. */
 export interface BasicConstraints {
   readonly ca: boolean;
-  /** How many CA certificates, self-issued ones not counted, may follow. */
+  /** The number of CA certificates that may follow, not counting self-issued ones. */
   readonly pathLength?: number;
 }
 
@@ -78,7 +78,7 @@ export function basicConstraintsExtension(constraints: BasicConstraints): Extens
 export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
   return readDer(value, (reader) => {
     const sequence = reader.sequence();
-    // FALSE, the default, may stand here: see readExtensions.
+    // An explicit FALSE is accepted here too, see readExtensions.
     const ca = sequence.peek() === tag.boolean && sequence.boolean();
     const pathLength = sequence.empty ? undefined : sequence.smallInteger(2 ** 32);
     sequence.finish();

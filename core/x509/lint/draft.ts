@@ -1,4 +1,4 @@
-import { remembering } from '../../der/bytes.ts';
+import { cachingLast } from '../../der/bytes.ts';
 import type { KeyType, SignatureAlgorithm } from '../algorithm.ts';
 import { hasRoom } from '../ca-chain.ts';
 import {
@@ -23,7 +23,7 @@ import type { Name } from '../name.ts';
 import { oid } from '../oids.ts';
 import type { PublicKey } from '../public-key.ts';
 
-/** Whose key signs: that of the issuer, or of the certificate itself. */
+/** The holder of the signing key: the issuer, or the certificate itself if it is self-signed. */
 interface Signer {
   readonly subject: Name;
   readonly key: KeyType;
@@ -33,58 +33,58 @@ interface Signer {
 interface Issuer extends Signer {
   readonly certificate: Certificate;
   readonly facts: Facts;
-  // Its own, and those of the CAs above it:
+  // Of the CA itself and of the CAs above it:
   readonly nameConstraints: readonly NameConstraints[];
-  /** Of each that is limited to some. */
+  /** The purposes of each CA that has a list of them. */
   readonly purposes: readonly (readonly string[])[];
-  /** Whether it, and those above it, allow one more CA that is to issue something. */
+  /** Whether the path lengths of the CA and of those above it allow one more CA that issues certificates. */
   readonly hasRoomForCa: boolean;
 }
 
-/** What certificates of one profile and CA are alike in. */
+/** The parts that certificates of one profile and CA have in common. */
 export interface Common {
   readonly ca: boolean;
-  /** Which there are, whatever they say. */
+  /** The extensions without their values. */
   readonly extensions: readonly Pick<Extension, 'oid' | 'critical'>[];
   readonly selfIssued: boolean;
   readonly key: KeyType;
   readonly basicConstraints: BasicConstraints | undefined;
-  /** Undefined when the extension is missing. */
+  /** Undefined if the extension is absent. */
   readonly keyUsage: readonly KeyUsage[] | undefined;
   readonly purposes: readonly string[];
   readonly purposesCritical: boolean;
   readonly authorityKeyIdentifier: AuthorityKeyIdentifier | undefined;
-  /** URIs; undefined when the extension is missing. */
+  /** URIs; undefined if the extension is absent. */
   readonly crlDistributionPoints: readonly string[] | undefined;
   readonly authorityInfoAccess: AuthorityInfoAccess | undefined;
-  /** As the certificate names it. */
+  /** The issuer name in the certificate. */
   readonly issuerName: Name;
-  /** Undefined for a certificate that is to sign itself. */
+  /** Undefined for a self-signed certificate. */
   readonly issuer: Issuer | undefined;
   readonly signer: Signer;
   readonly signatureAlgorithm: SignatureAlgorithm | undefined;
 }
 
-/** A certificate to be and its issuer, decoded once for all rules. */
+/** A certificate before it is signed, and its issuer, decoded once for all rules. */
 export interface Draft extends Common {
   readonly tbs: OutlinedCertificate;
   readonly facts: Facts;
-  /** Octets that it has; undefined when the extension is missing. */
+  /** Number of octets; undefined if the extension is absent. */
   readonly subjectKeyIdentifier: number | undefined;
 }
 
-/** A rule, and the section that states it. It looks at nothing but what it is given. */
+/** A rule and the section that states it. A rule depends only on its argument. */
 export interface Rule<T = Draft> {
   readonly section: string;
-  /** What is wrong, if it is broken. */
+  /** Returns the violation, or a falsy value. */
   readonly finding: (of: T) => string | false | undefined;
 }
 
 const noPurposes: readonly string[] = [];
-const distributionPoints = remembering(decodeCrlDistributionPoints);
-const infoAccess = remembering(decodeAuthorityInfoAccess);
+const distributionPoints = cachingLast(decodeCrlDistributionPoints);
+const infoAccess = cachingLast(decodeAuthorityInfoAccess);
 
-/** Faults: malformed for an extension that cannot be read; of `readPublicKey`. */
+/** Decodes a certificate for the rules. Faults: malformed for an invalid extension; those of `readPublicKey`. */
 export function readDraft(
   tbs: OutlinedCertificate,
   certificate: Certificate | undefined,

@@ -18,20 +18,22 @@ const notCritical = (name: Name, section: string): Rule<Common> => ({
 
 const ofCasOnly = (name: Name, section: string): Rule<Common> => ({
   section,
-  finding: (form) => !form.ca && present(form, name) && `${name} in a certificate that is none of a CA`,
+  finding: (form) => !form.ca && present(form, name) && `${name} in the certificate of an end entity`,
 });
 
-/** RFC 5280 §4.2.1.13: others than these make whoever looks for a CRL look for another certificate first. */
+/** URIs from which every client can fetch a CRL (RFC 5280 §4.2.1.13). */
 const fetchable = /^(?:http|ldap):\/\/[^/]/i;
 
-/** Which extensions are there, and whether critical. */
+/** Rules about the presence and criticality of extensions. */
 export const formRules: readonly Rule<Common>[] = [
   critical('keyUsage', 'RFC 5280 §4.2.1.3'),
   critical('policyMappings', 'RFC 5280 §4.2.1.5'),
   {
     section: 'RFC 5280 §4.2.1.9',
     finding: (form) =>
-      form.ca && !present(form, 'basicConstraints')?.critical && 'basicConstraints of a CA is not critical',
+      form.ca &&
+      !present(form, 'basicConstraints')?.critical &&
+      'basicConstraints of a CA is missing or not critical',
   },
   critical('nameConstraints', 'RFC 5280 §4.2.1.10'),
   critical('policyConstraints', 'RFC 5280 §4.2.1.11'),
@@ -48,7 +50,7 @@ export const formRules: readonly Rule<Common>[] = [
   ofCasOnly('inhibitAnyPolicy', 'RFC 5280 §4.2.1.14'),
 ];
 
-/** The issuer's key identifier, and addresses. */
+/** Rules about the issuer's key identifier and about locations. */
 export const extensionRules: readonly Rule<Common>[] = [
   {
     section: 'RFC 5280 §4.2.1.1',
@@ -72,25 +74,25 @@ export const extensionRules: readonly Rule<Common>[] = [
     finding: ({ crlDistributionPoints: uris }) =>
       uris &&
       (uris.length === 0 || !uris.every((uri) => fetchable.test(uri))) &&
-      'crlDistributionPoints has something else than http and ldap URIs',
+      'crlDistributionPoints has a location that is not an http or ldap URI',
   },
   {
     section: 'RFC 5280 §4.2.2.1',
     finding: ({ authorityInfoAccess: access }) =>
       access &&
       !access.caIssuers.every((uri) => fetchable.test(uri)) &&
-      'authorityInfoAccess has a caIssuers location that is no http or ldap URI',
+      'authorityInfoAccess has a caIssuers location that is not an http or ldap URI',
   },
   {
     section: 'RFC 6960 §A.1',
     finding: ({ authorityInfoAccess: access }) =>
       access &&
       !access.ocsp.every((uri) => /^http:\/\/[^/]/i.test(uri)) &&
-      'authorityInfoAccess has an OCSP location that is no http URI',
+      'authorityInfoAccess has an OCSP location that is not an http URI',
   },
 ];
 
-/** The certificate's own key identifier. */
+/** Rules about the certificate's own key identifier. */
 export const identifierRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.2.1.2',

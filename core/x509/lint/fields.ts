@@ -6,10 +6,10 @@ import { oid } from '../oids.ts';
 import type { Common, Rule } from './draft.ts';
 
 const longestSerial = 20;
-/** 64 bits. */
+/** Octets: 64 bits. */
 const shortestSerial = 8;
 
-/** Octets without the one for the sign. */
+/** Returns the number of octets without the sign octet. */
 const magnitude = (serial: Uint8Array): number => (serial[0] === 0 ? serial.length - 1 : serial.length);
 
 const firstUtcTime = Date.UTC(1950, 0);
@@ -17,7 +17,7 @@ const endOfUtcTime = Date.UTC(2050, 0);
 const timeTag = (time: number): number =>
   time >= firstUtcTime && time < endOfUtcTime ? tag.utcTime : tag.generalizedTime;
 
-/** Version, serial number, validity, whether there is a subject. */
+/** Rules about version, serial number, validity period and subject. */
 export const fieldRules: readonly Rule[] = [
   {
     section: 'RFC 5280 §4.1.2.1',
@@ -34,26 +34,27 @@ export const fieldRules: readonly Rule[] = [
       tbs.serial.length > longestSerial && `the serial number has more than ${longestSerial} octets`,
   },
   {
-    // Against collisions of hashes: a serial number cannot be foreseen.
+    // An unpredictable serial number prevents attacks with hash collisions.
     section: 'CA/Browser Forum BR §7.1',
-    finding: ({ tbs }) => magnitude(tbs.serial) < shortestSerial && 'the serial number has less than 64 bits',
+    finding: ({ tbs }) =>
+      magnitude(tbs.serial) < shortestSerial && 'the serial number has fewer than 64 bits',
   },
   {
     section: 'RFC 5280 §4.1.2.5',
-    finding: ({ tbs }) => tbs.notBefore >= tbs.notAfter && 'the validity ends before it begins',
+    finding: ({ tbs }) => tbs.notBefore >= tbs.notAfter && 'notAfter is not after notBefore',
   },
   {
     section: 'RFC 5280 §4.1.2.5',
     finding: ({ tbs }) =>
       (tbs.timeTags[0] !== timeTag(tbs.notBefore) || tbs.timeTags[1] !== timeTag(tbs.notAfter)) &&
-      'a time through 2049 is no UTCTime, or one beyond is',
+      'a time must be a UTCTime through 2049 and a GeneralizedTime from 2050',
   },
   {
     section: 'RFC 5280 §6.1.3 (a)(2)',
     finding: ({ tbs, issuer }) =>
       issuer &&
       (tbs.notBefore < issuer.certificate.notBefore || tbs.notAfter > issuer.certificate.notAfter) &&
-      "the validity goes beyond that of the issuer's certificate",
+      "the validity period exceeds that of the issuer's certificate",
   },
   {
     section: 'RFC 5280 §4.1.2.6',
@@ -64,15 +65,16 @@ export const fieldRules: readonly Rule[] = [
     finding: ({ tbs }) =>
       tbs.subject.rdns.length === 0 &&
       !extension(tbs, oid.subjectAltName)?.critical &&
-      'the subject is empty and no critical alternative name stands in its place',
+      'the subject is empty and there is no critical subjectAltName',
   },
   {
     section: 'RFC 5280 §4.1.2.8',
-    finding: ({ tbs }) => tbs.hasUniqueIdentifiers && 'a unique identifier of issuer or subject is there',
+    finding: ({ tbs }) =>
+      tbs.hasUniqueIdentifiers && 'the certificate has a unique identifier of the issuer or subject',
   },
 ];
 
-/** Who signs, and by which algorithm. */
+/** Rules about the signer and the signature algorithm. */
 export const signerRules: readonly Rule<Common>[] = [
   {
     section: 'RFC 5280 §4.1.2.3',
@@ -83,17 +85,17 @@ export const signerRules: readonly Rule<Common>[] = [
     finding: ({ signatureAlgorithm, signer }) =>
       signatureAlgorithm &&
       !signatureAlgorithmFits(signatureAlgorithm, signer.key) &&
-      `the signature algorithm ${signatureAlgorithm} does not fit the issuer's key, ${signer.key}`,
+      `the issuer's ${signer.key} key cannot sign with the signature algorithm ${signatureAlgorithm}`,
   },
   {
     section: 'RFC 5280 §4.1.2.4',
-    finding: ({ issuerName }) => issuerName.rdns.length === 0 && 'the name of the issuer is empty',
+    finding: ({ issuerName }) => issuerName.rdns.length === 0 && 'the issuer name is empty',
   },
   {
-    // Octet for octet, though §7.1 compares less strictly: not everybody does.
+    // Compared octet for octet: §7.1 is less strict, but not all software implements its rules.
     section: 'RFC 5280 §6.1.3 (a)(4)',
     finding: ({ issuerName, signer }) =>
       !sameBytes(issuerName.der, signer.subject.der) &&
-      "the name of the issuer is not that in the issuer's certificate",
+      "the issuer name differs from the subject of the issuer's certificate",
   },
 ];

@@ -13,7 +13,7 @@ const control = /[\x00-\x1f\x7f-\x9f]/;
 /** C and jurisdictionCountryName. */
 const countries: ReadonlySet<string> = new Set(['2.5.4.6', '1.3.6.1.4.1.311.60.2.1.3']);
 
-/** A rule for each attribute of the subject. */
+/** Returns a rule that every attribute of the subject must satisfy. */
 const ofAttributes = (section: string, text: string, holds: (attribute: NameAttribute) => boolean): Rule => ({
   section,
   finding: ({ tbs }) => {
@@ -26,7 +26,7 @@ const ofAttributes = (section: string, text: string, holds: (attribute: NameAttr
   },
 });
 
-/** A rule for each alternative name. */
+/** Returns a rule that every alternative name must satisfy. */
 const ofNames = (text: string, holds: (name: GeneralName) => boolean): Rule => ({
   section: 'RFC 5280 §4.2.1.6',
   finding: ({ facts }) => {
@@ -39,7 +39,9 @@ const longestHost = 253;
 const labelCharacters = /^[A-Za-z0-9-]+$/;
 const digits = /^\d+$/;
 
-/** The preferred name syntax of RFC 1034 §3.5 with RFC 1123 §2.1; what ends in digits is an IP address. */
+/**
+ * Checks the preferred name syntax of RFC 1034 §3.5 with RFC 1123 §2.1. A text that ends in a number is an IP address.
+ */
 function isHostName(text: string): boolean {
   const labels = text.split('.');
   return text.length <= longestHost && labels.every(isLabel) && !digits.test(labels[labels.length - 1]!);
@@ -48,7 +50,7 @@ function isHostName(text: string): boolean {
 const isLabel = (label: string): boolean =>
   label.length <= 63 && labelCharacters.test(label) && !label.startsWith('-') && !label.endsWith('-');
 
-/** A wildcard only as the whole first label (RFC 9525 §6.3), and never for a top-level domain. */
+/** A wildcard must be the whole first label (RFC 9525 §6.3) and not directly below the root. */
 const isDnsName = (text: string): boolean =>
   text.startsWith('*.') ? text.includes('.', 2) && isHostName(text.slice(2)) : isHostName(text);
 
@@ -71,17 +73,17 @@ function isAbsoluteUri(text: string): boolean {
 
 const isUnsorted = (name: GeneralName): boolean => name.kind === 'directory' && !isSorted(name.value);
 
-/** The attributes of the subject and the alternative names. */
+/** Rules about the attributes of the subject and about the alternative names. */
 export const nameRules: readonly Rule[] = [
   ofAttributes('RFC 5280 §A.1', 'the value is too long or too short', ({ type, value }) => {
     const { shortest, longest } = attributeTypeOf(type) ?? { shortest: 1, longest: 32768 };
-    // Characters, not UTF-16 units; only long texts are worth counting.
+    // Characters, not UTF-16 units; a text short enough in units needs no counting.
     const length = value.length <= longest ? value.length : [...value].length;
     return length >= shortest && length <= longest;
   }),
   ofAttributes(
     'RFC 5280 §4.1.2.4',
-    'the string type is not the prescribed one, or else UTF8String or PrintableString',
+    'the string type must be the prescribed one or, if there is none, UTF8String or PrintableString',
     ({ type, tag: actual }) => {
       const prescribed = attributeTypeOf(type)?.tag ?? tag.utf8String;
       return actual === prescribed || (prescribed === tag.utf8String && actual === tag.printableString);
@@ -89,12 +91,12 @@ export const nameRules: readonly Rule[] = [
   ),
   ofAttributes(
     'X.680 §41.4',
-    'a PrintableString has other characters than it may',
+    'a PrintableString contains characters that it must not contain',
     ({ tag: actual, value }) => actual !== tag.printableString || printable.test(value),
   ),
   ofAttributes(
     'RFC 4518 §2.2',
-    'the value has control characters, which comparisons leave out',
+    'the value contains control characters, which comparisons ignore',
     ({ value }) => !control.test(value),
   ),
   {
@@ -103,13 +105,13 @@ export const nameRules: readonly Rule[] = [
   },
   ofAttributes(
     'ISO 3166-1',
-    'a country has two letters',
+    'a country code must have two letters',
     ({ type, value }) => !countries.has(type) || twoLetters.test(value),
   ),
   ofNames('not a host name', (name) => name.kind !== 'dns' || isDnsName(name.value)),
   ofNames('not a mailbox', (name) => name.kind !== 'email' || isMailbox(name.value)),
   ofNames('not an absolute URI', (name) => name.kind !== 'uri' || isAbsoluteUri(name.value)),
-  ofNames('neither 4 nor 16 octets', (name) => name.kind !== 'ip' || [4, 16].includes(name.value.length)),
+  ofNames('must have 4 or 16 octets', (name) => name.kind !== 'ip' || [4, 16].includes(name.value.length)),
   ofNames('an empty name', (name) => name.kind !== 'directory' || name.value.rdns.length > 0),
   {
     section: 'RFC 5280 §4.2.1.10',

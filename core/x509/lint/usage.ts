@@ -3,7 +3,7 @@ import type { KeyUsage } from '../extensions/usage.ts';
 import { oid } from '../oids.ts';
 import type { Common, Rule } from './draft.ts';
 
-/** What no key of the kind can do. */
+/** Returns the usages that keys of this type do not support. */
 function unusable(key: KeyType): { readonly section: string; readonly usages: readonly KeyUsage[] } {
   if (key.startsWith('rsa-')) return rsa;
   return key.startsWith('p-') ? elliptic : signaturesOnly;
@@ -16,7 +16,7 @@ const signaturesOnly = {
   usages: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
 } as const;
 
-/** RFC 5280 §4.2.1.12: of which usages a purpose needs one. */
+/** The usages of which each purpose requires at least one (RFC 5280 §4.2.1.12). */
 const usagesOfPurpose: Readonly<Record<string, readonly KeyUsage[]>> = {
   [oid.serverAuth]: ['digitalSignature', 'keyEncipherment', 'keyAgreement'],
   [oid.clientAuth]: ['digitalSignature', 'keyAgreement'],
@@ -26,11 +26,11 @@ const usagesOfPurpose: Readonly<Record<string, readonly KeyUsage[]>> = {
   [oid.ocspSigning]: ['digitalSignature', 'nonRepudiation'],
 };
 
-/** What the certificate is for: CA or not, path length, key usage, purposes; and whether its issuer may issue it. */
+/** Rules about basicConstraints, key usage and purposes, and about what the issuer may issue. */
 export const useRules: readonly Rule<Common>[] = [
   {
     section: 'RFC 5280 §4.2.1.3',
-    finding: ({ keyUsage }) => keyUsage?.length === 0 && 'keyUsage names no usage',
+    finding: ({ keyUsage }) => keyUsage?.length === 0 && 'keyUsage is empty',
   },
   {
     section: 'RFC 5280 §4.2.1.3',
@@ -40,34 +40,34 @@ export const useRules: readonly Rule<Common>[] = [
   {
     section: 'RFC 5280 §4.2.1.9',
     finding: ({ ca, keyUsage }) =>
-      !ca && keyUsage?.includes('keyCertSign') && 'the usage keyCertSign belongs to CAs',
+      !ca && keyUsage?.includes('keyCertSign') && 'only a CA may have the usage keyCertSign',
   },
   {
     section: 'RFC 5280 §4.2.1.3',
     finding: ({ keyUsage }) =>
       (keyUsage?.includes('encipherOnly') || keyUsage?.includes('decipherOnly')) &&
       !keyUsage.includes('keyAgreement') &&
-      'encipherOnly and decipherOnly mean nothing without keyAgreement',
+      'encipherOnly and decipherOnly require keyAgreement',
   },
   {
     section: 'RFC 5280 §4.2.1.3',
     finding: ({ keyUsage, key }) => {
       const { section, usages } = unusable(key);
       const unfit = keyUsage?.find((usage) => (usages as readonly KeyUsage[]).includes(usage));
-      return unfit && `${key} keys do not serve for ${unfit}: ${section}`;
+      return unfit && `${key} keys do not support ${unfit}: ${section}`;
     },
   },
   {
     section: 'RFC 5280 §4.2.1.9',
     finding: ({ ca, basicConstraints }) =>
-      !ca && basicConstraints?.pathLength !== undefined && 'a path length belongs to CAs',
+      !ca && basicConstraints?.pathLength !== undefined && 'only a CA may have a path length',
   },
   {
     section: 'RFC 5280 §4.2.1.12',
     finding: ({ keyUsage, purposes }) => {
       if (!keyUsage) return undefined;
       const unfit = purposes.find((one) => usagesOfPurpose[one]?.every((usage) => !keyUsage.includes(usage)));
-      return unfit && `no key usage goes with the purpose ${unfit}`;
+      return unfit && `the purpose ${unfit} requires a key usage that is missing`;
     },
   },
   {
@@ -75,18 +75,18 @@ export const useRules: readonly Rule<Common>[] = [
     finding: ({ purposes, purposesCritical }) =>
       purposesCritical &&
       purposes.includes(oid.anyExtendedKeyUsage) &&
-      'anyExtendedKeyUsage in a critical extension',
+      'a critical extKeyUsage contains anyExtendedKeyUsage',
   },
   {
     section: 'RFC 5280 §6.1.4 (k)',
-    finding: ({ issuer }) => issuer && !issuer.facts.basicConstraints?.ca && 'the issuer is no CA',
+    finding: ({ issuer }) => issuer && !issuer.facts.basicConstraints?.ca && 'the issuer is not a CA',
   },
   {
     section: 'RFC 5280 §6.1.4 (n)',
     finding: ({ issuer }) =>
       issuer?.facts.keyUsage &&
       !issuer.facts.keyUsage.includes('keyCertSign') &&
-      'the key of the issuer may not sign certificates',
+      "the issuer's key usage does not allow it to sign certificates",
   },
   {
     section: 'RFC 5280 §6.1.4 (l)',
@@ -94,15 +94,15 @@ export const useRules: readonly Rule<Common>[] = [
       ca &&
       !selfIssued &&
       issuer?.hasRoomForCa === false &&
-      'the path length of the issuer, or of a CA above it, allows no CA below it',
+      'the path length of the issuer, or of a CA above it, does not allow another CA below it',
   },
   {
-    // As path validation here and elsewhere has it.
+    // Path validation, here and in other software, applies the purposes of a CA to the certificates below it.
     section: 'RFC 5280 §4.2.1.12',
     finding: ({ purposes, issuer }) => {
       if (!issuer) return undefined;
       const beyond = purposes.find((one) => !issuer.purposes.every((allowed) => allowed.includes(one)));
-      return beyond && `the issuer may not issue for the purpose ${beyond}`;
+      return beyond && `the issuer's extKeyUsage does not allow the purpose ${beyond}`;
     },
   },
 ];

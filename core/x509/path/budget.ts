@@ -1,17 +1,17 @@
 import { Refusal } from './failure.ts';
 
-/** Certificates in a path, leaf and anchor included. Devices use two to four. */
+/** The most certificates in a path, including leaf and anchor. Devices use two to four. */
 export const longestPath = 10;
 
 export const mostSignatureChecks = 100;
 const mostSteps = 20_000;
 
-/** What larger pieces of work count for, in steps of about a microsecond. */
+/** The cost of larger pieces of work, in steps of about a microsecond. */
 export const cost = { candidate: 50, validatedCertificate: 10 } as const;
 
 /**
- * The work that one validation may do. Certificates are the peer's to choose: names that all match, cross-certificates
- * and long lists of constraints make the number of paths exponential.
+ * Limits the work of one validation. The peer chooses the certificates, and with names that all match,
+ * cross-certificates and long lists of constraints it can make the number of paths exponential.
  */
 export class Budget {
   #signatureChecks = mostSignatureChecks;
@@ -24,7 +24,7 @@ export class Budget {
     }
   }
 
-  /** As `signatureCheck`, for all other work. */
+  /** Like `signatureCheck`, for all other work. */
   steps(count: number): void {
     this.#steps -= count;
     if (this.#steps < 0) throw new Refusal('tooMuchWork', 'too many candidates, names or policies');

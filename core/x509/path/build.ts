@@ -12,22 +12,23 @@ import { foldName } from './folded-name.ts';
 
 interface Candidate {
   readonly issuer: Certificate;
-  /** Whether its key identifier is the one that the certificate below names; undefined when one of them is missing. */
+  /** Whether its key identifier is the one that the certificate below names; undefined if either is absent. */
   readonly keyMatches: boolean | undefined;
-  /** The lower, the more promising. */
+  /** Candidates with a lower rank are tried first. */
   readonly rank: number;
 }
 
 /**
- * Finds the paths from a leaf to the anchors, the most promising first: names chain, signatures hold, no key of a
- * subject stands twice. Loops, cross-certificates and repeated certificates end, as the budget does.
+ * Finds the paths from a leaf to the anchors, the most promising first. In a path, names chain, signatures are valid,
+ * and no subject key occurs twice. Therefore the search also ends for loops, cross-certificates and repeated
+ * certificates.
  */
 export class PathBuilder {
   readonly #anchors: Pool;
   readonly #intermediates: Pool;
   readonly #time: number;
   readonly #budget: Budget;
-  /** Signatures checked, for each certificate by the issuer's key. */
+  /** Results of signature checks by certificate and issuer key. */
   readonly #checked = new Map<Certificate, Map<string, boolean>>();
   readonly #keys = new Map<Certificate, PublicKey | Refusal>();
   #failure: Refusal | undefined;
@@ -45,16 +46,16 @@ export class PathBuilder {
     this.#budget = budget;
   }
 
-  /** Why the search ended without an anchor, where it came furthest. */
+  /** The reason why the longest path did not reach an anchor. */
   get failure(): Refusal | undefined {
     return this.#failure;
   }
 
-  /** The ways on from a path, leaf first, to each anchor. Throws a Refusal when the budget is used up. */
+  /** Yields the continuations of a path (leaf first) to each anchor. Throws a Refusal when the budget is used up. */
   *pathsFrom(path: readonly Certificate[]): Generator<readonly Certificate[]> {
     const last = path[path.length - 1]!;
     if (this.#anchors.has(last)) {
-      // Nothing above an anchor can mend what breaks below it.
+      // A path through an anchor to another anchor cannot be valid if this one is not.
       yield path;
       return;
     }
@@ -94,7 +95,7 @@ export class PathBuilder {
       .sort((a, b) => a.rank - b.rank);
   }
 
-  /** Why the candidate did not issue the certificate; undefined when it did. */
+  /** Returns why the candidate did not issue the certificate; undefined if it did. */
   #refuse(
     path: readonly Certificate[],
     certificate: Certificate,
@@ -107,19 +108,19 @@ export class PathBuilder {
     if (!signatureAlgorithm) {
       return new Refusal(
         'weakAlgorithm',
-        `${describe(certificate)} is signed by a weak or unknown algorithm`,
+        `${describe(certificate)} is signed with a weak or unknown algorithm`,
       );
     }
     const key = this.#keyOf(issuer);
     if (key instanceof Refusal) return key;
     if (this.#verify(certificate, signatureAlgorithm, key)) return undefined;
-    // RFC 5280 §4.2.1.1: key identifiers help to choose; it is the signature that decides.
+    // RFC 5280 §4.2.1.1: key identifiers only help to choose; the signature decides.
     return keyMatches === false
       ? unknownIssuer(certificate)
       : new Refusal('badSignature', `${describe(certificate)} is not signed by ${describe(issuer)}`);
   }
 
-  /** Of a certificate that can be read as a whole; one that cannot is read once. */
+  /** Returns the key of a certificate that can be decoded completely. Failures are cached too. */
   #keyOf(certificate: Certificate): PublicKey | Refusal {
     let key = this.#keys.get(certificate);
     if (!key) {
@@ -159,13 +160,13 @@ class Pool {
     return this.#bySubject.get(foldName(name)) ?? [];
   }
 
-  /** By its bytes. */
+  /** Compares bytes. */
   has(certificate: Certificate): boolean {
     return this.withSubject(certificate.subject).some((other) => sameBytes(other.der, certificate.der));
   }
 }
 
-/** A peer may send one certificate any number of times. */
+/** Removes duplicates, because a peer may send a certificate any number of times. */
 function distinct(certificates: readonly Certificate[]): readonly Certificate[] {
   const byDer = new Map<string, Certificate>();
   for (const one of certificates) {
@@ -181,7 +182,7 @@ const isSameEntity = (a: Certificate, b: Certificate): boolean =>
 const unknownIssuer = (certificate: Certificate): Refusal =>
   new Refusal('unknownIssuer', `no known certificate is the issuer of ${describe(certificate)}`);
 
-/** For hints: what cannot be read gives none. */
+/** Returns undefined if `read` fails: hints are optional. */
 function hint<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -15,12 +15,12 @@ export type PathFailure =
   | 'unknownCriticalExtension'
   | 'revoked'
   | 'policy'
-  | 'weakAlgorithm' // also: unknown, so that its strength cannot be told
+  | 'weakAlgorithm' // or unknown, so that its strength is unknown
   | 'purpose'
   | 'tooMuchWork' // the search was cut short
   | 'malformed';
 
-/** Thrown inside this folder only: `validatePath` answers with a value. */
+/** Thrown only inside this folder: `validatePath` returns a value. */
 export class Refusal extends Error {
   readonly reason: PathFailure;
 
@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A Fault of the parsers as a refusal of this certificate; anything else, a defect of ours, is thrown on. */
+/** Converts a Fault of a parser to a refusal of this certificate. Rethrows any other error, which is a defect. */
 export function toRefusal(error: unknown, certificate: Certificate): Refusal {
   if (!(error instanceof Fault)) throw error;
   const reason = error.code === 'badAlgorithm' ? 'weakAlgorithm' : 'malformed';
@@ -39,7 +39,7 @@ export function toRefusal(error: unknown, certificate: Certificate): Refusal {
 
 const descriptions = new WeakMap<Certificate, string>();
 
-/** How a certificate is called where it is refused. Its name is written once: a search refuses one certificate for many issuers. */
+/** Returns the name of a certificate for a refusal, cached: a search may refuse one certificate for many issuers. */
 export function describe(certificate: Certificate): string {
   let text = descriptions.get(certificate);
   if (text === undefined) {

@@ -8,8 +8,8 @@ interface Folded {
 const folded = new WeakMap<Name, Folded>();
 
 /**
- * A text that two names have in common when they are the same (RFC 5280 §7.1, `sameName`), and only then. Folding once
- * what is compared often keeps long names from costing much.
+ * Returns a text that is the same for equal names (RFC 5280 §7.1, `sameName`) and different for others. Names are
+ * folded once, because comparing long names repeatedly is expensive.
  */
 export const foldName = (name: Name): string => fold(name).whole;
 
@@ -23,7 +23,7 @@ function fold(name: Name): Folded {
   return texts;
 }
 
-/** Whether `name` lies in the subtree of directory names below `base` (RFC 5280 §4.2.1.10). */
+/** Returns whether `name` is in the subtree of directory names below `base` (RFC 5280 §4.2.1.10). */
 export function isBelow(name: Name, base: Name): boolean {
   const texts = fold(name).rdns;
   return fold(base).rdns.every((text, i) => text === texts[i]);

@@ -3,17 +3,17 @@ import { oid } from '../oids.ts';
 import type { Budget } from './budget.ts';
 
 /**
- * The valid policies at one depth of a path: each policy that the next certificate may assert, and the policies of the
- * anchor's domain that it stands for. That is all that is ever asked of the valid_policy_tree of RFC 5280 §6.1.2, whose
- * nodes can grow exponentially (RFC 9618 §4): a node is known by its expected policy, its ancestors by their domain policy.
- * Empty is the NULL tree.
+ * The valid policies at one depth of a path: each policy that the next certificate may assert, with the policies of the
+ * anchor's domain that it represents. This replaces the valid_policy_tree of RFC 5280 §6.1.2, whose nodes can grow
+ * exponentially (RFC 9618 §4): a node is identified by its expected policy, its ancestors by their domain policy. Empty
+ * is the NULL tree.
  */
 export type ValidPolicies = ReadonlyMap<string, ReadonlySet<string>>;
 
 export const anyPolicyValid: ValidPolicies = new Map([[oid.anyPolicy, new Set([oid.anyPolicy])]]);
 const noneValid: ValidPolicies = new Map();
 
-/** RFC 5280 §6.1.3 (d) and (e): the policies that a certificate asserts, `asserted`, are kept if they were valid. */
+/** Keeps the asserted policies of a certificate that were valid (RFC 5280 §6.1.3 (d) and (e)). */
 export function assertPolicies(
   valid: ValidPolicies,
   asserted: readonly string[] | undefined,
@@ -35,7 +35,7 @@ export function assertPolicies(
   return next;
 }
 
-/** RFC 5280 §6.1.4 (b). */
+/** Applies the policy mappings of a CA (RFC 5280 §6.1.4 (b)). */
 export function mapPolicies(
   valid: ValidPolicies,
   mappings: readonly PolicyMapping[],
@@ -60,7 +60,7 @@ export function mapPolicies(
   return mapped;
 }
 
-/** The policies of the anchor's domain under which the path is valid. */
+/** Returns the policies of the anchor's domain under which the path is valid. */
 export function authorisedPolicies(valid: ValidPolicies): readonly string[] {
   const origins = new Set<string>();
   for (const each of valid.values()) for (const policy of each) origins.add(policy);

@@ -20,9 +20,9 @@ const refusal = (reason: PathFailure, certificate: Certificate, what: string): R
   new Refusal(reason, `${describe(certificate)} ${what}`);
 
 /**
- * Path validation after RFC 5280 §6.1 with the policies any-policy as input, for a path from a leaf to an anchor whose
- * signatures hold and whose names chain. The anchor's own constraints count too (RFC 5937 §2): who trusts a certificate
- * trusts it within the limits that it states. Returns the policies under which the path is valid; throws a Refusal.
+ * Validates a path (RFC 5280 §6.1, initial policy set any-policy) whose signatures are valid and whose names chain. The
+ * constraints of the anchor itself apply too (RFC 5937 §2), because a certificate is trusted only within the limits
+ * that it states. Returns the policies under which the path is valid. Throws a Refusal.
  */
 export function validate(
   path: readonly Certificate[],
@@ -48,9 +48,9 @@ export function validate(
   return above.finish(path[0]!);
 }
 
-/** What is asked of every certificate, the anchor included. */
+/** Checks the requirements for every certificate, including the anchor. */
 function checkItself(certificate: Certificate, facts: Facts, { time, purpose }: Conditions): void {
-  // Both ends belong to the validity (§4.1.2.5). So written that a time which is no number is refused, here and in hasExpired.
+  // The validity period includes both ends (§4.1.2.5). The negated comparison also rejects NaN, here and in hasExpired.
   if (!(time >= certificate.notBefore)) {
     throw refusal('notYetValid', certificate, `is valid only from ${date(certificate.notBefore)}`);
   }
@@ -64,7 +64,7 @@ function checkItself(certificate: Certificate, facts: Facts, { time, purpose }: 
       `has the critical extension ${facts.unknownCritical}`,
     );
   }
-  // Purposes of a CA's certificate limit those below, as OpenSSL, Go and NSS have it; §4.2.1.12 leaves it open.
+  // The purposes of a CA apply to the certificates below it, as in OpenSSL, Go and NSS. §4.2.1.12 leaves this open.
   const fits =
     !purpose ||
     !facts.purposes ||
@@ -75,32 +75,32 @@ function checkItself(certificate: Certificate, facts: Facts, { time, purpose }: 
 const date = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 function checkIssued(certificate: Certificate, issuer: Certificate, { isRevoked }: Conditions): void {
-  // §4.1.2.4: two CAs without a name would be one.
+  // §4.1.2.4: CAs without a name could not be distinguished.
   if (certificate.issuer.rdns.length === 0) throw refusal('malformed', certificate, 'names no issuer');
-  // §4.1.2.2: serial numbers that are not positive are the fault of CAs, for which no device is refused.
+  // §4.1.2.2: a serial number that is not positive is an error of the CA, so the device is not rejected for it.
   if (isRevoked?.(certificate, issuer)) throw refusal('revoked', certificate, 'is revoked');
 }
 
-/** §6.1.4 (k) and (n). */
+/** Checks that a CA may issue certificates (§6.1.4 (k) and (n)). */
 function checkMayIssue(certificate: Certificate, { basicConstraints, keyUsage }: Facts): void {
   if (!basicConstraints?.ca) throw refusal('notACa', certificate, 'is not the certificate of a CA');
   if (keyUsage && !keyUsage.includes('keyCertSign')) {
-    throw refusal('keyUsage', certificate, 'has a key that may not sign certificates');
+    throw refusal('keyUsage', certificate, 'has a key usage that does not allow signing certificates');
   }
 }
 
-/** The state variables of §6.1.2, which hold what the certificates above ask of those below. */
+/** The state variables of §6.1.2: requirements that certificates impose on those below them. */
 class State {
   readonly #budget: Budget;
   readonly #nameConstraints: NameConstraints[] = [];
   #pathLength = Number.POSITIVE_INFINITY;
   #policies = anyPolicyValid;
-  /** How many certificates may follow until each begins to hold. */
+  /** The number of certificates after which each requirement applies. */
   #explicitPolicy: number;
   #policyMapping: number;
   #inhibitAnyPolicy: number;
 
-  /** `length`: n, the certificates below the anchor. */
+  /** `length`: n, the number of certificates below the anchor. */
   constructor(length: number, budget: Budget) {
     this.#budget = budget;
     this.#explicitPolicy = length + 1;
@@ -108,7 +108,7 @@ class State {
     this.#inhibitAnyPolicy = length + 1;
   }
 
-  /** §6.1.3 (b) to (f), and for the leaf §6.1.5 (a) and (b). */
+  /** Checks a certificate (§6.1.3 (b) to (f), and for the leaf §6.1.5 (a) and (b)). */
   admit(certificate: Certificate, facts: Facts, leaf: boolean): void {
     const exempt = facts.selfIssued && !leaf;
     if (!exempt) checkNames(facts.names, this.#nameConstraints, this.#budget);
@@ -119,7 +119,7 @@ class State {
     else if (leaf) this.#explicitPolicy = decrement(this.#explicitPolicy);
   }
 
-  /** §6.1.4: to the certificates below one of a CA. Of an anchor no policies and no mappings are taken. */
+  /** Prepares for the certificate below a CA (§6.1.4). Policies and mappings of an anchor are ignored. */
   descend(certificate: Certificate, facts: Facts, anchor: boolean): void {
     const { basicConstraints, nameConstraints, policyConstraints } = facts;
     if (!anchor && facts.policyMappings.length > 0) {
@@ -132,7 +132,7 @@ class State {
       this.#policyMapping = decrement(this.#policyMapping);
       this.#inhibitAnyPolicy = decrement(this.#inhibitAnyPolicy);
       if (this.#pathLength <= 0)
-        throw refusal('pathTooLong', certificate, 'is one CA more than those above allow');
+        throw refusal('pathTooLong', certificate, 'is one CA more than the path lengths above it allow');
       this.#pathLength--;
     }
     this.#explicitPolicy = lower(this.#explicitPolicy, policyConstraints.requireExplicitPolicy);
@@ -141,7 +141,7 @@ class State {
     this.#pathLength = lower(this.#pathLength, basicConstraints?.pathLength);
   }
 
-  /** §6.1.5 (g). */
+  /** Returns the policies of the path (§6.1.5 (g)). */
   finish(leaf: Certificate): readonly string[] {
     this.#requirePolicy(leaf);
     return authorisedPolicies(this.#policies);
@@ -152,7 +152,7 @@ class State {
     throw refusal(
       'policy',
       certificate,
-      'has no policy that the CAs above allow, and one of them asks for it',
+      'has no policy that the CAs above allow, although one of them requires a policy',
     );
   }
 }

@@ -16,7 +16,7 @@ const wrapKeys = (keys: KeyStore): KeyStore => ({
   ...keys,
   inProcess: false,
   sign(id, ...rest) {
-    if (isBroken && id === first.key!.id) throw new Fault('unavailable', 'the token is out of reach');
+    if (isBroken && id === first.key!.id) throw new Fault('unavailable', 'the token does not respond');
     return keys.sign(id, ...rest);
   },
 });

@@ -356,7 +356,7 @@ describe('lists of extensions', () => {
         der((b) => addExtensions(b, [one, one])),
         readExtensions,
       ),
-    ).toThrow('stands twice');
+    ).toThrow('occurs twice');
     expect(() => readDer(bytes('3000'), readExtensions)).toThrow(Fault);
   });
 

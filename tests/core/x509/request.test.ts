@@ -272,7 +272,7 @@ describe('requests made by OpenSSL', () => {
   });
 
   test.each<[string, readonly string[], string]>([
-    ['RSA of 1024 bits', ['-newkey', 'rsa:1024'], 'RSA keys need at least 2048 bits, this one has 1024'],
+    ['RSA of 1024 bits', ['-newkey', 'rsa:1024'], 'RSA keys must have at least 2048 bits, this one has 1024'],
     ['the exponent 3', ['-newkey', 'rsa:2048', '-pkeyopt', 'rsa_keygen_pubexp:3'], 'at least 65537'],
     ['secp256k1', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1'], 'unknown elliptic curve'],
     [
@@ -281,7 +281,7 @@ describe('requests made by OpenSSL', () => {
       'named',
     ],
     ['SHA-1', ['-newkey', 'rsa:2048', '-sha1'], 'SHA-1 with RSA'],
-    ['Ed448', ['-newkey', 'ed448'], 'unknown kind of public key 1.3.101.113'],
+    ['Ed448', ['-newkey', 'ed448'], 'unknown type of public key 1.3.101.113'],
   ])('with %s are rejected with badAlgorithm', (_, newKey, text) => {
     const fault = refusal(opensslRequest(newKey));
     expect(fault.code).toBe('badAlgorithm');

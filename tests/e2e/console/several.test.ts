@@ -75,7 +75,7 @@ inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 
     );
     expect(notices).toContain('The database cannot store anything');
     expect(notices).toContain('the disk is full');
-    expect(notices).toContain('An issuing CA is near its end');
+    expect(notices).toContain('An issuing CA expires soon');
     expect(await figure('Unhealthy parts')).toBe('2');
   });
 

@@ -6,7 +6,7 @@ import {
   type ApprovalContent,
   approvalStates,
   type CertificateContent,
-  type Portrait,
+  type CertificateFields,
 } from '#core/records/approval.ts';
 import { approvalOperations, approvalProtocols } from '#core/records/approval-policy.ts';
 import { oid } from '#core/x509/oids.ts';
@@ -24,7 +24,7 @@ const object = <T extends Record<string, TSchema>>(properties: T, $id: string) =
   Type.Object(properties, { $id, additionalProperties: false });
 const words = (description: string) => Type.String({ description });
 
-const portrait = {
+const certificateFields = {
   subject: words('RFC 4514'),
   subject_alternative_names: Type.Array(Type.String()),
   key_type: Type.String(),
@@ -46,10 +46,10 @@ const portrait = {
 
 const certificateContent = object(
   {
-    requested: object(portrait, 'ApprovalRequested'),
+    requested: object(certificateFields, 'ApprovalRequested'),
     outcome: object(
       {
-        ...portrait,
+        ...certificateFields,
         issuer: words('RFC 4514'),
         not_before: dateTime('if it had been issued when the request arrived'),
         not_after: dateTime('the same'),
@@ -308,9 +308,9 @@ const labels = {
 
 function certificateJson({ requested, outcome, differences, explanations }: CertificateContent) {
   return {
-    requested: portraitJson(requested),
+    requested: fieldsJson(requested),
     outcome: {
-      ...portraitJson(outcome),
+      ...fieldsJson(outcome),
       issuer: outcome.issuer,
       not_before: timestamp(outcome.notBefore),
       not_after: timestamp(outcome.notAfter),
@@ -320,7 +320,13 @@ function certificateJson({ requested, outcome, differences, explanations }: Cert
   };
 }
 
-const portraitJson = ({ subject, subjectAltNames, keyType, keyFingerprint, extensions }: Portrait) => ({
+const fieldsJson = ({
+  subject,
+  subjectAltNames,
+  keyType,
+  keyFingerprint,
+  extensions,
+}: CertificateFields) => ({
   subject,
   subject_alternative_names: subjectAltNames,
   key_type: keyType,
@@ -329,7 +335,7 @@ const portraitJson = ({ subject, subjectAltNames, keyType, keyFingerprint, exten
 });
 
 /** Approvals keep the values of extensions in words or, where there were none, in hexadecimal. */
-function explained({ oid: which, value }: Portrait['extensions'][number]): readonly Said[] {
+function explained({ oid: which, value }: CertificateFields['extensions'][number]): readonly Said[] {
   if (which === oid.keyUsage || which === oid.extendedKeyUsage) {
     const terms = value.split(', ').filter((one) => one !== '');
     return terms.map((one) =>

@@ -304,7 +304,7 @@ describe('a failure', () => {
   });
 
   test('that may pass says when to try again even if the Fault does not', async () => {
-    gateway.failure = new Fault('unavailable', 'out of reach');
+    gateway.failure = new Fault('unavailable', 'the token does not respond');
     expect((await est.handle(enroll())).headers['retry-after']).toBe('60');
   });
 

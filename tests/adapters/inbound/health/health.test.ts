@@ -24,7 +24,7 @@ const failing = {
 
 test('liveness does not depend on anything, readiness says what is missing', async () => {
   expect(await ask('/livez', failing)).toEqual([200, 'ok\n']);
-  expect(await ask('/readyz', failing)).toEqual([503, 'store: the disk is full\nkeys.hsm: out of reach\n']);
+  expect(await ask('/readyz', failing)).toEqual([503, 'store: the disk is full\nkeys.hsm: unavailable\n']);
   expect(await ask('/readyz/', healthy)).toEqual([200, 'ok\n']);
 });
 

@@ -128,7 +128,7 @@ describe('POST /api/backups/{id}/run/', () => {
 
   const failures: [string, Fault, number][] = [
     ['409', new Fault('conflict', 'no passphrase'), 409],
-    ['503', new Fault('unavailable', 'out of reach'), 503],
+    ['503', new Fault('unavailable', 'the disk is full'), 503],
   ];
   test.each(failures)('a failure with %s is told, and kept', async (_, fault, expected) => {
     const id = await made();

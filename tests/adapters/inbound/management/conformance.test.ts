@@ -353,7 +353,11 @@ const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [200, 'settings', () => admin.get('/api/settings/')],
   [200, 'a changed setting', () => admin.patch('/api/settings/', { expiry_warning_days: 14 })],
   [200, 'security levels', () => admin.get('/api/settings/security-levels/')],
-  [409, 'a level out of reach', () => admin.patch('/api/settings/', { security_level: 'critical' })],
+  [
+    409,
+    'a level that the CAs do not meet',
+    () => admin.patch('/api/settings/', { security_level: 'critical' }),
+  ],
   [200, 'the language of profiles', () => admin.get('/api/cert-profiles/schema/')],
   [200, 'a preview', () => admin.post('/api/cert-profiles/1/preview/', bodies.previewProfile)],
   [200, 'a preview of rules', () => admin.post('/api/cert-profiles/preview/', bodies.previewRules)],

@@ -84,7 +84,7 @@ test('a deleted log file is gone, and the audit trail says who did it', async ()
   expect([event?.actor.name, event?.object]).toEqual(['admin', `log:${rotated}`]);
 });
 
-test('a log directory that is out of reach is told as such', async () => {
+test('an unreadable log directory is reported as unavailable', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   (await import('node:fs')).rmSync(site.logDirectory, { recursive: true });

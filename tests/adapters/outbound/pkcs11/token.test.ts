@@ -268,7 +268,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     );
   });
 
-  test('whose files are moved away is out of reach, and back when they are', async () => {
+  test('whose files are moved away is unavailable until they are back', async () => {
     const keys = await openToken({ ...optionsOf(hsm), pinFile: fresh() });
     const { id } = await keys.generate('p-256', 'moved');
     await keys.sign(id, 'ecdsa-sha256', data);
@@ -326,7 +326,7 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
   });
 
   test(
-    'is out of reach at once, is said to be by its health, and is back without a restart',
+    'is unavailable at once, fails its health check, and works again without a restart',
     async () => {
       await keys.sign(id, 'ecdsa-sha256', data);
       const before = log.entries.length;

@@ -54,7 +54,7 @@ test('a link that is called like a log file shows nothing of what it points to',
   await expect(logs.read('postern.log', 100)).rejects.toMatchObject({ code: 'notFound' });
 });
 
-test('a directory that is gone is out of reach', async () => {
+test('a directory that was removed is reported as unavailable', async () => {
   rmSync(directory, { recursive: true });
   await expect(openLogDirectory(directory).list()).rejects.toMatchObject({ code: 'unavailable' });
 });

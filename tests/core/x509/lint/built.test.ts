@@ -164,7 +164,7 @@ describe('lint of a certificate from the builder', () => {
         })),
       },
     ],
-    ['an extension that stands twice', { extensions: [...sound.extensions, sound.extensions[0]!] }],
+    ['an extension that occurs twice', { extensions: [...sound.extensions, sound.extensions[0]!] }],
   ];
   test.each(rows)('rejects a certificate with %s', (_, change) => {
     const template = { ...sound, ...change };

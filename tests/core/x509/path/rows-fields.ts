@@ -232,7 +232,7 @@ const extensions: Row[] = [
     ]),
   ),
   row('an unknown extension that is not critical', three({ leaf: { with: [strange(false)] } }), ['ok', 'ok']),
-  row('an extension stands twice', three({ leaf: { raw: { more: [strange(false), strange(false)] } } }), [
+  row('an extension occurs twice', three({ leaf: { raw: { more: [strange(false), strange(false)] } } }), [
     'malformed',
     'ok',
     '§4.2: one of each; OpenSSL looks at those that it knows',

@@ -93,7 +93,7 @@ const pathLength: Row[] = [
     'ok',
   ]),
   row(
-    'a path length in a certificate that is none of a CA',
+    'a path length in the certificate of an end entity',
     three({ leaf: { with: [{ ...basicConstraintsExtension({ ca: false, pathLength: 0 }) }] } }),
     ['ok', 'Path length invalid for non-CA cert', '§4.2.1.9 binds CAs; nothing is issued below the leaf'],
   ),

@@ -173,7 +173,7 @@ const structure: Row[] = [
     ['malformed', 'unable to get local issuer certificate'],
   ),
   row(
-    'invalid: the alternative names stand twice',
+    'invalid: the alternative names occur twice',
     three({
       leaf: {
         with: [subjectAltNameExtension([{ kind: 'dns', value: 'a.example' }])],

@@ -185,7 +185,7 @@ export const rowsOfPolicies: readonly Row[] = [
     three({ middle: { with: [policies(any), map([any, gold])] }, leaf: { with: [policies(gold)] } }),
     ['malformed', 'invalid or inconsistent certificate policy extension'],
   ),
-  row('a policy stands twice', three({ leaf: { with: [policies(gold, gold)] } }), [
+  row('a policy occurs twice', three({ leaf: { with: [policies(gold, gold)] } }), [
     'malformed',
     'invalid or inconsistent certificate policy extension',
   ]),

@@ -13,7 +13,7 @@ const m = messages(
     issuer: 'Upstream CA {name}',
     issuerProblem: 'An upstream CA cannot be reached',
     issuing: 'Issuing CAs',
-    issuingProblem: 'An issuing CA is near its end',
+    issuingProblem: 'An issuing CA expires soon',
     keyFiles: 'Key files',
     keysProblem: 'A key store cannot be used',
     keyStore: 'Key store {name}',

@@ -19,8 +19,8 @@ const m = messages(
     tooLong: 'The service has not answered in time',
     tooMany: 'Too many attempts',
     tooManyNext: 'Try again in {seconds} seconds.',
-    unavailable: 'Something that the service needs is out of reach',
-    unavailableNext: 'Try again in a moment. The overview says what is out of reach.',
+    unavailable: 'A part that the service depends on is unavailable',
+    unavailableNext: 'Try again in a moment. The overview shows which part is unavailable.',
     unreachable: 'The service does not answer',
     unreachableNext:
       'Check the network, and whether the service is running. Nothing that was stored is lost.',
@@ -37,8 +37,9 @@ const m = messages(
     tooLong: 'Der Dienst hat nicht rechtzeitig geantwortet',
     tooMany: 'Zu viele Versuche',
     tooManyNext: 'Versuchen Sie es in {seconds} Sekunden noch einmal.',
-    unavailable: 'Etwas, das der Dienst braucht, ist nicht erreichbar',
-    unavailableNext: 'Versuchen Sie es gleich noch einmal. Die Übersicht zeigt, was nicht erreichbar ist.',
+    unavailable: 'Ein Teil, auf den der Dienst angewiesen ist, ist nicht erreichbar',
+    unavailableNext:
+      'Versuchen Sie es gleich noch einmal. Die Übersicht zeigt, welcher Teil nicht erreichbar ist.',
     unreachable: 'Der Dienst antwortet nicht',
     unreachableNext: 'Prüfen Sie das Netz und ob der Dienst läuft. Gespeichertes geht nicht verloren.',
   },
