@@ -13,6 +13,25 @@ test('every import follows the table of DESIGN.md', () => {
   expect(files.sort().flatMap((file) => straysIn(file, readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
 
+describe('the size of source files', () => {
+  const sizes = new Map(
+    [...new Bun.Glob('{core,adapters,plugins,bench}/**/*.{ts,tsx}').scanSync(root)]
+      .filter((file) => !file.endsWith('.test.ts'))
+      .map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1]),
+  );
+
+  test('nine in ten have at most 220 lines', () => {
+    const long = [...sizes.values()].filter((lines) => lines > 220).length;
+    expect(sizes.size).toBeGreaterThan(500);
+    expect(long / sizes.size).toBeLessThanOrEqual(0.1);
+  });
+
+  test('fewer than 40 have less than 30 lines', () => {
+    const short = [...sizes].filter(([, lines]) => lines < 30).map(([file]) => file);
+    expect(short.length, `merge files that belong together:\n${short.join('\n')}`).toBeLessThan(40);
+  });
+});
+
 describe('layers', () => {
   const graph = importGraph(root);
 

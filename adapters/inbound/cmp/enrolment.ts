@@ -16,13 +16,12 @@ import type { Exchange, ResponseMessage } from '#core/transactions/exchange.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { type CertTemplate, hasPublicKey, parseCertReqMsg } from '#core/x509/crmf.ts';
 import { isDescribedBy } from '#core/x509/described.ts';
-import { pollResponse, waitingStatus } from './deferral.ts';
 import { requireRecipient } from './key-recipient.ts';
 import type { CmpServices, MessageContext } from './message-context.ts';
 import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, isOfRequest, Refusal, refusalStatus } from './refusal.ts';
-import { ofPkcs10, responses } from './rejection.ts';
 import { reply, sealPrivateKey, withoutRoots } from './reply.ts';
+import { ofPkcs10, pollResponse, responses, waitingStatus } from './status-responses.ts';
 
 type EnrolmentBody =
   | { readonly type: 'ir' | 'cr' | 'kur'; readonly requests: readonly Uint8Array[] }

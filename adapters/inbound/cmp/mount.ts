@@ -1,7 +1,7 @@
+import { mediaType } from '#adapters/inbound/http/header.ts';
 import { openPkiMessage, type SealedPkiMessage } from '#adapters/wire/cmp/message.ts';
 import { Fault } from '#core/fault.ts';
 import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
-import { mediaType } from '../http/media-type.ts';
 import type { CmpServices } from './message-context.ts';
 import { parseCmpPath } from './path.ts';
 import { respond } from './server.ts';

@@ -7,11 +7,11 @@ import type { Exchange, ResponseMessage } from '#core/transactions/exchange.ts';
 import { extension, formatSerial } from '#core/x509/certificate.ts';
 import { decodeInvalidityDate, decodeReasonCode } from '#core/x509/extensions/revocation.ts';
 import { oid } from '#core/x509/oids.ts';
-import { pollResponse, waitingStatus } from './deferral.ts';
 import type { CmpServices, Handler, MessageContext } from './message-context.ts';
 import { replayableUntil } from './message-time.ts';
 import { type FailureTable, failures, Refusal, refusalStatus } from './refusal.ts';
 import { reply } from './reply.ts';
+import { pollResponse, waitingStatus } from './status-responses.ts';
 
 const maxEntries = 16;
 

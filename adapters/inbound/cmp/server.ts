@@ -17,10 +17,10 @@ import { acceptsBody, matchesInfoType } from './operations.ts';
 import type { CmpPath } from './path.ts';
 import { poll } from './poll.ts';
 import { isDefect, isOfRequest, isUnknownToCore, Refusal, refusalStatus } from './refusal.ts';
-import { rejectionOf } from './rejection.ts';
 import { complete, noSeal, reply, type Seal, signatureSeal } from './reply.ts';
 import { revoke } from './revocation.ts';
 import { identify, NotAdmitted, type Sender } from './sender.ts';
+import { rejectionOf } from './status-responses.ts';
 import { inform } from './support.ts';
 
 /** How a message arrived. */

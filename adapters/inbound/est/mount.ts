@@ -1,10 +1,10 @@
+import { enrolmentEvidence } from '#adapters/inbound/http/enrolment.ts';
+import { mediaType } from '#adapters/inbound/http/header.ts';
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import type { Evidence } from '#core/requester/evidence.ts';
-import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
 import type { HttpResponse, Mount } from '../http/exchange.ts';
-import { mediaType } from '../http/media-type.ts';
 import { type EstPath, parseEstPath } from './path.ts';
 import { certsOnly, noAttributes, refusal, renderChallenge, renderFault, renderOutcome } from './response.ts';
 

@@ -1,9 +1,9 @@
+import { faultHeaders, faultText } from '#adapters/inbound/http/enrolment.ts';
 import { encodeBase64Lines } from '#adapters/wire/base64.ts';
 import { buildCertsOnly } from '#adapters/wire/pkcs7.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
 import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import { faultHeaders, faultText } from '../http/fault-headers.ts';
 
 const statuses = {
   malformed: 400,

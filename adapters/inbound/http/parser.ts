@@ -1,5 +1,5 @@
 import { HTTPParser, methods } from 'node:_http_common';
-import { UnknownMethodLine } from './unknown-method-line.ts';
+import { UnknownMethodLine } from './methods.ts';
 
 /** A request line and its header fields, as received. */
 export interface RequestHead {

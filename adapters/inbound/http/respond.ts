@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { HttpResponse } from './exchange.ts';
-import { usualSpelling } from './field-names.ts';
 import type { RequestHead } from './parser.ts';
 
 export const plainText = (status: number, text: string): HttpResponse => ({
@@ -202,3 +201,16 @@ export function respondAndClose(connection: Connection, head: RequestHead, respo
   connection.send(joined(text, head.method === 'HEAD' ? noOctets : octets));
   connection.closeLingering();
 }
+
+/** Field names whose usual spelling is not simply a capital after each hyphen. */
+const irregular = new Map([
+  ['etag', 'ETag'],
+  ['www-authenticate', 'WWW-Authenticate'],
+]);
+
+/**
+ * Returns the usual spelling, such as `Content-Type`, of a field name in lower case. Names are case-insensitive (RFC 9110 §5.1),
+ * but some EST clients compare them literally (cisco/libest: Content-Type, Content-Length, WWW-Authenticate).
+ */
+const usualSpelling = (name: string): string =>
+  irregular.get(name) ?? name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());

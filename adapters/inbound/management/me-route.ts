@@ -2,12 +2,11 @@ import { Type } from '@sinclair/typebox';
 import type { Gateway } from '#core/gateway.ts';
 import { readBody } from './body.ts';
 import type { FieldDescription } from './description.ts';
-import { detail } from './error-schemas.ts';
 import { json } from './errors.ts';
 import { secret } from './fields.ts';
 import { readInput } from './input.ts';
 import { anyAccount, jsonResponse, type Route } from './route.ts';
-import { objectOf, tokenPair, tokenPairExample } from './token-schemas.ts';
+import { detail, objectOf, tokenPair, tokenPairExample } from './shared-schemas.ts';
 import type { Tokens } from './tokens.ts';
 
 const passwordChange = {

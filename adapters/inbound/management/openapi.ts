@@ -1,5 +1,4 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { detail, fieldErrors } from './error-schemas.ts';
 import {
   anyAccount,
   type BodyDocumentation,
@@ -8,6 +7,7 @@ import {
   type ResponseDocumentation,
   type Route,
 } from './route.ts';
+import { detail, fieldErrors } from './shared-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

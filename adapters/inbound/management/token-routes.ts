@@ -5,12 +5,19 @@ import type { HttpRequest } from '../http/exchange.ts';
 import { type Body, readBody } from './body.ts';
 import { clientOf, grant, invalidClient } from './client-credentials.ts';
 import type { FieldDescription } from './description.ts';
-import { detail, fieldErrors } from './error-schemas.ts';
 import { json, TokenError } from './errors.ts';
 import { secret } from './fields.ts';
 import { readInput } from './input.ts';
 import { jsonResponse, type PublicRoute } from './route.ts';
-import { jwt, objectOf, tokenExample, tokenPair, tokenPairExample } from './token-schemas.ts';
+import {
+  detail,
+  fieldErrors,
+  jwt,
+  objectOf,
+  tokenExample,
+  tokenPair,
+  tokenPairExample,
+} from './shared-schemas.ts';
 import { isFromBrowser, type Tokens } from './tokens.ts';
 
 const login = {

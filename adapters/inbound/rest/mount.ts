@@ -1,11 +1,10 @@
+import { enrolmentEvidence } from '#adapters/inbound/http/enrolment.ts';
+import { mediaType } from '#adapters/inbound/http/header.ts';
 import { decodeCertificationRequest } from '#adapters/wire/certification-request.ts';
 import { Fault } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
-import { enrolmentEvidence } from '../http/enrolment-evidence.ts';
 import type { Mount } from '../http/exchange.ts';
-import { mediaType } from '../http/media-type.ts';
-import { parseRestPath } from './path.ts';
-import { readEnrolmentBody } from './request.ts';
+import { parseRestPath, readEnrolmentBody } from './request.ts';
 import { refusal, renderFault, renderOutcome } from './response.ts';
 
 const prefix = '/rest';

@@ -1,5 +1,7 @@
 import { Fault } from '#core/fault.ts';
+import type { EnrolmentRequest } from '#core/issuance/enrolment-request.ts';
 import { readJson } from '../http/json.ts';
+import { pathSegments } from '../http/path-segments.ts';
 
 /** The body `{"csr": "…"}`, nothing else in it; the CSR's text. Faults: malformed. */
 export function readEnrolmentBody(body: Uint8Array): string {
@@ -13,4 +15,25 @@ export function readEnrolmentBody(body: Uint8Array): string {
   if (!('csr' in value)) throw new Fault('malformed', 'csr is missing', { field: 'csr' });
   if (typeof value.csr !== 'string') throw new Fault('malformed', 'csr is not a string', { field: 'csr' });
   return value.csr;
+}
+
+export interface RestPath {
+  readonly operation: EnrolmentRequest['operation'];
+  readonly domain: string;
+  readonly profile: string | undefined;
+}
+
+const operations = new Map<string | undefined, EnrolmentRequest['operation']>([
+  ['enroll', 'enrol'],
+  ['reenroll', 'renew'],
+]);
+
+/** What follows `/rest`: `/<domain>[/<profile>]/enroll` or `…/reenroll`. Undefined for anything else. */
+export function parseRestPath(path: string): RestPath | undefined {
+  const segments = pathSegments(path);
+  if (!segments || segments.length > 3) return undefined;
+  const operation = operations.get(segments.at(-1));
+  const domain = segments.length > 1 ? segments[0] : undefined;
+  if (operation === undefined || domain === undefined) return undefined;
+  return { operation, domain, profile: segments.length === 3 ? segments[1] : undefined };
 }

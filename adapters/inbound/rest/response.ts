@@ -1,8 +1,8 @@
+import { faultHeaders, faultText } from '#adapters/inbound/http/enrolment.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import { type FaultCode, toFault } from '#core/fault.ts';
 import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
-import { faultHeaders, faultText } from '../http/fault-headers.ts';
 
 const errors = {
   malformed: [400, 'invalid_request'],

@@ -9,7 +9,7 @@ import {
 import { type Description, timestamp } from '../description.ts';
 import { nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const some = (values: readonly string[], description: string) =>
   Type.Array(Type.Union(values.map((value) => Type.Literal(value))), {

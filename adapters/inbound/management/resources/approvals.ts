@@ -14,7 +14,7 @@ import { explainValue, nameOfOid, type Said, said } from '../certificate-content
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, until } from '../filters.ts';
-import { idField } from './common.ts';
+import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;

@@ -4,7 +4,7 @@ import type { ChainedEvent } from '#core/records/audit-event.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { contains, equalText, from, oneOfTexts, until } from '../filters.ts';
-import { idField } from './common.ts';
+import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;

@@ -8,7 +8,7 @@ import { json } from '../errors.ts';
 import { dateTime, nullable, text } from '../fields.ts';
 import { equalText } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 export const backups: Description<'backup', BackupInput, Backup> = {
   path: '/api/backups',

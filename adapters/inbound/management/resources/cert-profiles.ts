@@ -5,7 +5,7 @@ import type { CertificateProfile } from '#core/records/domain.ts';
 import { type Description, type FieldDescription, timestamp } from '../description.ts';
 import { text } from '../fields.ts';
 import { equalText, within } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 /** The core validates the rules and reports the location of each problem. */
 export const rulesField = (description: string): FieldDescription => ({

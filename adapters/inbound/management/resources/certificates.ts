@@ -12,8 +12,7 @@ import { formatDistinguishedName } from '#core/x509/name.ts';
 import { type Description, type Filter, timestamp } from '../description.ts';
 import { dateTime, file, nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalSerialNumber, equalText, from, until, within } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
-import { keyType } from './key-type.ts';
+import { createdAtField, idField, keyType } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;

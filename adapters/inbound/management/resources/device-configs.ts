@@ -10,7 +10,7 @@ import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { type Description, type FieldDescription, timestamp } from '../description.ts';
 import { dateTime, integerEnum, nullable, reference } from '../fields.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const protocol = Type.Union([
   Type.Literal('cmp'),

@@ -19,7 +19,7 @@ import { equalText } from '../filters.ts';
 import { readInput } from '../input.ts';
 import { readListQuery } from '../list-query.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 export const deviceImportPath = '/api/devices/import';
 

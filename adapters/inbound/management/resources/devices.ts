@@ -10,7 +10,7 @@ import { json } from '../errors.ts';
 import { dateTime, integerEnum, nullable, reference, text } from '../fields.ts';
 import { equalInteger } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const state = (text: string): DeviceState | undefined => deviceStates.find((one) => one === text);
 

@@ -3,7 +3,7 @@ import type { DevidRegistration } from '#core/records/domain.ts';
 import { type Description, timestamp } from '../description.ts';
 import { reference, text } from '../fields.ts';
 import { equalInteger, equalText } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const truststore = reference('truststore of usage IDevID that the IDevIDs must chain to');
 const domain = reference('the domain in which the devices are created on first contact');

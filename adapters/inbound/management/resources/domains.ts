@@ -4,7 +4,7 @@ import type { Domain } from '#core/records/domain.ts';
 import type { Description } from '../description.ts';
 import { timestamp } from '../description.ts';
 import { nullable, reference, text } from '../fields.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const domainProfile = Type.Object(
   { profile: reference('a certificate profile'), alias: Type.Optional(nullable(text(100, { least: 1 }))) },

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox';
+import { streamed } from '#adapters/inbound/management/bridge.ts';
+import { detail } from '#adapters/inbound/management/shared-schemas.ts';
 import { pemPieces } from '#adapters/wire/pem.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { IssuingCa, StoredCrl } from '#core/records/issuing-ca.ts';
 import { recordId } from '../collection.ts';
 import { recordSchema, shownExample } from '../collection-operations.ts';
 import { timestamp } from '../description.ts';
-import { detail } from '../error-schemas.ts';
 import { asServerError, json } from '../errors.ts';
 import { zonedDateTime } from '../fields.ts';
 import { attachmentHeaders, prefersJson } from '../files.ts';
 import { jsonResponse, type Operation, type Route } from '../route.ts';
-import { streamed } from '../streamed.ts';
 import { issuingCas } from './issuing-cas.ts';
 
 const { path, tag } = issuingCas;

@@ -5,7 +5,7 @@ import type { Role } from '#core/records/account.ts';
 import { type Description, timestamp } from '../description.ts';
 import { text } from '../fields.ts';
 import { equalText } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 export const roles: Description<'role', RoleInput, Role> = {
   path: '/api/roles',

@@ -8,7 +8,7 @@ import { json } from '../errors.ts';
 import { nullable, reference, text } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 export const serviceAccounts: Description<'serviceAccount', ServiceAccountInput, ServiceAccountView> = {
   path: '/api/service-accounts',

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { SignedMessage } from '#core/records/credential.ts';
 import { type Description, timestamp } from '../description.ts';
 import { equalInteger } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const ordered = { readOnly: true, orderable: true } as const;
 

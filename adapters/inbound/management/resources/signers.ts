@@ -1,17 +1,17 @@
 import { Type } from '@sinclair/typebox';
+import { detail } from '#adapters/inbound/management/shared-schemas.ts';
 import { encodePem } from '#adapters/wire/pem.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Credential } from '#core/records/credential.ts';
 import { readBody } from '../body.ts';
 import { recordId } from '../collection.ts';
 import { type Description, timestamp } from '../description.ts';
-import { detail } from '../error-schemas.ts';
 import { asServerError, json, ValidationError } from '../errors.ts';
 import { dateTime, reference, text } from '../fields.ts';
 import { attachment, prefersJson } from '../files.ts';
 import { readInput } from '../input.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { idField } from './common.ts';
+import { idField } from './common-fields.ts';
 
 const ordered = { readOnly: true, orderable: true } as const;
 const path = '/api/signers';

@@ -12,9 +12,8 @@ import { json } from '../errors.ts';
 import { dateTime, integerEnum, nullable, text } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField, keyType } from './common-fields.ts';
 import { type MaterialInput, materialFields, readMaterial } from './key-material.ts';
-import { keyType } from './key-type.ts';
 
 const types = integerEnum({
   [credentialType.tlsServer]: 'Service TLS Server',

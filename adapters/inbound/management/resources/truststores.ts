@@ -13,7 +13,7 @@ import { dateTime, file, integerEnum, secret, text } from '../fields.ts';
 import { attachment, readFile } from '../files.ts';
 import { equalInteger, equalText } from '../filters.ts';
 import type { Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 const usages = integerEnum({
   [intendedUsage.idevid]: 'IDevID',

@@ -3,7 +3,7 @@ import type { UpstreamRequestView } from '#core/records/upstream-request.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, oneOfTexts, until } from '../filters.ts';
-import { idField } from './common.ts';
+import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;

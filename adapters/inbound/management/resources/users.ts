@@ -3,7 +3,7 @@ import type { UserInput, UserView } from '#core/accounts/users.ts';
 import { type Description, timestamp } from '../description.ts';
 import { reference, secret, text } from '../fields.ts';
 import { equalInteger, equalText, isTrue } from '../filters.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 
 export const users: Description<'user', UserInput, UserView> = {
   path: '/api/users',

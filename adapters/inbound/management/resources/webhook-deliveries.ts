@@ -9,7 +9,7 @@ import { json } from '../errors.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalInteger, equalText, from, until } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { idField } from './common.ts';
+import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;

@@ -9,7 +9,7 @@ import { json } from '../errors.ts';
 import { nullable, reference, text } from '../fields.ts';
 import { equalText, isTrue } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
-import { createdAtField, idField } from './common.ts';
+import { createdAtField, idField } from './common-fields.ts';
 import { webhookDeliveries } from './webhook-deliveries.ts';
 
 export const webhooks: Description<'webhook', WebhookInput, WebhookView> = {

@@ -1,9 +1,12 @@
+import {
+  protocolTitle,
+  reasons,
+  reasonTitle,
+} from '#adapters/inbound/console/app/parts/certificates/certificate-words.ts';
 import { call, write } from '../../api.ts';
 import { messages } from '../../language.ts';
 import { CertificateContents } from '../../parts/certificates/certificate-contents.tsx';
 import { CertificateState } from '../../parts/certificates/certificate-list.tsx';
-import { protocolTitle } from '../../parts/certificates/protocol-words.ts';
-import { reasons, reasonTitle } from '../../parts/certificates/revocation-reasons.ts';
 import { useDialog } from '../../parts/dialogs/dialog.tsx';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 import { save } from '../../parts/display/download.tsx';

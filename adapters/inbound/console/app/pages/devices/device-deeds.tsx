@@ -1,6 +1,6 @@
+import { reasons, reasonTitle } from '#adapters/inbound/console/app/parts/certificates/certificate-words.ts';
 import { write } from '../../api.ts';
 import { messages } from '../../language.ts';
-import { reasons, reasonTitle } from '../../parts/certificates/revocation-reasons.ts';
 import { Action } from '../../parts/dialogs/action.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { EditDialog } from '../../parts/dialogs/edit-dialog.tsx';

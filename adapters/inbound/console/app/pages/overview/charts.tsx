@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { protocolTitle } from '#adapters/inbound/console/app/parts/certificates/certificate-words.ts';
 import type { Asked } from '../../data.ts';
 import { isoDay, messages, moment, number, shortDay } from '../../language.ts';
 import { actionTitle } from '../../parts/audit/action-words.ts';
-import { protocolTitle } from '../../parts/certificates/protocol-words.ts';
 import { Answer } from '../../parts/display/answer.tsx';
 import { Chart } from '../../parts/display/chart.tsx';
 import { Badge, Card } from '../../parts/display/facts.tsx';

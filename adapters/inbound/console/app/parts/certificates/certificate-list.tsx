@@ -12,7 +12,7 @@ import { codeColumn, momentColumn } from '../lists/columns.tsx';
 import { choiceFilter, periodFilters, recordFilter } from '../lists/filters.ts';
 import { List, type ListProps, useRound } from '../lists/list.tsx';
 import type { ListFilter } from '../lists/narrowing.tsx';
-import { protocolChoices, protocolTitle } from './protocol-words.ts';
+import { protocolChoices, protocolTitle } from './certificate-words.ts';
 import { RevokeSeveral } from './revoke-several.tsx';
 
 const m = messages(

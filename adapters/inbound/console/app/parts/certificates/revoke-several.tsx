@@ -5,7 +5,7 @@ import { words } from '../../words.ts';
 import { SeveralDialog } from '../dialogs/several-dialog.tsx';
 import { tell } from '../dialogs/toast.tsx';
 import { Code, Text } from '../display/text.tsx';
-import { reasons, reasonTitle } from './revocation-reasons.ts';
+import { reasons, reasonTitle } from './certificate-words.ts';
 
 const m = messages(
   {

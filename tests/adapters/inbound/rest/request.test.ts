@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { parseRestPath } from '#adapters/inbound/rest/path.ts';
+import { parseRestPath } from '#adapters/inbound/rest/request.ts';
 
 test.each([
   ['/plant/enroll', 'enrol', 'plant', undefined],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { enrolmentEvidence } from '#adapters/inbound/http/enrolment-evidence.ts';
-import { mediaType } from '#adapters/inbound/http/media-type.ts';
+import { enrolmentEvidence } from '#adapters/inbound/http/enrolment.ts';
+import { mediaType } from '#adapters/inbound/http/header.ts';
 import { httpRequest, knownBasic } from '#tests/fixtures/enrolment.ts';
 
 const certificates = [Uint8Array.of(1), Uint8Array.of(2)];

@@ -1,5 +1,9 @@
 import type { BodyType, PkiBody } from '#adapters/wire/cmp/body.ts';
 import type { PkiStatusInfo } from '#adapters/wire/cmp/status.ts';
+import type { Deferral } from '#core/issuance/enrolment-request.ts';
+import type { ResponseMessage } from '#core/transactions/exchange.ts';
+import type { CmpServices, MessageContext } from './message-context.ts';
+import { reply } from './reply.ts';
 
 /** The body type of the response to each certificate request. */
 export const responses = { ir: 'ip', cr: 'cp', kur: 'kup', p10cr: 'cp' } as const;
@@ -22,3 +26,24 @@ export function rejectionOf(type: BodyType, status: PkiStatusInfo): PkiBody | un
   const certReqId = type === 'p10cr' ? ofPkcs10 : ofOnlyRequest;
   return { type: responses[type], caPubs: [], responses: [{ certReqId, status }] };
 }
+
+const reason = ({ id, upstream }: Deferral): string =>
+  `request ${id} waits for ${upstream ? 'the upstream CA' : 'approval'}`;
+
+/** Returns the status of a request that is not decided yet (RFC 9483 §4.4). */
+export const waitingStatus = (deferral: Deferral): PkiStatusInfo => ({
+  status: 'waiting',
+  statusString: [reason(deferral)],
+});
+
+/** Returns the pollRep to a pollReq that arrives before the decision. */
+export const pollResponse = (
+  services: CmpServices,
+  { message, seal }: MessageContext,
+  certReqId: number,
+  deferral: Deferral,
+): Promise<ResponseMessage> =>
+  reply(services, message, seal, {
+    type: 'pollRep',
+    polls: [{ certReqId, checkAfter: deferral.retryAfter, reason: [reason(deferral)] }],
+  });

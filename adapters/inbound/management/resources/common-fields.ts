@@ -1,5 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import type { KeyType } from '#core/x509/algorithm.ts';
+import type { FieldDescription } from '../description.ts';
+import { dateTime } from '../fields.ts';
+
+export const idField: FieldDescription = {
+  schema: Type.Integer({ description: 'id of the record' }),
+  readOnly: true,
+  orderable: true,
+};
+
+export const createdAtField: FieldDescription = {
+  schema: dateTime('when the record was created'),
+  readOnly: true,
+  orderable: true,
+};
 
 /** The key types that Postern generates. RSA keys beyond 4096 bits are slow and add little. */
 const keyTypes = [

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { FieldDescription } from './description.ts';
 
 /** The error bodies that `errors.ts` renders. */
 export const detail = Type.Object(
@@ -23,3 +24,25 @@ export const fieldErrors = Type.Unsafe({
   description: 'messages by field; `non_field_errors` for errors that concern no single field',
   additionalProperties: { type: 'array', items: { type: 'string' } },
 });
+
+/** The schema of a body with these fields. */
+export const objectOf = (fields: Readonly<Record<string, FieldDescription>>, $id: string) =>
+  Type.Object(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, { schema, required }]) => [
+        name,
+        required ? schema : Type.Optional(schema),
+      ]),
+    ),
+    { $id, additionalProperties: false },
+  );
+
+export const jwt = Type.String({ description: 'JWT' });
+export const tokenExample = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
+
+/** What a sign-in of a user is answered with. */
+export const tokenPair = Type.Object(
+  { access: jwt, refresh: jwt },
+  { $id: 'TokenPair', additionalProperties: false },
+);
+export const tokenPairExample = { access: tokenExample, refresh: tokenExample };
