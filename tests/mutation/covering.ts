@@ -4,21 +4,14 @@ import { dirname, join, normalize, relative } from 'node:path';
 const aliases = ['core', 'adapters', 'plugins', 'tests'];
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) };
 
-/** Tests that need a browser, a cluster or minutes show little about one line of code. */
-const tooFar = /^tests\/(e2e|fuzz|mutation)\/|postgres|draw-layers/;
-/** Milliseconds, as `tests/timings.json` has them. */
-const nearBudget = 15_000;
-const wideBudget = 30_000;
+/** Tests that need a browser, PostgreSQL or minutes cost too much for one mutant. */
+const tooFar = /^tests\/(e2e|fuzz|mutation)\/|draw-layers/;
+const cluster = 'tests/fixtures/postgres.ts';
+/** Milliseconds in `tests/timings.json`: slower test files are not tried. `about`: those near the source file. */
+const longest = { about: 20_000, other: 3000 } as const;
 const usual = 1000;
 
-export interface Covering {
-  /** Those that are about the file. */
-  readonly near: readonly string[];
-  /** Others that reach it, the nearest first. */
-  readonly wide: readonly string[];
-}
-
-/** Which test files reach a source file, by the imports between them. */
+/** Selects the test files that import a source file, directly or through other files. */
 export class ImportGraph {
   readonly #root: string;
   readonly #tests: readonly string[];
@@ -27,31 +20,31 @@ export class ImportGraph {
 
   constructor(root: string, tests: readonly string[]) {
     this.#root = root;
-    this.#tests = tests.filter((file) => !tooFar.test(file));
+    this.#tests = tests.filter((file) => !tooFar.test(file) && !this.#importsOf(file).includes(cluster));
     this.#timings = JSON.parse(readFileSync(join(root, 'tests/timings.json'), 'utf8')).files;
   }
 
-  covering(file: string): Covering {
+  /**
+   * Returns the test files to try, in this order: the one named after the source file, those in its folder or that import it
+   * directly, those whose names share a word with it, others. Within each group, files that share more words come first, then faster ones.
+   */
+  covering(file: string): readonly string[] {
+    const words = wordsOf(file);
+    const shared = (test: string): number => words.filter((word) => wordsOf(test).includes(word)).length;
     const distances = new Map(this.#tests.map((test) => [test, this.#distance(test, file)]));
     const time = (test: string): number => this.#timings[test] ?? usual;
-    const isMirror = (test: string): boolean => dirname(test) === `tests/${dirname(file)}`;
-    const isNear = (test: string): boolean => distances.get(test) === 1 || isMirror(test);
-    const rank = (test: string): number => (isNear(test) ? 1 : distances.get(test)!);
-    const reached = this.#tests
-      .filter((test) => distances.get(test) !== undefined)
-      .toSorted((a, b) => rank(a) - rank(b) || time(a) - time(b));
-    const near = within(reached.filter(isNear), nearBudget, time);
-    return {
-      near,
-      wide: within(
-        reached.filter((test) => !near.includes(test)),
-        wideBudget,
-        time,
-      ),
+    const rank = (test: string): number => {
+      if (test === `tests/${file.replace(/\.tsx?$/, '.test.ts')}`) return 0;
+      if (distances.get(test) === 1 || dirname(test) === `tests/${dirname(file)}`) return 1;
+      return shared(test) > 0 ? 2 : 3;
     };
+    return this.#tests
+      .filter((test) => distances.get(test) !== undefined)
+      .filter((test) => time(test) <= (rank(test) < 3 ? longest.about : longest.other))
+      .toSorted((a, b) => rank(a) - rank(b) || shared(b) - shared(a) || time(a) - time(b));
   }
 
-  /** Imports from `from` to `to`, at the least; undefined where there is no way. */
+  /** Returns the length of the shortest chain of imports, or undefined if there is none. */
   #distance(from: string, to: string): number | undefined {
     const seen = new Set([from]);
     let front = [from];
@@ -92,10 +85,11 @@ export class ImportGraph {
   }
 }
 
-function within(tests: readonly string[], budget: number, time: (test: string) => number): readonly string[] {
-  let left = budget;
-  return tests.filter((test) => {
-    left -= time(test);
-    return left >= 0;
-  });
-}
+/** Returns ca, crl, part for `core/ca/crl-parts.ts`. */
+const wordsOf = (file: string): readonly string[] =>
+  file
+    .replace(/^tests\//, '')
+    .replace(/(\.test)?\.tsx?$/, '')
+    .split(/[/-]/)
+    .slice(1)
+    .map((word) => word.replace(/s$/, ''));

@@ -4,6 +4,8 @@ import { parseSync } from 'oxc-parser';
 export interface Mutant {
   readonly file: string;
   readonly line: number;
+  /** The text of that line. */
+  readonly text: string;
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
@@ -44,8 +46,9 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   walk(program as unknown as Node, (node, parent) => {
     for (const [{ start, end }, replacement] of changes(node, parent, source)) {
       const line = source.slice(0, start).split('\n').length;
+      const text = source.split('\n', line)[line - 1]!.trim();
       const original = shortened(source.slice(start, end));
-      mutants.push({ file, line, start, end, replacement, original });
+      mutants.push({ file, line, text, start, end, replacement, original });
     }
   });
   return mutants.toSorted((a, b) => a.start - b.start || a.end - b.end);
@@ -132,13 +135,18 @@ function literal({ value, start, end, raw }: Node, parent: Node | undefined): re
 /** An object of conditions becomes one without any, a list too. */
 const guardless = ({ type }: Node): string => (type === 'ArrayExpression' ? '[]' : '{}');
 
-const swaps: Readonly<Record<string, string>> = { some: 'every', every: 'some', min: 'max', max: 'min' };
+const swaps = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['min', 'max'],
+  ['max', 'min'],
+]);
 
 function call(node: Node, text: (part: Node) => string): readonly Change[] {
   const callee = node.callee as Node;
   if (callee.type !== 'MemberExpression' || callee.computed === true) return [];
   const property = callee.property as Node;
-  const other = swaps[String(property.name)];
+  const other = swaps.get(String(property.name));
   if (other !== undefined) return [[property, other]];
   // A list that is no longer filtered.
   if (property.name === 'filter') return [[node, text(callee.object as Node)]];

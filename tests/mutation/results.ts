@@ -1,50 +1,72 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Mutant } from './mutants.ts';
-import type { Verdict } from './scratch.ts';
 
-/** What has been found out, kept in a file, so that the next run goes on where this one ends. */
+/** `unreached`: none of the test files to try executes the line. */
+export type Verdict = 'noticed' | 'timeout' | 'survived' | 'unreached' | 'equivalent';
+
+export interface Judged {
+  readonly mutant: Mutant;
+  readonly area: string;
+  readonly verdict: Verdict;
+}
+
+interface Found {
+  readonly verdict: Verdict;
+  /** A hash of the source file and of the test file that failed, or of all test files to try. */
+  readonly basis: string;
+  /** The test file that failed. */
+  readonly by?: string;
+}
+
+export const isMissed = (verdict: Verdict): boolean => verdict === 'survived' || verdict === 'unreached';
+
+/** The verdicts of earlier runs, kept in a file so that the next run does not measure them again. */
 export class Results {
   readonly #path: string;
-  readonly #verdicts: Record<string, Verdict>;
+  readonly #found: Record<string, Found>;
 
   constructor(path: string) {
     this.#path = path;
-    this.#verdicts = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+    this.#found = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
   }
 
-  get(key: string): Verdict | undefined {
-    return this.#verdicts[key];
+  get(mutant: Mutant): Found | undefined {
+    return this.#found[keyOf(mutant)];
   }
 
-  set(key: string, verdict: Verdict): void {
-    this.#verdicts[key] = verdict;
+  set(mutant: Mutant, found: Found): void {
+    this.#found[keyOf(mutant)] = found;
     mkdirSync(dirname(this.#path), { recursive: true });
-    writeFileSync(this.#path, JSON.stringify(this.#verdicts));
+    writeFileSync(this.#path, JSON.stringify(this.#found));
   }
 }
 
-/** Stays the same for as long as neither the source nor its tests change. */
-export const keyOf = ({ file, start, end, replacement }: Mutant, state: string): string =>
-  `${file} ${start} ${end} ${Bun.hash(`${replacement} ${state}`).toString(36)}`;
+const keyOf = ({ file, start, end, replacement }: Mutant): string => `${file} ${start} ${end} ${replacement}`;
 
-/** The lines of a report: what survived, then the scores by folder and of all. */
-export function report(judged: readonly { mutant: Mutant; verdict: Verdict }[]): readonly string[] {
+export const lineOf = ({ file, line, original, replacement }: Mutant): string =>
+  `${file}:${line}: ${original} → ${replacement}`;
+
+/** Returns the lines of a report: the mutants that were missed, then the scores by area and in total. */
+export function report(judged: readonly Judged[]): readonly string[] {
   const lines = judged
-    .filter(({ verdict }) => verdict === 'survived')
-    .map(
-      ({ mutant: { file, line, original, replacement } }) =>
-        `survived ${file}:${line}: ${original} → ${replacement}`,
-    );
-  const folders = Map.groupBy(judged, ({ mutant }) => dirname(mutant.file));
-  for (const [folder, of] of [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    lines.push(score(folder, of));
+    .filter(({ verdict }) => isMissed(verdict))
+    .map(({ mutant, verdict }) => `${verdict} ${lineOf(mutant)}`);
+  const areas = Map.groupBy(judged, ({ area }) => area);
+  for (const [area, of] of [...areas].toSorted(([a], [b]) => (a < b ? -1 : 1))) lines.push(score(area, of));
   lines.push(score('all', judged));
   return lines;
 }
 
-function score(what: string, judged: readonly { verdict: Verdict }[]): string {
-  const noticed = judged.filter(({ verdict }) => verdict !== 'survived').length;
-  const percent = judged.length === 0 ? 0 : (100 * noticed) / judged.length;
-  return `${what}: ${noticed} of ${judged.length} mutants noticed, ${percent.toFixed(1)} %`;
+function score(what: string, judged: readonly Judged[]): string {
+  const count = (...verdicts: readonly Verdict[]): number =>
+    judged.filter(({ verdict }) => verdicts.includes(verdict)).length;
+  const noticed = count('noticed', 'timeout');
+  const equivalent = count('equivalent');
+  const of = judged.length - equivalent;
+  const percent = of === 0 ? 100 : (100 * noticed) / of;
+  return (
+    `${what}: ${noticed} of ${of} mutants noticed (${count('timeout')} by endless loops), ` +
+    `${percent.toFixed(1)} %; ${equivalent} equivalent ones left out`
+  );
 }

@@ -1,0 +1,53 @@
+import type { Mutant } from './mutants.ts';
+
+/** A mutant that no test can detect, because it changes nothing that a caller can observe. */
+interface Equivalent {
+  readonly file: string;
+  /** The text of its line. */
+  readonly text: string;
+  /** Without it, every mutant of the line is meant. */
+  readonly replacement?: string;
+  readonly because: string;
+}
+
+const cache = 'The line decides what a cache keeps, not what is returned.';
+const bound = 'A bound on memory or work that is far from any use; the exact number does not matter.';
+
+/** The list is reviewed by hand. Prefer a test, or code without such a mutant, to a new entry. */
+export const equivalent: readonly Equivalent[] = [
+  { file: 'core/der/oid.ts', text: 'const places = 512;', because: cache },
+  {
+    file: 'core/der/oid.ts',
+    text: 'for (let at = start; at < end; at++) hash = (hash * 31 + bytes[at]!) % places;',
+    because: cache,
+  },
+  { file: 'core/der/oid.ts', text: 'let hash = 0;', because: cache },
+  { file: 'core/der/builder.ts', text: 'const mostCachedOids = 1000;', because: bound },
+  { file: 'core/der/builder.ts', text: 'const largestKept = 4096;', because: bound },
+  {
+    file: 'core/der/builder.ts',
+    text: 'if (encodedOids.size < mostCachedOids) encodedOids.set(oid, encoded);',
+    because: cache,
+  },
+  { file: 'core/requester/idevid-trust.ts', text: 'known.set(name, result);', because: cache },
+  { file: 'adapters/outbound/sql/statements.ts', text: 'const mostShapes = 1000;', because: bound },
+  {
+    file: 'adapters/outbound/sql/statements.ts',
+    text: 'if (this.#texts.size >= mostShapes) this.#texts.clear();',
+    because: cache,
+  },
+  { file: 'adapters/outbound/sql/statements.ts', text: 'this.#texts.set(key, text);', because: cache },
+  {
+    file: 'adapters/wire/cmp/mac.ts',
+    text: 'if (octets.length >= tooManyOctets || octets[0]! >= 0x80) return undefined;',
+    replacement: '>',
+    because: 'An INTEGER of five octets is above every range here.',
+  },
+];
+
+export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>
+  one.file === file &&
+  one.text === text &&
+  (one.replacement === undefined || one.replacement === replacement);
+
+export const isEquivalent = (mutant: Mutant): boolean => equivalent.some((one) => matches(one, mutant));
