@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { HttpRequest, HttpResponse, Mount } from '#adapters/inbound/http/exchange.ts';
 import type { Inbound } from '#plugins/kit/contract.ts';
 
-/** What an inbound plugin has opened, with whatever it was opened over. */
+/** An open inbound plugin and the parts it was opened with. */
 interface InboundPlace {
   readonly inbound: Inbound;
-  /** Closes what the plugin was given; the plugin itself is closed by the suite. */
+  /** Closes those parts; the suite closes the plugin itself. */
   close(): PromiseLike<void>;
 }
 
-/** What the listener refuses by itself. */
+/** Requests that the listener itself rejects. */
 const refusals = [400, 404, 408, 413, 417, 431, 500, 503] as const;
-/** Header fields that are the listener's. */
+/** Header fields that the listener sets. */
 const listeners = ['content-length', 'connection', 'date', 'transfer-encoding'];
 
 const secondPaths = [
@@ -70,14 +70,14 @@ export function inboundContract(name: string, prepare: () => Promise<InboundPlac
     const limitOf = ({ bodyLimit }: Mount, path: string): number =>
       typeof bodyLimit === 'function' ? bodyLimit(path) : bodyLimit;
 
-    test('takes parts of the URL space that are written as they have to be, each once', () => {
+    test('registers each valid part of the URL space once', () => {
       expect(mounts.length).toBeGreaterThan(0);
       const prefixes = mounts.map(({ prefix }) => prefix);
       for (const prefix of prefixes) expect(prefix).toMatch(/^(?:\/|(?:\/[A-Za-z0-9._~-]+)+)$/);
       expect(new Set(prefixes).size).toBe(prefixes.length);
     });
 
-    test('limits every body', () => {
+    test('limits the size of every body', () => {
       for (const mount of mounts) {
         expect(typeof mount.plainHttp).toBe('boolean');
         for (const second of secondPaths) {
@@ -87,7 +87,7 @@ export function inboundContract(name: string, prepare: () => Promise<InboundPlac
       }
     });
 
-    test('refuses what the listener refuses, in its own words', async () => {
+    test("rejects what the listener rejects, with the listener's message", async () => {
       for (const mount of mounts) {
         for (const status of refusals) {
           const answer = mount.refuse(status, 'not like this');
@@ -97,7 +97,7 @@ export function inboundContract(name: string, prepare: () => Promise<InboundPlac
       }
     });
 
-    test('answers whatever comes, and is to blame for none of it', async () => {
+    test('answers arbitrary requests without an internal error', async () => {
       for (const mount of mounts) {
         for (const [n, hostile] of requests(mount).entries()) {
           const limit = limitOf(mount, hostile.path);
@@ -110,7 +110,7 @@ export function inboundContract(name: string, prepare: () => Promise<InboundPlac
       }
     }, 60_000);
 
-    test('answers many at once', async () => {
+    test('answers concurrent requests', async () => {
       for (const mount of mounts) {
         const request = requests(mount)[0]!;
         const answers = await Promise.all(Array.from({ length: 20 }, () => mount.handle(request)));
@@ -124,7 +124,7 @@ export function inboundContract(name: string, prepare: () => Promise<InboundPlac
 const join = ({ prefix }: Mount, second: string): string =>
   prefix === '/' ? second || '/' : prefix + second;
 
-/** One of each that there is: every path, method, content type, body, header and peer, all but a few of them strange. */
+/** Paths, methods, content types, bodies, headers and peers, most of them unusual. */
 function requests(mount: Mount): HttpRequest[] {
   const plain: HttpRequest = {
     method: 'GET',
@@ -158,7 +158,7 @@ function requests(mount: Mount): HttpRequest[] {
   ];
 }
 
-/** That it can be sent as it is. */
+/** Whether the request can be sent unchanged. */
 async function demandAnswer({ status, headers, body }: HttpResponse): Promise<void> {
   expect(Number.isInteger(status) && status >= 200 && status <= 599).toBe(true);
   for (const [name, value] of Object.entries(headers)) {

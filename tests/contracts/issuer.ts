@@ -22,14 +22,14 @@ import { request as pkcs10 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { upstreamCa } from './upstream-ca.ts';
 
-/** What an upstream does with the next orders, one each, as far as it can be had to; after them it issues. */
+/** How an upstream CA treats the next orders, one entry each; afterwards it issues. */
 type Behaviour = 'defer' | 'refuse' | 'fail' | 'hang' | 'babble';
 
-/** An issuer, and for an upstream one what stands at its other end. */
+/** An issuer and, if it is an upstream CA, its other end. */
 export interface IssuerPlace {
   readonly issuer: Issuer;
   now(): number;
-  /** Absent for a CA of our own, which does none of this. */
+  /** Undefined for a local CA. */
   readonly behave?: (...behaviours: readonly Behaviour[]) => void;
   close(): PromiseLike<void>;
 }
@@ -99,25 +99,25 @@ export function issuerContract(
       checkCertificate(prepared.template, answer.certificate, above, above.slice(0, 1), place.now());
     };
 
-    test('names its CA certificates from the issuing one up to its root', () => {
+    test('returns its CA certificates, from the issuing CA to the root', () => {
       expect(above.length).toBeGreaterThan(0);
       for (const [n, certificate] of above.entries()) {
         expect(certificate.issuer.der).toEqual((above[n + 1] ?? certificate).subject.der);
       }
     });
 
-    test('issues what was ordered', async () => {
+    test('issues the ordered certificate', async () => {
       const one = order('one');
       isWanted(await issuer.issue(one), one);
     });
 
-    test('issues to many at once, to each its own', async () => {
+    test('issues concurrent orders, each with its own certificate', async () => {
       const orders = Array.from({ length: 5 }, (_, n) => order(`many ${n}`));
       const answers = await Promise.all(orders.map((one) => issuer.issue(one)));
       for (const [n, answer] of answers.entries()) isWanted(answer, orders[n]!);
     });
 
-    test('names no serial number but its own, unless it signs what it is given', async () => {
+    test('uses a serial number of its own, unless it signs a given certificate', async () => {
       const one = order('own number');
       const answer = await issuer.issue(one);
       if (answer.kind !== 'issued') throw new Error('not issued');
@@ -125,7 +125,7 @@ export function issuerContract(
       expect(same).toBe(kind === 'own');
     });
 
-    test('says how it is', async () => {
+    test('reports its health', async () => {
       expect(await issuer.health()).toEqual({ ok: true });
       expect(issuer.protocol === undefined).toBe(kind === 'own');
     });
@@ -138,7 +138,7 @@ export function issuerContract(
       if (described.clientCertificate) parseCertificate(described.clientCertificate);
     });
 
-    test('issues what was ordered in a message of the device’s own', async () => {
+    test('issues for a message that the device signed', async () => {
       const { prepared, operation } = order('message');
       const its = testKey('p-256', 'contract device');
       const certificate = upstreamCa().certify(pkcs10(its, 'CN=message'));
@@ -151,12 +151,12 @@ export function issuerContract(
 
     if (kind === 'own') return;
 
-    test('says how long its calls take, and how it is talked to, if it is upstream', () => {
+    test('reports the timeout and protocol of an upstream CA', () => {
       expect(['est', 'cmp']).toContain(issuer.protocol!);
       expect(issuer.timeout).toBeGreaterThan(0);
     });
 
-    test('defers, and issues when it is asked again', async () => {
+    test('defers, and issues when it is polled', async () => {
       place.behave!('defer', 'defer');
       const one = order('deferred');
       let answer = await issuer.issue(one);
@@ -169,12 +169,12 @@ export function issuerContract(
       isWanted(answer, one);
     });
 
-    test('a refusal is final', async () => {
+    test('reports a rejection as final', async () => {
       place.behave!('refuse');
       expect(await faultOf(issuer.issue(order('refused')))).toBe('forbidden');
     });
 
-    test('a failure is not, and it does not try again by itself', async () => {
+    test('reports a failure as temporary, and does not retry by itself', async () => {
       const one = order('failed');
       place.behave!('fail', 'fail');
       expect(await faultOf(issuer.issue(one))).toBe('unavailable');
@@ -182,25 +182,25 @@ export function issuerContract(
       if (issuer.repeatable) isWanted(await issuer.issue(one), one);
     });
 
-    test('what cannot be read is malformed', async () => {
+    test('reports an unreadable response as malformed', async () => {
       place.behave!('babble');
       expect(await faultOf(issuer.issue(order('babble')))).toBe('malformed');
     });
 
-    test('a call that gets no answer ends within its time', async () => {
+    test('ends a call without a response after its timeout', async () => {
       place.behave!('hang');
       const began = performance.now();
       expect(await faultOf(issuer.issue(order('hanging')))).toBe('unavailable');
       expect(performance.now() - began).toBeLessThan(issuer.timeout! + 5000);
     });
 
-    test('a call that is aborted ends at once', async () => {
+    test('ends an aborted call immediately', async () => {
       place.behave!('hang', 'hang');
       const [left, abort] = [new AbortController(), new AbortController()];
       const ended: string[] = [];
       const call = (which: string, { signal }: AbortController) =>
         faultOf(issuer.issue(order(which), signal)).then((code) => ended.push(`${which}: ${code}`));
-      // What is left alone began sooner, and would be given up sooner.
+      // The call that is not aborted began earlier and would time out earlier.
       const calls = [call('left alone', left), call('aborted', abort)];
       setTimeout(() => abort.abort(), 50);
       await Promise.race(calls);

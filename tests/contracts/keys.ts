@@ -14,11 +14,11 @@ import {
 import { readPublicKey } from '#core/x509/public-key.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-/** A place where keys are kept. */
+/** A place that holds keys. */
 interface KeyPlace {
-  /** The same keys each time; two may be open at once. */
+  /** Opens the same keys each time; two stores may be open at once. */
   open(): Promise<KeyStore>;
-  /** Removes all that the place takes up. */
+  /** Removes the place. */
   remove(): Promise<void>;
 }
 
@@ -49,12 +49,12 @@ const foreignIds = [
 const data = Buffer.from('to be signed');
 const patience = 60_000;
 
-/** Executes the comments of core/ports/keys.ts; skipped where the machine does not have what the key store needs. */
+/** Executes the comments of core/ports/keys.ts. Skipped if the machine lacks what the key store needs. */
 export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>, isHere = true): void {
   describe.skipIf(!isHere)(`${name} as a key store`, () => {
     let place: KeyPlace;
     let keys: KeyStore;
-    /** One key of every type that the store makes. */
+    /** Makes one key of every type that the store supports. */
     const made = new Map<KeyType, StoredKey>();
     const offers = (type: KeyType): boolean => keys.keyTypes === 'all' || keys.keyTypes.includes(type);
     const anyKey = (): [KeyType, StoredKey] => {
@@ -76,7 +76,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
     });
 
     for (const type of keyTypes) {
-      test(`makes a key of type ${type}, or refuses to with badAlgorithm`, async () => {
+      test(`makes a key of type ${type}, or rejects the type with badAlgorithm`, async () => {
         const key = made.get(type);
         if (!key) return expect(await faultOf(() => keys.generate(type, 'refused'))).toBe('badAlgorithm');
         expect(readPublicKey(key.spki).type).toBe(type);
@@ -86,7 +86,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
 
       for (const algorithm of signatureAlgorithms) {
         const fits = signatureAlgorithmFits(algorithm, type);
-        test(`${fits ? 'signs' : 'refuses to sign'} by ${algorithm} with a key of type ${type}`, async () => {
+        test(`${fits ? 'signs' : 'does not sign'} with ${algorithm} and a key of type ${type}`, async () => {
           const key = made.get(type);
           if (!key) return expect(offers(type)).toBe(false);
           if (!fits)
@@ -98,7 +98,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
 
         const hash = algorithm.startsWith('rsa-pss-') ? undefined : signatureHash(algorithm);
         const signs = fits && hash !== undefined;
-        test(`${signs ? 'signs' : 'refuses to sign'} a digest by ${algorithm} with a key of type ${type}, if it signs digests`, async () => {
+        test(`${signs ? 'signs' : 'does not sign'} a digest with ${algorithm} and a key of type ${type}, if it signs digests`, async () => {
           const key = made.get(type);
           if (!key || !keys.signDigest) return expect(keys.signDigest && offers(type)).toBeFalsy();
           const digest = createHash(hash ?? 'sha256')
@@ -118,12 +118,12 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
       }
     }
 
-    test.each(noKeyTypes)('refuses to make a key of type %s', async (type) => {
+    test.each(noKeyTypes)('rejects the key type %s', async (type) => {
       expect(await faultOf(() => keys.generate(type as KeyType, 'refused'))).toBe('badAlgorithm');
     });
 
     test(
-      'gives every key an id of its own',
+      'gives every key a different id',
       async () => {
         const [type] = anyKey();
         const cheap = offers('p-256') ? 'p-256' : type;
@@ -154,7 +154,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
     );
 
     test(
-      'signs fifty things at once, each with the key that was asked for',
+      'makes fifty signatures concurrently, each with the right key',
       async () => {
         const all = [...made];
         const jobs = Array.from({ length: 50 }, async (_, i) => {
@@ -188,7 +188,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
     );
 
     test(
-      'finds a key that was made elsewhere while it was open',
+      'finds a key that another process made while the store was open',
       async () => {
         const other = await place.open();
         const [type] = anyKey();
@@ -202,7 +202,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
     );
 
     test(
-      'no longer knows a key that was removed',
+      'does not know a removed key',
       async () => {
         const [type] = anyKey();
         const key = await keys.generate(type, 'short-lived');
@@ -216,7 +216,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
     );
 
     test(
-      'removes a key that is gone already without an error',
+      'removes a key that does not exist without an error',
       async () => {
         const [type] = anyKey();
         const key = await keys.generate(type, 'removed twice');
@@ -227,7 +227,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
       patience,
     );
 
-    test('knows no key of an id that it did not give, however the id is spelt', async () => {
+    test('does not know an id that it did not assign, in any spelling', async () => {
       const [type] = anyKey();
       for (const id of foreignIds) {
         expect(await faultOf(() => keys.publicKey(id))).toBe('notFound');
@@ -241,7 +241,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
       for (const key of made.values()) expect(await keys.publicKey(key.id)).toHaveLength(key.spki.length);
     });
 
-    test('is in good health', async () => {
+    test('reports good health', async () => {
       expect(await keys.health()).toMatchObject({ ok: true });
     });
 
@@ -261,7 +261,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
       );
     }
 
-    test('refuses to import what is not a private key, if it imports keys', async () => {
+    test('rejects data that is not a private key, if it imports keys', async () => {
       if (!keys.import) return expect(keys.import).toBeUndefined();
       const [type] = anyKey();
       const pkcs8 = pkcs8Of(type);
@@ -271,7 +271,7 @@ export function keyStoreContract(name: string, prepare: () => Promise<KeyPlace>,
     });
 
     test(
-      'exports PKCS#8 that another store takes for the same key, if it exports keys',
+      'exports PKCS#8 that another store reads as the same key, if it exports keys',
       async () => {
         if (!keys.export) return expect(keys.export).toBeUndefined();
         for (const [type, key] of made) {
@@ -296,7 +296,7 @@ const fitting = (type: KeyType): SignatureAlgorithm =>
 const pkcs8Of = (type: KeyType): Uint8Array =>
   Uint8Array.from(testKey(type).privateKey.export({ format: 'der', type: 'pkcs8' }));
 
-/** The code of the Fault, thrown or rejected with; what is no Fault goes through. */
+/** Returns the code of a Fault that is thrown or rejected with; rethrows other errors. */
 async function faultOf(action: () => unknown): Promise<FaultCode | undefined> {
   try {
     await action();
@@ -307,7 +307,7 @@ async function faultOf(action: () => unknown): Promise<FaultCode | undefined> {
   }
 }
 
-/** By node:crypto alone, with what X.509 says of each algorithm. */
+/** Verifies with node:crypto alone and the X.509 definition of each algorithm. */
 function verified(
   spki: Uint8Array,
   algorithm: SignatureAlgorithm,

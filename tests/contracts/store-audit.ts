@@ -5,7 +5,7 @@ import type { ChainedEvent } from '#core/records/audit-event.ts';
 import { type Databases, failure } from './store.ts';
 import { event, insert } from './store-samples.ts';
 
-/** Every event, chain by chain, after checking that each follows from the one before and none is missing at the end. */
+/** Returns every event, chain by chain, after checking that the chains are complete. */
 export async function verifyChains(store: Store): Promise<ChainedEvent[]> {
   const events: ChainedEvent[] = [];
   for (const head of await store.auditHeads('')) {
@@ -35,7 +35,7 @@ export async function verifyChains(store: Store): Promise<ChainedEvent[]> {
 
 export function auditContract({ fresh, shared }: Databases): void {
   describe('audit', () => {
-    test('events form an unbroken chain, whatever fails in between', async () => {
+    test('events form an unbroken chain, also when commits fail', async () => {
       const store = await (await fresh()).open();
       const appended: string[] = [];
       const append = (i: number, ok: boolean) => {
@@ -57,7 +57,7 @@ export function auditContract({ fresh, shared }: Databases): void {
       expect(new Set(events.map(({ chain }) => chain)).size).toBe(1);
     });
 
-    test('what is half a character is another one from the start', async () => {
+    test('lone surrogates are replaced before an event is hashed', async () => {
       const store = await (await fresh()).open();
       const object = 'domain:pl\ud83dant';
       await store.commit([{ op: 'audit', event: event({ object, detail: { object } }) }]);
@@ -65,7 +65,7 @@ export function auditContract({ fresh, shared }: Databases): void {
       expect(stored).toMatchObject({ object: 'domain:pl\ufffdant' });
     });
 
-    test('every opening begins a chain, once it has something to say', async () => {
+    test('every opening of the store begins a chain with its first event', async () => {
       const database = await fresh();
       for (let i = 0; i < 3; i++) {
         const store = await database.open();
@@ -103,7 +103,7 @@ export function auditContract({ fresh, shared }: Databases): void {
         { op: 'audit', event: event() },
       ]);
     });
-    test.each(edits)('the database itself refuses: %s', async (sql) => {
+    test.each(edits)('is protected by the database against %s', async (sql) => {
       expect(String(await failure(database().execute(sql)))).toMatch(/append-only/);
       expect(await verifyChains(database().store)).toHaveLength(2);
     });

@@ -8,12 +8,12 @@ import { event, insert, nullable, sampleKinds, withCa } from './store-samples.ts
 const names = async (store: Store): Promise<string[]> =>
   (await store.list('role', { limit: 1000 })).records.map(({ uniqueName }) => uniqueName).sort();
 
-/** Stands for the role that a commit makes. */
+/** Stands for the id of the role that a commit creates. */
 const newRole = newHandle('role');
 const role = (uniqueName: string): Write => insert('role', { uniqueName }, newRole);
 const device = (commonName: string): Write => insert('device', { commonName, ...nullable.device });
 
-/** What `refused` is about. */
+/** The field or record that `refused` is about. */
 async function prepare(store: Store): Promise<void> {
   await withCa(store);
   await store.commit([
@@ -123,7 +123,7 @@ const refused: [
 export function commitContract({ fresh, shared }: Databases): void {
   describe('a commit', () => {
     const database = shared(prepare);
-    test.each(refused)('with %s is refused, and nothing of it happens', async (_, write, fault) => {
+    test.each(refused)('with %s is rejected and has no effect', async (_, write, fault) => {
       const { store } = database();
       const before = await store.get('role', 1);
       const counter = await store.changeCounter();
@@ -143,7 +143,7 @@ export function commitContract({ fresh, shared }: Databases): void {
   });
 
   describe('commit', () => {
-    test('answers the ids that the writes touched, and lets writes refer to earlier ones', async () => {
+    test('returns the ids of its writes, and later writes can refer to earlier ones', async () => {
       const store = await (await fresh()).open();
       const first = newHandle('first');
       await store.commit([role('first')]);
@@ -169,7 +169,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(await store.commit([])).toEqual([]);
     });
 
-    test('one that is refused does not harm those that are committed with it', async () => {
+    test('a rejected commit does not affect those that share its transaction', async () => {
       const store = await (await fresh()).open();
       await prepare(store);
       const commits = Array.from({ length: 60 }, (_, i) => {
@@ -193,7 +193,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       }
     });
 
-    test('of several that only add records, those that are refused do not harm the others', async () => {
+    test('of several commits that only add records, the rejected ones do not affect the others', async () => {
       const store = await (await fresh()).open();
       await prepare(store);
       const tried = newHandle('tried');
@@ -234,7 +234,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(await store.count('noOnboardingConfig', [], 10)).toBe(stored.length);
     });
 
-    test('commits take effect in the order of their calls', async () => {
+    test('commits take effect in the order of the calls', async () => {
       const store = await (await fresh()).open();
       await store.commit([role('a')]);
       const updates = Array.from({ length: 50 }, (_, i) =>
@@ -258,7 +258,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect((await store.find('user', { username: 'c' }))?.role).toBe(swaps[3]![0]);
     });
 
-    test('commits that write many kinds at once each have what they ask for', async () => {
+    test('concurrent commits of many kinds return their own ids', async () => {
       const store = await (await fresh()).open();
       const many = 40;
       const [, ...profiles] = await store.commit([
@@ -292,7 +292,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(events.map(({ object }) => object)).toEqual(ids.map(([id]) => `role:${id}`));
     });
 
-    test('what is inserted after the delete of what it refers to is refused, and not deleted with it', async () => {
+    test('an insert that refers to a deleted record is rejected, not deleted with it', async () => {
       const store = await (await fresh()).open();
       await store.commit([role('r'), insert('user', { username: 'a' }), insert('user', { username: 'b' })]);
       const settled = await Promise.allSettled([
@@ -304,7 +304,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect((await store.list('session', { limit: 10 })).records).toMatchObject([{ user: 2 }]);
     });
 
-    test('a large commit is one commit', async () => {
+    test('a large commit is atomic', async () => {
       const store = await (await fresh()).open();
       const writes = Array.from({ length: 1500 }, (_, i) => role(`r${i}`));
       const ids = await store.commit(writes);
@@ -318,7 +318,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(await store.count('role', [], 10_000)).toBe(1500);
     });
 
-    test('what belongs to a record goes with it', async () => {
+    test('dependent records are deleted with their record', async () => {
       const store = await withCa(await (await fresh()).open());
       await store.commit([insert('crl'), role('a'), insert('user'), insert('session'), insert('session')]);
       await store.commit([{ op: 'delete', kind: 'user', id: 1 }]);
@@ -327,7 +327,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(await store.get('crl', 1)).toBeUndefined();
     });
 
-    test('what was committed is there when the store is opened again', async () => {
+    test('committed records are there when the store is opened again', async () => {
       const database = await fresh();
       const first = await database.open();
       const last = first.commit([role('kept'), { op: 'audit', event: event() }]);
@@ -339,13 +339,13 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(await verifyChains(second)).toHaveLength(2);
     });
 
-    test('a closed store takes no commits', async () => {
+    test('a closed store rejects commits', async () => {
       const store = await (await fresh()).open();
       await store.close();
       expect(await failure(store.commit([role('late')]))).toMatchObject({ code: 'unavailable' });
     });
 
-    test('a store that closes answers what was asked before, and nothing after', async () => {
+    test('a store that closes completes the commits it received, and rejects later ones', async () => {
       const store = await (await fresh()).open();
       await store.commit([role('a')]);
       const asked = [
@@ -371,7 +371,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       expect(refused).toEqual(refused.map(() => expect.objectContaining({ code: 'unavailable' })));
     });
 
-    test('a store that closes says why it refused a commit', async () => {
+    test('a store that closes reports why it rejected a commit', async () => {
       const store = await withCa(await (await fresh()).open());
       const refused = [
         failure(store.commit([insert('user', { role: 9 })])),
@@ -386,7 +386,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       ]);
     });
 
-    test('instances that write at once get each what is theirs', async () => {
+    test('instances that write concurrently get their own results', async () => {
       const database = await fresh();
       const stores = [await database.open(), await database.open(), await database.open()];
       const settled = await Promise.all(
@@ -415,7 +415,7 @@ export function commitContract({ fresh, shared }: Databases): void {
   });
 
   describe('changeCounter', () => {
-    test('is raised by every commit that touches configuration, and seen by all instances', async () => {
+    test('is raised by every commit that touches configuration, and all instances see it', async () => {
       const database = await fresh();
       const store = await database.open();
       const other = await database.open();
@@ -439,7 +439,7 @@ export function commitContract({ fresh, shared }: Databases): void {
   });
 
   describe('lease', () => {
-    test('has one holder at a time, until it runs out or is given back', async () => {
+    test('has one holder at a time, until it expires or is released', async () => {
       const database = await fresh();
       let now = 1_790_000_000_000;
       const clock = { now: () => now };
@@ -457,7 +457,7 @@ export function commitContract({ fresh, shared }: Databases): void {
         [0, b, 'crl', 'b', 0, true],
         [0, a, 'crl', 'a', 10, true],
         [0, b, 'crl', 'b', 10, false],
-        // Clocks that are apart, or are put right.
+        // Clocks that differ or are corrected.
         [-10_000, b, 'crl', 'b', 10, false],
         [-7_200_000, b, 'crl', 'b', 0, false],
         [0, b, 'crl', 'b', 10, true],
@@ -471,7 +471,7 @@ export function commitContract({ fresh, shared }: Databases): void {
       }
     });
 
-    test('is given to one of many who ask at once', async () => {
+    test('is given to one of many concurrent callers', async () => {
       const database = await fresh();
       const stores = [await database.open(), await database.open()];
       const asked = await Promise.all(

@@ -7,7 +7,7 @@ import { runs } from '#tests/property.ts';
 import { type Databases, failure } from './store.ts';
 import { event, insert, nullable, withCa } from './store-samples.ts';
 
-/** SQL: so many copies of the first certificate under serial numbers of their own. */
+/** SQL that copies the first certificate `count` times under other serial numbers. */
 const moreCertificates = (count: number): string => `
   insert into certificates (created_at, common_name, ca, serial_number, subject, not_valid_before, not_valid_after,
     fingerprint, status, protocol, hidden, der)
@@ -157,7 +157,7 @@ export function listContract({ fresh, shared }: Databases): void {
         ] as [Field, boolean][],
     );
 
-    test('pages through all records in every order, ties by id, NULL before all else', async () => {
+    test('returns all records in every order, with ties ordered by id and NULL first', async () => {
       const store = await (await fresh()).open();
       const records = await certificates(store);
       for (const [field, descending] of orders) {
@@ -169,7 +169,7 @@ export function listContract({ fresh, shared }: Databases): void {
       }
     });
 
-    test('sorts an integer by the given order of its values, other values after them', async () => {
+    test('sorts an integer by the given order of its values, other values last', async () => {
       const store = await (await fresh()).open();
       const types = [0, 1, 5, 2, 1, 0, 9];
       const ids = await store.commit(
@@ -193,7 +193,7 @@ export function listContract({ fresh, shared }: Databases): void {
       }
     });
 
-    test('sorts signatures that are longer than an index entry may be', async () => {
+    test('sorts signatures that are longer than an index entry', async () => {
       const store = await (await fresh()).open();
       await withCa(store);
       const [signer] = await store.commit([insert('credential', {})]);
@@ -212,7 +212,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(found).toEqual(found.toSorted());
     });
 
-    test('has everything but what it is to do without, and can go by that neither', async () => {
+    test('omits the fields it is asked to omit, and cannot order by them', async () => {
       const store = await (await fresh()).open();
       const records = (await certificates(store)).map(({ der: _, subject: __, ...rest }) => rest);
       const query = { where: [{ field: 'subject', is: 'contains', value: 'CN=' }], limit: 200 } as const;
@@ -228,13 +228,13 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(refused).toMatchObject({ code: 'malformed', field: 'order' });
     });
 
-    test('is newest first unless an order is asked for', async () => {
+    test('is newest first by default', async () => {
       const store = await (await fresh()).open();
       const records = await certificates(store);
       expect(await pages(store, { limit: 100 })).toEqual(records.map(({ id }) => id).reverse());
     });
 
-    test('a page stays where it was when records come and go before it', async () => {
+    test('keeps its position when records are added or deleted before it', async () => {
       const store = await (await fresh()).open();
       await store.commit(['a', 'b', 'c', 'd', 'e'].map((name) => insert('role', { uniqueName: name })));
       const order = { field: 'uniqueName', descending: false } as const;
@@ -248,7 +248,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(second.records.map(({ uniqueName }) => uniqueName)).toEqual(['bb', 'c']);
     });
 
-    test('a tally says how many of those that match have which values, and looks at no more than it may', async () => {
+    test('a tally counts the matching records per combination of values, up to its limit', async () => {
       const store = await (await fresh()).open();
       const alone = { domain: null, onboardingConfig: null, noOnboardingConfig: null };
       await store.commit([
@@ -270,7 +270,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'permissions' });
     });
 
-    test('conditions select as they say, in a list and in a count', async () => {
+    test('conditions select the same records in a list and in a count', async () => {
       const store = await (await fresh()).open();
       const records = await certificates(store);
       await fc.assert(
@@ -315,14 +315,14 @@ export function listContract({ fresh, shared }: Databases): void {
       [["'; drop table certificates; --"], []],
       [['x\0'], []],
     ];
-    test.each(searches)('searching %j finds %j', async (search, expected) => {
+    test.each(searches)('searched for %j finds %j', async (search, expected) => {
       const { records } = await database().store.list('certificate', { search, limit: 100 });
       expect(records.map(({ commonName }) => commonName).sort()).toEqual(expected);
     });
   });
 
   describe('list', () => {
-    test('searching also finds serial numbers and fingerprints, and goes together with conditions', async () => {
+    test('also searches serial numbers and fingerprints, and combines a search with conditions', async () => {
       const store = await withCa(await (await fresh()).open());
       const add = (serialNumber: string, fingerprint: string, hidden: boolean) =>
         insert('certificate', { ...nullable.certificate, serialNumber, fingerprint, hidden });
@@ -343,7 +343,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await search('nowhere')).toEqual([]);
     });
 
-    test('text is found inside JSON as it is stored', async () => {
+    test('finds text inside stored JSON', async () => {
       const store = await (await fresh()).open();
       await store.commit([
         insert('role', { permissions: ['devices.read'] }),
@@ -359,7 +359,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'createdAt' });
     });
 
-    test('what is referred to by a record that meets conditions, and what is not', async () => {
+    test('selects the records that a matching record refers to, and those without such a record', async () => {
       const store = await withCa(await (await fresh()).open());
       const names = ['a', 'b', 'c', 'd'];
       const lone = { domain: null, onboardingConfig: null, noOnboardingConfig: null };
@@ -384,7 +384,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await found(false)).toEqual(['b', 'c']);
     });
 
-    test('what begins with a text is found in JSON as it is stored; the end of the text is of ASCII', async () => {
+    test('finds a prefix in stored JSON, if the prefix ends in ASCII', async () => {
       const store = await (await fresh()).open();
       const actors = [7, 70, 8].map((id) => ({ kind: 'device', id, name: 'pump', address: '' }) as const);
       await store.commit(actors.map((actor) => ({ op: 'audit', event: event({ actor }) })));
@@ -396,7 +396,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'createdAt' });
     });
 
-    test('an account lists, counts and tallies the same', async () => {
+    test('lists, counts and tallies the same for an account', async () => {
       const store = await (await fresh()).open();
       const records = await certificates(store);
       const reads = store.readsFor!('user:1');
@@ -410,7 +410,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(tallies.reduce((sum, { count }) => sum + count, 0)).toBe(250);
     });
 
-    test('for an account leaves out damaged records, names them, and goes on after them', async () => {
+    test('for an account omits damaged records, names them, and continues after them', async () => {
       const database = await fresh();
       const store = await database.open();
       await store.commit(['a', 'b', 'c', 'd'].map((uniqueName) => insert('role', { uniqueName })));
@@ -428,11 +428,11 @@ export function listContract({ fresh, shared }: Databases): void {
       } while (cursor);
       expect(seen.sort()).toEqual(['a', 'c']);
       expect(damaged.sort()).toEqual([2, 4].map((id) => `permissions of role ${id} in the store is damaged`));
-      // Whatever goes on by a list of its own has to know.
+      // Callers with their own pages need to know.
       expect(await failure(store.list('role', { limit: 10 }))).toMatchObject({ code: 'internal' });
     });
 
-    test('an account is refused an order that no index has, where many records would be sorted', async () => {
+    test('rejects, for an account, an order without an index when many records match', async () => {
       const database = await fresh();
       const store = await withCa(await database.open());
       await store.commit([insert('certificate', nullable.certificate)]);
@@ -450,12 +450,12 @@ export function listContract({ fresh, shared }: Databases): void {
       expect((await by('subject', few)).records).toHaveLength(1);
       for (const field of ['notValidAfter', 'commonName'] as const)
         expect((await by(field)).records).toHaveLength(1);
-      // The service itself knows what it asks for.
+      // The service itself may do so.
       const order = { field: 'subject', descending: false } as const;
       expect((await store.list('certificate', { order, limit: 1 })).records).toHaveLength(1);
     });
 
-    test('what is not the cursor of such a list is malformed', async () => {
+    test('rejects a cursor of another list as malformed', async () => {
       const store = await (await fresh()).open();
       await certificates(store);
       const order = { field: 'createdAt', descending: false } as const;
@@ -494,7 +494,7 @@ export function listContract({ fresh, shared }: Databases): void {
       expect(await failure(other)).toMatchObject({ code: 'malformed', field: 'cursor' });
     });
 
-    test('bounds are kept', async () => {
+    test('rejects a limit out of range', async () => {
       const store = await (await fresh()).open();
       for (const limit of [0, -1, 1001, 1.5, Number.NaN]) {
         expect(await failure(store.list('role', { limit }))).toMatchObject({

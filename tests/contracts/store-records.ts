@@ -10,7 +10,7 @@ async function everything(store: Store): Promise<readonly number[]> {
 
 export function recordContract({ fresh }: Databases): void {
   describe('records', () => {
-    test('of every kind come back as they were inserted', async () => {
+    test('of every kind are read as they were inserted', async () => {
       const store = await (await fresh()).open();
       const ids = await everything(store);
       for (const [i, kind] of sampleKinds.entries()) {
@@ -21,7 +21,7 @@ export function recordContract({ fresh }: Databases): void {
       }
     });
 
-    test('come back with null where they have nothing', async () => {
+    test('are read with null for missing values', async () => {
       const store = await (await fresh()).open();
       const ids = await everything(store);
       for (const [i, kind] of sampleKinds.entries()) {
@@ -36,7 +36,7 @@ export function recordContract({ fresh }: Databases): void {
       expect(await store.find('device', { commonName: 'bare' })).toMatchObject(nullable.device as object);
     });
 
-    test('bytes are an array of their own, plain Uint8Array', async () => {
+    test('bytes are a plain Uint8Array with a buffer of their own', async () => {
       const store = await (await fresh()).open();
       await everything(store);
       const setting = await store.get('setting', 1);
@@ -45,7 +45,7 @@ export function recordContract({ fresh }: Databases): void {
       expect(Object.getPrototypeOf(chain?.[0])).toBe(Uint8Array.prototype);
     });
 
-    test('an update changes the fields that it sets, and no others', async () => {
+    test('an update changes only the fields that it sets', async () => {
       const store = await (await fresh()).open();
       await everything(store);
       const before = await store.get('user', 1);
@@ -55,7 +55,7 @@ export function recordContract({ fresh }: Databases): void {
       expect(await store.get('user', 1)).toEqual({ ...before!, isActive: false });
     });
 
-    test('a deleted record is gone, and its id is not given again', async () => {
+    test('the id of a deleted record is not used again', async () => {
       const store = await (await fresh()).open();
       const [first] = await store.commit([insert('role')]);
       expect(await store.commit([{ op: 'delete', kind: 'role', id: first! }])).toEqual([first!]);
@@ -64,7 +64,7 @@ export function recordContract({ fresh }: Databases): void {
       expect(second).toBeGreaterThan(first!);
     });
 
-    test('what is not there is not found, whatever is asked', async () => {
+    test('a record that does not exist is not found by any look-up', async () => {
       const store = await withCa(await (await fresh()).open());
       for (const id of [0, -1, 2, 1.5, Number.NaN, 2 ** 53, 1e300, Number.POSITIVE_INFINITY]) {
         expect(await store.get('issuingCa', id)).toBeUndefined();
@@ -75,7 +75,7 @@ export function recordContract({ fresh }: Databases): void {
       expect(await store.find('issuingCa', { uniqueName: 'issuing', issuer: null })).toBeUndefined();
     });
 
-    test('look-ups that are asked for at once each have their own answer, also beside a commit', async () => {
+    test('concurrent look-ups have their own results, also during a commit', async () => {
       const store = await (await fresh()).open();
       const ids = await everything(store);
       const commit = store.commit(
@@ -106,7 +106,7 @@ export function recordContract({ fresh }: Databases): void {
       expect(found.map((record) => record?.id)).toEqual([setting, undefined, b, c]);
     });
 
-    test('several with the same values: the oldest is found', async () => {
+    test('of several records with the same values, the oldest is found', async () => {
       const store = await withCa(await (await fresh()).open());
       const names = ['a', 'b', 'c'];
       await store.commit(names.map((uniqueName) => insert('domain', { uniqueName, createdAt: 5 })));
@@ -115,7 +115,7 @@ export function recordContract({ fresh }: Databases): void {
       expect((await store.find('domain', { createdAt: 5, issuingCa: null }))?.uniqueName).toBe('b');
     });
 
-    test('nothing is stored that no column can hold', async () => {
+    test('a value that no column can hold is rejected', async () => {
       const store = await (await fresh()).open();
       const impossible = [
         [insert('role', { uniqueName: 'a\0b' }), 'uniqueName'],
@@ -132,7 +132,7 @@ export function recordContract({ fresh }: Databases): void {
   });
 
   describe('deviceLogin', () => {
-    test('finds a device by name, or by id where no device is called so, with what its configuration says of a secret', async () => {
+    test('finds a device by name, or by id if no device has that name, with the fields of its secret', async () => {
       const store = await (await fresh()).open();
       await store.commit([
         insert('noOnboardingConfig', {
@@ -170,7 +170,7 @@ export function recordContract({ fresh }: Databases): void {
       }
     });
 
-    test('knows nobody by anything else', async () => {
+    test('does not find a device by anything else', async () => {
       const store = await (await fresh()).open();
       await store.commit([insert('device', { commonName: 'pump-1', ...nullable.device })]);
       const strangers = ['', 'PUMP-1', 'pump-1 ', 'pump-1\0', '0', '01', '+1', '1.0', ' 1', '1e0', '2', '-1'];

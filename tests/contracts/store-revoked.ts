@@ -6,7 +6,7 @@ import { insert, nullable } from './store-samples.ts';
 const count = 2500;
 const serial = (i: number): string => `7F${i.toString(16).toUpperCase().padStart(8, '0')}`;
 
-/** 2,500 revoked, 1,100 on hold and 50 good ones of one CA, and one of another. */
+/** 2,500 revoked, 1,100 on hold and 50 good certificates of one CA, and one certificate of another CA. */
 async function filled(store: Store): Promise<readonly number[]> {
   await store.commit([insert('issuingCa'), insert('issuingCa', { uniqueName: 'other' })]);
   const certificate = (i: number, status: 'revoked' | 'hold' | 'good', ca = 1) =>
@@ -35,8 +35,8 @@ const collected = async (source: AsyncIterable<RevokedCertificate>): Promise<Rev
 
 /** What `Store.revoked` promises. */
 export function revokedContract({ fresh }: Databases): void {
-  describe('what is revoked', () => {
-    test('is every certificate of the CA that is revoked or on hold, once, with what a CRL says of it', async () => {
+  describe('revoked certificates', () => {
+    test('are those of the CA that are revoked or on hold, each once, with the fields of a CRL entry', async () => {
       const store = await (await fresh()).open();
       await filled(store);
       const found = await collected(store.revoked(1, 0));
@@ -59,14 +59,14 @@ export function revokedContract({ fresh }: Databases): void {
       expect(await collected(store.revoked(3, 0))).toEqual([]);
     });
 
-    test('leaves out what ended before', async () => {
+    test('omit those that expired before the given time', async () => {
       const store = await (await fresh()).open();
       await filled(store);
       const found = await collected(store.revoked(1, 1000 + count - 1));
       expect(found).toHaveLength(1101);
     });
 
-    test('while it is read, others are served; what is revoked for good or released meanwhile is there once at most', async () => {
+    test('can be read while other queries are served, and a certificate that changes meanwhile occurs once at most', async () => {
       const store = await (await fresh()).open();
       const ids = await filled(store);
       const found: string[] = [];

@@ -8,7 +8,7 @@ const der = Uint8Array.of(0x30, 0x03, 0x02, 0x01, 0x80);
 const large = new Uint8Array(70_000).map((_, i) => i * 7);
 const key = { store: 'keyfile', id: '0b8c' };
 
-/** One record of each kind with a value in every field, in an order in which they can be inserted together. */
+/** One record of each kind with a value in every field, in an order in which they can be inserted. */
 const samples: { readonly [K in StoredKind]: Values<K> } = {
   profile: {
     createdAt: 1,
@@ -297,7 +297,7 @@ const samples: { readonly [K in StoredKind]: Values<K> } = {
   knownAddress: { realm: 'user', name: 'admin', address: '10.0.0.7', at: 1 },
 };
 
-/** An insert of the sample of a kind, with other values where given. */
+/** Returns an insert of the sample of a kind, with other values if given. */
 export const insert = <K extends StoredKind>(
   kind: K,
   values: Partial<Values<K>> = {},
@@ -312,7 +312,7 @@ export const insert = <K extends StoredKind>(
 
 export const sampleKinds = Object.keys(samples) as readonly StoredKind[];
 
-/** Fields of a sample that null fits as well. Checked by the compiler against the records. */
+/** Fields of a sample that may be null. The compiler checks them against the records. */
 export const nullable: { readonly [K in StoredKind]?: Partial<Values<K>> } = {
   issuingCa: { key: null, issuer: null, lastCrlIssuedAt: null, lastRevocationAt: null },
   domain: { issuingCa: null },

@@ -7,28 +7,31 @@ import { listContract } from './store-lists.ts';
 import { recordContract } from './store-records.ts';
 import { revokedContract } from './store-revoked.ts';
 
-/** A database of its own, empty at first. */
+/** A database, empty at first. */
 export interface TestDatabase {
-  /** One more instance of the store on it, as another process would open it. */
+  /** Opens one more instance of the store, as another process would. */
   open(clock?: Clock): Promise<Store>;
-  /** Runs SQL behind the stores' backs. */
+  /** Runs SQL without the store. */
   execute(sql: string): Promise<void>;
-  /** Closes what is open and removes the database. */
+  /** Closes all instances and deletes the database. */
   remove(): Promise<void>;
 }
 
-/** What a promise is rejected with. (`expect(…).rejects` of Bun 1.4.5 waits up to a second where sockets are involved.) */
+/**
+ * Returns the reason of a rejected promise. (`expect(…).rejects` of Bun 1.4.5 waits up to a second if sockets
+ * are involved.)
+ */
 export const failure = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => undefined,
     (error: unknown) => error,
   );
 
-/** Where tests get their databases from. */
+/** Where tests get their databases. */
 export interface Databases {
-  /** A new one, gone after the test. */
+  /** Makes a database that is deleted after the test. */
   fresh(): Promise<TestDatabase>;
-  /** One for all tests of a `describe`, prepared before the first. */
+  /** Makes one for all tests of a `describe`, before the first. */
   shared(prepare: (store: Store) => Promise<unknown>): () => TestDatabase & { readonly store: Store };
 }
 

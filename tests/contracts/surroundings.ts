@@ -7,10 +7,10 @@ import type { InboundSurroundings, Surroundings } from '#plugins/kit/contract.ts
 import { recordingLog } from '#tests/fakes/log.ts';
 import { installation, testClock } from '#tests/fixtures/installation.ts';
 
-/** `remove` takes away all that they have made. */
+/** `remove` deletes everything that they created. */
 type Removable<T> = T & { remove(): Promise<void> };
 
-/** What a plugin of another slot than `inbound` is given when it is opened, with a data directory of its own. */
+/** Returns what a plugin in another slot than `inbound` gets when it is opened, with its own data directory. */
 export function testSurroundings(name: string): Removable<Surroundings> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'postern-plugin-'));
   return {
@@ -24,7 +24,10 @@ export function testSurroundings(name: string): Removable<Surroundings> {
   };
 }
 
-/** What an inbound plugin is given: the same over a whole service with its first start done, SQLite in memory, a root and an issuing CA. */
+/**
+ * Returns what an inbound plugin gets: the same over a whole service after its first start, with SQLite in
+ * memory, a root and an issuing CA.
+ */
 export async function testGateway(name: string): Promise<Removable<InboundSurroundings>> {
   const service = await installation();
   const { remove, ...surroundings } = testSurroundings(name);

@@ -21,15 +21,15 @@ import { testClock } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pem } from '#tests/fixtures/openssl.ts';
 
-/** What stands at the other end of an issuer under test, whatever the protocol between them: a CA that certifies all that it is asked. */
+/** The other end of an issuer under test, for any protocol: a CA that certifies every request. */
 interface UpstreamCa {
-  /** The time that its certificates go by, ms since 1970. It stands still. */
+  /** The time of its certificates, in ms since 1970. It does not advance. */
   now(): number;
-  /** From the issuing CA up to the root, DER. */
+  /** From the issuing CA to the root (DER). */
   readonly chain: readonly Uint8Array[];
-  /** The same as PEM. */
+  /** The same in PEM. */
   readonly pem: string;
-  /** A certificate, DER, for a PKCS#10 request, DER. Faults: malformed, badProof. */
+  /** Returns a certificate (DER) for a PKCS#10 request (DER). Throws Faults: malformed, badProof. */
   certify(request: Uint8Array): Uint8Array;
 }
 

@@ -31,7 +31,7 @@ describe('a duration is added in the UTC calendar', () => {
     ['2026-08-31T00:00:00Z', 'P18M', '2028-02-29T00:00:00Z'],
     // months before days: the end of February, then a day
     ['2026-01-31T00:00:00Z', 'P1M1D', '2026-03-01T00:00:00Z'],
-    // no summer time
+    // no daylight saving time
     ['2026-03-28T12:00:00Z', 'P1D', '2026-03-29T12:00:00Z'],
   ];
   for (const [start, duration, end] of rows) {
@@ -43,7 +43,7 @@ describe('a duration is added in the UTC calendar', () => {
   }
 });
 
-describe('what is not a duration is refused', () => {
+describe('an invalid duration is rejected', () => {
   for (const text of [
     '',
     'P',
@@ -83,7 +83,7 @@ describe('what is not a duration is refused', () => {
   }
 });
 
-test('a month more never ends earlier, and ends in the month that it should', () => {
+test('a duration with one month more ends later, and in the right month', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: Date.UTC(1970), max: Date.UTC(2200) }),

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { keyUsageExtension } from '#core/x509/extensions/usage.ts';
 import { apply, surroundings } from './rehearsal.ts';
 
-test('an outcome says for each field what came out and why', () => {
+test('an explained outcome has the value and the reason of each field', () => {
   const rules = {
     keys: { allowed: ['p-256'] },
     validity: { until: '9999-12-31T23:59:59Z' },
@@ -57,7 +57,7 @@ test('an outcome says for each field what came out and why', () => {
   ]);
 });
 
-test('a young CA, and a profile for every key, are explained too', () => {
+test('outcomes of a new CA, and with every type of key, are explained', () => {
   const issuer = { ...surroundings.issuer, notBefore: surroundings.now - 1000 };
   const outcome = apply(
     { validity: { duration: 'P1M' }, subject: { CN: {} } },

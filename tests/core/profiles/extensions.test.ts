@@ -86,7 +86,7 @@ describe('key usage', () => {
       'p-256',
       ['digitalSignature'],
     ],
-    // what a kind of key cannot do
+    // usages that a type of key does not support
     [
       { fixed: every },
       [],
@@ -166,13 +166,13 @@ describe('key usage', () => {
     });
   }
 
-  test('there is none without a rule, or when it is forbidden', () => {
+  test('is absent without a rule, or when it is forbidden', () => {
     expect(keyUsageOf(given({}))).toBeUndefined();
     const forbidden = { keyUsage: { forbidden: true, unfit: 'drop' } };
     expect(keyUsageOf(given(forbidden, [keyUsageExtension(['digitalSignature'])]))).toBeUndefined();
   });
 
-  test('an unreadable one is malformed', () => {
+  test('is malformed when it is unreadable', () => {
     const bad = { oid: oid.keyUsage, critical: true, value: Uint8Array.of(5, 0) };
     expect(
       refusal(() => given({ keyUsage: { fixed: ['digitalSignature'], unfit: 'drop' } }, [bad])),
@@ -206,7 +206,7 @@ describe('extended key usage', () => {
     });
   }
 
-  test('what is not allowed is refused by its name', () => {
+  test('is rejected by name when it is not allowed', () => {
     const rule = { extendedKeyUsage: { default: ['clientAuth'] } };
     const asked = extendedKeyUsageExtension([oid.anyExtendedKeyUsage, '1.2.3']);
     expect(refusal(() => given(rule, [asked]))).toBe(
@@ -214,7 +214,7 @@ describe('extended key usage', () => {
     );
   });
 
-  test('is critical where the profile says so', () => {
+  test('is critical when the profile says so', () => {
     for (const critical of [true, false]) {
       const outcome = given({ extendedKeyUsage: { fixed: ['timeStamping'], critical } });
       expect(extension(outcome, oid.extendedKeyUsage)?.critical).toBe(critical);
@@ -224,7 +224,7 @@ describe('extended key usage', () => {
 
 describe('basic constraints', () => {
   const ca = { keyUsage: { fixed: ['keyCertSign'] } };
-  test('a profile makes a CA only when it says so', () => {
+  test('make a CA only when the profile says so', () => {
     expect(basicConstraintsOf(given({}))).toBeUndefined();
     expect(basicConstraintsOf(given({ basicConstraints: { ca: false } }))).toEqual({ ca: false });
     expect(basicConstraintsOf(given({ ...ca, basicConstraints: { ca: true } }))).toEqual({ ca: true });
@@ -234,7 +234,7 @@ describe('basic constraints', () => {
     });
   });
 
-  test('a request for a CA is refused by all others, whatever they do with other extensions', () => {
+  test('for a CA in a request are rejected by all other profiles, whatever they do with other extensions', () => {
     const asked = [basicConstraintsExtension({ ca: true })];
     for (const others of ['refuse', 'drop', 'keep']) {
       for (const rule of [{}, { basicConstraints: { ca: false } }]) {
@@ -245,18 +245,18 @@ describe('basic constraints', () => {
     }
   });
 
-  test('a request that says it wants no CA is nothing special', () => {
+  test('with cA FALSE in a request change nothing', () => {
     expect(basicConstraintsOf(given({}, [basicConstraintsExtension({ ca: false })]))).toBeUndefined();
   });
 
-  test('what a request says about the path length counts for nothing', () => {
+  test('in a request do not set the path length', () => {
     const outcome = given({ ...ca, basicConstraints: { ca: true, pathLength: 0 } }, [
       basicConstraintsExtension({ ca: true, pathLength: 9 }),
     ]);
     expect(basicConstraintsOf(outcome)?.pathLength).toBe(0);
   });
 
-  test('a CA needs a subject (RFC 5280 §4.1.2.6)', () => {
+  test('of a CA require a subject (RFC 5280 §4.1.2.6)', () => {
     const profile = {
       ...rules({ ...ca, basicConstraints: { ca: true } }),
       subjectAltName: { dns: {} },
@@ -266,7 +266,7 @@ describe('basic constraints', () => {
 });
 
 describe('key identifiers', () => {
-  test('are those of the key and of the issuer, whatever is requested', () => {
+  test('are those of the subject key and of the issuer, whatever is requested', () => {
     const asked = [
       subjectKeyIdentifierExtension(Uint8Array.of(1)),
       authorityKeyIdentifierExtension(Uint8Array.of(2)),
@@ -277,7 +277,7 @@ describe('key identifiers', () => {
     expect(outcome.extensions).toHaveLength(2);
   });
 
-  test('an issuer without one is known by its key', () => {
+  test('of an issuer without one are computed from its key', () => {
     const bare = testCa('p-384').issue(testKey('p-384'), { extensions: [] });
     const outcome = apply(plain, { subject: 'CN=x' }, { issuer: bare });
     expect(authorityKeyIdentifierOf(outcome)?.keyIdentifier).toEqual(
@@ -286,7 +286,7 @@ describe('key identifiers', () => {
   });
 });
 
-describe('where things are published', () => {
+describe('distribution points and issuer URLs', () => {
   const urls = { crl: 'http://a/crl', aia: 'http://a/cer', ocsp: 'http://a/ocsp' };
   const published = (rule: object, from: typeof urls | { crl: string; aia: string }) =>
     apply(rules(rule), { subject: 'CN=x' }, { urls: from });
@@ -299,12 +299,12 @@ describe('where things are published', () => {
     return found && decodeAuthorityInfoAccess(found.value);
   };
 
-  test('the URL of the service stands first, others after it', () => {
+  test('have the URL of the service first, then the others', () => {
     const rule = { crlDistributionPoints: { service: true, urls: ['ldap://b/crl'] } };
     expect(crlsOf(published(rule, urls))).toEqual(['http://a/crl', 'ldap://b/crl']);
   });
 
-  test('the service can be left out', () => {
+  test('can be configured without the service', () => {
     const rule = {
       crlDistributionPoints: { service: false, urls: ['http://b/crl'] },
       authorityInfoAccess: { service: false, ocsp: ['http://b/ocsp'] },
@@ -313,13 +313,13 @@ describe('where things are published', () => {
     expect(accessOf(published(rule, urls))).toEqual({ caIssuers: [], ocsp: ['http://b/ocsp'] });
   });
 
-  test('without a rule there is nothing, nor where the service has no URL', () => {
+  test('are absent without a rule or without a service URL', () => {
     expect(published({}, urls).extensions).toHaveLength(2);
     const rule = { crlDistributionPoints: { service: true }, authorityInfoAccess: { service: true } };
     expect(published(rule, { crl: '', aia: '' }).extensions).toHaveLength(2);
   });
 
-  test('access to the issuer, with OCSP where there is one', () => {
+  test('include OCSP when it is configured', () => {
     const rule = { authorityInfoAccess: { service: true, caIssuers: ['http://b/cer'] } };
     expect(accessOf(published(rule, urls))).toEqual({
       caIssuers: ['http://a/cer', 'http://b/cer'],
@@ -328,7 +328,7 @@ describe('where things are published', () => {
     expect(accessOf(published(rule, { crl: '', aia: 'http://a/cer' }))?.ocsp).toEqual([]);
   });
 
-  test('other URLs give another extension from the same compiled profile', () => {
+  test('change with the URLs for the same compiled profile', () => {
     const rule = { crlDistributionPoints: { service: true } };
     const profile = rules(rule);
     for (const crl of ['http://one/', 'http://two/', 'http://one/']) {
@@ -336,7 +336,7 @@ describe('where things are published', () => {
     }
   });
 
-  test('a device cannot choose where its revocation is looked up', () => {
+  test('cannot be chosen by a device', () => {
     const asked = [crlDistributionPointsExtension(['http://evil/crl'])];
     expect(crlsOf(given({}, asked, 'p-256', 'keep'))).toBeUndefined();
     expect(crlsOf(given({ crlDistributionPoints: { service: true } }, asked))).toEqual([
@@ -412,7 +412,7 @@ describe('custom extensions', () => {
     });
   }
 
-  test('the profile says whether it is critical, not the request', () => {
+  test('are critical when the profile says so, not the request', () => {
     const asked = [text('x', '1.2.3.4', true)];
     expect(extension(given({ custom: { '1.2.3.4': {} } }, asked), '1.2.3.4')?.critical).toBe(false);
     expect(
@@ -420,7 +420,7 @@ describe('custom extensions', () => {
     ).toBe(true);
   });
 
-  test('constraints for others can be fixed by a profile', () => {
+  test('with constraints for other certificates can be fixed by a profile', () => {
     const rule = { custom: { [oid.nameConstraints]: { fixed: { hex: '3000' }, critical: true } } };
     expect(extension(given(rule), oid.nameConstraints)).toEqual({
       oid: oid.nameConstraints,
@@ -430,16 +430,16 @@ describe('custom extensions', () => {
   });
 });
 
-describe('extensions that the profile does not name', () => {
+describe('requested extensions without a rule', () => {
   const asked = [
     text('x', '1.2.3.4', true),
     keyUsageExtension(['cRLSign']),
     { ...text(''), oid: oid.nameConstraints, value: fromHex('3000')! },
-    // RFC 6960 §4.2.2.2.1: it is the CA that says so.
+    // RFC 6960 §4.2.2.2.1: only the CA can add it.
     { ...text(''), oid: oid.ocspNoCheck, value: fromHex('0500')! },
   ];
 
-  test('are refused', () => {
+  test('are rejected', () => {
     expect(refusal(() => given({}, asked))).toBe(
       'badCsr: extensions.1.2.3.4: the profile does not allow this extension',
     );
@@ -448,16 +448,16 @@ describe('extensions that the profile does not name', () => {
     );
   });
 
-  test('or dropped', () => {
+  test('or are dropped', () => {
     expect(given({}, asked, 'p-256', 'drop').extensions).toHaveLength(2);
   });
 
-  test('or kept, but for those that the language has rules for and those that bind others', () => {
+  test('or are kept, except those with rules of their own and those that bind other certificates', () => {
     const outcome = given({}, asked, 'p-256', 'keep');
     expect(outcome.extensions.slice(2)).toEqual([asked[0]!]);
   });
 
-  test('kept ones are DER', () => {
+  test('must be DER when they are kept', () => {
     const bad = { ...text('x'), value: Uint8Array.of(1) };
     expect(refusal(() => given({}, [bad], 'p-256', 'keep'))).toBe(
       'badCsr: extensions.1.2.3.4: the value is not one DER element',
@@ -465,7 +465,7 @@ describe('extensions that the profile does not name', () => {
   });
 });
 
-test('the order is always the same', () => {
+test('are kept in a fixed order', () => {
   const rule = {
     custom: { '1.2.3.5': { fixed: { text: 'b' } }, '1.2.3.4': { fixed: { text: 'a' } } },
     authorityInfoAccess: { service: true },

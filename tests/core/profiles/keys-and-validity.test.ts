@@ -19,7 +19,7 @@ describe('keys', () => {
     [{ allowed: ['rsa'], minimumRsaBits: 2048 }, 'rsa-2048', undefined],
   ];
   for (const [keys, key, refused] of rows) {
-    test(`${JSON.stringify(keys)}: ${key} is ${refused ? 'refused' : 'taken'}`, () => {
+    test(`${JSON.stringify(keys)}: ${key} is ${refused ? 'rejected' : 'accepted'}`, () => {
       const attempt = () => apply(keys ? { ...plain, keys } : plain, { subject: 'CN=x', key });
       if (refused) expect(refusal(attempt)).toBe(`badAlgorithm: keys: ${refused}`);
       else expect(attempt().notAfter).toBeGreaterThan(0);
@@ -71,7 +71,7 @@ describe('validity', () => {
       '2026-01-31T11:00:00.000Z',
       '2026-01-31T12:10:00.000Z',
     ],
-    // never beyond the CA
+    // never after the CA expires
     [
       { duration: 'P80Y' },
       '2026-01-31T12:00:00.000Z',
@@ -124,7 +124,7 @@ describe('validity', () => {
     });
   }
 
-  test('a CA or a profile that has come to its end makes no certificates', () => {
+  test('an expired CA or profile issues no certificates', () => {
     const ended = (validity: object, now: string) =>
       refusal(() => apply({ ...plain, validity }, { subject: 'CN=x' }, { now: at(now), issuer: century }));
     expect(ended({ duration: 'P1Y' }, '2100-01-01T00:00:00Z')).toBe(

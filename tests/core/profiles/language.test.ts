@@ -11,7 +11,7 @@ import { parse, plain, refusal } from './rehearsal.ts';
 const validity = plain.validity;
 const refused = (rules: unknown): string => refusal(() => parse(rules));
 
-describe('what is not understood is refused, with its place', () => {
+describe('an invalid profile is rejected with the place of the problem', () => {
   const rows: readonly [rules: unknown, problem: string][] = [
     // form
     [null, 'profile: expected object'],
@@ -86,7 +86,7 @@ describe('what is not understood is refused, with its place', () => {
     ],
     [{ validity, subject: { nickname: {} } }, 'profile.subject.nickname: unknown attribute type'],
     [{ validity, subject: { '3.1': {} } }, 'profile.subject.3.1: unknown member'],
-    // values that could never fit
+    // values that can never be valid
     [
       { validity, subject: { C: { fixed: 'DEU' } } },
       'profile.subject.C.fixed: "DEU" is not a country code of two letters',
@@ -284,7 +284,7 @@ describe('what is not understood is refused, with its place', () => {
   }
 });
 
-test('the Fault names the field, and all problems up to ten', () => {
+test('the Fault names the field, and lists up to ten problems', () => {
   const subject = Object.fromEntries('ABCDEFGHIJKLMN'.split('').map((letter) => [`x${letter}`, {}]));
   try {
     parse({ validity: { duration: 'x' }, subject, keys: { allowed: ['p-256'], minimumRsaBits: 2048 } });
@@ -297,7 +297,7 @@ test('the Fault names the field, and all problems up to ten', () => {
   }
 });
 
-test('names of members that a client made up are shortened and made visible', () => {
+test('names of unknown members are shortened and escaped in messages', () => {
   const detail = refused({ validity, [`\u202e\n${'x'.repeat(100_000)}`]: 1 });
   expect(detail).toStartWith('malformed: profile.\\u{202e}\\u{a}xxx');
   expect(detail.length).toBeLessThan(600);
@@ -311,7 +311,7 @@ test('the schema is plain JSON Schema', () => {
   expect(schema.properties.validity.description).toBeString();
 });
 
-test('rules with everything in them are accepted and come back as they are', () => {
+test('rules with every member are accepted and read as they were written', () => {
   const rules = {
     description: 'all of it',
     keys: { allowed: ['rsa', 'rsa-4096', 'p-256', 'ml-dsa-65'], minimumRsaBits: 3072 },
@@ -355,7 +355,7 @@ test('rules with everything in them are accepted and come back as they are', () 
   expect(parse(rules) as unknown).toEqual(rules);
 });
 
-test('whatever JSON is sent, it is accepted or refused as malformed', () => {
+test('arbitrary JSON is accepted, or rejected as malformed', () => {
   const word = fc.constantFrom(
     'validity',
     'duration',

@@ -11,7 +11,7 @@ const rules = (subjectAltName: object, others = 'refuse') => ({
   others: { subjectAltName: others },
 });
 
-describe('a rule that is obeyed', () => {
+describe('a rule is applied:', () => {
   const rows: readonly [rule: object, requested: readonly string[], names: readonly string[]][] = [
     // fixed
     [{ dns: { fixed: 'a.example' } }, [], ['DNS:a.example']],
@@ -41,7 +41,7 @@ describe('a rule that is obeyed', () => {
     // one of several kinds; the order of the request is kept
     [{ dns: {}, ip: {}, atLeastOneOf: ['dns', 'ip'] }, ['IP:10.0.0.1'], ['IP:10.0.0.1']],
     [{ dns: {}, ip: {} }, ['IP:::1', 'DNS:x', 'IP:10.0.0.1'], ['IP:::1', 'DNS:x', 'IP:10.0.0.1']],
-    // each once, however often it is asked for, fixed or the default; what it is compared by is up to its kind
+    // each once, however often it is requested, fixed or the default; each kind has its own comparison
     [{ dns: {} }, ['DNS:x', 'DNS:y', 'DNS:X', 'DNS:y'], ['DNS:x', 'DNS:y']],
     [{ dns: { most: 1 } }, ['DNS:x', 'DNS:x'], ['DNS:x']],
     [{ ip: {}, dns: {} }, ['IP:::1', 'DNS:x', 'IP:0:0::1'], ['IP:::1', 'DNS:x']],
@@ -120,7 +120,7 @@ describe('a rule that is obeyed', () => {
   });
 });
 
-describe('a rule that is broken is named in the refusal', () => {
+describe('a request that breaks a rule is rejected with the name of the rule', () => {
   const rows: readonly [rule: object, requested: readonly (string | GeneralName)[], detail: string][] = [
     [
       { dns: { fixed: 'a.example' } },
@@ -162,7 +162,7 @@ describe('a rule that is broken is named in the refusal', () => {
       ['otherName:1.3.6.1.4.1.311.20.2.3;#0c0161'],
       'subjectAltName.otherName: "1.3.6.1.4.1.311.20.2.3;a" is of a type that the profile does not allow',
     ],
-    // what is no name of its kind
+    // not a valid name of its kind
     [{ dns: {} }, ['DNS:*.a.example'], 'subjectAltName.dns: "*.a.example" is not a valid DNS name'],
     [
       { dns: { wildcards: true } },
@@ -235,7 +235,7 @@ describe('a rule that is broken is named in the refusal', () => {
     });
   }
 
-  test('what is kept unnamed has to be a name of its kind too', () => {
+  test('a name that is kept without a rule must be valid for its kind', () => {
     const attempt = () =>
       apply(rules({}, 'keep'), { subject: 'CN=gate', names: [{ kind: 'dns', value: 'a b' }] });
     expect(refusal(attempt)).toBe('badCsr: subjectAltName.dns: "a b" is not a valid DNS name');
@@ -261,10 +261,10 @@ describe('hosts', () => {
   }
 });
 
-describe('templates cannot smuggle', () => {
+describe('values in a template are not interpreted:', () => {
   for (const commonName of ['a,DNS:b', 'a b', 'a\nb', '*', 'gate/x', 'a.example\u0000.evil']) {
     const device = { id: 1, commonName, serialNumber: '' };
-    test(`a device called ${JSON.stringify(commonName)} gives no DNS name`, () => {
+    test(`a device called ${JSON.stringify(commonName)} gets no DNS name`, () => {
       const given = apply(
         rules({ dns: { default: '{device.common_name}' } }),
         { subject: 'CN=x' },
@@ -332,7 +332,7 @@ describe('templates cannot smuggle', () => {
     });
   }
 
-  test('a URI that is nothing but a field may be any URI', () => {
+  test('a URI template with a single field accepts any URI', () => {
     const profile = {
       ...plain,
       subject: { CN: {}, serialNumber: {} },
@@ -342,7 +342,7 @@ describe('templates cannot smuggle', () => {
     expect(namesOf(outcome)).toEqual(['URI:urn:a:b']);
   });
 
-  test('the request of a template is what the subject rules have left of it', () => {
+  test('a template with the request gets the subject after the subject rules', () => {
     const profile = {
       ...plain,
       subject: { CN: { fixed: 'gate', unfit: 'drop' } },
@@ -352,7 +352,7 @@ describe('templates cannot smuggle', () => {
   });
 });
 
-describe('the extension', () => {
+describe('the subjectAltName extension', () => {
   const san = (wish: Parameters<typeof apply>[1]) =>
     extension(apply(rules({ dns: {}, ip: { allowed: ['::1'], unfit: 'drop' } }), wish), oid.subjectAltName);
 
@@ -367,13 +367,13 @@ describe('the extension', () => {
     expect(san({ names: ['DNS:a', 'IP:10.0.0.1'] })?.critical).toBe(true);
   });
 
-  test('is as requested when nothing is changed', () => {
+  test('is the requested one when nothing is changed', () => {
     const request = requestFor({ subject: 'CN=gate', names: ['DNS:a'] });
     const outcome = apply(rules({ dns: {} }), {}, { request });
     expect(extension(outcome, oid.subjectAltName)).toBe(request.extensions[0]);
   });
 
-  test('an unreadable one never gets as far as a profile', () => {
+  test('is rejected before the profile when it is unreadable', () => {
     const extensions = [
       { oid: oid.subjectAltName, critical: false, value: der((b) => b.sequence(() => {})) },
     ];
@@ -381,7 +381,7 @@ describe('the extension', () => {
   });
 });
 
-test('more than the profile allows is refused even when there are hundreds', () => {
+test('is rejected when it has more names than the profile allows, even hundreds', () => {
   const names = Array.from({ length: 256 }, (_, i) => parseGeneralName(`DNS:a${i}`));
   expect(refusal(() => apply(rules({ dns: {} }), { subject: 'CN=x', names }))).toBe(
     'badCsr: subjectAltName.dns: "a16" is one too many: the profile allows 16',
@@ -393,7 +393,7 @@ test.each([
   [{ directory: { fixed: 'CN={device.common_name},O=Plant' } }, 'a+OU=Evil'],
   [{ registeredId: { fixed: '1.2.{device.common_name}' } }, '3.4'],
   [{ otherName: { types: ['1.2.3'], fixed: '1.2.3;{device.common_name}@plant' } }, '#0c0161'],
-])('%j takes no other name from a device called %s', (rule, commonName) => {
+])('from %j takes no other name for a device called %s', (rule, commonName) => {
   const device = { id: 7, commonName, serialNumber: '' };
   expect(refusal(() => apply(rules(rule), { subject: 'CN=gate' }, { device }))).toMatch(
     /^badCsr: .* the value of \{device\.common_name\} contains /,

@@ -13,7 +13,7 @@ const fits = (pattern: string, value: string, commonName: string): boolean => {
   return text.startsWith('no fault');
 };
 
-describe('a field in a pattern is its value, whatever stands around it', () => {
+describe('a field in a pattern matches its value literally', () => {
   const rows: readonly [
     pattern: string,
     commonName: string,
@@ -42,7 +42,7 @@ describe('a field in a pattern is its value, whatever stands around it', () => {
   }
 });
 
-describe('patterns that are refused when the profile is written, each with a reason', () => {
+describe('patterns that are rejected, each with a reason', () => {
   const inside = 'a field stands for itself';
   const rows: readonly [pattern: string, why: string][] = [
     ['[{device.common_name}]', inside],
@@ -83,7 +83,7 @@ test('a value that makes the pattern too long matches nothing', () => {
   expect(fits(pattern, 'x', '.'.repeat(64))).toBe(false);
 });
 
-test('profiles full of hostile patterns and texts are judged in no time', async () => {
+test('profiles with hostile patterns and texts are evaluated quickly', async () => {
   const rows: readonly [type: string, length: number, pattern: string][] = [
     ['CN', 60, '(a+)+'],
     ['O', 60, '(a|a)*'],

@@ -14,7 +14,7 @@ import { assembleCertificationRequest, buildCertificationRequestInfo } from '#co
 import { testCa } from '#tests/fixtures/certificates.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-/** What a client asks for: texts as RFC 4514 and `DNS:…` have them, or the real things. */
+/** The request of a client: names as text (RFC 4514 and `DNS:…`) or as values. */
 export interface Wish {
   readonly subject?: string | Name;
   readonly names?: readonly (string | GeneralName)[];
@@ -50,7 +50,7 @@ export const surroundings: Omit<ProfileContext, 'request'> = {
   urls: { crl: 'http://pki.example/crl/1.crl', aia: 'http://pki.example/aia/1.cer' },
 };
 
-/** Rules through the same check as an administrator's. */
+/** Parses rules with the check that those of an administrator pass. */
 export const parse = (rules: unknown): ProfileRules =>
   parseProfileRules(JSON.parse(JSON.stringify(rules)), patterns);
 
@@ -63,7 +63,7 @@ export const subjectOf = (outcome: ProfileOutcome): string => formatDistinguishe
 export const namesOf = (outcome: ProfileOutcome): string[] =>
   subjectAltNamesOf(outcome).map(formatGeneralName);
 
-/** `code: detail` of the Fault, or what came out instead. */
+/** Returns `code: detail` of the Fault, or the outcome. */
 export function refusal(attempt: () => unknown): string {
   try {
     return `no fault: ${JSON.stringify(attempt())}`;
@@ -73,7 +73,7 @@ export function refusal(attempt: () => unknown): string {
   }
 }
 
-/** The least that makes a profile. */
+/** The smallest valid profile. */
 export const plain = {
   validity: { duration: 'P1Y' },
   subject: { CN: {} },

@@ -10,8 +10,8 @@ import { oid } from '#core/x509/oids.ts';
 import { runs } from '#tests/property.ts';
 import { requestFor, surroundings, type Wish } from './rehearsal.ts';
 
-// RFC 7030 §4.2.2: a device renews with the subject and names of its certificate, and has to get them again. So whatever
-// rules an administrator writes, what they gave once they give again when it is asked for.
+// RFC 7030 §4.2.2: a device renews with the subject and names of its certificate and must get the same again.
+// So a profile with any rules must accept its own outcome as a request.
 
 const word = fc.constantFrom('a', 'b', 'pump-1', 'a.example', 'urn:a', '10.0.0.1', 'ACME');
 const subjectTemplate = fc.oneof(
@@ -78,7 +78,7 @@ const compile = (written: unknown): CompiledProfile | undefined =>
 const give = (profile: CompiledProfile, wish: Wish): ProfileOutcome =>
   profile.apply({ ...surroundings, request: requestFor(wish) });
 
-test('what rules of any kind have given, they give again', () => {
+test('the outcome of any rules is accepted as a request and gives the same outcome', () => {
   let granted = 0;
   fc.assert(
     fc.property(rules, wishes, (written, wish) => {
@@ -97,7 +97,7 @@ test('what rules of any kind have given, they give again', () => {
   expect(granted).toBeGreaterThan(50);
 });
 
-test('explaining gives no other outcome, and names every attribute and name that came out', () => {
+test('the explanation gives the same outcome and lists every attribute and name of it', () => {
   fc.assert(
     fc.property(rules, wishes, (written, wish) => {
       const profile = compile(written);

@@ -36,7 +36,7 @@ const compiled = Object.fromEntries(
 const give = (profile: Shipped, request: VerifiedRequest, around = {}): ProfileOutcome =>
   compiled[profile].apply({ ...surroundings, request, ...around });
 
-/** What a certificate of this outcome would be found fault with. */
+/** Returns the lint findings of a certificate with this outcome. */
 const findings = (outcome: ProfileOutcome, key: KeyType): readonly string[] =>
   lint(
     buildTbsCertificate({
@@ -49,7 +49,7 @@ const findings = (outcome: ProfileOutcome, key: KeyType): readonly string[] =>
     issuer,
   );
 
-/** A request that the profile is made for. */
+/** A request that fits the profile. */
 const wishes: Readonly<Record<Shipped, Wish>> = {
   domain_credential: { subject: 'CN=pump-1' },
   tls_client: { subject: 'CN=pump-1' },
@@ -63,14 +63,14 @@ const wishes: Readonly<Record<Shipped, Wish>> = {
   upstream_device: { subject: 'CN=pump-1', names: ['DNS:pump-1.plant.example'] },
 };
 
-test('every shipped profile passes the check of the language and comes back from JSON', () => {
+test('every shipped profile is valid and unchanged by JSON', () => {
   for (const name of names) {
     const stored = JSON.parse(JSON.stringify(shippedProfiles[name]));
     expect(parseProfileRules(stored, patterns) as unknown).toEqual(shippedProfiles[name]);
   }
 });
 
-describe('each kind of key', () => {
+describe('key types', () => {
   const signing = 'digitalSignature';
   const encipher = 'digitalSignature,keyEncipherment';
   const opcUa = 'digitalSignature,nonRepudiation,keyEncipherment,dataEncipherment';
@@ -93,7 +93,7 @@ describe('each kind of key', () => {
   for (const name of names) {
     columns.forEach((key, i) => {
       const usages = rows[name][i];
-      test(`${name} with ${key}: ${usages ?? 'refused'}`, () => {
+      test(`${name} with ${key}: ${usages ?? 'rejected'}`, () => {
         const request = requestFor({ ...wishes[name], key });
         if (usages === undefined) {
           expect(refusal(() => give(name, request))).toStartWith(`badAlgorithm: keys: ${key} is not allowed`);
@@ -107,7 +107,7 @@ describe('each kind of key', () => {
   }
 });
 
-describe('what each profile gives', () => {
+describe('the outcome of each profile', () => {
   const { serverAuth, clientAuth, codeSigning } = oid;
   const rows: Readonly<
     Record<Shipped, { purposes?: string[]; ca?: boolean; until: string; subject: string; names: string[] }>
@@ -137,7 +137,7 @@ describe('what each profile gives', () => {
       subject: 'O=plant,CN=UaServer@pump-1',
       names: ['URI:urn:pump-1:acme:server', 'DNS:pump-1'],
     },
-    // The test CA ends in 2060.
+    // The test CA expires in 2060.
     idevid: { until: '2060-01-01T00:00:00', subject: 'serialNumber=SN-0001,O=ACME', names: [] },
     issuing_ca: { ca: true, until: '2031-05-17T12:30:15', subject: 'CN=Plant CA,O=ACME,C=DE', names: [] },
     dev_owner_id: {
@@ -172,7 +172,7 @@ describe('what each profile gives', () => {
   }
 });
 
-describe('requests of stock clients', () => {
+describe('requests of common clients', () => {
   const rows: readonly [profile: Shipped, wish: Wish, subject: string, names: string[]][] = [
     // openssl req -subj /CN=pump-1
     ['domain_credential', { subject: 'CN=pump-1' }, 'CN=pump-1', []],
@@ -217,7 +217,7 @@ describe('requests of stock clients', () => {
     });
   }
 
-  test('the usages that a client asks for by habit do no harm', () => {
+  test('key usages that clients request by habit are accepted', () => {
     const extensions = [
       basicConstraintsExtension({ ca: false }),
       keyUsageExtension(['digitalSignature', 'nonRepudiation', 'keyEncipherment']),
@@ -231,14 +231,14 @@ describe('requests of stock clients', () => {
     }
   });
 
-  test('an OPC UA server that is a client too says so in its request', () => {
+  test('an OPC UA server that is also a client requests clientAuth', () => {
     const extensions = [extendedKeyUsageExtension([oid.serverAuth, oid.clientAuth])];
     const outcome = give('opc_ua_server', requestFor({ ...wishes.opc_ua_server, extensions }));
     expect(extendedKeyUsageOf(outcome)).toEqual([oid.serverAuth, oid.clientAuth]);
   });
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   const rows: readonly [profile: Shipped, wish: Wish, detail: string][] = [
     [
       'domain_credential',
@@ -340,7 +340,7 @@ describe('what is refused', () => {
     });
   }
 
-  test('only the issuing CA profile makes CAs', () => {
+  test('only the issuing CA profile issues CA certificates', () => {
     const extensions = [basicConstraintsExtension({ ca: true })];
     for (const name of names) {
       const outcome = refusal(() => give(name, requestFor({ ...wishes[name], extensions })));
@@ -350,7 +350,7 @@ describe('what is refused', () => {
     }
   });
 
-  test('an IDevID needs a device with a serial number', () => {
+  test('an IDevID requires a device with a serial number', () => {
     const device = { id: 7, commonName: 'pump-1', serialNumber: '' };
     expect(refusal(() => give('idevid', requestFor({ subject: 'CN=pump-1' }), { device }))).toBe(
       'badCsr: subject.serialNumber: the profile fixes {device.serial_number}, but the requester is not a device with a serial number',
@@ -358,14 +358,14 @@ describe('what is refused', () => {
   });
 });
 
-test('those that the service uses for itself need no device', () => {
+test('the profiles that the service uses for itself require no device', () => {
   for (const name of ['tls_server', 'issuing_ca', 'dev_owner_id', 'code_signing'] as const) {
     const outcome = give(name, requestFor(wishes[name]), { device: undefined });
     expect(findings(outcome, 'p-256')).toEqual([]);
   }
 });
 
-/** What clients ask for, more or less: what the profile is made for, and something on top or in its place. */
+/** Requests of clients: a request that fits the profile, with additions or replacements. */
 const attributeText = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('pump-1', 'SN-0001', 'ACME', 'DE', 'a.example', 'plant') },
   { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }) },
@@ -397,7 +397,7 @@ const asked = fc
     return { name, wish: { subject, names: [...(bareNames ? [] : (usual.names ?? [])), ...altNames] } };
   });
 
-test('whatever is requested of a shipped profile, it is refused by a Fault, or gives a certificate without fault', () => {
+test('any request for a shipped profile is rejected with a Fault, or gives a certificate without lint findings', () => {
   fc.assert(
     fc.property(asked, ({ name, wish }) => {
       const outcome = attempt(name, wish);
@@ -407,7 +407,7 @@ test('whatever is requested of a shipped profile, it is refused by a Fault, or g
   );
 });
 
-test('a renewal that asks for what a certificate says gets just that (RFC 7030 §4.2.2)', () => {
+test('a renewal with the names of the certificate gives the same names (RFC 7030 §4.2.2)', () => {
   fc.assert(
     fc.property(asked, ({ name, wish }) => {
       const first = attempt(name, wish);
@@ -423,13 +423,13 @@ test('a renewal that asks for what a certificate says gets just that (RFC 7030 �
   );
 });
 
-/** The outcome, or undefined for a refusal, which has to be a Fault about the request. */
+/** Returns the outcome, or undefined if the request is rejected with a Fault about it. */
 function attempt(name: Shipped, wish: Wish): ProfileOutcome | undefined {
   let request: VerifiedRequest;
   try {
     request = requestFor(wish);
   } catch (error) {
-    // No such name can be written at all.
+    // Such a name cannot be encoded.
     expect(error).toBeInstanceOf(Fault);
     return undefined;
   }
@@ -442,12 +442,12 @@ function attempt(name: Shipped, wish: Wish): ProfileOutcome | undefined {
   }
 }
 
-test('enough of those requests are granted to mean something', () => {
+test('a sufficient share of those requests succeeds', () => {
   const granted = fc.sample(asked, { numRuns: 300, seed: 1 }).filter(({ name, wish }) => attempt(name, wish));
   expect(granted.length).toBeGreaterThan(60);
 });
 
-test('a general name that a shipped profile gives is one that clients can write', () => {
+test('a general name from a shipped profile can be written by clients', () => {
   for (const name of names) {
     for (const text of namesOf(give(name, requestFor(wishes[name])))) {
       expect(() => parseGeneralName(text)).not.toThrow();

@@ -6,10 +6,10 @@ import { apply, plain, refusal, requestFor, subjectOf } from './rehearsal.ts';
 
 const { validity } = plain;
 
-/** Rules for the subject alone; what is not named is dropped from the rest of the request. */
+/** Applies rules for the subject; the rest of the request is dropped. */
 const rules = (subject: object, others = 'refuse') => ({ validity, subject, others: { subject: others } });
 
-describe('a rule that is obeyed', () => {
+describe('a rule is applied:', () => {
   const rows: readonly [rule: object, requested: string, subject: string][] = [
     // fixed
     [{ CN: { fixed: 'gate' } }, '', 'CN=gate'],
@@ -72,7 +72,7 @@ describe('a rule that is obeyed', () => {
   });
 });
 
-describe('a rule that is broken is named in the refusal', () => {
+describe('a request that breaks a rule is rejected with the name of the rule', () => {
   const rows: readonly [rule: object, requested: string, detail: string][] = [
     [
       { CN: { fixed: '{device.common_name}' } },
@@ -122,9 +122,9 @@ describe('a rule that is broken is named in the refusal', () => {
   }
 });
 
-describe('a template without its value', () => {
+describe('a template whose field has no value', () => {
   const around = { device: undefined };
-  test('fixed: is refused', () => {
+  test('rejects the request in a fixed rule', () => {
     expect(
       refusal(() => apply(rules({ CN: { fixed: '{device.common_name}' } }), { subject: 'CN=x' }, around)),
     ).toBe(
@@ -132,7 +132,7 @@ describe('a template without its value', () => {
     );
   });
 
-  test('default: there is none', () => {
+  test('gives no value in a default rule', () => {
     const outcome = apply(
       rules({ CN: {}, O: { default: '{device.common_name}' } }),
       { subject: 'CN=x' },
@@ -141,7 +141,7 @@ describe('a template without its value', () => {
     expect(subjectOf(outcome)).toBe('CN=x');
   });
 
-  test('allowed: nothing is', () => {
+  test('allows nothing in an allowed rule', () => {
     const rule = { CN: { allowed: ['{device.serial_number}'] } };
     const device = { id: 7, commonName: 'pump-1', serialNumber: '' };
     expect(refusal(() => apply(rules(rule), { subject: 'CN=x' }, { device }))).toBe(
@@ -149,7 +149,7 @@ describe('a template without its value', () => {
     );
   });
 
-  test('pattern: nothing matches', () => {
+  test('matches nothing in a pattern rule', () => {
     const rule = { CN: { pattern: '{device.common_name}?' } };
     expect(refusal(() => apply(rules(rule), { subject: 'CN=pump-' }, around))).toStartWith(
       'badCsr: subject.CN: "pump-" does not match the pattern "{device.common_name}?": the requester is not a device',
@@ -157,7 +157,7 @@ describe('a template without its value', () => {
   });
 });
 
-describe('values of others are values and nothing else', () => {
+describe('values of a device or request are not interpreted', () => {
   const hostile = [
     'a,CN=b',
     'a+CN=b',
@@ -178,12 +178,12 @@ describe('values of others are values and nothing else', () => {
   ];
   for (const commonName of hostile) {
     const device = { id: 7, commonName, serialNumber: '1' };
-    test(`a device called ${commonName} gets just that name`, () => {
+    test(`a device called ${commonName} gets exactly that name`, () => {
       const { subject } = apply(rules({ CN: { fixed: '{device.common_name}' } }), {}, { device });
       expect(subject.rdns).toEqual([[attribute('CN', commonName)]]);
     });
 
-    test(`a pattern with the device called ${commonName} matches that name alone`, () => {
+    test(`a pattern with a device called ${commonName} matches only that name`, () => {
       const rule = { CN: { pattern: '{device.common_name}' } };
       const named = (value: string) => buildName([[attribute('CN', value)]]);
       expect(apply(rules(rule), { subject: named(commonName) }, { device }).subject).toEqual(
@@ -213,15 +213,15 @@ describe('values of others are values and nothing else', () => {
     ['x'.repeat(65), 'does not fit: name: CN needs 1 to 64 characters, it has 65'],
   ];
   for (const [value, why] of unfit) {
-    test(`${JSON.stringify(value).slice(0, 30)} is refused from a template`, () => {
+    test(`${JSON.stringify(value).slice(0, 30)} is rejected from a template`, () => {
       const device = { id: 7, commonName: value, serialNumber: '1' };
       expect(
         refusal(() => apply(rules({ CN: { fixed: '{device.common_name}' } }), {}, { device })),
       ).toEndWith(why);
     });
-    // Requests with NUL are refused before a profile sees them.
+    // Requests with NUL are rejected before the profile.
     if (value.includes('\x00')) continue;
-    test(`${JSON.stringify(value).slice(0, 30)} is refused from a request`, () => {
+    test(`${JSON.stringify(value).slice(0, 30)} is rejected from a request`, () => {
       const subject = buildName([[{ type: '2.5.4.3', value, tag: tag.utf8String }]]);
       for (const others of ['refuse', 'keep']) {
         const named = others === 'refuse' ? { CN: {} } : { O: {} };
@@ -238,25 +238,25 @@ describe('the encoding of names', () => {
   const withTag = (value: string, identifier: number, type = '2.5.4.3'): Name =>
     buildName([[{ type, value, tag: identifier }]]);
 
-  test('a subject that is kept stays as it was requested, byte for byte', () => {
+  test('is kept byte for byte when the profile keeps the requested subject', () => {
     const request = requestFor({ subject: withTag('pump-1', tag.printableString) });
     const outcome = apply(plain, {}, { request });
     expect(outcome.subject).toBe(request.subject);
   });
 
-  test('string types that RFC 5280 §4.1.2.4 has given up become UTF8String', () => {
+  test('changes string types that RFC 5280 §4.1.2.4 forbids to UTF8String', () => {
     for (const old of [tag.teletexString, tag.bmpString, tag.universalString]) {
       const { subject } = apply(plain, { subject: withTag('Pümpe', old) });
       expect(subject).toEqual(buildName([[attribute('CN', 'Pümpe')]]));
     }
   });
 
-  test('a country in UTF8String becomes a PrintableString', () => {
+  test('changes a country in UTF8String to PrintableString', () => {
     const { subject } = apply(rules({ C: {} }), { subject: withTag('DE', tag.utf8String, '2.5.4.6') });
     expect(subject.rdns[0]?.[0]?.tag).toBe(tag.printableString);
   });
 
-  test('a value that is no string is refused, or left out where the profile says so', () => {
+  test('rejects a value that is not a string, or omits it if the profile says so', () => {
     const subject = buildName([
       [{ type: '2.5.4.3', value: '#030200ff', tag: tag.bitString }],
       [attribute('O', 'x')],
@@ -269,14 +269,14 @@ describe('the encoding of names', () => {
     expect(subjectOf(apply(rules({ ...both, CN: { unfit: 'drop' } }), { subject }))).toBe('O=x');
   });
 
-  test('a multi-valued RDN stays one', () => {
+  test('keeps a multi-valued RDN', () => {
     const subject = parseDistinguishedName('CN=x+O=y,C=DE');
     expect(
       subjectOf(apply(rules({ CN: {}, O: {}, C: { unfit: 'drop', allowed: ['FR'] } }), { subject })),
     ).toBe('CN=x+O=y');
   });
 
-  test('the attributes of an RDN come into the order of DER when another string type changes it', () => {
+  test('sorts the attributes of an RDN as DER requires when a string type changes', () => {
     const requested = buildName([
       [
         { type: '2.5.4.3', value: 'x', tag: tag.bmpString },

@@ -35,7 +35,7 @@ describe('fields are replaced by their values', () => {
   }
 });
 
-describe('what is no template is refused with a reason', () => {
+describe('an invalid template is rejected with a reason', () => {
   const rows: readonly [text: string, why: string][] = [
     ['{', 'a lone "{"'],
     ['a}', 'a lone "}"'],
@@ -63,7 +63,7 @@ describe('what is no template is refused with a reason', () => {
   }
 });
 
-describe('a field without a value gives nothing, and says so', () => {
+describe('a field without a value gives no text and names the field', () => {
   const rows: readonly [text: string, from: Fields, why: string][] = [
     ['x-{device.id}', { ...from, device: undefined }, 'the requester is not a device'],
     [
@@ -86,7 +86,7 @@ describe('a field without a value gives nothing, and says so', () => {
   }
 });
 
-test('values are inserted as they are: braces in them are no fields', () => {
+test('values are inserted literally: braces in them are not fields', () => {
   const device = { id: 1, commonName: '{device.id}{{}}', serialNumber: '$&$1' };
   expect(template('{device.common_name}{device.serial_number}').render({ ...from, device })).toBe(
     '{device.id}{{}}$&$1',
@@ -101,7 +101,7 @@ describe('delimiters', () => {
   };
   const device = { id: 7, commonName: 'a:b', serialNumber: 'SN' };
 
-  test('are refused in the value of a field beside other text, by name', () => {
+  test('in the value of a field next to other text are rejected by name', () => {
     expect(strict('urn:{device.common_name}').render({ ...from, device })).toBeUndefined();
     expect(strict('urn:{device.common_name}').missing({ ...from, device })).toBe(
       'the value of {device.common_name} contains ":"',
@@ -109,13 +109,13 @@ describe('delimiters', () => {
     expect(strict('{device.id}{device.common_name}').render({ ...from, device })).toBeUndefined();
   });
 
-  test('are free in the text, and in a field that stands alone', () => {
+  test('are allowed in the text and in a template with a single field', () => {
     expect(strict('urn:{device.serial_number}/x').render({ ...from, device })).toBe('urn:SN/x');
     expect(strict('{device.common_name}').render({ ...from, device })).toBe('a:b');
   });
 });
 
-test('any text is a constant once its braces are doubled', () => {
+test('any text with doubled braces is a constant', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => {
       const parsed = template(text.replace(/[{}]/g, '$&$&'));

@@ -10,7 +10,7 @@ import { type Plant, plant, pumpRequest } from '#tests/fixtures/plant.ts';
 
 let one: Plant;
 beforeAll(async () => {
-  // A token hands no key out.
+  // A token that does not export keys.
   one = await plant({ token: ({ export: _, ...keys }) => keys as KeyStore });
 });
 afterAll(() => one[Symbol.asyncDispose]());
@@ -33,7 +33,7 @@ const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
   throw new Error(`no Fault: ${error}`);
 };
 
-describe('a CA of ours that an upstream CA certifies', () => {
+describe('a local CA that an upstream CA certifies', () => {
   test('signs here, with a chain to the root of the upstream CA, and publishes its own CRLs', async () => {
     const { gateway, admin, clock } = one.service;
     const ca = await make('line 1', { pathLength: 0 });
@@ -90,7 +90,7 @@ describe('a CA of ours that an upstream CA certifies', () => {
       'lacks the key usages of a CA (keyUsage)',
     ],
   ] as const) {
-    test(`is not made of a certificate ${what}, and its key is destroyed`, async () => {
+    test(`is not created from a certificate ${what}, and its key is destroyed`, async () => {
       const keys = async () => (await one.service.keys.files!.list()).length;
       const before = await keys();
       one.upstream.script((request) => certsOnly(one.upstream.certify(request, { extensions })));
@@ -134,7 +134,7 @@ describe('a certificate that an administrator requests by name', () => {
     if ('kind' in made) throw new Error('still pending');
     const taken = await gateway.certificates.takeKey(admin, made.id);
     expect(taken.certificate).toEqual(one.upstream.issued.at(-1)!);
-    // The next one is another one.
+    // The next request is a new one.
     const next = await gateway.certificates.create(admin, wish);
     expect('kind' in next ? undefined : next.id).toBeGreaterThan(made.id);
   });

@@ -4,7 +4,7 @@ import { Circuits } from '#core/upstream/circuits.ts';
 import { testClock } from '#tests/fixtures/installation.ts';
 
 test.each([10_000, -7_200_000])(
-  'an upstream is asked again once the clock has moved by %d ms',
+  'an upstream CA is called again after the clock moved by %d ms',
   async (by) => {
     const clock = testClock();
     const circuits = new Circuits(clock);

@@ -7,11 +7,12 @@ import { installation, password, testClock } from '#tests/fixtures/installation.
 import { testKey } from '#tests/fixtures/keys.ts';
 import { pumpRequest } from '#tests/fixtures/plant.ts';
 
-// What EST has no words for: an upstream that waits for a confirmation, takes revocations, and is not asked twice.
+// What EST does not have: an upstream CA that expects confirmations, accepts revocations, and must not be
+// called twice.
 
 const unreachable = () => Promise.reject(new Fault('unavailable', 'no answer'));
 
-/** An upstream in this process, whose members a test may replace, and all that it was told. */
+/** An upstream CA in this process with replaceable methods, and the calls that it received. */
 async function site(changes: Partial<Issuer> = {}) {
   const clock = testClock();
   const ca = await estUpstream(clock.now);
@@ -129,7 +130,7 @@ describe('a certificate whose confirmation the upstream CA rejects', () => {
     expect(one.service.log.entries.map(({ event }) => event)).toContain(
       'an upstream CA rejected a confirmation; its certificate is revoked',
     );
-    // For an hour the upstream hears of it no more; then there is another one.
+    // For an hour no new request is sent to the upstream CA.
     expect((await faultOf(one.ask())).detail).toBe(fault.detail);
     one.issuer.confirm = one.own.confirm!;
     one.service.clock.advance(3_600_001);
@@ -174,7 +175,7 @@ describe('a certificate whose confirmation the upstream CA rejects', () => {
   });
 });
 
-describe('a CA of ours that an upstream CA certifies', () => {
+describe('a local CA that an upstream CA certifies', () => {
   const wish = { uniqueName: 'line 1', type: 1, issuer: 'plant', subject: 'CN=line 1' } as const;
 
   test('is confirmed at the upstream CA', async () => {
@@ -242,7 +243,7 @@ test('a request is not repeated when the instance that sent it stopped and the u
   const issue = () => {
     asked++;
     begin();
-    // As for a process that was killed meanwhile.
+    // As after a process that was killed in between.
     return new Promise<never>(() => {});
   };
   await using one = await site({ issue });

@@ -23,7 +23,7 @@ import {
 } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-// The message that a device has signed, from the listener to the upstream.
+// The message that a device signed, from the listener to the upstream CA.
 let ca: EstUpstream;
 let site: Installation;
 let server: ReturnType<typeof cmpServer>;
@@ -74,7 +74,7 @@ const client = (credential: CmpCredential) => new CmpClient(server.mount, creden
 const messages = () => orders.splice(0).map(({ message }) => message);
 const fresh = (name: string) => cr(crmf(testKey('p-256', name)));
 
-test('is in the order byte for byte, the first time and whenever it is given again', async () => {
+test('is in the order byte for byte, also when the order is sent again', async () => {
   answers.push('unavailable', 'pending', 'pending');
   const one = client(signed);
   expect(failureOf(await one.send(fresh('kept'), { path }))).toBe('systemUnavail');
@@ -102,7 +102,7 @@ test('is the one that opened the transaction, also when the device polls', async
   expect((await one.send({ type: 'certConf', statuses: [status] })).body.type).toBe('pkiConf');
 });
 
-test('goes out once people here have granted it, and the device polls for as long as the upstream takes', async () => {
+test('is sent after the approval, and the device polls as long as the upstream CA defers', async () => {
   const made = await policy(site, { decision: 'manual', expiresIn: 60 });
   answers.push('pending', 'pending');
   const one = client(signed);
@@ -120,7 +120,7 @@ test('goes out once people here have granted it, and the device polls for as lon
   await site.gateway.approvalPolicies.remove(site.admin, made.id);
 });
 
-test('of two that ask for the same it is the first', async () => {
+test('is that of the first of two equal requests', async () => {
   answers.push('pending');
   const [one, two] = [client(signed), client(signed)];
   const body = fresh('twice');
@@ -130,7 +130,7 @@ test('of two that ask for the same it is the first', async () => {
   expect(messages()).toEqual([one.sent, one.sent]);
 });
 
-test('is not there when it proves nothing to others: by a secret, or over another protocol', async () => {
+test('is not in the order when it proves nothing to the upstream CA: with a secret, or over another protocol', async () => {
   issued(await client(secret).send(ir(crmf(testKey('p-256', 'by secret'))), { path, implicitConfirm: true }));
   const der = pkcs10(testKey('p-256', 'by est'), 'CN=pump-1');
   await site.enrol(password('pump-1', estPassword), { profile: 'tls_client' }, der);

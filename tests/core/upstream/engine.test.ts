@@ -47,7 +47,7 @@ const certificates = async ({ service, ca }: Plant) =>
 
 const states = async (one: Plant) => (await one.requests()).map(({ state }) => state);
 
-/** A plant that has what it needs of its upstream before the test begins. */
+/** Returns a plant whose requests to its upstream CA before the test are done. */
 const ready = async (options?: Parameters<typeof plant>[0]): Promise<Plant> => {
   const made = await plant(options);
   made.upstream.received.length = 0;
@@ -159,7 +159,7 @@ describe('a request to an upstream CA', () => {
     const server = { protocol: 'est', domain: undefined, profile: 'tls_server' } as const;
     const { gateway } = one.service;
     const requester = await gateway.admit(one.evidence, server);
-    // The profile would add the name; the request is signed as it is.
+    // The profile would add the name, but the request is signed without it.
     const refused = await faultOf(
       gateway.enrol(requester, {
         operation: 'enrol',
@@ -175,7 +175,7 @@ describe('a request to an upstream CA', () => {
 });
 
 describe('an upstream CA that defers', () => {
-  test('is polled at the time that it named, by one caller only', async () => {
+  test('is polled at the time that it stated, by one caller only', async () => {
     await using one = await ready();
     one.upstream.script(() => answer(202, '', { 'retry-after': '30' }));
     expect(await one.ask(wish)).toMatchObject({ kind: 'pending', retryAfter: 30, upstream: true });
@@ -189,7 +189,7 @@ describe('an upstream CA that defers', () => {
     expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
   });
 
-  test('is polled by maintenance as well, also after a restart', async () => {
+  test('is polled by maintenance, also after a restart', async () => {
     await using one = await ready();
     one.upstream.always(() => answer(202, '', { 'retry-after': '300' }));
     const { clock, gateway } = one.service;
@@ -204,7 +204,7 @@ describe('an upstream CA that defers', () => {
     clock.advance(5 * minute);
     await gateway.maintain('a');
     expect(await states(one)).toEqual(['issued']);
-    // It is there when the device comes back, days later.
+    // The certificate is available when the device returns days later.
     clock.advance(5 * 24 * 60 * minute);
     expect(await issued(one.ask(wish))).toEqual(one.upstream.issued[0]!);
     expect(one.upstream.received).toHaveLength(14);
@@ -325,7 +325,7 @@ describe('a certificate other than the requested one', () => {
   afterAll(() => one[Symbol.asyncDispose]());
 
   for (const [what, make, why] of rows) {
-    test(`${what}: nobody sees it, it is told of, and not asked for again at once`, async () => {
+    test(`${what}: is not visible, is reported, and is not requested again immediately`, async () => {
       const { clock } = one.service;
       const before = (await certificates(one)).length;
       const asked = one.upstream.received.length;
@@ -345,7 +345,7 @@ describe('a certificate other than the requested one', () => {
       expect(event).toMatchObject({ outcome: 'failed', object: `upstreamRequest:${last.id}` });
       expect((await faultOf(one.ask(der))).detail).toBe(fault.detail);
       expect(one.upstream.received).toHaveLength(asked + 1);
-      // Whoever mends the upstream need not mend the gateway.
+      // After a repair of the upstream CA, the gateway works without one.
       one.upstream.always(undefined);
       clock.advance(61 * minute);
       expect((await one.ask(der)).kind).toBe('issued');
@@ -357,7 +357,7 @@ describe('a certificate other than the requested one', () => {
     ['nothing', ''],
     ['base64 of something else', 'AAAA'],
   ] as const) {
-    test(`${what}, which nobody can read: unavailable, and no fault of the device`, async () => {
+    test(`${what}, which cannot be read: unavailable, and not an error of the device`, async () => {
       one.upstream.always(() => answer(200, body));
       expect((await faultOf(one.ask(pumpRequest(testKey('p-256', what))))).code).toBe('unavailable');
       expect((await states(one)).at(-1)).toBe('failed');
@@ -376,12 +376,12 @@ describe('a certificate other than the requested one', () => {
   });
 });
 
-describe('an upstream CA that refuses', () => {
+describe('an upstream CA that rejects a request', () => {
   for (const [status, code] of [
     [400, 'badCsr'],
     [403, 'forbidden'],
   ] as const) {
-    test(`with ${status} is believed for five minutes, then asked again`, async () => {
+    test(`with ${status} is called again after five minutes`, async () => {
       await using one = await ready();
       one.upstream.always(() => answer(status, 'not in this plant'));
       const fault = await faultOf(one.ask(wish));
@@ -399,7 +399,7 @@ describe('an upstream CA that refuses', () => {
 });
 
 describe('an upstream CA that is unreachable', () => {
-  test('with 5xx is retried with growing pauses; the device is told to retry, and gets its certificate', async () => {
+  test('with 5xx is called again after growing pauses; the device gets 503 and later its certificate', async () => {
     await using one = await ready();
     const { clock, gateway } = one.service;
     one.upstream.script(
@@ -426,7 +426,7 @@ describe('an upstream CA that is unreachable', () => {
     expect(await certificates(one)).toHaveLength(1);
   });
 
-  test('three times in a row is not called for a while, which health reports, and then works as before', async () => {
+  test('three times in a row is not called for a while, which health reports, and is then called again', async () => {
     let proxied = 0;
     await using proxy = await tcpProxy(() => proxied);
     await using one = await ready({
@@ -446,7 +446,7 @@ describe('an upstream CA that is unreachable', () => {
     await faultOf(asks(0));
     await gateway.maintain('a');
     expect(proxy.connections).toBe(before);
-    // What it was never asked is not waiting for it.
+    // A request that was never sent does not wait for it.
     expect(await one.requests()).toHaveLength(3);
     proxy.mode = 'pass';
     clock.advance(minute);
@@ -462,7 +462,7 @@ describe('an upstream CA that is unreachable', () => {
     ['is cut off in mid-answer', { cut: 3000 }],
     ['closes the connection', 'refuse'],
   ] as const) {
-    test(`because it ${what} keeps nothing: the request is asked again and nothing is recorded twice`, async () => {
+    test(`because it ${what} loses nothing: the request is sent again and nothing is recorded twice`, async () => {
       let proxied = 0;
       await using proxy = await tcpProxy(() => proxied);
       await using one = await ready({
@@ -471,7 +471,7 @@ describe('an upstream CA that is unreachable', () => {
           return proxy.port;
         },
       });
-      // An upstream that knows a request that it has answered, as it should.
+      // An upstream CA that recognizes a repeated request.
       const known = new Map<string, Uint8Array>();
       one.upstream.always((request) => {
         const name = request.der.toBase64();
@@ -512,7 +512,7 @@ describe('a gateway that crashes', () => {
       });
       return answer(500);
     });
-    // This one never hears of it: what it left behind is the record.
+    // This instance does not continue: the record is all it left.
     const lost = one.ask(wish).catch(() => undefined);
     while (!heard) await Bun.sleep(5);
     const [left] = await one.requests();
@@ -623,7 +623,7 @@ test('a device that is deleted in the meantime gets no certificate', async () =>
   expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'the device was deleted' });
 });
 
-test('a certificate that the upstream signed by what has been banned since it was asked is not recorded', async () => {
+test('a certificate is not recorded when the policy forbids its signature since the request', async () => {
   await using one = await ready();
   const { store, clock } = one.service;
   one.upstream.script(async () => {
@@ -639,7 +639,7 @@ test('a certificate that the upstream signed by what has been banned since it wa
   expect((await one.requests())[0]).toMatchObject({ state: 'failed' });
 });
 
-test('an answer to a request that another gateway has ended meanwhile is not recorded', async () => {
+test('a response to a request that another gateway completed is not recorded', async () => {
   const clock = testClock();
   const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
   await using one = await ready({ store, clock });
@@ -654,7 +654,7 @@ test('an answer to a request that another gateway has ended meanwhile is not rec
   expect((await one.requests())[0]).toMatchObject({ state: 'failed', reason: 'ended' });
 });
 
-test('a finished request is deleted after a while', async () => {
+test('a completed request is deleted after a while', async () => {
   await using one = await ready();
   await one.ask(wish);
   one.upstream.script(() => answer(403));

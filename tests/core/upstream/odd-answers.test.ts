@@ -24,7 +24,7 @@ import { oddCa, oddCertificate } from '#tests/fixtures/odd-certificates.ts';
 import { hugeInteger, oddNames } from '#tests/fixtures/odd-names.ts';
 import { plant, pumpRequest, remoteEst } from '#tests/fixtures/plant.ts';
 
-// What comes from elsewhere than clients: upstream CAs and backups.
+// Input that does not come from clients: from upstream CAs and backups.
 const directory = mkdtempSync(join(tmpdir(), 'postern-odd-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -35,11 +35,11 @@ const faultOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error) => (error instanceof Fault ? 'Fault' : error),
   );
 
-/** What was logged with a cause that is no Fault. */
+/** Returns the log entries whose cause is not a Fault. */
 const defects = ({ log }: Pick<Installation, 'log'>) =>
   log.entries.filter(({ cause }) => cause instanceof Error && !(cause instanceof Fault));
 
-test('an upstream CA over EST may have any name that can be read', async () => {
+test('an upstream CA over EST may have any readable name', async () => {
   for (const [what, name] of oddNames) {
     await using upstream = await estUpstream(() => Date.UTC(2026, 5, 1, 12));
     const odd = oddCa(name, what);
@@ -63,13 +63,13 @@ test('an upstream CA over EST may have any name that can be read', async () => {
       certsOnly(oddCertificate({ subject, key, issuer: { subject: name, key: odd.key } })),
     );
     const asked = site.enrol(password('pump-1', secret), {}, pumpRequest(key));
-    // The certificate lacks what the profile asks for; that it is read as far as that is what counts here.
+    // The certificate lacks what the profile requires; here it only has to be readable.
     expect([what, await faultOf(asked)]).toEqual([what, 'Fault']);
     expect(defects(site)).toEqual([]);
   }
 });
 
-test('certificates of an upstream CA over EST with odd subjects and huge serial numbers are refused', async () => {
+test('certificates of an upstream CA over EST with unusual subjects or huge serial numbers are rejected', async () => {
   await using one = await plant();
   const { upstream } = one;
   const answers = [
@@ -78,7 +78,7 @@ test('certificates of an upstream CA over EST with odd subjects and huge serial 
   ];
   for (const [n, answered] of answers.entries()) {
     upstream.script(() => certsOnly(answered));
-    // A request whose answer was refused is not sent again.
+    // A request whose response was rejected is not sent again.
     expect(await faultOf(one.ask(pumpRequest(testKey('p-256', `answer ${n}`))))).toBe('Fault');
   }
   expect(upstream.received).toHaveLength(answers.length);
@@ -86,7 +86,7 @@ test('certificates of an upstream CA over EST with odd subjects and huge serial 
   expect(await one.ask(pumpRequest(key))).toMatchObject({ kind: 'issued' });
 });
 
-test('answers of an upstream CA over CMP with odd names and huge integers are refused', async () => {
+test('responses of an upstream CA over CMP with unusual names and huge integers are rejected', async () => {
   await using one = await cmpPlant();
   const saying = oddNames.map(([, name]) => ({
     header: { sender: { kind: 'directory', value: name } as const },
@@ -102,7 +102,7 @@ test('answers of an upstream CA over CMP with odd names and huge integers are re
   expect(defects(one.service)).toEqual([]);
 });
 
-test('a restored backup serves CAs and truststores with such names', async () => {
+test('a restored backup with such names has working CAs and truststores', async () => {
   const path = join(directory, 'restored.db');
   const clock = testClock();
   const file = await openSqliteStore({ path: join(directory, 'store.db'), clock });

@@ -15,7 +15,7 @@ import { byCertificate } from '#tests/fixtures/remote-cmp.ts';
 
 const wish = pumpRequest(testKey('p-256', 'pump'));
 const minute = 60_000;
-/** Milliseconds. Longer than any exchange that is to succeed, on a busy machine too. */
+/** Milliseconds. Longer than any successful exchange, also on a busy machine. */
 const timeout = 2500;
 
 const faultOf = async (promise: Promise<unknown>): Promise<Fault> => {
@@ -38,7 +38,7 @@ const sent = ({ upstream }: CmpPlant, type: string) =>
 
 const openings = (one: CmpPlant) => new Set(sent(one, 'p10cr'));
 
-/** As often as the device and the gateway's own care come back. */
+/** Repeats the request and maintenance until the certificate is issued. */
 async function inTheEnd(one: CmpPlant): Promise<Uint8Array> {
   for (let n = 0; n < 12; n++) {
     one.service.clock.advance(5 * minute);
@@ -109,7 +109,7 @@ describe('no request is lost and no certificate issued twice', () => {
       test(`${what}, by a ${identity}`, async () => {
         let own: Parameters<typeof cmpPlant>[0] = { timeout };
         if (identity === 'certificate') {
-          // The keys of upstreams are the same in all tests.
+          // The keys of upstream CAs are the same in all tests.
           await using any = await cmpPlant();
           own = { ...own, identity: { ...byCertificate(any.upstream), renew: false } };
         }
@@ -119,7 +119,7 @@ describe('no request is lost and no certificate issued twice', () => {
         expect(await certificates(one)).toEqual([]);
         end(one);
         const certificate = await inTheEnd(one);
-        // One transaction, the same message each time.
+        // One transaction, with the same message each time.
         expect(openings(one).size).toBe(1);
         expect(one.upstream.issued).toEqual([certificate]);
         expect(await certificates(one)).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('a certificate other than the requested one is not handed out, and the 
 
   test('a response to another device', async () => {
     await using one = await cmpPlant();
-    // By somebody in between: the upstream knows nothing of it.
+    // An attacker in between sends it: the upstream CA knows nothing of it.
     one.upstream.script(async (message, say) =>
       cmpResponse(
         await say(answerTo(message, one.upstream.ca.certify(requestOf(message))), {
@@ -215,7 +215,7 @@ test('a revocation is made at the upstream CA before it is recorded here', async
   expect(sent(one, 'rr')).toHaveLength(1);
 });
 
-test('a CA of ours is certified by the upstream CA, signs here, and is confirmed there', async () => {
+test('a local CA is certified by the upstream CA, signs here, and is confirmed there', async () => {
   await using one = await cmpPlant();
   const { gateway, admin } = one.service;
   const ca = await gateway.issuingCas.create(admin, {

@@ -9,7 +9,7 @@ import { plant, pumpRequest, remoteEst } from '#tests/fixtures/plant.ts';
 
 const wish = pumpRequest(testKey('p-256', 'pump'));
 
-test('two issuers may be two labels of one upstream CA, and the same issuer is a CA only once', async () => {
+test('two issuers may use two labels of one upstream CA, but an issuer is a CA only once', async () => {
   const clock = testClock();
   await using upstream = await estUpstream(clock.now);
   const trust = { kind: 'fingerprint', sha256: fingerprint(upstream.root) } as const;
@@ -38,7 +38,7 @@ test('two issuers may be two labels of one upstream CA, and the same issuer is a
   }
 });
 
-test('under upstream_device the upstream CA decides the purposes', async () => {
+test('the upstream CA decides the key usages of profile upstream_device', async () => {
   await using one = await plant();
   await offer(one.service, 'upstream_device');
   const extensions = [

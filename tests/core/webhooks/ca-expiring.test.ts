@@ -3,7 +3,7 @@ import { type Installation, installation } from '#tests/fixtures/installation.ts
 
 const day = 24 * 3_600_000;
 
-/** What webhooks are told of CAs by the next maintenance: `name threshold`. */
+/** Returns the CA events of the next maintenance: `name threshold`. */
 async function told({ gateway, store }: Installation, after: { seen: number }): Promise<string[]> {
   await gateway.maintain('here');
   const where = [
@@ -22,7 +22,7 @@ const hook = ({ gateway, admin }: Installation, events: readonly string[] = ['ca
     events: events as readonly 'ca.expiring'[],
   });
 
-test('a CA that expires is told of once at each threshold, from ca_warning_days on', async () => {
+test('a CA that expires is reported once at each threshold, starting at ca_warning_days', async () => {
   await using site = await installation();
   const { gateway, admin, clock, store } = site;
   const after = { seen: 0 };
@@ -48,14 +48,14 @@ test('a CA that expires is told of once at each threshold, from ca_warning_days 
   expect(await told(site, after)).toEqual([]);
   clock.advance(150 * day);
   expect(await told(site, after)).toEqual(['short 30']);
-  // The threshold of 7 days passed while nobody looked: only the nearest one is told of.
+  // The threshold of 7 days passed unnoticed: only the nearest one is reported.
   clock.advance(28 * day + day / 2);
   expect(await told(site, after)).toEqual(['short 1']);
   clock.advance(30 * day);
   expect(await told(site, after)).toEqual([]);
 });
 
-test('nothing is kept while no webhook wants to know, and a late start tells of the nearest threshold', async () => {
+test('CA events are not recorded without a webhook, and a new webhook gets the nearest threshold', async () => {
   await using site = await installation();
   const { gateway, admin, clock, store } = site;
   const after = { seen: 0 };

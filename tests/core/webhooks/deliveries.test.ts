@@ -19,7 +19,7 @@ const der = request(testKey('p-256'), 'CN=pump');
 const never = new AbortController().signal;
 const day = 24 * 3_600_000;
 
-/** Remembers what it was to post, and answers as told. */
+/** Records the messages it posts, and responds as the test says. */
 class FakeNotifier implements Notifier {
   readonly posted: Message[] = [];
   answer: (message: Message, signal: AbortSignal) => Attempt | Promise<Attempt> = () => taken;
@@ -61,7 +61,7 @@ async function started(options: Parameters<typeof installation>[0] = {}) {
   return { ...site, site, notifier, deliver, hook, deliveries };
 }
 
-/** A store that remembers what was committed. */
+/** Returns a store that records commits. */
 async function recording(): Promise<{ store: Store; commits: (readonly Write[])[] }> {
   const commits: (readonly Write[])[] = [];
   const inner = await openSqliteStore({ path: ':memory:', clock: testClock() });
@@ -81,7 +81,7 @@ async function recording(): Promise<{ store: Store; commits: (readonly Write[])[
 const kindsOf = (writes: readonly Write[]): string[] =>
   writes.map((write) => (write.op === 'audit' ? 'audit' : `${write.op} ${write.kind}`));
 
-test('while nobody wants to know, an issuance writes what it always wrote; then one record more, in the same commit', async () => {
+test('an issuance writes one record more in the same commit when a webhook wants the event, otherwise none', async () => {
   const { store, commits } = await recording();
   const { site, device, hook, gateway, admin } = await started({ store });
   const { password: secret } = await device('pump');
@@ -105,7 +105,7 @@ test('while nobody wants to know, an issuance writes what it always wrote; then 
   expect(issuing()).toHaveLength(1);
 });
 
-test('issued, on hold, released and revoked: each is told with the certificateâ€™s id and facts', async () => {
+test('issue, hold, release and revocation are each reported with the id and facts of the certificate', async () => {
   const { site, device, hook, gateway, admin, store, notifier, deliver } = await started();
   await hook();
   const { password: secret, device: pump } = await device('pump');
@@ -134,7 +134,7 @@ test('issued, on hold, released and revoked: each is told with the certificateâ€
   ]);
 });
 
-test('a device that is deleted: its certificates are told of as revoked', async () => {
+test('certificates of a deleted device are reported as revoked', async () => {
   const { site, device, hook, gateway, admin, notifier, deliver } = await started();
   await hook({ events: ['certificate.revoked'] });
   const { password: secret, device: pump } = await device('pump');
@@ -146,7 +146,7 @@ test('a device that is deleted: its certificates are told of as revoked', async 
   ]);
 });
 
-test('approvals: waiting, granted, rejected and expired, and the certificate that comes of one', async () => {
+test('approvals are reported as pending, approved, rejected and expired, and so is the issued certificate', async () => {
   const { site, device, hook, gateway, clock, notifier, deliver } = await started();
   await hook();
   const { password: secret } = await device('pump');
@@ -176,7 +176,7 @@ test('approvals: waiting, granted, rejected and expired, and the certificate tha
   expect(first.data).toMatchObject({ device: 'pump', domain: 'default', operation: 'issuance' });
 });
 
-test('what does not arrive is tried again, later and later, at last given up, and sent anew on request', async () => {
+test('a failed delivery is retried with growing pauses, is then abandoned, and can be sent again on request', async () => {
   const { hook, gateway, admin, clock, notifier, deliver, deliveries, audit, log } = await started();
   const { id } = await hook();
   await gateway.webhooks.test(admin, id);
@@ -202,7 +202,7 @@ test('what does not arrive is tried again, later and later, at last given up, an
     expect(pause).toBeGreaterThanOrEqual(usual[n]! * 800);
     expect(pause).toBeLessThanOrEqual(usual[n]! * 1200);
   }
-  // Another attempt, at another time, of the same message.
+  // Another attempt of the same message at another time.
   expect(new Set(notifier.posted.map((message) => `${message.id} ${message.body}`)).size).toBe(1);
   expect(new Set(notifier.posted.map(({ at }) => at)).size).toBe(10);
   expect(JSON.stringify(log.entries)).toContain('given up');
@@ -221,7 +221,7 @@ test('what does not arrive is tried again, later and later, at last given up, an
   expect(await audit('webhookDelivery.redeliver')).toHaveLength(1);
 });
 
-test('a receiver that is down gets few messages at a time, and those of another one go out meanwhile', async () => {
+test('a receiver that is down gets few messages at a time, and other receivers are served meanwhile', async () => {
   const { hook, gateway, admin, notifier, deliver, deliveries, clock } = await started();
   const down = await hook({ uniqueName: 'down', url: 'https://down.example/' });
   const up = await hook({ uniqueName: 'up', url: 'https://up.example/' });
@@ -246,7 +246,7 @@ test('a receiver that is down gets few messages at a time, and those of another 
   expect((await deliveries()).every(({ state }) => state === 'delivered')).toBe(true);
 });
 
-test('of two instances one sends, and each message once', async () => {
+test('of two instances, one sends, and sends each message once', async () => {
   const { site, hook, gateway, admin, notifier } = await started();
   const other = await installation({ store: site.store, clock: site.clock, notifier });
   open.unshift(other);
@@ -262,13 +262,13 @@ test('of two instances one sends, and each message once', async () => {
   }
   expect(notifier.posted).toHaveLength(60);
   expect(new Set(notifier.posted.map((message) => message.id)).size).toBe(60);
-  // Nothing is left to do: the lease is free for either.
+  // Nothing is left to do: either instance can take the lease.
   await gateway.deliver('here', never);
   await other.gateway.deliver('there', never);
   expect(await site.store.lease('webhooks', 'a third', 1)).toBe(true);
 });
 
-test('what a stop cuts off is not counted, and goes out the next time', async () => {
+test('a delivery that is interrupted by a shutdown is not counted as an attempt and is repeated', async () => {
   const { hook, gateway, admin, notifier, deliver, deliveries } = await started();
   const { id } = await hook();
   await gateway.webhooks.test(admin, id);
@@ -284,7 +284,7 @@ test('what a stop cuts off is not counted, and goes out the next time', async ()
   expect((await deliveries())[0]).toMatchObject({ state: 'delivered', attempts: 1 });
 });
 
-test('a webhook that is switched off keeps what waits, one that is deleted takes it along', async () => {
+test('an inactive webhook keeps its pending messages, and a deleted one loses them', async () => {
   const { hook, gateway, admin, notifier, deliver, deliveries } = await started();
   const { id } = await hook();
   await gateway.webhooks.test(admin, id);
@@ -298,7 +298,7 @@ test('a webhook that is switched off keeps what waits, one that is deleted takes
   expect(await deliveries()).toEqual([]);
 });
 
-test('secrets: shown once, sealed for their webhook alone, and another one after a rotation', async () => {
+test('secrets are shown once, sealed for their webhook only, and replaced on rotation', async () => {
   const { hook, gateway, admin, store, notifier, deliver } = await started();
   const made = await hook();
   const other = await hook({ uniqueName: 'other' });
@@ -320,7 +320,7 @@ test('secrets: shown once, sealed for their webhook alone, and another one after
   expect(() => openSecret(vault, { ...mine!, secret: theirs!.secret })).toThrow('internal error');
 });
 
-test('a host that the settings no longer allow is not sent to', async () => {
+test('a host that the settings no longer allow gets no messages', async () => {
   const { hook, gateway, admin, notifier, deliver, deliveries } = await started();
   const { id } = await hook();
   await gateway.webhooks.test(admin, id);
@@ -341,7 +341,7 @@ test('a host that the settings no longer allow is not sent to', async () => {
   }
 });
 
-test('what was delivered is forgotten after a week, what was not after a month', async () => {
+test('delivered messages are deleted after a week, and failed ones after a month', async () => {
   const { hook, gateway, admin, clock, notifier, deliver, deliveries, store } = await started();
   const { id } = await hook({ events: ['upstream.failed'] });
   for (let n = 0; n < 3; n++) await gateway.webhooks.test(admin, id);

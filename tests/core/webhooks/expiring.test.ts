@@ -18,7 +18,7 @@ async function started(options: Parameters<typeof installation>[0] = {}) {
   const ca = (await store.list('issuingCa', { limit: 1 })).records[0]!.id;
   const good = { ca, status: 'good', revokedAt: null, revocationReason: null, hidden: false } as const;
   const none = { device: null, domain: null, profile: null } as const;
-  /** So many days before the end of each. */
+  /** Makes certificates that expire in these numbers of days. */
   const certificates = (days: readonly number[], more = {}) =>
     store.commit(
       days.map((left) =>
@@ -33,7 +33,7 @@ async function started(options: Parameters<typeof installation>[0] = {}) {
         }),
       ),
     );
-  /** What is new since the last time: `name threshold`. */
+  /** Returns the events since the last call: `name threshold`. */
   let seen = 0;
   const told = async (): Promise<string[]> => {
     await gateway.maintain('here');
@@ -51,12 +51,12 @@ async function started(options: Parameters<typeof installation>[0] = {}) {
   return { ...site, certificates, told, hook };
 }
 
-test('each certificate is told of once for each threshold that it comes within', async () => {
+test('each certificate is reported once per threshold', async () => {
   const { certificates, told, hook, clock, gateway } = await started();
   await certificates([0.5, 5, 20, 29, 31, 400]);
   expect(await told()).toEqual([]);
   await hook();
-  // A late start: only the nearest threshold.
+  // After a late start, only the nearest threshold is reported.
   expect(await told()).toEqual(['in 0.5: 1', 'in 20: 30', 'in 29: 30', 'in 5: 7']);
   expect(await told()).toEqual([]);
   clock.advance(2 * day);
@@ -66,12 +66,12 @@ test('each certificate is told of once for each threshold that it comes within',
   clock.advance(9 * day);
   expect(await told()).toEqual(['in 20: 7']);
   clock.advance(60 * day);
-  // Whatever ended while nobody looked is not told of any more.
+  // Certificates that expired in between are not reported any more.
   expect((await told()).filter((name) => name.startsWith('in'))).toEqual([]);
   await gateway.delivered();
 });
 
-test('revoked, hidden and renewed ones are not told of; one of another device or profile is no renewal', async () => {
+test('revoked, hidden and renewed certificates are not reported; a certificate of another device or profile is no renewal', async () => {
   const { certificates, told, hook, device, store, clock } = await started();
   await hook();
   await told();
@@ -85,13 +85,13 @@ test('revoked, hidden and renewed ones are not told of; one of another device or
   await certificates([20.4], { hidden: true });
   await certificates([20.5], { device: one, profile: second!.id });
   await certificates([100], { device: one, profile: second!.id, status: 'revoked', revokedAt: 1 });
-  // What was within a threshold's reach when it was issued is not told of for that one, but for the next.
+  // A threshold that had passed at issuance is not reported; the next one is.
   expect(await told()).toEqual([]);
   clock.advance(14 * day);
   expect(await told()).toEqual(['in 20.2: 7', 'in 20.5: 7']);
 });
 
-test('many that end at the same moment: each once, also where a run is cut off between two pages', async () => {
+test('many certificates that expire at once are reported once each, also when a run stops between two pages', async () => {
   const clock = testClock();
   const inner = await openSqliteStore({ path: ':memory:', clock });
   let left = Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import { answer } from '#tests/fixtures/est-upstream.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { plant, pumpRequest } from '#tests/fixtures/plant.ts';
 
-test('an upstream that refuses is told of, and so is the certificate that it gives in the end', async () => {
+test('an upstream CA that rejects a request is reported, and so is the certificate that it issues later', async () => {
   await using one = await plant();
   const { gateway, admin, store, clock } = one.service;
   await gateway.webhooks.create(admin, { uniqueName: 'tickets', url: 'https://tickets.example/' });

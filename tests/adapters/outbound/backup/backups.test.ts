@@ -14,7 +14,7 @@ import type { Store } from '#core/ports/store.ts';
 import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 
 // Each passphrase costs scrypt's time.
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const passphrase = 'correct horse battery staple';
 const home = mkdtempSync(join(tmpdir(), 'postern-backup-'));

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { open, seal } from '#adapters/outbound/backup/container.ts';
 
 // A passphrase costs scrypt's time; where that is not the point, less of it.
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 const cheap = { N: 2, r: 1, p: 1 } as const;
 
 const passphrase = 'correct horse battery staple';

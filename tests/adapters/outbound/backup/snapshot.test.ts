@@ -9,7 +9,7 @@ import type { Store } from '#core/ports/store.ts';
 import { installation, testClock } from '#tests/fixtures/installation.ts';
 import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixtures/postgres.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const clock = testClock();
 const directory = mkdtempSync(join(tmpdir(), 'postern-snapshot-'));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -144,11 +144,13 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     /** Whether the token remembers a wrong PIN: then a PIN that is not known to be right is not tried. */
     const counts = async (): Promise<boolean> =>
       (await refusalOf({ ...optionsOf(hsm), pinFile: fresh() })) !== 'opened';
-    const clear = () => importKey('clears the count', 'EE');
+    const clear = (): void => {
+      importKey('clears the count', 'EE');
+    };
 
-    beforeEach(() => {
-      clear();
-    });
+    beforeEach(clear);
+    // The other tests open the token with a PIN that is not recorded as right, too.
+    afterEach(clear);
 
     test('says so at once, and has been asked once', async () => {
       const log = recordingLog();
