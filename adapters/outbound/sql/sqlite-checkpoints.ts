@@ -62,6 +62,12 @@ export class Checkpoints {
     this.#running = false;
   }
 
+  /** Copies the whole log back and empties it. Throws if readers or the disk prevent it. */
+  async copyBack(): Promise<void> {
+    const [row] = await this.#thread.query('pragma wal_checkpoint(truncate)', []);
+    if (row?.busy !== 0) throw new Error('the log of the database is in use');
+  }
+
   async close(): Promise<void> {
     await this.#thread.close();
     if (this.#file !== undefined) closeSync(this.#file);

@@ -15,6 +15,7 @@ import { PendingOperations } from './pending-operations.ts';
 import { type Ask, accountReaders, type Builder, reasonOf, type Tables, unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 import { Checkpoints } from './sqlite-checkpoints.ts';
+import { type Flush, SqliteLog } from './sqlite-log.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type Outcome, type Prepared, SqliteTransaction } from './sqlite-transaction.ts';
 import { Statements } from './statements.ts';
@@ -27,10 +28,13 @@ export interface SqliteOptions {
   readonly clock: Clock;
   /** How long to wait while other processes write, in milliseconds. Default 5000. */
   readonly busyTimeout?: number;
+  /** Writes a file to the disk. Default: fdatasync. */
+  readonly flush?: Flush;
 }
 
 /** Opens the store in a file, brings its tables up to date. Faults: unavailable, unsupported (it is newer). */
-export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: SqliteOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, clock } = options;
   if (path !== ':memory:') {
     // SQLite gives the files beside it (-wal, -shm) the permissions of this one.
     closeSync(openSync(path, 'a', 0o600));
@@ -38,7 +42,7 @@ export async function openSqliteStore({ path, clock, busyTimeout = 5000 }: Sqlit
   }
   const db = new Database(path, { create: true, readwrite: true });
   const witness = new Witness();
-  const driver = new SqliteDriver(db, busyTimeout, witness);
+  const driver = new SqliteDriver(db, witness, options);
   try {
     await driver.open();
     return createStore(driver, clock, witness);
@@ -76,8 +80,9 @@ export async function restoreSqliteStore(path: string, snapshot: Snapshot): Prom
 }
 
 const pragmas = [
-  // A commit is on the disk when it returns, whatever happens to the power. Readers do not wait for the writer.
+  // Readers do not wait for the writer.
   'journal_mode = wal',
+  // A commit is on the disk when it returns, whatever happens to the power.
   'synchronous = full',
   'foreign_keys = on',
   'trusted_schema = off',
@@ -102,6 +107,9 @@ const reasons = {
   // Where the disk is full, too, when a file beside the database cannot be made.
   SQLITE_IOERR_SHMSIZE: 'the disk is full',
   SQLITE_IOERR: 'the disk fails',
+  // Of the log's flush.
+  EIO: 'the disk fails',
+  ENOSPC: 'the disk is full',
   SQLITE_READONLY: 'the database file is read-only',
   SQLITE_BUSY: 'another process keeps the database locked',
 };
@@ -117,13 +125,16 @@ class SqliteDriver implements Driver {
   readonly #readers:
     | { readonly service: SqliteReader; readonly account: readonly SqliteReader[] }
     | undefined;
-  /** Absent in memory, where there is no log. */
+  /** Both absent in memory, where there is no log. */
   readonly #checkpoints: Checkpoints | undefined;
+  readonly #log: SqliteLog | undefined;
   readonly #statements: Statements;
   readonly #prepared = new Map<string, Prepared>();
+  /** Changes whenever another process has committed something. */
+  #version: unknown;
   readonly #queries = new PendingOperations();
 
-  constructor(db: Database, busyTimeout: number, witness: Witness) {
+  constructor(db: Database, witness: Witness, { busyTimeout = 5000, flush }: SqliteOptions) {
     this.#db = db;
     this.#witness = witness;
     this.#busyTimeout = busyTimeout;
@@ -132,7 +143,9 @@ class SqliteDriver implements Driver {
     if (db.filename !== ':memory:') {
       const reader = () => new SqliteReader(db.filename, mostPatience);
       this.#readers = { service: reader(), account: Array.from({ length: accountReaders }, reader) };
-      this.#checkpoints = new Checkpoints(db.filename);
+      const checkpoints = new Checkpoints(db.filename);
+      this.#checkpoints = checkpoints;
+      this.#log = new SqliteLog(db.filename, () => checkpoints.copyBack(), flush);
       this.still = (work) => this.#still(work);
     }
   }
@@ -148,6 +161,11 @@ class SqliteDriver implements Driver {
     await this.#whenFree(() => this.#db.run('begin immediate'));
     await migrate(this.builder, this.dialect);
     this.#db.run('commit');
+    if (!this.#log) return;
+    this.#log.open();
+    // From now on the log is flushed by `SqliteLog`, after the commit and outside this thread.
+    this.#db.run('pragma synchronous = normal');
+    await this.#settled();
   }
 
   look(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
@@ -155,7 +173,7 @@ class SqliteDriver implements Driver {
   }
 
   readonly #lookups = new LookupBatcher((sql, sets) =>
-    this.#whenFree(() => {
+    this.#read(() => {
       // The locks of a transaction cost more than what a look-up reads under them.
       if (sets.length > 1) this.#prepare('begin').run();
       try {
@@ -172,7 +190,7 @@ class SqliteDriver implements Driver {
   }
 
   #answer(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
-    return this.#whenFree(() => {
+    return this.#read(() => {
       if (reuse) return this.#prepare(sql).all(...parameters) as Row[];
       using statement = this.#db.prepare<Row, SqlValue[]>(sql);
       return statement.all(...parameters);
@@ -180,7 +198,29 @@ class SqliteDriver implements Driver {
   }
 
   change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]> {
-    return this.query(sql, parameters, true);
+    return this.#queries.run(async () => {
+      const rows = await this.#whenFree(() => this.#prepare(sql).all(...parameters) as Row[]);
+      await this.#log?.committed();
+      return rows;
+    });
+  }
+
+  /** Runs `read`, and returns what it read once that is durable: a certificate must not leave before. */
+  async #read<T>(read: () => T): Promise<T> {
+    const value = await this.#whenFree(read);
+    await this.#settled();
+    return value;
+  }
+
+  /** Resolves when all commits that a read may have seen are durable, those of other processes included. */
+  #settled(): Promise<void> | undefined {
+    if (!this.#log) return undefined;
+    const [[version] = []] = this.#prepare('pragma data_version').values();
+    if (version !== this.#version) {
+      this.#version = version;
+      return this.#log.committed();
+    }
+    return this.#log.isSettled ? undefined : this.#log.settled();
   }
 
   async beat(): Promise<void> {
@@ -199,21 +239,36 @@ class SqliteDriver implements Driver {
     return reasonOf(fault, reasons, 'the database cannot be written');
   }
 
-  search(sql: string, parameters: readonly SqlValue[], reader = 'service'): Promise<Row[]> {
+  async search(sql: string, parameters: readonly SqlValue[], reader = 'service'): Promise<Row[]> {
     if (!this.#readers) return this.query(sql, parameters, false);
     const { service, account } = this.#readers;
-    if (reader === 'service') return service.query(sql, parameters);
-    return (account.find(({ isIdle }) => isIdle) ?? account[0]!).query(sql, parameters);
+    const free = reader === 'service' ? service : (account.find(({ isIdle }) => isIdle) ?? account[0]!);
+    const rows = await free.query(sql, parameters);
+    await this.#settled();
+    return rows;
   }
 
   async transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]> {
     try {
-      return await this.#whenFree(() => this.#transaction(chain, (open) => open.together(units)));
+      return await this.#durably(chain, (open) => open.together(units));
     } catch (error) {
       if (!isRefusal(error)) throw error;
       if (units.length === 1) return [error];
     }
-    return this.#whenFree(() => this.#transaction(chain, (open) => open.apart(units)));
+    return this.#durably(chain, (open) => open.apart(units));
+  }
+
+  async #durably(chain: AuditChain, write: (open: SqliteTransaction) => Outcome): Promise<readonly Result[]> {
+    // After a failed flush nothing is written until the disk works again.
+    if (this.#log?.hasFailed) await this.#log.settled();
+    const results = await this.#whenFree(() => this.#transaction(chain, write));
+    try {
+      await this.#log?.committed();
+    } catch (error) {
+      chain.restart();
+      throw error;
+    }
+    return results;
   }
 
   /** Begun, written and committed without a pause: nothing else of this process uses the connection meanwhile. */
@@ -280,6 +335,7 @@ class SqliteDriver implements Driver {
       }
     });
     try {
+      await this.#settled();
       await work(async (sql, parameters) => {
         // Between two pages, whatever else this process has to do has its turn.
         await new Promise(setImmediate);
@@ -306,6 +362,7 @@ class SqliteDriver implements Driver {
   async close(): Promise<void> {
     await Promise.all([this.#lookups.close(), this.#queries.close()]);
     const { service, account } = this.#readers ?? { service: undefined, account: [] };
+    await this.#log?.close();
     await Promise.all([service, ...account, this.#checkpoints].map((thread) => thread?.close()));
     this.#prepared.clear();
     this.#db.close(true);

@@ -77,19 +77,6 @@ describe('SQLite', () => {
     }
   });
 
-  test('a commit is flushed to the disk before it is answered', async () => {
-    // As the connection itself has it, with the file that it writes.
-    const queried = spyOn(Database.prototype, 'run');
-    const database = fresh();
-    const store = await database.open();
-    const [connection] = queried.mock.contexts as unknown as Database[];
-    queried.mockRestore();
-    expect(connection!.filename).toBe(database.path);
-    expect(connection!.query('pragma synchronous').get()).toEqual({ synchronous: 2 });
-    expect(connection!.query('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' });
-    await store.commit([insert('role')]);
-  });
-
   test('a commit that was made although SQLite says otherwise does not break the audit chain', async () => {
     const database = fresh();
     const opened = spyOn(Database.prototype, 'run');
