@@ -4,8 +4,8 @@ const columns = 64;
 const strictly = { lastChunkHandling: 'strict' } as const;
 
 /**
- * Base64 (RFC 4648 §4), with or without ASCII white space in it, which RFC 8951 §3.1 asks receivers to pass over.
- * Padding is required and its bits are zero. Faults: malformed.
+ * Decodes base64 (RFC 4648 §4). ASCII white space is ignored, as RFC 8951 §3.1 requires of receivers. Padding is
+ * required and its bits must be zero. Faults: malformed.
  */
 export function decodeBase64(text: string): Uint8Array {
   try {
@@ -15,7 +15,7 @@ export function decodeBase64(text: string): Uint8Array {
   }
 }
 
-/** Base64 in lines of 64 characters, the last one ended too. */
+/** Encodes base64 in lines of 64 characters. Every line, including the last, ends with `lineEnd`. */
 export function encodeBase64Lines(bytes: Uint8Array, lineEnd = '\n'): string {
   const text = bytes.toBase64();
   let lines = '';
@@ -25,7 +25,7 @@ export function encodeBase64Lines(bytes: Uint8Array, lineEnd = '\n'): string {
   return lines;
 }
 
-/** Characters that `encodeBase64Lines` makes of so many octets. */
+/** Returns the number of characters that `encodeBase64Lines` writes for this number of octets. */
 export function base64LinesLength(octets: number, lineEnd = '\n'): number {
   const characters = 4 * Math.ceil(octets / 3);
   return characters + Math.ceil(characters / columns) * lineEnd.length;

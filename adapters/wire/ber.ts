@@ -6,21 +6,22 @@ const constructed = 0x20;
 const octetString = 0x04;
 
 /**
- * One BER value (X.690 §8), as older tools write PKCS #7 and PKCS #12, in a form that a DER reader takes: definite lengths, and strings
- * of octets in one piece. What has that form already is the same bytes afterwards. Faults: malformed.
+ * Converts a BER value (X.690 §8), which older tools write for PKCS #7 and PKCS #12, to a form that a DER reader
+ * accepts: definite lengths and strings in one piece. A value that already has this form is returned unchanged. Faults:
+ * malformed.
  */
 export function berToDer(ber: Uint8Array): Uint8Array {
   const { value, end } = convert(ber, 0, ber.length, 0);
-  if (end !== ber.length) throw bad('something follows the value');
+  if (end !== ber.length) throw bad('unexpected octets after the value');
   return value;
 }
 
 interface Converted {
-  /** Of its encoding. */
+  /** The converted encoding. */
   readonly value: Uint8Array;
-  /** Where what follows it begins. */
+  /** The position after the value. */
   readonly end: number;
-  /** The value is not the bytes that it was. */
+  /** Whether the conversion changed the encoding. */
   readonly changed: boolean;
 }
 
@@ -30,7 +31,8 @@ function convert(bytes: Uint8Array, start: number, limit: number, depth: number)
   const identifier = bytes[start]!;
   if ((identifier & 0x1f) === 0x1f) throw bad('multi-octet tag');
   const { length, at } = readLength(bytes, start + 1, limit);
-  if (length === undefined && !(identifier & constructed)) throw bad('primitive value of indefinite length');
+  if (length === undefined && !(identifier & constructed))
+    throw bad('a primitive value has an indefinite length');
   if (!(identifier & constructed)) {
     const end = at + length!;
     return { value: bytes.subarray(start, end), end, changed: false };
@@ -61,11 +63,11 @@ function assembled(identifier: number, members: readonly Uint8Array[]): Uint8Arr
   return der((b) => b.octetString(joined(members)));
 }
 
-/** The contents of OCTET STRINGs in DER, one after the other. Faults: malformed. */
+/** Concatenates the contents of OCTET STRINGs (DER). Faults: malformed. */
 function joined(members: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(
     members.map((member) => {
-      if (member[0] !== octetString) throw bad('a string in pieces that are no strings');
+      if (member[0] !== octetString) throw bad('a piece of a string is not a string');
       return member.subarray(readLength(member, 1, member.length).at);
     }),
   );
@@ -76,7 +78,7 @@ function isEndOfContents(bytes: Uint8Array, at: number, limit: number): boolean 
   return bytes[at] === 0 && bytes[at + 1] === 0;
 }
 
-/** `length` undefined when it is indefinite; `at`: where the contents begin. */
+/** Returns the length, undefined if indefinite, and `at`, the position of the contents. */
 function readLength(bytes: Uint8Array, from: number, limit: number) {
   const first = bytes[from]!;
   let at = from + 1;

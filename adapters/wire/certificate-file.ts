@@ -10,9 +10,9 @@ const certificateLabels = ['CERTIFICATE', 'X509 CERTIFICATE'];
 const pkcs7Labels = ['PKCS7', 'CMS'];
 
 /**
- * The certificates of a file, recognised by its content: PEM (certificates and PKCS #7), DER of a certificate, PKCS #7 or PKCS #12, or
- * base64 of one of those. DER, in the order of the file, not looked into. Faults: malformed, with field `password`
- * when that is wrong; unsupported.
+ * Returns the certificates (DER) in a file, in its order, without decoding them. The content determines the format: PEM
+ * (certificates and PKCS #7), DER of a certificate, PKCS #7 or PKCS #12, or base64 of one of those. Faults: malformed,
+ * with field `password` for a wrong password; unsupported.
  */
 export async function readCertificateFile(file: Uint8Array, password: string): Promise<Uint8Array[]> {
   if (file.length === 0) throw new Fault('malformed', 'the file is empty');
@@ -21,7 +21,7 @@ export async function readCertificateFile(file: Uint8Array, password: string): P
   if (text.includes('-----BEGIN ')) return fromPem(text);
   const decoded = base64(text);
   if (decoded?.[0] === tag.sequence) return fromDer(decoded, password);
-  throw new Fault('malformed', 'neither PEM nor DER, PKCS #7 or PKCS #12');
+  throw new Fault('malformed', 'the file is not PEM, DER, PKCS #7 or PKCS #12');
 }
 
 function fromPem(text: string): Uint8Array[] {
@@ -41,11 +41,11 @@ async function fromDer(file: Uint8Array, password: string): Promise<Uint8Array[]
     case tag.integer:
       return [...(await readPkcs12(file, password)).certificates];
     default:
-      throw new Fault('malformed', 'neither a certificate nor PKCS #7 or PKCS #12');
+      throw new Fault('malformed', 'the file is not a certificate, PKCS #7 or PKCS #12');
   }
 }
 
-/** The tag of the first member of a SEQUENCE in BER: what tells the formats apart. */
+/** Returns the tag of the first member of a SEQUENCE (BER), which distinguishes the formats. */
 function firstMember(file: Uint8Array): number | undefined {
   const length = file[1] ?? 0;
   return file[length <= 0x80 ? 2 : 2 + (length & 0x7f)];

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { CsvError, type InfoRecord, parse } from 'csv-parse';
 import { Fault } from '#core/fault.ts';
 
-/** A line of a table by the columns of its header, or why it is none. `line` counts from 1. */
+/** A row with its values by column name, or its problem. `line` counts from 1. */
 export type CsvRow =
   | { readonly line: number; readonly values: Readonly<Record<string, string>> }
   | { readonly line: number; readonly problem: string };
@@ -11,7 +11,7 @@ export type CsvRow =
 export interface CsvTable {
   /** In lower case. */
   readonly columns: readonly string[];
-  /** To be read once, to its end or not. Faults: malformed, with the line. */
+  /** Can be read once, completely or in part. Faults: malformed, with the line. */
   readonly rows: AsyncIterable<CsvRow>;
 }
 
@@ -20,8 +20,8 @@ const slice = 64 * 1024;
 const delimiters = [',', ';', '\t'] as const;
 
 /**
- * A table in CSV (RFC 4180) with a header: UTF-8, with or without a byte order mark, separated by the first of comma, semicolon and tab
- * that the header has. It is read as it is asked for. Faults: malformed for anything else; `field` is `file`.
+ * Reads a CSV table (RFC 4180) with a header: UTF-8, with or without a byte order mark. The separator is the first
+ * comma, semicolon or tab in the header. Rows are parsed on demand. Faults: malformed with field `file`.
  */
 export async function readCsv(file: Uint8Array): Promise<CsvTable> {
   if (!isUtf8(file)) throw malformed('the file is not UTF-8: save the table as CSV UTF-8');
@@ -35,7 +35,7 @@ export async function readCsv(file: Uint8Array): Promise<CsvTable> {
 
 const malformed = (detail: string): Fault => new Fault('malformed', detail, { field: 'file' });
 
-/** The names of columns have none of these in them. */
+/** Returns the separator. Column names contain none of the possible separators. */
 function delimiterOf(file: Uint8Array): string {
   const head = Buffer.from(file.subarray(0, longestRow))
     .toString('utf8')
@@ -45,7 +45,7 @@ function delimiterOf(file: Uint8Array): string {
 }
 
 interface Line {
-  /** The one on which it ends: a value may go over several. */
+  /** The line on which the row ends. A value may contain line breaks. */
   readonly line: number;
   readonly values: readonly string[];
 }
@@ -61,7 +61,7 @@ async function* linesOf(file: Uint8Array, delimiter: string): AsyncGenerator<Lin
   });
   const source = Readable.from(slicesOf(file), { objectMode: false });
   source.pipe(parser);
-  // The parser counts these twice.
+  // The parser counts line breaks in quoted values twice.
   let quotedBreaks = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: InfoRecord }>) {
@@ -79,7 +79,7 @@ async function* linesOf(file: Uint8Array, delimiter: string): AsyncGenerator<Lin
 }
 
 const problems: Readonly<Record<string, string>> = {
-  CSV_MAX_RECORD_SIZE: `a line has at most ${longestRow} characters`,
+  CSV_MAX_RECORD_SIZE: `a line must have at most ${longestRow} characters`,
   CSV_QUOTE_NOT_CLOSED: 'a quoted value is not closed',
   CSV_INVALID_CLOSING_QUOTE: 'unexpected text after a quoted value',
   INVALID_OPENING_QUOTE: 'unexpected quotation mark in an unquoted value',
@@ -92,7 +92,10 @@ function* slicesOf(file: Uint8Array): Generator<Uint8Array> {
 async function* rowsOf(columns: readonly string[], lines: AsyncIterable<Line>): AsyncGenerator<CsvRow> {
   for await (const { line, values } of lines) {
     if (values.length !== columns.length) {
-      yield { line, problem: `${values.length} values, but there are ${columns.length} columns` };
+      yield {
+        line,
+        problem: `the row has ${values.length} values, but the table has ${columns.length} columns`,
+      };
     } else if (values.some((value) => value.trim() !== '')) {
       yield { line, values: Object.fromEntries(values.map((value, n) => [columns[n]!, value])) };
     }
@@ -100,8 +103,8 @@ async function* rowsOf(columns: readonly string[], lines: AsyncIterable<Line>): 
 }
 
 /**
- * Values as a line of CSV. What a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV injection): it shows
- * the rest as text.
+ * Formats values as a line of CSV. A value that a spreadsheet would run as a formula gets a leading apostrophe, so that
+ * it is shown as text (OWASP, CSV injection).
  */
 export const csvLine = (values: readonly (string | number | null)[]): string =>
   `${values.map((value) => quoted(value === null ? '' : String(value))).join(',')}\r\n`;

@@ -4,7 +4,7 @@ import type { DerReader } from '#core/der/reader.ts';
 import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 
-/** How often a password may still be hashed for one file: whoever sent it chose the numbers. */
+/** Limits the hash iterations for one file, because the sender of the file chooses the counts. */
 export class Iterations {
   #left = 3_000_000;
 
@@ -12,12 +12,12 @@ export class Iterations {
   take(count: number): number {
     this.#left -= count;
     if (count < 1 || this.#left < 0)
-      throw new Fault('unsupported', 'the password is hashed with too many iterations');
+      throw new Fault('unsupported', 'the file requires too many iterations to hash the password');
     return count;
   }
 }
 
-/** Off this thread. */
+/** Runs in another thread. */
 const pbkdf2Key = (
   password: string,
   salt: Uint8Array,
@@ -45,7 +45,7 @@ const prfs: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.11': 'sha512',
 };
 
-/** Octets of key. */
+/** Ciphers with the octets of their keys. */
 const ciphers: Readonly<Record<string, readonly [cipher: string, key: number]>> = {
   '2.16.840.1.101.3.4.1.2': ['aes-128-cbc', 16],
   '2.16.840.1.101.3.4.1.22': ['aes-192-cbc', 24],
@@ -53,7 +53,7 @@ const ciphers: Readonly<Record<string, readonly [cipher: string, key: number]>> 
   '1.2.840.113549.3.7': ['des-ede3-cbc', 24],
 };
 
-/** RFC 7292 §C: how PKCS #12 files were encrypted before PBES2. */
+/** The encryption schemes of PKCS #12 files before PBES2 (RFC 7292 §C). */
 const oldCiphers: Readonly<Record<string, readonly [cipher: string, key: number]>> = {
   '1.2.840.113549.1.12.1.3': ['des-ede3-cbc', 24],
   '1.2.840.113549.1.12.1.5': ['rc2-cbc', 16],
@@ -61,8 +61,9 @@ const oldCiphers: Readonly<Record<string, readonly [cipher: string, key: number]
 };
 
 /**
- * Decrypts what an AlgorithmIdentifier (its contents) says is encrypted with a password: PBES2 (RFC 8018 §6.2) or one of the older
- * schemes of PKCS #12. Faults: malformed, unsupported; malformed with field `password` when it is wrong.
+ * Decrypts data that is encrypted with a password: PBES2 (RFC 8018 §6.2) or one of the older schemes of PKCS #12.
+ * `algorithm`: the contents of the AlgorithmIdentifier. Faults: malformed, with field `password` for a wrong password;
+ * unsupported.
  */
 export async function decryptWithPassword(
   algorithm: DerReader,
@@ -144,7 +145,7 @@ interface KeyDerivation {
   readonly hash: Pkcs12Hash;
   readonly password: string;
   readonly salt: Uint8Array;
-  /** 1 encryption key, 2 initialisation vector, 3 MAC key. */
+  /** 1: encryption key, 2: initialisation vector, 3: MAC key. */
   readonly purpose: number;
   readonly iterations: number;
   readonly length: number;
@@ -152,12 +153,15 @@ interface KeyDerivation {
 
 const atOnce = 10_000;
 
-/** RFC 7292 §B.2. Gives way to other work before it begins, as a file may have many keys of few iterations, and now and then. */
+/**
+ * Derives a key (RFC 7292 §B.2). Yields to other work before it starts, because a file may have many keys with few
+ * iterations, and at intervals.
+ */
 export async function pkcs12Key(derivation: KeyDerivation): Promise<Uint8Array> {
   await new Promise(setImmediate);
   const { hash, purpose, iterations, length } = derivation;
   const v = blockOctets[hash];
-  // Big-endian UTF-16 and a terminating NUL.
+  // Big-endian UTF-16 with a terminating NUL.
   const password = Buffer.from(`${derivation.password}\0`, 'utf16le').swap16();
   const repeated = (bytes: Uint8Array): Uint8Array => {
     const octets = v * Math.ceil(bytes.length / v);
@@ -180,7 +184,7 @@ export async function pkcs12Key(derivation: KeyDerivation): Promise<Uint8Array> 
   return Buffer.concat(blocks).subarray(0, length);
 }
 
-/** number = number + addend + 1, modulo its size; most significant octet first. */
+/** Computes number + addend + 1 in place, modulo its size. Most significant octet first. */
 function addOneMore(number: Uint8Array, addend: Uint8Array): void {
   let carry = 1;
   for (let i = number.length - 1; i >= 0; i--) {
@@ -192,7 +196,7 @@ function addOneMore(number: Uint8Array, addend: Uint8Array): void {
 
 const ownIterations = 100_000;
 
-/** Encrypts by PBES2 with AES-256 and PBKDF2 over HMAC-SHA-256. */
+/** Encrypts with PBES2: AES-256, and PBKDF2 with HMAC-SHA-256. */
 export async function encryptWithPassword(
   plain: Uint8Array,
   password: string,

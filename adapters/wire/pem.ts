@@ -10,21 +10,21 @@ interface PemBlock {
 const begin = '-----BEGIN ';
 const dashes = '-----';
 const longestText = 16 * 1024 * 1024;
-/** RFC 7468 §3: printable, no hyphen at either end, no two in a row; ours are upper-case words. */
+/** A subset of the labels of RFC 7468 §3: upper-case words, single hyphens or spaces between them. */
 const labelForm = /^[A-Z0-9#.]+(?:[ -][A-Z0-9#.]+)*$/;
 const longestLabel = 64;
 
-/** One block as RFC 7468 §3 has it written, each line ended by a line feed. */
+/** Encodes one block in the strict form of RFC 7468 §3. Every line ends with `lineEnd`. */
 export function encodePem(label: string, der: Uint8Array, lineEnd = '\n'): string {
   const lines = encodeBase64Lines(der, lineEnd);
   return `${begin}${label}${dashes}${lineEnd}${lines}-----END ${label}${dashes}${lineEnd}`;
 }
 
-/** Octets that are encoded at a time; whole lines. */
+/** The octets encoded at a time: a whole number of lines. */
 const pieceLength = 48 * 1024;
 const ascii = new TextEncoder();
 
-/** What `encodePem` gives, piece by piece, and its length in octets: for what is long. */
+/** Returns the result of `encodePem` in pieces, and its length in octets. For long values. */
 export function pemPieces(
   label: string,
   der: Uint8Array,
@@ -43,8 +43,8 @@ export function pemPieces(
 }
 
 /**
- * Every block of a text, at least one, as lax as RFC 7468 §3 allows: any line ends, or blanks in place of
- * them, and other text around the blocks. Header lines (RFC 1421) are refused. Faults: malformed.
+ * Decodes all blocks of a text, at least one, as leniently as RFC 7468 §3 allows: any line ends or blanks instead, and
+ * other text around the blocks. Header lines (RFC 1421) are rejected. Faults: malformed.
  */
 export function decodePem(text: string): PemBlock[] {
   if (text.length > longestText) throw new Fault('malformed', 'PEM: too long');
@@ -54,7 +54,7 @@ export function decodePem(text: string): PemBlock[] {
     const start = from + begin.length + label.length + dashes.length;
     const boundary = `-----END ${label}${dashes}`;
     const end = text.indexOf(boundary, start);
-    if (end < 0) throw new Fault('malformed', `PEM: ${label} does not end`);
+    if (end < 0) throw new Fault('malformed', `PEM: the END line of ${label} is missing`);
     blocks.push({ label, der: readContents(label, text.slice(start, end)) });
     from = text.indexOf(begin, end + boundary.length);
   }
@@ -70,12 +70,12 @@ function readLabel(text: string, start: number): string {
 }
 
 function readContents(label: string, text: string): Uint8Array {
-  if (text.includes(':')) throw new Fault('malformed', `PEM: ${label} with header lines`);
+  if (text.includes(':')) throw new Fault('malformed', `PEM: header lines in ${label} are not supported`);
   try {
     const der = decodeBase64(text);
     if (der.length > 0) return der;
   } catch {
-    throw new Fault('malformed', `PEM: bad base64 in ${label}`);
+    throw new Fault('malformed', `PEM: invalid base64 in ${label}`);
   }
   throw new Fault('malformed', `PEM: ${label} is empty`);
 }

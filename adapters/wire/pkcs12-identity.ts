@@ -11,7 +11,7 @@ export interface Identity {
 }
 
 /**
- * Reads a PKCS #12 file with one private key. The certificate is the one that the key belongs to, wherever it stands. Faults: those of
+ * Reads a PKCS #12 file with one private key and finds the certificate of that key, at any position. Faults: those of
  * `readPkcs12`, and malformed.
  */
 export async function readPkcs12Identity(file: Uint8Array, password: string): Promise<Identity> {

@@ -15,7 +15,7 @@ import {
 } from './password-encryption.ts';
 import { plainPkcs8 } from './pkcs8.ts';
 
-/** What is in a PKCS #12 file. DER, in its order. */
+/** The contents of a PKCS #12 file (DER), in its order. */
 export interface Pkcs12Contents {
   /** PKCS #8, unencrypted. */
   readonly privateKeys: readonly Uint8Array[];
@@ -42,8 +42,8 @@ const hashes: Readonly<Record<string, Pkcs12Hash>> = {
 };
 
 /**
- * Reads a PKCS #12 file (RFC 7292) in password integrity mode, DER or BER. Faults: malformed, with field `password` when that is
- * wrong; unsupported.
+ * Reads a PKCS #12 file (RFC 7292, DER or BER) in password integrity mode. Faults: malformed, with field `password` for
+ * a wrong password; unsupported.
  */
 export async function readPkcs12(file: Uint8Array, password: string): Promise<Pkcs12Contents> {
   const iterations = new Iterations();
@@ -51,7 +51,8 @@ export async function readPkcs12(file: Uint8Array, password: string): Promise<Pk
     const pfx = reader.sequence();
     if (pfx.smallInteger(255) !== 3) throw new Fault('malformed', 'PKCS #12: unknown version');
     const authSafe = pfx.sequence();
-    if (authSafe.oid() !== data) throw new Fault('unsupported', 'PKCS #12: protected by a signature');
+    if (authSafe.oid() !== data)
+      throw new Fault('unsupported', 'PKCS #12: files protected by a signature are not supported');
     const contents = authSafe.read(contextConstructed(0)).octetString();
     return { contents, mac: pfx.optional(tag.sequence) };
   });
@@ -74,7 +75,7 @@ async function verifyMac(
   const salt = reader.octetString();
   const count = iterations.take(reader.empty ? 1 : reader.smallInteger(2 ** 31));
   const hash = hashes[which];
-  if (!hash) throw new Fault('unsupported', 'PKCS #12: a MAC that is not supported');
+  if (!hash) throw new Fault('unsupported', 'PKCS #12: the MAC algorithm is not supported');
   const mac = await macOf({ hash, password, salt, iterations: count }, contents);
   if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) throw wrongPassword();
 }
@@ -88,7 +89,7 @@ async function macOf(
   return createHmac(how.hash, key).update(contents).digest();
 }
 
-/** The members of a SEQUENCE OF SEQUENCE. */
+/** Returns the members of a SEQUENCE OF SEQUENCE. */
 function members(encoded: Uint8Array): DerReader[] {
   return readDer(encoded, (reader) => {
     const list = reader.sequence();
@@ -118,7 +119,8 @@ class BagReader {
     const which = info.oid();
     const content = info.read(contextConstructed(0));
     if (which === data) return this.#readBags(content.octetString(), 0);
-    if (which !== encryptedData) throw new Fault('unsupported', 'PKCS #12: encrypted for a public key');
+    if (which !== encryptedData)
+      throw new Fault('unsupported', 'PKCS #12: files encrypted for a public key are not supported');
     const body = content.sequence();
     body.smallInteger(2);
     const encrypted = body.sequence();
@@ -126,7 +128,7 @@ class BagReader {
     const algorithm = encrypted.sequence();
     const bytes = implicitOctets(encrypted);
     const plain = await decryptWithPassword(algorithm, bytes, this.#password, this.#iterations);
-    // One wrong key in 256 leaves padding that looks right.
+    // The padding is valid by chance for one wrong key in 256, so check the contents too.
     if (!isDer(plain)) throw wrongPassword();
     return this.#readBags(plain, 0);
   }
@@ -170,7 +172,7 @@ function isDer(bytes: Uint8Array): boolean {
   }
 }
 
-/** `[0] IMPLICIT OCTET STRING`, in one piece or, from BER, in several. */
+/** Reads `[0] IMPLICIT OCTET STRING` in one piece or, from BER, in several. */
 function implicitOctets(reader: DerReader): Uint8Array {
   if (reader.peek() === context(0)) return reader.contents(context(0));
   const pieces = reader.read(contextConstructed(0));
@@ -179,19 +181,19 @@ function implicitOctets(reader: DerReader): Uint8Array {
   return Buffer.concat(found);
 }
 
-/** What goes into a PKCS #12 file. DER. */
+/** The contents of a new PKCS #12 file (DER). */
 export interface Pkcs12Input {
   /** PKCS #8, unencrypted. */
   readonly privateKey: Uint8Array;
   readonly certificate: Uint8Array;
   readonly chain: readonly Uint8Array[];
-  /** What key stores of operating systems show. */
+  /** The friendlyName, which the key stores of operating systems show. */
   readonly name: string;
 }
 
 const macIterations = 100_000;
 
-/** A PKCS #12 file in DER: contents encrypted by PBES2 with AES-256, MAC with HMAC-SHA-256 (as OpenSSL 3 writes them). */
+/** Writes a PKCS #12 file (DER) with the algorithms of OpenSSL 3: PBES2 with AES-256, and a MAC with HMAC-SHA-256. */
 export async function writePkcs12(input: Pkcs12Input, password: string): Promise<Uint8Array> {
   const keyId = randomBytes(8);
   const attributes = (bag: DerBuilder): void => {

@@ -7,7 +7,7 @@ const signedData = '1.2.840.113549.1.7.2';
 const data = '1.2.840.113549.1.7.1';
 const mostCertificates = 10_000;
 
-/** What every certs-only SignedData begins with: version 1, no digest algorithms, no content. */
+/** The beginning of every certs-only SignedData: version 1, no digest algorithms, no content. */
 const preamble = der((b) =>
   b
     .integer(1)
@@ -17,9 +17,9 @@ const preamble = der((b) =>
 const noSignerInfos = der((b) => b.set(() => {}));
 
 /**
- * The degenerate SignedData that carries certificates alone (RFC 5652 §5.1, RFC 5751 §3.2.2, RFC 7030 §4.1.3 and
- * §4.2.3), DER certificates in, DER out. Their order is kept, issuing CA first, as clients that do not build
- * paths expect: only signed parts of CMS have to be DER, so the SET OF is not sorted.
+ * Builds a certs-only SignedData (DER) from certificates (DER) (RFC 5652 §5.1, RFC 5751 §3.2.2, RFC 7030 §4.1.3 and
+ * §4.2.3). Keeps their order, issuing CA first, for clients that do not build paths. The SET OF is therefore not
+ * sorted; CMS requires DER only for signed parts.
  */
 export function buildCertsOnly(certificates: readonly Uint8Array[]): Uint8Array {
   return der((b) => {
@@ -35,13 +35,12 @@ export function buildCertsOnly(certificates: readonly Uint8Array[]): Uint8Array 
 }
 
 /**
- * The certificates of a SignedData in the order they stand there, certs-only or signed (signatures are not looked
- * at); attribute certificates and other formats are left out. DER in; DER out, as views into it, each a
- * SEQUENCE but not looked into. Faults: malformed.
+ * Returns the certificates of a SignedData (DER) in their order, as undecoded views (each a SEQUENCE). Does not check
+ * signatures and ignores attribute certificates and other formats. Faults: malformed.
  */
 export function readCertificates(pkcs7: Uint8Array): Uint8Array[] {
   if (pkcs7[0] === tag.sequence && pkcs7[1] === 0x80) {
-    throw new Fault('malformed', 'PKCS #7: BER with indefinite lengths is not read', {
+    throw new Fault('malformed', 'PKCS #7: BER with indefinite lengths is not supported', {
       hint: 'convert it to DER or PEM',
     });
   }
@@ -56,7 +55,7 @@ export function readCertificates(pkcs7: Uint8Array): Uint8Array[] {
   });
 }
 
-/** RFC 5652 §5.1. */
+/** Reads SignedData (RFC 5652 §5.1). */
 function readSignedData(body: DerReader): Uint8Array[] {
   body.smallInteger(5);
   body.set();
@@ -69,13 +68,16 @@ function readSignedData(body: DerReader): Uint8Array[] {
   return certificates;
 }
 
-/** RFC 5652 §10.2.2: extendedCertificate [0], v1AttrCert [1], v2AttrCert [2] and other [3] are passed over. */
+/**
+ * Reads CertificateSet (RFC 5652 §10.2.2). Ignores extendedCertificate [0], v1AttrCert [1], v2AttrCert [2] and other
+ * [3].
+ */
 function readCertificateSet(set: DerReader): Uint8Array[] {
   const certificates: Uint8Array[] = [];
   while (!set.empty) {
     const choice = set.peek();
     if (choice !== tag.sequence && (choice < contextConstructed(0) || choice > contextConstructed(3))) {
-      throw new Fault('malformed', 'PKCS #7: not a certificate');
+      throw new Fault('malformed', 'PKCS #7: an element of the certificates is not a certificate');
     }
     const element = set.element();
     if (choice === tag.sequence) certificates.push(element);

@@ -7,9 +7,9 @@ import { oid } from '#core/x509/oids.ts';
 const mlDsa: ReadonlySet<string> = new Set([oid.mlDsa44, oid.mlDsa65, oid.mlDsa87]);
 
 /**
- * A private key (RFC 5958 §2, DER) in the form that node:crypto reads: version 1, without the public key that Java sets beside it, and
- * of an ML-DSA key of which there are seed and expanded key, as OpenSSL writes it, the seed (RFC 9881 §6). What is no
- * private key is left as it is.
+ * Converts a private key (RFC 5958 §2, DER) to a form that node:crypto reads: version 1 without the public key that
+ * Java adds; for an ML-DSA key with both seed and expanded key, as OpenSSL writes it, only the seed (RFC 9881 §6).
+ * Returns any other input unchanged.
  */
 export function plainPkcs8(pkcs8: Uint8Array): Uint8Array {
   try {
@@ -36,7 +36,7 @@ function plain(info: DerReader): Uint8Array {
   );
 }
 
-/** The seed of a pair of seed and expanded key, by itself. */
+/** Reads a pair of seed and expanded key and returns the encoded seed. */
 function readBoth(reader: DerReader): Uint8Array {
   const both = reader.sequence();
   const seed = both.octetString();

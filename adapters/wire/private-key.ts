@@ -6,7 +6,9 @@ import { decryptWithPassword, Iterations } from './password-encryption.ts';
 import { decodePem } from './pem.ts';
 import { plainPkcs8 } from './pkcs8.ts';
 
-/** RFC 5958, RFC 5915, RFC 8017 §A.1.2, by their PEM labels; `EC PARAMETERS` stands beside a key and says nothing new. */
+/**
+ * Formats by PEM label (RFC 5958, RFC 5915, RFC 8017 §A.1.2). `EC PARAMETERS` repeats what the key beside it contains.
+ */
 const kinds = {
   'PRIVATE KEY': 'pkcs8',
   'EC PRIVATE KEY': 'sec1',
@@ -15,8 +17,8 @@ const kinds = {
 const encryptedLabel = 'ENCRYPTED PRIVATE KEY';
 
 /**
- * A private key as people have it: PEM of PKCS #8 (encrypted or not), SEC 1 or PKCS #1, or DER of PKCS #8. PKCS #8 in DER, unencrypted. Faults:
- * malformed, with field `password` when that is wrong; unsupported.
+ * Reads a private key: PEM of PKCS #8 (encrypted or not), SEC 1 or PKCS #1, or DER of PKCS #8. Returns unencrypted PKCS
+ * #8 (DER). Faults: malformed, with field `password` for a wrong password; unsupported.
  */
 export async function readPrivateKey(input: Uint8Array, password: string): Promise<Uint8Array> {
   const isPem = input[0] !== tag.sequence;
@@ -31,7 +33,7 @@ export async function readPrivateKey(input: Uint8Array, password: string): Promi
   return toPkcs8(der, kinds[label as keyof typeof kinds]);
 }
 
-/** PKCS #8 in DER, encrypted or not: the one begins with an AlgorithmIdentifier, the other with a version. */
+/** Reads PKCS #8 (DER). Encrypted, it begins with an AlgorithmIdentifier; otherwise with a version. */
 function readPkcs8(der: Uint8Array, password: string): Promise<Uint8Array> | Uint8Array {
   const encrypted = readDer(der, (reader) => {
     const info = reader.sequence();
@@ -42,7 +44,7 @@ function readPkcs8(der: Uint8Array, password: string): Promise<Uint8Array> | Uin
   return encrypted ? decryptKey(der, password) : toPkcs8(der, 'pkcs8');
 }
 
-/** EncryptedPrivateKeyInfo (RFC 5958 §3). */
+/** Decrypts EncryptedPrivateKeyInfo (RFC 5958 §3). */
 async function decryptKey(der: Uint8Array, password: string): Promise<Uint8Array> {
   const { algorithm, encrypted } = readDer(der, (reader) => {
     const info = reader.sequence();
@@ -59,16 +61,16 @@ function toPkcs8(der: Uint8Array, type: 'pkcs8' | 'sec1' | 'pkcs1'): Uint8Array 
     const key = createPrivateKey({ key: Buffer.from(plain), format: 'der', type });
     return Uint8Array.from(key.export({ format: 'der', type: 'pkcs8' }));
   } catch (cause) {
-    throw new Fault('malformed', 'not a private key of a supported type', { cause });
+    throw new Fault('malformed', 'this is not a private key of a supported type', { cause });
   }
 }
 
-/** The SubjectPublicKeyInfo of a PKCS #8 key, DER. Faults: malformed. */
+/** Returns the SubjectPublicKeyInfo (DER) of a PKCS #8 key. Faults: malformed. */
 export function publicKeyOf(pkcs8: Uint8Array): Uint8Array {
   try {
     const key = createPublicKey(createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' }));
     return Uint8Array.from(key.export({ format: 'der', type: 'spki' }));
   } catch (cause) {
-    throw new Fault('malformed', 'not a private key of a supported type', { cause });
+    throw new Fault('malformed', 'this is not a private key of a supported type', { cause });
   }
 }

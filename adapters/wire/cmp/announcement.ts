@@ -8,7 +8,7 @@ import {
 } from './revocation.ts';
 import { addEncoded, addSequenceOf, readEncoded, readSequenceOf } from './sequence-of.ts';
 
-/** What a CA makes known unasked (RFC 9810 §5.3.13 to §5.3.16); certificates and CRLs in DER. */
+/** An announcement by a CA (RFC 9810 §5.3.13 to §5.3.16). Certificates and CRLs are DER. */
 export type Announcement =
   | ({ readonly type: 'ckuann' } & CaKeyUpdate)
   | { readonly type: 'cann'; readonly certificate: Uint8Array }
@@ -17,7 +17,7 @@ export type Announcement =
 
 const mostCrls = 16;
 
-/** Consumes the content of such a body. Faults: malformed. */
+/** Consumes the content of an announcement body. Faults: malformed. */
 export function readAnnouncement(type: Announcement['type'], content: DerReader): Announcement {
   switch (type) {
     case 'ckuann':

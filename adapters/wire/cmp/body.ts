@@ -72,11 +72,11 @@ export const bodyTypes = [
 
 export type BodyType = (typeof bodyTypes)[number];
 
-/** PKIBody. Octets are DER of what stands there, unread: certificates, CRLs, requests, whole messages. */
+/** PKIBody. Certificates, CRLs, requests and whole messages are left undecoded, as DER. */
 export type PkiBody =
   | {
       readonly type: 'ir' | 'cr' | 'kur' | 'krr' | 'ccr';
-      /** CertReqMsg each, for `parseCertReqMsg`. */
+      /** CertReqMsg values, see `parseCertReqMsg`. */
       readonly requests: readonly Uint8Array[];
     }
   | {
@@ -103,7 +103,7 @@ export type PkiBody =
     }
   | Announcement
   | { readonly type: 'pkiConf' }
-  /** PKIMessage each, for `parsePkiMessage`. */
+  /** PKIMessage values, see `parsePkiMessage`. */
   | { readonly type: 'nested'; readonly messages: readonly Uint8Array[] }
   | {
       readonly type: 'genm' | 'genp' /** For `findValue` with `infoTypes`. */;
@@ -115,26 +115,26 @@ export type PkiBody =
       readonly errorCode?: bigint | undefined;
       readonly errorDetails?: readonly string[] | undefined;
     }
-  /** No status at all rejects every certificate (RFC 9810 §5.3.18). */
+  /** An empty list rejects every certificate (RFC 9810 §5.3.18). */
   | { readonly type: 'certConf'; readonly statuses: readonly CertStatus[] }
   | { readonly type: 'pollReq'; readonly certReqIds: readonly number[] }
   | { readonly type: 'pollRep'; readonly polls: readonly Poll[] };
 
-/** What one message may ask for or answer; RFC 9483 has one of each. */
+/** The number of requests or responses in one message. RFC 9483 allows one of each. */
 const few = { least: 1, most: 16 } as const;
 const fewOrNone = { least: 0, most: 16 } as const;
 const chain = { least: 1, most: 32 } as const;
 const infos = { least: 0, most: 64 } as const;
 const mostNesting = 4;
 
-/** The alternative that an encoded PKIBody is, going by its tag alone. Faults: malformed. */
+/** Returns the type of an encoded PKIBody by its tag, without decoding it. Faults: malformed. */
 export function bodyTypeOf(body: Uint8Array): BodyType {
   const type = bodyTypes.find((_, n) => contextConstructed(n) === body[0]);
-  if (!type) throw new Fault('malformed', 'CMP: unknown kind of body');
+  if (!type) throw new Fault('malformed', 'CMP: unknown body type');
   return type;
 }
 
-/** One PKIBody in DER. Faults: malformed. */
+/** Decodes a PKIBody (DER). Faults: malformed. */
 export function parsePkiBody(body: Uint8Array): PkiBody {
   const type = bodyTypeOf(body);
   return readDer(body, (reader) => readExplicit(reader, body[0]!, (content) => readContent(type, content))!);
@@ -196,7 +196,7 @@ function readCertRepMessage(message: DerReader): { caPubs: Uint8Array[]; respons
   return { caPubs: caPubs ?? [], responses };
 }
 
-/** An INTEGER that fits a number of up to 128 bits: nobody needs more. */
+/** Reads an INTEGER of at most 128 bits; longer ones have no use. */
 function readShortInteger(reader: DerReader): bigint {
   const encoded = reader.element(tag.integer);
   if (encoded.length > 18) throw new Fault('malformed', 'CMP: INTEGER too long');
@@ -222,7 +222,7 @@ function readRevocationReply(content: DerReader): PkiBody {
   return { type: 'rp', statuses, revCerts: revCerts ?? [], crls: crls ?? [] };
 }
 
-/** ErrorMsgContent. */
+/** Reads ErrorMsgContent. */
 function readError(content: DerReader): PkiBody {
   const status = readPkiStatusInfo(content);
   const errorCode = content.peek() === tag.integer ? readShortInteger(content) : undefined;
@@ -231,7 +231,7 @@ function readError(content: DerReader): PkiBody {
   return { type: 'error', status, errorCode, errorDetails };
 }
 
-/** PKIMessages; how deep nested bodies stand in each other is looked at here, as whoever opens them recurses. */
+/** Reads PKIMessages. The nesting depth is checked here, because callers decode the inner messages recursively. */
 function readNested(content: DerReader, depth: number): Uint8Array[] {
   if (depth > mostNesting) throw new Fault('malformed', 'CMP: messages nested too deeply');
   return readSequenceOf(content, few, (messages) => {

@@ -10,7 +10,10 @@ export interface RootCaKeyUpdate {
   readonly oldWithNew?: Uint8Array;
 }
 
-/** CAKeyUpdAnnContent (RFC 9810 §5.3.13): the form of RFC 4210 with all three, or what version 3 of CMP added. */
+/**
+ * CAKeyUpdAnnContent (RFC 9810 §5.3.13): the form of RFC 4210 with all three certificates, or the form that CMP version
+ * 3 added.
+ */
 export type CaKeyUpdate =
   | { readonly version: 2; readonly update: Required<RootCaKeyUpdate> }
   | { readonly version: 3; readonly update: RootCaKeyUpdate };

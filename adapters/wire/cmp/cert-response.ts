@@ -17,7 +17,7 @@ export interface CertifiedKeyPair {
 
 /** CertResponse (RFC 9810 §5.3.4). */
 export interface CertResponse {
-  /** -1 in the answer to p10cr. */
+  /** -1 in the response to p10cr. */
   readonly certReqId: number;
   readonly status: PkiStatusInfo;
   readonly certifiedKeyPair?: CertifiedKeyPair | undefined;

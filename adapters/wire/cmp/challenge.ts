@@ -5,7 +5,7 @@ import { readEncoded, readExplicit } from './sequence-of.ts';
 
 /** Challenge (RFC 9810 §5.2.8.3.3). */
 export interface Challenge {
-  /** AlgorithmIdentifier in DER; left out: that of the challenge before. */
+  /** AlgorithmIdentifier (DER); absent: the same as in the previous challenge. */
   readonly owf?: Uint8Array | undefined;
   readonly witness: Uint8Array;
   readonly challenge: Uint8Array;

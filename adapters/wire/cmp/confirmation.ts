@@ -15,9 +15,9 @@ import {
 export interface CertStatus {
   readonly certHash: Uint8Array;
   readonly certReqId: number;
-  /** Left out: accepted. */
+  /** Absent: accepted. */
   readonly statusInfo?: PkiStatusInfo | undefined;
-  /** AlgorithmIdentifier in DER; left out: the hash of the certificate's signature algorithm. */
+  /** AlgorithmIdentifier (DER); absent: the hash of the certificate's signature algorithm. */
   readonly hashAlg?: Uint8Array | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface CertStatus {
 export interface Poll {
   /** -1 for messages that are not about certificate requests (RFC 9483 §4.4). */
   readonly certReqId: number;
-  /** Seconds. */
+  /** Seconds to wait before the next poll. */
   readonly checkAfter: number;
   readonly reason?: readonly string[] | undefined;
 }

@@ -37,7 +37,7 @@ export const controlTypes = {
   oldCertId: { oid: control(5), read: readCertId, add: addCertId },
   /** SubjectPublicKeyInfo in DER. */
   protocolEncrKey: encoded(control(6)),
-  /** CertTemplate in DER, for which RFC 4212 has extra fields. */
+  /** CertTemplate (DER), with the additional fields of RFC 4212. */
   altCertTemplate: encoded(control(7)),
   /** AlgorithmIdentifier in DER. */
   algId: encoded(control(11)),
@@ -50,7 +50,7 @@ export const controlTypes = {
 
 const regInfo = (n: number): string => `1.3.6.1.5.5.7.5.2.${n}`;
 
-/** What goes along with a certificate request (RFC 4211 §7). */
+/** The regInfo of a certificate request (RFC 4211 §7). */
 export const regInfoTypes = {
   utf8Pairs: text(regInfo(1)),
   /** CertRequest in DER. */
@@ -65,7 +65,7 @@ function readPublicationInfo(reader: DerReader): PublicationInfo {
   return { publish, places };
 }
 
-/** SinglePubInfo. */
+/** Reads SinglePubInfo. */
 function readPlace(reader: DerReader): PublicationInfo['places'][number] {
   const place = reader.sequence();
   const method = publicationMethods[place.smallInteger(publicationMethods.length - 1)]!;

@@ -2,7 +2,7 @@ import { type DerBuilder, der } from '#core/der/builder.ts';
 import { type DerReader, readDer } from '#core/der/reader.ts';
 import { contextConstructed, tag } from '#core/der/tag.ts';
 
-/** EncryptedKey (RFC 4211 §2.1 and RFC 9810 §5.2.2): EnvelopedData, or the EncryptedValue of old; each a SEQUENCE in DER. */
+/** EncryptedKey (RFC 4211 §2.1, RFC 9810 §5.2.2): EnvelopedData or the older EncryptedValue, each a SEQUENCE (DER). */
 export interface EncryptedKey {
   readonly kind: 'envelopedData' | 'encryptedValue';
   readonly der: Uint8Array;

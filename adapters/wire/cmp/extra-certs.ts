@@ -5,27 +5,33 @@ import { sameName } from '#core/x509/name.ts';
 import type { SealedPkiMessage } from './message.ts';
 
 interface ExtraCerts {
-  /** The certificate whose key is said to have signed the message. */
+  /** The certificate of the signer, as stated by the message. */
   readonly signer: Certificate;
-  /** The rest, to build a path from. */
+  /** The other certificates, for path building. */
   readonly others: readonly Certificate[];
 }
 
 /**
- * The extraCerts of a message that is protected by a signature (RFC 9483 §3.3: the signer's certificate stands first), of
- * which sender and senderKID have to speak too (§3.1). Whether to trust it is for the caller to say. Faults: malformed;
- * unauthenticated when there is none, or the header names another.
+ * Reads the extraCerts of a message with signature protection. The signer's certificate is the first (RFC 9483 §3.3),
+ * and sender and senderKID must match it (§3.1). The caller decides whether to trust it. Faults: malformed;
+ * unauthenticated if it is absent or does not match the header.
  */
 export function readExtraCerts(message: SealedPkiMessage): ExtraCerts {
   const [signer, ...others] = message.extraCerts.map(parseCertificate);
-  if (!signer) throw new Fault('unauthenticated', 'CMP: the certificate of the signer is not in extraCerts');
+  if (!signer) throw new Fault('unauthenticated', "CMP: extraCerts must contain the signer's certificate");
   const { sender, senderKID } = message.header;
   if (sender.kind !== 'directory' || !sameName(sender.value, signer.subject)) {
-    throw new Fault('unauthenticated', 'CMP: sender is not the subject of the first of extraCerts');
+    throw new Fault(
+      'unauthenticated',
+      'CMP: sender is not the subject of the first certificate in extraCerts',
+    );
   }
   const keyIdentifier = subjectKeyIdentifierOf(signer);
   if (senderKID && keyIdentifier && !sameBytes(senderKID, keyIdentifier)) {
-    throw new Fault('unauthenticated', 'CMP: senderKID is not that of the first of extraCerts');
+    throw new Fault(
+      'unauthenticated',
+      'CMP: senderKID is not the key identifier of the first certificate in extraCerts',
+    );
   }
   return { signer, others };
 }

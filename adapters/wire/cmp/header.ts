@@ -10,7 +10,7 @@ import { addTypedValue, readTypedValue, type TypedValue } from './typed-value.ts
 
 /** PKIHeader (RFC 9810 §5.1.1). */
 export interface PkiHeader {
-  /** 2 (cmp2000) or 3 (cmp2021); whatever else was sent is for the reader to refuse. */
+  /** 2 (cmp2000) or 3 (cmp2021). Callers reject other values. */
   readonly pvno: number;
   readonly sender: GeneralName;
   readonly recipient: GeneralName;
@@ -24,14 +24,14 @@ export interface PkiHeader {
   readonly senderNonce?: Uint8Array | undefined;
   readonly recipNonce?: Uint8Array | undefined;
   readonly freeText?: readonly string[] | undefined;
-  /** For `findValue` with `infoTypes`. */
+  /** See `findValue` and `infoTypes`. */
   readonly generalInfo: readonly TypedValue[];
 }
 
-/** Far above what any client sends: a nonce and a transactionID have 16 octets, a reference value is a short name. */
+/** Octets. Clients send far less: nonces and transactionIDs have 16 octets, reference values are short names. */
 const longestIdentifier = 512;
 const mostInfos = 64;
-/** An original message that an RA sends along (origPKIMessage) fits. */
+/** Octets. Large enough for the original message that an RA may include (origPKIMessage). */
 const longestGeneralInfo = 64 * 1024;
 
 /** Consumes a PKIHeader. Faults: malformed. */
@@ -66,7 +66,10 @@ export function readHeader(reader: DerReader): PkiHeader {
   };
 }
 
-/** Unlike the times of certificates it may have a fraction of a second (X.690 §11.7: without trailing zeros). */
+/**
+ * Reads a time that may have a fraction of a second, unlike the times in certificates (X.690 §11.7: without trailing
+ * zeros).
+ */
 function readMessageTime(reader: DerReader): number {
   const text = reader.asciiString(tag.generalizedTime);
   const fraction = /\.\d{0,8}[1-9](?=Z$)/.exec(text)?.[0] ?? '';
@@ -86,7 +89,7 @@ function readGeneralInfo(reader: DerReader): TypedValue[] {
   return readSequenceOf(reader, { least: 1, most: mostInfos }, readTypedValue);
 }
 
-/** Adds a PKIHeader in canonical DER. `protectionAlg`: AlgorithmIdentifier in DER. */
+/** Adds a PKIHeader. `protectionAlg`: AlgorithmIdentifier (DER). */
 export function addHeader(
   builder: DerBuilder,
   header: Omit<PkiHeader, 'protectionAlg'>,

@@ -16,21 +16,23 @@ import {
   type ValueKind,
 } from './typed-value.ts';
 
-/** CertReqTemplateContent (RFC 9810 §5.3.19.16): what a CA asks its requesters to fill in. */
+/** CertReqTemplateContent (RFC 9810 §5.3.19.16): the template that a CA asks its requesters to fill in. */
 interface CertReqTemplate {
   readonly template: CertTemplate;
-  /** `algId` and `rsaKeyLen` of `controlTypes`. */
+  /** `algId` and `rsaKeyLen`, see `controlTypes`. */
   readonly keySpec: readonly TypedValue[];
 }
 
-/** CRLSource (RFC 9810 §5.3.19.17): a distribution point by its full name, or by its relative one (DER of the RDN), or an issuer. */
+/**
+ * CRLSource (RFC 9810 §5.3.19.17): a distribution point by its full or relative name (DER of the RDN), or an issuer.
+ */
 type CrlSource =
   | { readonly kind: 'distributionPoint' | 'issuer'; readonly names: readonly GeneralName[] }
   | { readonly kind: 'relativeName'; readonly rdn: Uint8Array };
 
 interface CrlStatus {
   readonly source: CrlSource;
-  /** Milliseconds since 1970; left out: the requester has no CRL yet. */
+  /** Milliseconds since 1970; absent: the requester has no CRL yet. */
   readonly thisUpdate?: number | undefined;
 }
 
@@ -39,7 +41,7 @@ const mostCertificates = 64;
 const mostCrls = 16;
 const mostOthers = 64;
 
-/** The types of InfoTypeAndValue (RFC 9810 §5.1.1, §5.3.19). Certificates, CRLs, algorithms and messages in DER. */
+/** The types of InfoTypeAndValue (RFC 9810 §5.1.1, §5.3.19). Certificates, CRLs, algorithms and messages are DER. */
 export const infoTypes = {
   caProtEncCert: encoded(it(1)),
   signKeyPairTypes: listOf(encoded(it(2)), mostOthers),
@@ -114,7 +116,7 @@ function readCrlSource(status: DerReader): CrlSource {
   return source;
 }
 
-/** DistributionPointName (RFC 5280 §4.2.1.13), a CHOICE of implicit tags. */
+/** Reads DistributionPointName (RFC 5280 §4.2.1.13), a CHOICE with implicit tags. */
 function readDistributionPoint(reader: DerReader): CrlSource {
   if (reader.peek() === contextConstructed(0)) {
     return { kind: 'distributionPoint', names: readGeneralNames(reader, contextConstructed(0)) };

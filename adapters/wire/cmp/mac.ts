@@ -6,20 +6,20 @@ import { Fault } from '#core/fault.ts';
 
 type MacHash = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
 
-/** How a shared secret protects a message. */
+/** The algorithm by which a shared secret protects a message. */
 export type MacParameters =
   | {
       /** RFC 9810 §5.1.3.1. */
       readonly kind: 'passwordBasedMac';
       readonly salt: Uint8Array;
-      /** The one-way function that makes the key. */
+      /** The one-way function that derives the key. */
       readonly owf: MacHash;
       readonly iterations: number;
       /** The hash of the HMAC. */
       readonly mac: MacHash;
     }
   | {
-      /** RFC 8018 §7.1 with PBKDF2, as RFC 9481 §6.1.2 has it. */
+      /** RFC 8018 §7.1 with PBKDF2 (RFC 9481 §6.1.2). */
       readonly kind: 'pbmac1';
       readonly salt: Uint8Array;
       readonly iterations: number;
@@ -34,7 +34,7 @@ const passwordBasedMac = '1.2.840.113533.7.66.13';
 const pbmac1 = '1.2.840.113549.1.5.14';
 const pbkdf2Oid = '1.2.840.113549.1.5.12';
 
-/** RFC 9481 §2.1. SHA-1, which OpenSSL's HMAC has by default, is no worse for a MAC than the others. */
+/** RFC 9481 §2.1. SHA-1, the default of OpenSSL's HMAC, is still secure in a MAC. */
 const hashes: Readonly<Record<MacHash, string>> = {
   sha1: '1.3.14.3.2.26',
   sha224: '2.16.840.1.101.3.4.2.4',
@@ -51,7 +51,7 @@ const hmacs: Readonly<Record<MacHash, string>> = {
   sha384: '1.2.840.113549.2.10',
   sha512: '1.2.840.113549.2.11',
 };
-/** The OID that RFC 9481 §6.2.1 has for HMAC with SHA-1. */
+/** The OID of HMAC with SHA-1 in RFC 9481 §6.2.1. */
 const hmacSha1 = '1.3.6.1.5.5.8.1.2';
 
 const macOctets: Readonly<Record<MacHash, number>> = {
@@ -70,8 +70,8 @@ const keyOctets = { least: 16, most: 128 } as const;
 const refused = (detail: string): Fault => new Fault('badAlgorithm', `CMP: ${detail}`);
 
 /**
- * One AlgorithmIdentifier in DER; undefined when it is none of a password-based MAC. Faults: malformed; badAlgorithm for
- * hashes that are not known, and for iteration counts, salts and key lengths out of range.
+ * Decodes an AlgorithmIdentifier (DER). Returns undefined if it is not a password-based MAC. Faults: malformed;
+ * badAlgorithm for unknown hashes, and for iteration counts, salts and key lengths out of range.
  */
 export function readMacAlgorithm(identifier: Uint8Array): MacParameters | undefined {
   return readDer(identifier, (reader) => {
@@ -91,7 +91,7 @@ function readAll<T>(algorithm: DerReader, read: (parameters: DerReader) => T): T
   return value;
 }
 
-/** PBMParameter. */
+/** Reads PBMParameter. */
 function readPasswordBasedMac(parameters: DerReader): MacParameters {
   const salt = readSalt(parameters);
   const owf = readHash(parameters.sequence(), hashes);
@@ -100,16 +100,16 @@ function readPasswordBasedMac(parameters: DerReader): MacParameters {
   return { kind: 'passwordBasedMac', salt, owf, iterations, mac };
 }
 
-/** PBMAC1-params. */
+/** Reads PBMAC1-params. */
 function readPbmac1(parameters: DerReader): MacParameters {
   const derivation = parameters.sequence();
-  if (derivation.oid() !== pbkdf2Oid) throw refused('PBMAC1 is accepted with PBKDF2 only');
+  if (derivation.oid() !== pbkdf2Oid) throw refused('PBMAC1 is accepted only with PBKDF2');
   const { keyLength, ...derived } = readAll(derivation, readPbkdf2);
   const mac = readHmac(parameters);
   return { kind: 'pbmac1', ...derived, keyLength: keyLength ?? macOctets[mac], mac };
 }
 
-/** PBKDF2-params (RFC 8018 §A.2). */
+/** Reads PBKDF2-params (RFC 8018 §A.2). */
 function readPbkdf2(parameters: DerReader): Omit<
   MacParameters & { kind: 'pbmac1' },
   'kind' | 'mac' | 'keyLength'
@@ -126,7 +126,9 @@ function readPbkdf2(parameters: DerReader): Omit<
 function readSalt(parameters: DerReader): Uint8Array {
   const salt = parameters.octetString();
   if (salt.length < saltOctets.least || salt.length > saltOctets.most) {
-    throw refused(`salts have ${saltOctets.least} to ${saltOctets.most} octets, this one has ${salt.length}`);
+    throw refused(
+      `a salt must have ${saltOctets.least} to ${saltOctets.most} octets, this one has ${salt.length}`,
+    );
   }
   return salt;
 }
@@ -134,7 +136,7 @@ function readSalt(parameters: DerReader): Uint8Array {
 function readIterations(parameters: DerReader, most: number): number {
   const iterations = readWithin(parameters, fewestIterations, most);
   if (iterations === undefined) {
-    throw refused(`iteration counts between ${fewestIterations} and ${most} are accepted`);
+    throw refused(`the iteration count must be between ${fewestIterations} and ${most}`);
   }
   return iterations;
 }
@@ -142,15 +144,15 @@ function readIterations(parameters: DerReader, most: number): number {
 function readKeyLength(parameters: DerReader): number {
   const length = readWithin(parameters, keyOctets.least, keyOctets.most);
   if (length === undefined) {
-    throw refused(`keys of ${keyOctets.least} to ${keyOctets.most} octets are accepted`);
+    throw refused(`the key must have ${keyOctets.least} to ${keyOctets.most} octets`);
   }
   return length;
 }
 
-/** Octets of an INTEGER above every range here. */
+/** The number of octets from which an INTEGER exceeds every range in this file. */
 const tooManyOctets = 5;
 
-/** Consumes an INTEGER; undefined when it is out of the range. Its length is looked at before its value is built. */
+/** Consumes an INTEGER; returns undefined if it is out of range. Checks the length before it builds the value. */
 function readWithin(parameters: DerReader, least: number, most: number): number | undefined {
   const octets = parameters.integerBytes();
   if (octets.length >= tooManyOctets || octets[0]! >= 0x80) return undefined;
@@ -162,7 +164,7 @@ function readHmac(parameters: DerReader): MacHash {
   return readHash(parameters.sequence(), hmacs);
 }
 
-/** Parameters of hashes and HMACs are NULL or left out. */
+/** Reads a hash or HMAC, whose parameters are NULL or absent. */
 function readHash(algorithm: DerReader, known: Readonly<Record<MacHash, string>>): MacHash {
   const which = algorithm.oid();
   if (!algorithm.empty) algorithm.null();
@@ -172,7 +174,7 @@ function readHash(algorithm: DerReader, known: Readonly<Record<MacHash, string>>
   throw refused(`unknown or weak algorithm ${which}`);
 }
 
-/** The AlgorithmIdentifier in DER. */
+/** Returns the AlgorithmIdentifier (DER). */
 export function macAlgorithm(parameters: MacParameters): Uint8Array {
   return der((b) =>
     b.sequence((algorithm) => {
@@ -197,14 +199,14 @@ export function macAlgorithm(parameters: MacParameters): Uint8Array {
 function addPbkdf2(builder: DerBuilder, parameters: MacParameters & { kind: 'pbmac1' }): void {
   const { salt, iterations, keyLength, prf } = parameters;
   builder.octetString(salt).integer(iterations).integer(keyLength);
-  // The default is left out.
+  // DER omits the default.
   if (prf !== 'sha1') addHmac(builder, prf);
 }
 
 const addHmac = (builder: DerBuilder, mac: MacHash): void =>
   void builder.sequence((s) => s.oid(hmacs[mac]).null());
 
-/** The MAC over `data`; does not hold up the event loop for longer than a few milliseconds at a time. */
+/** Computes the MAC over `data`. Blocks the event loop for at most a few milliseconds at a time. */
 export function computeMac(
   parameters: MacParameters,
   secret: Uint8Array,
@@ -220,7 +222,7 @@ const hmac = (mac: MacHash, key: Uint8Array, data: Uint8Array): Uint8Array =>
   new Bun.CryptoHasher(mac, key).update(data).digest();
 
 interface OneWay {
-  /** Into a buffer that is there: hundreds of new ones for each message would cost more than the hashing. */
+  /** Writes to an existing buffer, because allocating hundreds of them per message costs more than the hashing. */
   hash(data: Uint8Array, into: Uint8Array): unknown;
 }
 

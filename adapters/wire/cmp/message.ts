@@ -5,18 +5,18 @@ import { addPkiBody, type BodyType, bodyTypeOf, type PkiBody, parsePkiBody } fro
 import { addHeader, type PkiHeader, readHeader } from './header.ts';
 import { addEncoded, addSequenceOf, readEncoded, readExplicit, readSequenceOf } from './sequence-of.ts';
 
-/** A PKIMessage whose body has not been looked into: enough to check its protection, or to answer that its body is bad. */
+/** A PKIMessage with an undecoded body: enough to check the protection, or to respond to a malformed body. */
 export interface SealedPkiMessage {
   readonly der: Uint8Array;
   readonly headerDer: Uint8Array;
   readonly bodyDer: Uint8Array;
   readonly header: PkiHeader;
   readonly bodyType: BodyType;
-  /** Contents of PKIProtection. */
+  /** The contents of PKIProtection. */
   readonly protection?: Uint8Array | undefined;
-  /** In their order, each a SEQUENCE in DER, not looked into. */
+  /** In the order of the message. Each is a SEQUENCE (DER) that has not been decoded. */
   readonly extraCerts: readonly Uint8Array[];
-  /** DER of ProtectedPart (RFC 9810 §5.1.3) over header and body as they came. */
+  /** Returns the ProtectedPart (DER, RFC 9810 §5.1.3) with header and body as received. */
   protectedPart(): Uint8Array;
 }
 
@@ -25,17 +25,19 @@ export interface PkiMessage extends SealedPkiMessage {
   readonly body: PkiBody;
 }
 
-/** Makes the protection of a message that is being built. */
+/** Computes the protection of a message. */
 export interface Protector {
-  /** AlgorithmIdentifier in DER: the header's protectionAlg. */
+  /** The AlgorithmIdentifier (DER) for protectionAlg in the header. */
   readonly algorithm: Uint8Array;
-  /** ProtectedPart in DER → contents of PKIProtection. */
+  /** Returns the contents of PKIProtection for a ProtectedPart (DER). */
   protect(protectedPart: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
 const mostExtraCerts = 32;
 
-/** Header, protection and extraCerts of a PKIMessage in DER; of its body the kind. Faults: malformed. */
+/**
+ * Decodes header, protection and extraCerts of a PKIMessage (DER), and only the type of its body. Faults: malformed.
+ */
 export function openPkiMessage(message: Uint8Array): SealedPkiMessage {
   return readDer(message, (reader) => {
     const fields = reader.sequence();
@@ -54,13 +56,13 @@ export function openPkiMessage(message: Uint8Array): SealedPkiMessage {
 const readExtraCerts = (reader: DerReader): Uint8Array[] =>
   readSequenceOf(reader, { least: 1, most: mostExtraCerts }, readEncoded);
 
-/** One PKIMessage in DER (RFC 9810 §5.1); its protection is not checked. Faults: malformed. */
+/** Decodes a PKIMessage (DER, RFC 9810 §5.1) without checking its protection. Faults: malformed. */
 export function parsePkiMessage(message: Uint8Array): PkiMessage {
   const opened = openPkiMessage(message);
   return { ...opened, body: parsePkiBody(opened.bodyDer) };
 }
 
-/** A PKIMessage in DER; the protectionAlg of its header is the protector's. */
+/** Builds a PKIMessage (DER). The protector determines protectionAlg in the header. */
 export async function buildPkiMessage(
   header: Omit<PkiHeader, 'protectionAlg'>,
   body: PkiBody,
@@ -84,7 +86,7 @@ export async function buildPkiMessage(
   );
 }
 
-/** A PKIMessage in DER that has no extraCerts yet, with them: they are not protected. Faults: malformed. */
+/** Adds extraCerts, which the protection does not cover, to a PKIMessage (DER) without them. Faults: malformed. */
 export function withExtraCerts(message: Uint8Array, extraCerts: readonly Uint8Array[]): Uint8Array {
   if (extraCerts.length === 0) return message;
   return der((b) => b.sequence((s) => addExtraCerts(s.raw(contentsOf(message)), extraCerts)));

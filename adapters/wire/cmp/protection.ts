@@ -10,33 +10,36 @@ import { type PublicKey, verifySignature } from '#core/x509/public-key.ts';
 import { computeMac, type MacParameters, macAlgorithm, readMacAlgorithm } from './mac.ts';
 import type { Protector, SealedPkiMessage } from './message.ts';
 
-/** How a message says that it is protected. */
+/** The protection that a message states. */
 export type Protection =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'mac';
       readonly parameters: MacParameters;
-      /** Whether the holder of the secret made it; compared in constant time. */
+      /** Returns whether the MAC was computed with this secret. Compares in constant time. */
       verify(secret: Uint8Array): boolean | Promise<boolean>;
     }
   | {
       readonly kind: 'signature';
       readonly algorithm: SignatureAlgorithm;
-      /** Whether the holder of the key's private half made it. */
+      /** Returns whether the signature verifies with this key. */
       verify(key: PublicKey): boolean;
     };
 
 /**
- * The protection of a message by its protectionAlg (RFC 9810 §5.1.3); nothing has been computed yet. Faults: malformed,
- * also for an algorithm without a protection and the reverse; badAlgorithm for what is unknown or weak, and for a MAC that would cost too
- * much.
+ * Returns the protection of a message by its protectionAlg (RFC 9810 §5.1.3) without computing anything yet. Faults:
+ * malformed, also for protectionAlg without protection and the reverse; badAlgorithm for an unknown or weak algorithm,
+ * and for a MAC that is too expensive.
  */
 export function readProtection(message: SealedPkiMessage): Protection {
   const { protection } = message;
   const identifier = message.header.protectionAlg;
   if (!protection && !identifier) return { kind: 'none' };
   if (!protection || !identifier) {
-    throw new Fault('malformed', 'CMP: protectionAlg and protection go together');
+    throw new Fault(
+      'malformed',
+      'CMP: protectionAlg and protection must either both be present or both be absent',
+    );
   }
   const parameters = readMacAlgorithm(identifier);
   if (parameters) {
@@ -61,7 +64,7 @@ export function readProtection(message: SealedPkiMessage): Protection {
 
 const sameSecret = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-/** Protects by a shared secret in the manner of `like`, with a salt of its own (RFC 9483 §3.2). */
+/** Protects with a shared secret and the parameters of `like`, except for a new salt (RFC 9483 §3.2). */
 export function macProtection(
   secret: Uint8Array,
   like: MacParameters,
@@ -74,7 +77,7 @@ export function macProtection(
   };
 }
 
-/** Protects by a signature. `sign` gives it as X.509 has it: ECDSA in DER. */
+/** Protects with a signature. `sign` returns it as encoded in X.509 (ECDSA: DER). */
 export function signatureProtection(
   algorithm: SignatureAlgorithm,
   sign: (data: Uint8Array) => Uint8Array | Promise<Uint8Array>,

@@ -9,9 +9,9 @@ import { addPkiStatus, type PkiStatus, readPkiStatus } from './status.ts';
 
 /** RevDetails (RFC 9810 §5.3.9). */
 export interface RevDetails {
-  /** Names the certificate, by issuer and serial number as RFC 9483 §4.2 wants it. */
+  /** Identifies the certificate by issuer and serial number (RFC 9483 §4.2). */
   readonly certDetails: CertTemplate;
-  /** The reasonCode stands here. */
+  /** Contains the reasonCode. */
   readonly crlEntryDetails: readonly Extension[];
 }
 

@@ -3,25 +3,26 @@ import type { DerReader } from '#core/der/reader.ts';
 import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 
-/** SIZE of a SEQUENCE OF. What ASN.1 leaves open to the top is bounded here. */
+/** The SIZE of a SEQUENCE OF, with a maximum even where ASN.1 has none. */
 interface Size {
   readonly least: 0 | 1;
   readonly most: number;
 }
 
-/** Consumes a SEQUENCE OF (or what is implicitly tagged so), of which `read` consumes a member. Faults: malformed. */
+/** Consumes a SEQUENCE OF, also with an implicit tag. `read` consumes one member. Faults: malformed. */
 export function readSequenceOf<T>(reader: DerReader, size: Size, read: (members: DerReader) => T): T[] {
   const members = reader.sequence();
   const values: T[] = [];
   while (!members.empty) {
-    if (values.length === size.most) throw new Fault('malformed', `CMP: list of more than ${size.most}`);
+    if (values.length === size.most)
+      throw new Fault('malformed', `CMP: a list has more than ${size.most} elements`);
     values.push(read(members));
   }
   if (values.length < size.least) throw new Fault('malformed', 'CMP: empty list');
   return values;
 }
 
-/** A SEQUENCE OF what `add` makes of each member. */
+/** Adds a SEQUENCE OF. `add` encodes one member. */
 export function addSequenceOf<T>(
   builder: DerBuilder,
   values: readonly T[],
@@ -32,7 +33,10 @@ export function addSequenceOf<T>(
   });
 }
 
-/** `read` on all that stands under `[n] EXPLICIT`, or undefined when something else comes next. Faults: malformed. */
+/**
+ * Applies `read` to the contents of `[n] EXPLICIT`; returns undefined if the next element has another tag. Faults:
+ * malformed.
+ */
 export function readExplicit<T>(
   reader: DerReader,
   identifier: number,
@@ -45,7 +49,7 @@ export function readExplicit<T>(
   return value;
 }
 
-/** Consumes one SEQUENCE, not looked into: certificates, CRLs, algorithms. Faults: malformed. */
+/** Consumes a SEQUENCE without decoding it: a certificate, CRL or algorithm. Faults: malformed. */
 export const readEncoded = (reader: DerReader): Uint8Array => reader.element(tag.sequence);
 
 export const addEncoded = (builder: DerBuilder, encoded: Uint8Array): void => void builder.raw(encoded);

@@ -52,21 +52,21 @@ export type Failure = (typeof failures)[number];
 
 export interface PkiStatusInfo {
   readonly status: PkiStatus;
-  /** For people to read. */
+  /** Text for people. */
   readonly statusString?: readonly string[] | undefined;
   readonly failInfo?: readonly Failure[] | undefined;
 }
 
 const mostTexts = 32;
 
-/** PKIFreeText. Faults: malformed. */
+/** Consumes PKIFreeText. Faults: malformed. */
 export const readFreeText = (reader: DerReader): string[] =>
   readSequenceOf(reader, { least: 1, most: mostTexts }, (texts) => texts.utf8String());
 
 export const addFreeText = (builder: DerBuilder, texts: readonly string[]): void =>
   addSequenceOf(builder, texts, (b, text) => b.string(text));
 
-/** Faults: malformed, also for numbers that are not assigned. */
+/** Consumes a PKIStatus. Faults: malformed, also for unassigned numbers. */
 export function readPkiStatus(reader: DerReader): PkiStatus {
   return pkiStatuses[reader.smallInteger(pkiStatuses.length - 1)]!;
 }
@@ -87,7 +87,7 @@ export function readPkiStatusInfo(reader: DerReader): PkiStatusInfo {
 function readFailInfo(reader: DerReader): Failure[] {
   const { bytes, unused } = reader.bitString();
   const bits = bytes.length * 8 - unused;
-  // X.690 §11.2.2: the last bit that is written is set.
+  // X.690 §11.2.2: the last encoded bit must be set.
   if (bits > 0 && (bytes[bytes.length - 1]! & (1 << unused)) === 0) {
     throw new Fault('malformed', 'CMP: failInfo with trailing zero bits');
   }

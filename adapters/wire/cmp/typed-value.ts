@@ -4,15 +4,15 @@ import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
 import { readSequenceOf } from './sequence-of.ts';
 
-/** A value that an OID announces: InfoTypeAndValue, and the controls and regInfo of CRMF. */
+/** A value whose type is an OID: InfoTypeAndValue, and the controls and regInfo of CRMF. */
 export interface TypedValue {
-  /** OID. */
+  /** The OID of the type. */
   readonly type: string;
-  /** One element in DER. */
+  /** One element (DER). */
   readonly value?: Uint8Array | undefined;
 }
 
-/** What stands behind one of those OIDs. */
+/** The encoding of the values of one OID. */
 export interface ValueKind<T> {
   readonly oid: string;
   /** Consumes the value. Faults: malformed. */
@@ -28,11 +28,11 @@ export const typedValue = <T>(
   value: der((b) => kind.add(b, value)),
 });
 
-/** Whether there is one of this kind, with a value or without, as requests for information have it. */
+/** Returns whether the list has an entry of this kind, with a value or, as in information requests, without. */
 export const hasValue = (list: readonly TypedValue[], kind: Pick<ValueKind<never>, 'oid'>): boolean =>
   list.some(({ type }) => type === kind.oid);
 
-/** The value of this kind; undefined when there is none, or it is empty. Faults: malformed, also when there are two. */
+/** Returns the value of this kind; undefined if it is absent or empty. Faults: malformed, also for two of them. */
 export function findValue<T>(list: readonly TypedValue[], kind: ValueKind<T>): T | undefined {
   const found = list.filter(({ type }) => type === kind.oid);
   if (found.length > 1) throw new Fault('malformed', `CMP: ${kind.oid} occurs twice`);
@@ -40,7 +40,7 @@ export function findValue<T>(list: readonly TypedValue[], kind: ValueKind<T>): T
   return value && readDer(value, kind.read);
 }
 
-/** Consumes one. Faults: malformed. */
+/** Consumes a typed value. Faults: malformed. */
 export function readTypedValue(reader: DerReader): TypedValue {
   const sequence = reader.sequence();
   const type = sequence.oid();
@@ -57,7 +57,7 @@ export function addTypedValue(builder: DerBuilder, { type, value }: TypedValue):
   });
 }
 
-// Values of simple types, for the tables of kinds.
+// Kinds of values with simple types, for the tables of kinds.
 
 export const text = (oid: string): ValueKind<string> => ({
   oid,
@@ -65,7 +65,7 @@ export const text = (oid: string): ValueKind<string> => ({
   add: (b, value) => void b.string(value),
 });
 
-/** One SEQUENCE in DER, not looked into. */
+/** A SEQUENCE (DER) that is not decoded. */
 export const encoded = (oid: string): ValueKind<Uint8Array> => ({
   oid,
   read: (reader) => reader.element(tag.sequence),

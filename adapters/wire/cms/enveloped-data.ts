@@ -7,7 +7,7 @@ import { keyAgreementRecipient } from './key-agreement.ts';
 import { keyTransportRecipient } from './key-transport.ts';
 import { type Password, passwordRecipient } from './password-recipient.ts';
 
-/** Who can open it: the holder of a key that is certified, or of a password. */
+/** The recipient who can decrypt the content: the holder of a certified key or of a password. */
 export type Recipient =
   | {
       readonly kind: 'certificate';
@@ -20,9 +20,9 @@ export type Recipient =
 type Random = (octets: number) => Uint8Array;
 
 /**
- * EnvelopedData in DER (RFC 5652 §6.1, as RFC 9483 §4.1.6 has it), not wrapped in ContentInfo, of content of this type
- * under AES-256-CBC for one recipient: key transport to RSA, ephemeral-static ECDH to P-256, P-384 and P-521, PBKDF2 for
- * passwords. Faults: badAlgorithm for a key that nothing can be encrypted to.
+ * Builds EnvelopedData (DER, RFC 5652 §6.1, profiled by RFC 9483 §4.1.6) without ContentInfo. The content is encrypted
+ * with AES-256-CBC for one recipient: key transport to RSA, ephemeral-static ECDH to P-256, P-384 and P-521, or PBKDF2
+ * for passwords. Faults: badAlgorithm for a key that cannot be used for encryption.
  */
 export async function buildEnvelopedData(
   contentType: string,
@@ -37,7 +37,7 @@ export async function buildEnvelopedData(
   const info = await recipientInfo(key, recipient, random);
   return der((b) =>
     b.sequence((envelopedData) => {
-      // RFC 5652 §6.1: 3 when there is a PasswordRecipientInfo, 2 when recipients are named by their key identifier.
+      // RFC 5652 §6.1: version 3 with a PasswordRecipientInfo, 2 if the recipient is identified by its key identifier.
       envelopedData.integer(recipient.kind === 'password' ? 3 : 2).setOf([info]);
       envelopedData.sequence((inner) =>
         inner.oid(contentType).raw(aes256Cbc(iv)).octetString(encrypted, context(0)),

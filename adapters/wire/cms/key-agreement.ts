@@ -22,8 +22,8 @@ const schemes: Partial<Record<KeyType, Scheme>> = {
 const ukmOctets = 32;
 
 /**
- * KeyAgreeRecipientInfo in DER (RFC 5652 §6.2.2, RFC 5753 §3.1.1): an ephemeral key against the recipient's. Faults:
- * badAlgorithm for a key that is not on a curve.
+ * Builds KeyAgreeRecipientInfo (DER, RFC 5652 §6.2.2, RFC 5753 §3.1.1) with an ephemeral key. Faults: badAlgorithm for
+ * a key that is not on a supported curve.
  */
 export async function keyAgreementRecipient(
   contentKey: Uint8Array,
@@ -55,7 +55,7 @@ export async function keyAgreementRecipient(
   );
 }
 
-/** RFC 5753 §7.2 and SEC 1 §3.6.1; each of these hashes is as long as the key at least. */
+/** Derives the key (RFC 5753 §7.2, SEC 1 §3.6.1). One hash is enough, because each is at least as long as the key. */
 function deriveKey(hash: HashName, shared: Uint8Array, ukm: Uint8Array): Uint8Array {
   const bits = Uint8Array.of(0, 0, 0x01, 0x00);
   const sharedInfo = der((b) =>

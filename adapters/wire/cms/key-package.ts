@@ -5,18 +5,18 @@ import { contentTypes } from './algorithms.ts';
 import { buildEnvelopedData, type Recipient } from './enveloped-data.ts';
 import { buildSignedData, type Signer } from './signed-data.ts';
 
-/** A private key that was generated for someone else: PKCS#8 in DER, and its SubjectPublicKeyInfo in DER. */
+/** A private key that Postern generated for a client: PKCS#8 (DER) and its SubjectPublicKeyInfo (DER). */
 export interface GeneratedKey {
   readonly privateKey: Uint8Array;
   readonly spki: Uint8Array;
 }
 
-/** `asymmetricKeyPackage`: as RFC 9483 §4.1.6 has it. `pkcs8`: the key alone, which is what OpenSSL reads. */
+/** `asymmetricKeyPackage`: the format of RFC 9483 §4.1.6. `pkcs8`: only the key, the format that OpenSSL reads. */
 export type KeyFormat = 'asymmetricKeyPackage' | 'pkcs8';
 
 /**
- * A private key, signed by its maker and encrypted to its owner (RFC 9483 §4.1.6). EnvelopedData in DER. Faults: badAlgorithm for a
- * recipient's key that nothing can be encrypted to.
+ * Builds EnvelopedData (DER) with a private key that is signed by its generator and encrypted for its owner (RFC 9483
+ * §4.1.6). Faults: badAlgorithm for a recipient key that cannot be used for encryption.
  */
 export async function envelopePrivateKey(
   key: GeneratedKey,
@@ -33,12 +33,14 @@ export async function envelopePrivateKey(
 
 const version2 = 1;
 
-/** AsymmetricKeyPackage of one OneAsymmetricKey of version 2, which has the public key (RFC 5958 §2). */
+/**
+ * Builds an AsymmetricKeyPackage with one OneAsymmetricKey of version 2, which includes the public key (RFC 5958 §2).
+ */
 function keyPackage({ privateKey, spki }: GeneratedKey): Uint8Array {
   const { algorithm, key } = readDer(privateKey, (reader) => {
     const info = reader.sequence();
     info.smallInteger(version2);
-    // What else PKCS#8 may have, attributes and a public key, says nothing more.
+    // Attributes and the public key in PKCS#8 are not needed.
     return { algorithm: info.element(tag.sequence), key: info.octetString() };
   });
   const publicKey = readDer(spki, (reader) => {

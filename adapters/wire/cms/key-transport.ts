@@ -17,7 +17,7 @@ const oaep = der((b) =>
   ),
 );
 
-/** KeyTransRecipientInfo in DER (RFC 5652 §6.2.1, RFC 3560) for an RSA key. */
+/** Builds KeyTransRecipientInfo (DER, RFC 5652 §6.2.1, RFC 3560) for an RSA key. */
 export function keyTransportRecipient(
   contentKey: Uint8Array,
   recipient: PublicKey,

@@ -5,9 +5,11 @@ import { aes256Cbc, aes256Wrap, aesBlockOctets, aesKeyOctets, wrapAesKey } from 
 
 export interface Password {
   readonly password: Uint8Array;
-  /** Of PBKDF2 with HMAC-SHA256. */
+  /** Iterations of PBKDF2 with HMAC-SHA256. */
   readonly iterations: number;
-  /** AES key wrap (RFC 3394) as RFC 9483 §4.1.6.3 has it, or the PWRI-KEK of RFC 3211, which OpenSSL reads alone. */
+  /**
+   * AES key wrap (RFC 3394), required by RFC 9483 §4.1.6.3, or PWRI-KEK (RFC 3211), the only one that OpenSSL reads.
+   */
   readonly wrap: 'aesWrap' | 'pwriKek';
 }
 
@@ -18,7 +20,7 @@ const saltOctets = 16;
 
 type Random = (octets: number) => Uint8Array;
 
-/** PasswordRecipientInfo in DER (RFC 5652 §6.2.4). */
+/** Builds PasswordRecipientInfo (DER, RFC 5652 §6.2.4). */
 export async function passwordRecipient(
   contentKey: Uint8Array,
   { password, iterations, wrap }: Password,
@@ -49,7 +51,7 @@ const deriveKey = (password: Uint8Array, salt: Uint8Array, iterations: number): 
     );
   });
 
-/** RFC 3211 §2.3.1: a length, three check octets, the key and padding, encrypted twice in one chain. */
+/** Wraps a key (RFC 3211 §2.3.1): length, three check octets, key and padding, encrypted twice as one CBC chain. */
 function wrapTwice(
   contentKey: Uint8Array,
   key: Uint8Array,

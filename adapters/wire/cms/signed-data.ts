@@ -9,14 +9,14 @@ import {
 } from '#core/x509/algorithm.ts';
 import { oid } from '#core/x509/oids.ts';
 
-/** Who signs, and with which key. */
+/** The signer and its key. */
 export interface Signer {
-  /** Its certificate first, then those above it; DER. */
+  /** Its certificate followed by those of the CAs above it (DER). */
   readonly certificates: readonly Uint8Array[];
   /** The subject key identifier of its certificate. */
   readonly keyIdentifier: Uint8Array;
   readonly algorithm: SignatureAlgorithm;
-  /** As X.509 has signatures: ECDSA in DER. */
+  /** Returns the signature as encoded in X.509 (ECDSA: DER). */
   sign(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
@@ -24,15 +24,15 @@ const contentTypeAttribute = '1.2.840.113549.1.9.3';
 const messageDigestAttribute = '1.2.840.113549.1.9.4';
 
 /**
- * SignedData in DER (RFC 5652 §5.1, as RFC 9483 §4.1.6 has it) over content of this type that it encloses, not wrapped in
- * ContentInfo. The order of the certificates is kept.
+ * Builds SignedData (DER, RFC 5652 §5.1, profiled by RFC 9483 §4.1.6) that encapsulates the content, without
+ * ContentInfo. Keeps the order of the certificates.
  */
 export async function buildSignedData(
   contentType: string,
   content: Uint8Array,
   signer: Signer,
 ): Promise<Uint8Array> {
-  // RFC 8419 §3.1, RFC 9882 §3.3: SHA-512 beside the schemes that hash by themselves.
+  // RFC 8419 §3.1, RFC 9882 §3.3: SHA-512 with schemes that do their own hashing.
   const hashName = signatureHash(signer.algorithm) ?? 'sha512';
   const digestAlgorithm = der((b) => b.sequence((s) => s.oid(oid[hashName])));
   const attributes = [
@@ -50,7 +50,7 @@ export async function buildSignedData(
   const signerInfo = der((b) =>
     b.sequence((info) => {
       info.integer(3).octetString(signer.keyIdentifier, context(0)).raw(digestAlgorithm);
-      // Signed with the tag of SET, sent with [0] (RFC 5652 §5.4).
+      // The signature covers the attributes with the tag SET; the message contains them with [0] (RFC 5652 §5.4).
       info.add(
         contextConstructed(0),
         readDer(signedAttributes, (r) => r.contents(tag.set)),

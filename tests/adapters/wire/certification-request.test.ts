@@ -48,9 +48,12 @@ describe('a certification request', () => {
     ['', 'csr: the request contains no CSR'],
     ['\r\n', 'csr: the request contains no CSR'],
     ['not base64!', 'csr: bad base64'],
-    ['-----BEGIN CERTIFICATE REQUEST-----', 'csr: PEM: CERTIFICATE REQUEST does not end'],
-    [encodePem('CERTIFICATE', Uint8Array.of(1)), 'csr: not one CERTIFICATE REQUEST'],
-    [encodePem('CERTIFICATE REQUEST', Uint8Array.of(1)).repeat(2), 'csr: not one CERTIFICATE REQUEST'],
+    ['-----BEGIN CERTIFICATE REQUEST-----', 'csr: PEM: the END line of CERTIFICATE REQUEST is missing'],
+    [encodePem('CERTIFICATE', Uint8Array.of(1)), 'csr: expected exactly one CERTIFICATE REQUEST'],
+    [
+      encodePem('CERTIFICATE REQUEST', Uint8Array.of(1)).repeat(2),
+      'csr: expected exactly one CERTIFICATE REQUEST',
+    ],
   ])('is rejected as %j', (text, detail) => {
     for (const input of [text, bytesOf(text)]) {
       expect(() => decodeCertificationRequest(input)).toThrow(

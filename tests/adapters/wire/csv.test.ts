@@ -22,7 +22,7 @@ test('a table from a spreadsheet is read: byte order mark, semicolons, CRLF, emp
       { line: 4, values: { common_name: 'b "x"; y', serial: '' } },
       { line: 7, values: { common_name: 'c\r\nd', serial: '3' } },
       { line: 8, values: { common_name: 'e', serial: '5' } },
-      { line: 9, problem: '3 values, but there are 2 columns' },
+      { line: 9, problem: 'the row has 3 values, but the table has 2 columns' },
     ],
   });
 });
@@ -35,8 +35,8 @@ test.each([
   ['a quote without an end', bytes('a,b\nx,y\n"c,d\n'), 'line 3: a quoted value is not closed'],
   ['something after a quote', bytes('a,b\n"c"x,d\n'), 'line 2: unexpected text after a quoted value'],
   ['a quote in the middle', bytes('a\nb"c\n'), 'line 2: unexpected quotation mark in an unquoted value'],
-  ['a huge value', bytes(`a\n${'x'.repeat(1_000_000)}`), 'line 2: a line has at most 16384 characters'],
-  ['quotes alone', bytes('"'.repeat(1_000_001)), 'line 1: a line has at most 16384 characters'],
+  ['a huge value', bytes(`a\n${'x'.repeat(1_000_000)}`), 'line 2: a line must have at most 16384 characters'],
+  ['quotes alone', bytes('"'.repeat(1_000_001)), 'line 1: a line must have at most 16384 characters'],
 ])('%s is rejected', async (_, file, detail) => {
   const refusal = await read(file).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(Fault);

@@ -88,18 +88,24 @@ describe('PEM', () => {
   test.each([
     ['', 'PEM: no block'],
     ['nothing here', 'PEM: no block'],
-    ['-----BEGIN CERTIFICATE-----\nAAAA\n', 'PEM: CERTIFICATE does not end'],
-    ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END X509 CRL-----\n', 'PEM: CERTIFICATE does not end'],
-    [`-----BEGIN CERTIFICATE-----\n${block}`, 'PEM: bad base64 in CERTIFICATE'],
-    ['-----BEGIN A-----\nA*AA\n-----END A-----', 'PEM: bad base64 in A'],
+    ['-----BEGIN CERTIFICATE-----\nAAAA\n', 'PEM: the END line of CERTIFICATE is missing'],
+    [
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END X509 CRL-----\n',
+      'PEM: the END line of CERTIFICATE is missing',
+    ],
+    [`-----BEGIN CERTIFICATE-----\n${block}`, 'PEM: invalid base64 in CERTIFICATE'],
+    ['-----BEGIN A-----\nA*AA\n-----END A-----', 'PEM: invalid base64 in A'],
     ['-----BEGIN A-----\n\n-----END A-----', 'PEM: A is empty'],
-    ['-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END A-----', 'PEM: A with header lines'],
+    [
+      '-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END A-----',
+      'PEM: header lines in A are not supported',
+    ],
     ['-----BEGIN -----\nAAAA\n-----END -----', 'PEM: bad label'],
     ['-----BEGIN A--B-----\nAAAA\n-----END A--B-----', 'PEM: bad label'],
     ['-----BEGIN A\nB-----\nAAAA\n-----END A\nB-----', 'PEM: bad label'],
     [`-----BEGIN ${'A'.repeat(65)}-----\nAAAA\n-----END ${'A'.repeat(65)}-----`, 'PEM: bad label'],
     ['-----BEGIN CERTIFICATE', 'PEM: bad label'],
-    [`${block}-----BEGIN CERTIFICATE-----\n`, 'PEM: CERTIFICATE does not end'],
+    [`${block}-----BEGIN CERTIFICATE-----\n`, 'PEM: the END line of CERTIFICATE is missing'],
   ])('%j is rejected', (text, detail) => {
     expect(faultOf(() => decodePem(text))).toBe(`malformed: ${detail}`);
   });

@@ -102,7 +102,7 @@ describe('the SignedData reader', () => {
 
   test('rejects BER with indefinite length and names the fix', () => {
     const caught = fault(() => readCertificates(Uint8Array.of(0x30, 0x80, 6, 1, 0, 0, 0)));
-    expect(caught.detail).toBe('PKCS #7: BER with indefinite lengths is not read');
+    expect(caught.detail).toBe('PKCS #7: BER with indefinite lengths is not supported');
     expect(caught.hint).toBe('convert it to DER or PEM');
   });
 

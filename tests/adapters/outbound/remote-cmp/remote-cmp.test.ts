@@ -311,7 +311,7 @@ describe('an answer', () => {
     [
       'whose signer is not there',
       (message, say) => say(usual(message), { extraCerts: [] }),
-      ['unavailable', `${untrusted}CMP: the certificate of the signer is not in extraCerts`],
+      ['unavailable', `${untrusted}CMP: extraCerts must contain the signer's certificate`],
     ],
     [
       'that redirects',

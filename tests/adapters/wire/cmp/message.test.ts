@@ -240,7 +240,7 @@ describe('messages', () => {
   test('with a protectionAlg but no protection, or the reverse, are malformed', async () => {
     const stripped = der((b) => b.sequence((s) => s.raw(headerDer).raw(bodyDer)));
     expect(() => readProtection(openPkiMessage(stripped))).toThrow(
-      'protectionAlg and protection go together',
+      'protectionAlg and protection must either both be present',
     );
     const bare = openPkiMessage(await buildPkiMessage(header, { type: 'pkiConf' }));
     const unnamed = der((b) =>
@@ -249,7 +249,9 @@ describe('messages', () => {
         s.explicit(0, (p) => p.bitString(Uint8Array.of(1)));
       }),
     );
-    expect(() => readProtection(openPkiMessage(unnamed))).toThrow('protectionAlg and protection go together');
+    expect(() => readProtection(openPkiMessage(unnamed))).toThrow(
+      'protectionAlg and protection must either both be present',
+    );
   });
 
   test.each<[time: string, milliseconds: number | undefined]>([
