@@ -46,14 +46,25 @@ const filled = (text: string, values: Values): string =>
     return typeof value === 'number' ? number(value) : value;
   });
 
-export const number = (value: number): string => new Intl.NumberFormat(language.value).format(value);
+/** Where no language of the browser is the one in use: a day before its month, and 24 hours. */
+const fallbacks: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' };
+
+/** The browser's own variant of the language in use, such as `en-GB`: it decides how dates and numbers are written. */
+const locale = (): string =>
+  navigator.languages.find((tag) => isLocale(tag) && tag.split('-')[0]?.toLowerCase() === language.value) ??
+  fallbacks[language.value];
+
+/** Some browsers tell what no format takes: `en-US@posix`. */
+const isLocale = (tag: string): boolean => /^[a-z]{2,3}(?:-[a-z0-9]{1,8})*$/i.test(tag);
+
+export const number = (value: number): string => new Intl.NumberFormat(locale()).format(value);
 
 const magnitudes = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
 /** A size in octets: `1.4 MB`. */
 export function bytes(size: number): string {
   const power = Math.min(magnitudes.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3));
-  return new Intl.NumberFormat(language.value, {
+  return new Intl.NumberFormat(locale(), {
     style: 'unit',
     unit: magnitudes[power] ?? 'byte',
     maximumFractionDigits: power === 0 ? 0 : 1,
@@ -63,15 +74,26 @@ export function bytes(size: number): string {
 /** Of the API, which leaves out the zone: UTC. */
 export const moment = (text: string): Date => new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
 
+/** A moment in the reader's time zone, which is named: `22 Nov 2026, 14:05 CET`. */
 export const dateTime = (at: Date): string =>
-  new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+  new Intl.DateTimeFormat(locale(), {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  }).format(at);
 
-export const date = (at: Date): string =>
-  new Intl.DateTimeFormat(language.value, { dateStyle: 'long' }).format(at);
+/** The same to the second, with the name of the zone, and in UTC as certificates and logs have it. */
+export const exactTime = (at: Date): string =>
+  `${new Intl.DateTimeFormat(locale(), { dateStyle: 'full', timeStyle: 'full' }).format(at)} (${at.toISOString()})`;
+
+export const date = (at: Date): string => new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(at);
 
 /** A day of a chart: `24 Nov`. */
 export const shortDay = (at: Date): string =>
-  new Intl.DateTimeFormat(language.value, { day: 'numeric', month: 'short' }).format(at);
+  new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short' }).format(at);
 
 /** The day of a moment in the reader's time zone, as inputs and queries write it: `2026-11-24`. */
 export const isoDay = (at: Date): string =>
@@ -91,7 +113,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 /** `in 3 days`, `2 hours ago`. */
 export function fromNow(at: Date): string {
   const seconds = Math.round((at.getTime() - Date.now()) / 1000);
-  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+  const format = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' });
   const [unit, length] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return format.format(Math.trunc(seconds / length), unit);
 }

@@ -79,7 +79,6 @@ export const audit: Page = {
           path="/api/audit-events/"
           title={m('title')}
           exported
-          isDense
           actions={
             <Action
               run={async () =>

@@ -1,5 +1,5 @@
 import { useRead } from '../../data.ts';
-import { date, dateTime, fromNow, messages, moment } from '../../language.ts';
+import { exactTime, fromNow, messages, moment } from '../../language.ts';
 import { Answer } from '../../parts/display/answer.tsx';
 import { type Expiring, ExpiryLine, ExpiryScale } from '../../parts/display/expiry-axis.tsx';
 import { Card } from '../../parts/display/facts.tsx';
@@ -109,7 +109,7 @@ function End({ of: { at, look, urgency } }: { readonly of: Expiring }) {
     <time
       class={urgency === 'good' ? 'quiet' : urgency}
       dateTime={when.toISOString()}
-      title={look === 'ca' ? date(when) : dateTime(when)}
+      title={exactTime(when)}
     >
       {m(key, { when: fromNow(when) })}
     </time>

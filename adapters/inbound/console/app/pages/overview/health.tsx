@@ -99,7 +99,7 @@ export const HealthNotices = ({ of }: { readonly of: Health }) => (
         </p>
         {detail !== undefined && (
           <p>
-            <Text of={detail} />
+            <Text of={detail} upTo={600} />
           </p>
         )}
       </div>

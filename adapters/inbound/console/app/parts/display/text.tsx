@@ -16,11 +16,11 @@ export const plain = (text: string): string => {
   return text.length > longest ? `${visible}…` : visible;
 };
 
-/** Text from elsewhere: isolated from the direction of what stands around it, nothing in it invisible, long values cut. */
-export function Text({ of }: { readonly of: string }) {
+/** Text from elsewhere: isolated from the direction of what stands around it, nothing in it invisible, cut beyond `upTo` characters. */
+export function Text({ of, upTo = longest }: { readonly of: string; readonly upTo?: number }) {
   const [whole, setWhole] = useState(false);
-  const isLong = of.length > longest;
-  const shown = isLong && !whole ? `${of.slice(0, longest)}…` : of;
+  const isLong = of.length > upTo;
+  const shown = isLong && !whole ? `${of.slice(0, upTo)}…` : of;
   return (
     <bdi class="text">
       {unseen.test(shown)

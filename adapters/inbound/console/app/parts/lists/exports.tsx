@@ -2,8 +2,8 @@ import { messages } from '../../language.ts';
 import { Download } from '../display/download.tsx';
 
 const m = messages(
-  { exportAs: 'Export as {format}', jsonLines: 'JSON lines' },
-  { exportAs: 'Als {format} exportieren', jsonLines: 'JSON Lines' },
+  { exportAs: 'Export {format}', jsonLines: 'JSON Lines' },
+  { exportAs: '{format} exportieren', jsonLines: 'JSON Lines' },
 );
 
 /** A file may have millions of records. Milliseconds. */

@@ -75,8 +75,6 @@ export interface ListProps<T extends Listed> {
   readonly selection?: Selection<T> | undefined;
   /** The API also answers with the whole list as a file. */
   readonly exported?: boolean;
-  /** A row stays on one line. */
-  readonly isDense?: boolean;
 }
 
 export interface Selection<T> {
@@ -112,7 +110,6 @@ export function List<T extends Listed>({
   round = 0,
   selection,
   exported = false,
-  isDense = false,
 }: ListProps<T>) {
   const columns = offered.filter((column) => column !== false);
   const chosen = new Map(
@@ -164,7 +161,7 @@ export function List<T extends Listed>({
       {records.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         <section class="scroll" tabIndex={0} aria-label={title} aria-busy={waiting}>
-          <table class={isDense ? 'list dense' : 'list'}>
+          <table class="list">
             <thead>
               <tr>
                 {selection && (

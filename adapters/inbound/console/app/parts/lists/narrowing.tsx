@@ -5,10 +5,12 @@ import { words } from '../../words.ts';
 
 const m = messages(
   {
+    inUse: 'Filters ({n})',
     more: 'More filters',
     searchFor: 'Search for',
   },
   {
+    inUse: 'Filter ({n})',
     more: 'Weitere Filter',
     searchFor: 'Suchen nach',
   },
@@ -27,7 +29,7 @@ export interface ListFilter {
   readonly isRare?: boolean;
 }
 
-/** The search word and the filters. What is typed counts when it is sent; a choice at once. */
+/** The search word and the filters, which a phone folds away. What is typed counts when it is sent; a choice at once. */
 export function Narrowing({
   filters,
   searchable,
@@ -46,6 +48,8 @@ export function Narrowing({
   const typed = (form: HTMLFormElement): Record<string, string> =>
     Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
   const rare = filters.filter(({ isRare }) => isRare);
+  const [isOpen, setIsOpen] = useState(false);
+  const inUse = filters.filter(({ name }) => query.value.get(name)).length;
   const field = ({ name, title, options, type = 'text' }: ListFilter) => (
     <div class="field" key={name}>
       <label for={`${id}-${name}`}>{title}</label>
@@ -76,14 +80,14 @@ export function Narrowing({
   return (
     <search>
       <form
-        class="narrowing"
+        class={isOpen ? 'narrowing open' : 'narrowing'}
         onSubmit={(event) => {
           event.preventDefault();
           go(withQuery({ ...typed(event.currentTarget), cursor: undefined }));
         }}
       >
         {searchable && (
-          <div class="field">
+          <div class="field search">
             <label for={`${id}-s`}>{m('searchFor')}</label>
             <input
               id={`${id}-s`}
@@ -94,6 +98,11 @@ export function Narrowing({
               onInput={(event) => setWord(event.currentTarget.value)}
             />
           </div>
+        )}
+        {filters.length > 0 && (
+          <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+            {inUse === 0 ? words('filters') : m('inUse', { n: inUse })}
+          </button>
         )}
         {filters.filter(({ isRare }) => !isRare).map(field)}
         {rare.length > 0 && (

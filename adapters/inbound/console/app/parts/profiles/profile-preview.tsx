@@ -96,7 +96,14 @@ export function ProfilePreview({
     <Card
       title={m('title')}
       wide
-      actions={shown && <Badge look={shown.would_be_issued ? 'good' : 'bad'}>{previewTitle(shown)}</Badge>}
+      actions={
+        shown && (
+          // A phone shows it at the lower edge, wherever one is on the page.
+          <a class="verdict" href={`#${field}-r`}>
+            <Badge look={shown.would_be_issued ? 'good' : 'bad'}>{previewTitle(shown)}</Badge>
+          </a>
+        )
+      }
     >
       <div class="beside">
         <div class="field">
@@ -161,7 +168,11 @@ export function ProfilePreview({
         <Problem error={asked.error} retry={asked.reload} />
       )}
       {isAsked && shown === undefined && asked.error === undefined && <Waiting retry={asked.reload} />}
-      {shown && <PreviewOutcome of={shown} jump={jump} />}
+      {shown && (
+        <div id={`${field}-r`}>
+          <PreviewOutcome of={shown} jump={jump} />
+        </div>
+      )}
     </Card>
   );
 }
