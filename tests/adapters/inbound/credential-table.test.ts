@@ -22,12 +22,12 @@ import { type TestKey, testKey } from '#tests/fixtures/keys.ts';
 import { idevid, makerCa, register, trust } from '#tests/fixtures/manufacturer.ts';
 import { registrationAuthority } from '#tests/fixtures/registration-authority.ts';
 
-// What each kind of credential entitles to, over each protocol: the table of decisions, executed.
+// The table of decisions, executed: what each kind of credential permits over each protocol.
 
 type Operation = 'enrol domain_credential' | 'enrol tls_client' | 'renew own' | 'renew other';
 type Protocol = 'est' | 'rest' | 'cmp';
 type Answer = 'issued' | 'unauthenticated' | 'forbidden' | 'badCsr';
-/** One answer for all protocols, or EST's and REST's, and CMP's. */
+/** One result for all protocols, or one for EST and REST and one for CMP. */
 type Cell = Answer | readonly [http: Answer, cmp: Answer];
 
 const protocols: readonly Protocol[] = ['est', 'rest', 'cmp'];
@@ -38,7 +38,7 @@ const operations: readonly Operation[] = [
   'renew other',
 ];
 
-// Over EST and REST a renewal is by certificate alone, and cannot say which certificate it renews but by its names.
+// Over EST and REST, a renewal requires a certificate and names the renewed one only by its subject.
 const noSecret = ['unauthenticated', 'forbidden'] as const;
 const noOther = ['badCsr', 'forbidden'] as const;
 const table = {
@@ -67,7 +67,7 @@ const table = {
 
 type Credential = keyof typeof table;
 
-/** Rows for every kind that the core tells apart: a new one does not compile until it has one. */
+/** Rows for every kind of credential in the core: a new kind fails to compile until it has one. */
 const rowsOf = {
   password: 'secret',
   idevid: 'IDevID',
@@ -76,14 +76,14 @@ const rowsOf = {
   registrationAuthority: 'registration authority',
 } as const satisfies Record<CredentialKind, Credential>;
 
-/** Who asks: the device it is, what it shows, and for whom it asks. */
+/** The requester: its device, its credential, and the device it requests for. */
 interface Bearer {
   readonly name: string;
   readonly secret?: { readonly est: string; readonly cmp: string };
   readonly certificate?: Uint8Array;
   readonly key?: TestKey;
   readonly chain?: readonly Uint8Array[];
-  /** Whose name stands in a request to enrol; default: its own. */
+  /** The name in a request to enrol; default: the requester's. */
   readonly enrolsFor?: string;
 }
 
@@ -128,7 +128,7 @@ function manufactured(): Bearer & { readonly certificate: Uint8Array } {
   return { name, certificate, key: own, chain: [makerIssuing.certificate] };
 }
 
-/** A device that was given a certificate for this key. */
+/** Returns a device with a certificate for this key. */
 async function onboarded(ldevid: TestKey): Promise<Bearer> {
   const bearer = manufactured();
   const evidence = holder(bearer.certificate, makerIssuing.certificate);
@@ -275,12 +275,12 @@ const rows = Object.entries(table).flatMap(([credential, cells]) =>
   }),
 );
 
-test('every kind of credential has its row', () => {
+test('every kind of credential has a row', () => {
   expect(Object.keys(table)).toEqual(expect.arrayContaining(Object.values(rowsOf)));
   expect(rows.length * operations.length).toBe(192);
 });
 
-describe('what each credential entitles to', () => {
+describe('a credential permits', () => {
   test.each(rows)('%s over %s', async (credential, protocol, expected) => {
     const answers: string[] = [];
     for (const operation of operations) {

@@ -51,12 +51,12 @@ const statusOf = ({ body }: Awaited<ReturnType<CmpClient['send']>>) =>
         ? `${body.type} ${body.responses[0]?.status.status}`
         : body.type;
 
-describe('a certificate', () => {
-  test('is waited for, granted, polled for and confirmed', async () => {
+describe('a certificate request', () => {
+  test('is pending, approved, polled for and confirmed', async () => {
     await policy(site, { decision: 'manual', protocols: ['cmp'], expiresIn: 2 * 3600 });
     const client = site.client(pump);
     expect(statusOf(await client.send(ir(crmf(key))))).toBe('ip waiting');
-    // For as long as a grant at the last moment can be come for.
+    // As long as a request approved at the last moment can be collected.
     expect((await transactionOf(client))?.expiresAt).toBe(site.clock.now() + 4 * hour);
     const { body } = await poll(client);
     expect(body).toMatchObject({ polls: [{ certReqId: 0, checkAfter: 3 }] });
@@ -68,18 +68,18 @@ describe('a certificate', () => {
     expect((await approvals())[0]).toMatchObject({ requestKind: 'crmf', protocol: 'cmp' });
   });
 
-  test('that has been granted is there for another transaction of the same device', async () => {
+  test('that was approved is available to another transaction of the same device', async () => {
     await policy(site, { decision: 'manual' });
     await site.client(pump).send(ir(crmf(key)));
     expect(statusOf(await site.client(pump).send(ir(crmf(key))))).toBe('ip waiting');
     expect(await states()).toEqual(['waiting']);
     await site.gateway.approvals.approve(jo, 1, comment);
     expect(issued(await site.client(pump).send(ir(crmf(key)))).length).toBeGreaterThan(300);
-    // Another one after that is another one.
+    // A later transaction is a new request.
     expect(statusOf(await site.client(pump).send(ir(crmf(key))))).toBe('ip waiting');
   });
 
-  test('that is rejected is not given, nor asked for again', async () => {
+  test('that is rejected gets no certificate and opens no new approval', async () => {
     await policy(site, { decision: 'manual' });
     const client = site.client(pump);
     await client.send(ir(crmf(key)));
@@ -90,7 +90,7 @@ describe('a certificate', () => {
     expect(await states()).toEqual(['rejected']);
   });
 
-  test('on which nobody decides in time is refused; asked for in another transaction it waits anew', async () => {
+  test('without a decision in time is rejected, and pending again in another transaction', async () => {
     await policy(site, { decision: 'manual', expiresIn: 3600 });
     const client = site.client(pump);
     await client.send(ir(crmf(key)));
@@ -101,7 +101,7 @@ describe('a certificate', () => {
     expect(statusOf(await site.client(pump).send(ir(crmf(key))))).toBe('ip waiting');
   });
 
-  test('whose key is made here is approved before there is the key', async () => {
+  test('with server-side key generation is approved before the key is made', async () => {
     await policy(site, { decision: 'manual' });
     const subject = parseDistinguishedName('CN=pump-1');
     const keyless = buildCertReqMsg(buildCertRequest(0, buildCertTemplate({ subject })), { kind: 'none' });
@@ -121,7 +121,7 @@ describe('a certificate', () => {
   });
 });
 
-describe('a revocation', () => {
+describe('a revocation request', () => {
   const rr = (reason: RevocationReason, ...certificates: Uint8Array[]): PkiBody => ({
     type: 'rr',
     requests: certificates.map((certificate) => {
@@ -131,7 +131,7 @@ describe('a revocation', () => {
     }),
   });
   let own: Uint8Array;
-  /** The same certificate, a domain credential, to sign with. */
+  /** The same certificate, a domain credential, which also signs. */
   let owner: CmpCredential;
   const revoked = async (certificate: Uint8Array) => {
     const { serialNumber } = parseCertificate(certificate);
@@ -146,9 +146,9 @@ describe('a revocation', () => {
     await policy(site, { decision: 'manual', operations: ['revocation'] });
   });
 
-  test('is waited for, granted and polled for', async () => {
+  test('is pending, approved and polled for', async () => {
     const client = site.client(owner);
-    // RFC 9483 §4.4
+    // RFC 9483 §4.4.
     expect(statusOf(await client.send(rr('keyCompromise', own)))).toBe('error waiting');
     const answer = await poll(client, -1);
     expect(answer.body).toMatchObject({ type: 'pollRep', polls: [{ certReqId: -1, checkAfter: 3 }] });
@@ -168,7 +168,7 @@ describe('a revocation', () => {
     expect((await transactionOf(client))?.state).toBe('done');
   });
 
-  test('that comes in another transaction joins; for another reason it is another one', async () => {
+  test('in another transaction joins the approval, unless its reason differs', async () => {
     await site.client(owner).send(rr('keyCompromise', own));
     await site.client(owner).send(rr('keyCompromise', own));
     expect(await states()).toEqual(['waiting']);
@@ -176,7 +176,7 @@ describe('a revocation', () => {
     expect(await states()).toEqual(['waiting', 'waiting']);
   });
 
-  test('that is rejected is not done', async () => {
+  test('that is rejected revokes nothing', async () => {
     const client = site.client(owner);
     await client.send(rr('keyCompromise', own));
     await site.gateway.approvals.reject(jo, 1, comment);
@@ -185,7 +185,7 @@ describe('a revocation', () => {
     expect(failureOf(await site.client(owner).send(rr('keyCompromise', own)))).toBe('notAuthorized');
   });
 
-  test('of several is done when all are decided on', async () => {
+  test('for several certificates is completed when all are decided', async () => {
     const other = await another();
     const client = site.client(owner);
     expect(statusOf(await client.send(rr('superseded', own, other)))).toBe('error waiting');
@@ -197,7 +197,7 @@ describe('a revocation', () => {
     expect([await revoked(own), await revoked(other)]).toEqual(['revoked', 'good']);
   });
 
-  test('is polled for by nobody else', async () => {
+  test('cannot be polled for by another requester', async () => {
     const client = site.client(owner);
     await client.send(rr('keyCompromise', own));
     await site.gateway.approvals.approve(jo, 1, comment);
@@ -208,7 +208,7 @@ describe('a revocation', () => {
     expect(await revoked(own)).toBe('good');
   });
 
-  test('that a policy denies is refused', async () => {
+  test('that a policy denies is rejected', async () => {
     await policy(site, { decision: 'deny', operations: ['revocation'], priority: 1 });
     expect(failureOf(await site.client(owner).send(rr('keyCompromise', own)))).toBe('notAuthorized');
   });

@@ -34,7 +34,7 @@ async function device(name: string): Promise<CmpCredential> {
   return { reference: name, secret: config.cmpSharedSecret! };
 }
 
-/** A message inside one of an authority's, with the same senderNonce (RFC 9483 §5.2.2.1). */
+/** Returns a message inside one of an authority, with the same senderNonce (RFC 9483 §5.2.2.1). */
 const around = (outer: CmpClient, message: Uint8Array) =>
   outer.build(
     { type: 'nested', messages: [message] },
@@ -72,26 +72,26 @@ const deviceOf = async (certificate: Uint8Array) => {
 };
 
 describe('a registration authority', () => {
-  test('asks for a device of its domain, and vouches for the possession of the key', async () => {
+  test('requests a certificate for a device of its domain, and vouches for the possession of the key', async () => {
     const proof = { kind: 'raVerified' } as const;
     const certificate = issued(await client(authority).send(cr(crmf(key, { proof }))));
     expect(await deviceOf(certificate)).toBe('pump-1');
   });
 
-  test('confirms what it asked for', async () => {
+  test('confirms the certificate that it requested', async () => {
     const dialogue = client(authority);
     const certificate = issued(await dialogue.send(cr(crmf(key))));
     const status = { certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 };
     expect((await dialogue.send({ type: 'certConf', statuses: [status] })).body.type).toBe('pkiConf');
   });
 
-  test('may not vouch when there is a wrong signature', async () => {
+  test('cannot vouch for a request with an invalid signature', async () => {
     const signature = raKey.sign('ecdsa-sha256', Buffer.from('another request'));
     const proof = { kind: 'signature', algorithm: 'ecdsa-sha256', signature } as const;
     expect(failureOf(await client(authority).send(cr(crmf(key, { proof }))))).toBe('badPOP');
   });
 
-  test('gets nothing for a name that is no device of its domain', async () => {
+  test('gets nothing for a name that is not a device of its domain', async () => {
     const stranger = cr(crmf(key, { subject: 'CN=stranger' }));
     expect(failureOf(await client(authority).send(stranger))).toBe('notAuthorized');
     const { id: domain } = await site.gateway.domains.create(site.admin, { uniqueName: 'elsewhere' });
@@ -100,7 +100,7 @@ describe('a registration authority', () => {
     expect(failureOf(await client(authority).send(far))).toBe('notAuthorized');
   });
 
-  test('renews its own certificate, and that of a device which oldCertId names', async () => {
+  test('renews its own certificate, and that of a device named by oldCertId', async () => {
     const own = kur(crmf(raKey, { subject: 'CN=authority' }));
     expect(await deviceOf(issued(await client(authority).send(own)))).toBe('authority');
     const old = issued(await client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
@@ -162,7 +162,7 @@ describe('a registration authority', () => {
     expect(failureOf(await renewal())).toBe('notAuthorized');
   });
 
-  test('revokes and renews nothing in another domain, whoever the CA is', async () => {
+  test('revokes and renews nothing in another domain, under any CA', async () => {
     const { issuingCa, id: own } = (await site.gateway.domains.list(site.admin, { limit: 10 })).records.at(
       -1,
     )!;
@@ -182,7 +182,7 @@ describe('a registration authority', () => {
 });
 
 describe('nested messages', () => {
-  test('one of the same transaction is answered as if it had come by itself', async () => {
+  test('of one transaction are answered as if sent separately', async () => {
     const inner = client(pump);
     const outer = client(authority);
     outer.transactionID = inner.transactionID;
@@ -198,7 +198,7 @@ describe('nested messages', () => {
     expect(parsePkiMessage(await outer.post(wrapped, '/certConf')).body.type).toBe('pkiConf');
   });
 
-  test('one of the same transaction with another senderNonce is refused', async () => {
+  test('with another senderNonce in the transaction are rejected', async () => {
     const inner = client(pump);
     const outer = client(authority);
     outer.transactionID = inner.transactionID;
@@ -220,13 +220,13 @@ describe('nested messages', () => {
     );
   });
 
-  test('from anybody else they are refused', async () => {
+  test('from other senders are rejected', async () => {
     const request = await client(pump).build(ir(crmf(key)));
     const answer = await client(pump).send({ type: 'nested', messages: [request] });
     expect(failureOf(answer)).toBe('notAuthorized');
   });
 
-  test('inside, the operation of the path holds', async () => {
+  test('inside have the operation of the path', async () => {
     const inner = client(pump);
     const outer = client(authority);
     outer.transactionID = inner.transactionID;
@@ -234,11 +234,11 @@ describe('nested messages', () => {
     expect(failureOf(parsePkiMessage(await outer.post(wrapped, '/kur')))).toBe('badRequest');
   });
 
-  test('an operation called nested takes nothing else', async () => {
+  test('are the only messages that an operation called nested accepts', async () => {
     expect(failureOf(await client(pump).send(ir(crmf(key)), { path: '/nested' }))).toBe('badRequest');
   });
 
-  test('a batch inside a batch has its answers inside an answer', async () => {
+  test('in a batch inside a batch are answered inside a response', async () => {
     const outer = client(authority);
     const request = await client(pump).build(ir(crmf(key)));
     const inner = await client(authority).build({ type: 'nested', messages: [request] });
@@ -250,7 +250,7 @@ describe('nested messages', () => {
   });
 });
 
-describe('a transaction that a registration authority has passed on', () => {
+describe('a transaction that a registration authority forwarded', () => {
   const opening = async (body = ir(crmf(key))) => {
     const inner = client(pump);
     const outer = client(authority);
@@ -285,7 +285,7 @@ describe('a transaction that a registration authority has passed on', () => {
       })
     ).records;
 
-  test('is confirmed by it, and the repeated messages get the answers that they got', async () => {
+  test('is confirmed by it, and repeated messages get the same responses', async () => {
     const { outer, wrapped, answer } = await opening();
     expect(await deviceOf(issued(answer))).toBe('pump-1');
     expect((await outer.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
@@ -300,14 +300,14 @@ describe('a transaction that a registration authority has passed on', () => {
     expect(records[0]!.actor).toMatchObject({ kind: 'device', name: 'authority' });
   });
 
-  test('is taken back by it: the certificate is revoked', async () => {
+  test('is rejected by it: the certificate is revoked', async () => {
     const { outer, answer } = await opening();
     expect((await outer.send(confirmation(issued(answer), false))).body.type).toBe('pkiConf');
     const { serialNumber } = parseCertificate(issued(answer));
     expect((await site.store.find('certificate', { serialNumber }))?.status).toBe('revoked');
   });
 
-  test('is still its own when it has renewed its certificate meanwhile', async () => {
+  test('still belongs to it when it renewed its certificate in the meantime', async () => {
     const { outer, answer } = await opening();
     const newKey = testKey('p-256', 'authority, renewed');
     const wish = kur(crmf(newKey, { subject: 'CN=authority' }));
@@ -320,12 +320,12 @@ describe('a transaction that a registration authority has passed on', () => {
     expect((await renewed.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
   });
 
-  test('is gone on with by the opener as well', async () => {
+  test('can be continued by the device that opened it', async () => {
     const { inner, answer } = await opening();
     expect((await inner.send(confirmation(issued(answer)))).body.type).toBe('pkiConf');
   });
 
-  test('is nobody else’s: neither another authority’s nor one’s that passed on a later message only', async () => {
+  test('belongs to no other authority, even one that forwarded a later message', async () => {
     const { inner, answer } = await opening();
     const stranger = await other('authority-2', inner.transactionID);
     stranger.nonce = inner.nonce;
@@ -340,7 +340,7 @@ describe('a transaction that a registration authority has passed on', () => {
     expect(failureOf(await stranger.send(confirmation(issued(answer))))).toBe('notAuthorized');
   });
 
-  test('one that came by itself is the opener’s alone', async () => {
+  test('that was not forwarded belongs to the device that opened it', async () => {
     const inner = client(pump);
     const answer = await inner.send(ir(crmf(key)));
     const outer = client(authority);
@@ -349,7 +349,7 @@ describe('a transaction that a registration authority has passed on', () => {
     expect(failureOf(await outer.send(confirmation(issued(answer))))).toBe('notAuthorized');
   });
 
-  test('is polled for by it while somebody decides: it stays the request of the device', async () => {
+  test('is polled for by it while an approval is pending, and the request remains that of the device', async () => {
     const { id } = await policy(site, { decision: 'manual', protocols: ['cmp'] });
     const jo = await person(site, 'jo');
     const { outer, answer } = await opening(ir(crmf(testKey('p-256', 'polled'))));
@@ -362,12 +362,12 @@ describe('a transaction that a registration authority has passed on', () => {
     await site.gateway.approvals.approve(jo, approval!.id, { comment: '' });
     const granted = await outer.send({ type: 'pollReq', certReqIds: [0] });
     expect(await deviceOf(issued(granted))).toBe('pump-1');
-    // To the authority, by whose signature alone it can be asked for again: not by the secret of the device.
+    // To the authority, whose signature alone allows it; not to the secret of the device.
     expect(granted.extraCerts.length).toBeGreaterThan(0);
     expect(await outer.post(outer.sent)).toEqual(granted.der);
     expect((await outer.send(confirmation(issued(granted)))).body.type).toBe('pkiConf');
     expect(await waitingFor('pending')).toEqual([]);
-    // Not for a device that is not let in any more.
+    // Not for a blocked device.
     const next = await opening(ir(crmf(testKey('p-256', 'blocked meanwhile'))));
     const { id: blocked } = (await site.store.find('device', { commonName: 'pump-1' }))!;
     await site.gateway.devices.block(site.admin, blocked, { comment: '' });

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** A request without a key; `spki` may say what kind is wanted. */
+/** Returns a request without a key; `spki` may name the key type. */
 function keyless(
   spki?: Uint8Array,
   proof: Parameters<typeof buildCertReqMsg>[1] = { kind: 'none' },
@@ -53,7 +53,7 @@ function envelopeOf({ body, header }: PkiMessage): Uint8Array {
 const contentInfo = (type: string, content: Uint8Array): Uint8Array =>
   der((b) => b.sequence((s) => s.oid(type).explicit(0, content)));
 
-/** The one key of an AsymmetricKeyPackage, which is of version 2 and has its public key (RFC 9483 §4.1.6). */
+/** Returns the key of an AsymmetricKeyPackage, which must have version 2 and the public key (RFC 9483 §4.1.6). */
 function packed(keyPackage: Uint8Array): Uint8Array {
   return readDer(keyPackage, (reader) => {
     const list = reader.sequence();
@@ -68,7 +68,10 @@ function packed(keyPackage: Uint8Array): Uint8Array {
   });
 }
 
-/** The key in SignedData, once OpenSSL is content with its signature: its SubjectPublicKeyInfo. `from`: where keys are not packed. */
+/**
+ * Returns the SubjectPublicKeyInfo of the key in SignedData that OpenSSL verified. `from`: where keys are not
+ * packed.
+ */
 async function publicHalf(signedData: Uint8Array, from?: CmpSite): Promise<Uint8Array> {
   const chain = await (from ?? site).gateway.caCertificates(undefined);
   const run = openssl(
@@ -90,7 +93,7 @@ async function publicHalf(signedData: Uint8Array, from?: CmpSite): Promise<Uint8
   return new Uint8Array(createPublicKey(key).export({ format: 'der', type: 'spki' }));
 }
 
-test('a device gets a key by its shared secret, and confirms as ever', async () => {
+test('a device gets a key with its shared secret, and confirms as usual', async () => {
   const client = site.client(pump);
   const answer = await client.send(ir(keyless()));
   const schema = asn1js.fromBER(envelopeOf(answer).slice().buffer).result;
@@ -140,7 +143,7 @@ const decrypted = (envelope: Uint8Array, how: string[], files: Record<string, st
   return openssl(line, { cms: contentInfo('1.2.840.113549.1.7.3', envelope), ...files }, ['out']).file('out');
 };
 
-test('OpenSSL opens a key under a shared secret, and reads it, where the configuration says so', async () => {
+test('a key encrypted with a shared secret can be read by OpenSSL if configured', async () => {
   await using bare = await cmpSite({ keyDelivery: { format: 'pkcs8', wrap: 'pwriKek' } });
   const pump = await bare.cmpDevice('pump-1');
   const answer = await bare.client(pump).send(ir(keyless()));
@@ -151,7 +154,7 @@ test('OpenSSL opens a key under a shared secret, and reads it, where the configu
 test.each([
   ['p-256', 'keyAgreement'],
   ['rsa-2048', 'keyEncipherment'],
-] as const)('a certificate for a key of %s without %s gets no key', async (type, usage) => {
+] as const)('a certificate for a key of %s without %s gets no server-generated key', async (type, usage) => {
   const own = testKey(type, 'application');
   const path = '/p/~tls_client';
   const certificate = issued(await site.client(pump).send(ir(crmf(own)), { path, implicitConfirm: true }));
@@ -166,13 +169,13 @@ test.each([
   expect(await site.store.count('certificate', overCmp, 100)).toBe(before);
 });
 
-test('the key stays with nobody but its owner', async () => {
+test('only the device has the key afterwards', async () => {
   const before = await site.store.count('certificateKey', [], 100);
   await site.client(pump).send(ir(keyless()), { implicitConfirm: true });
   expect(await site.store.count('certificateKey', [], 100)).toBe(before);
 });
 
-test('what cannot be made, or proven, or encrypted is refused', async () => {
+test('a key that cannot be made, proven or encrypted is rejected', async () => {
   const send = async (request: Uint8Array, credential: CmpCredential = pump, path = '') =>
     failureOf(await site.client(credential).send(cr(request), { path }));
   expect(await send(keyless(wanted('1.3.101.113')))).toBe('badAlg');

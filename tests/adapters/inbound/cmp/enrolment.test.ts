@@ -41,7 +41,7 @@ async function device(name: string, domain?: number) {
 
 const client = (credential: CmpCredential = mac) => new CmpClient(server.mount, credential);
 
-/** A certificate for pump-1, confirmed implicitly. */
+/** Enrols pump-1 with implicit confirmation. */
 const certificateBy = async (credential: CmpCredential, path = '') =>
   issued(await client(credential).send(cr(crmf(key)), { path, implicitConfirm: true }));
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-describe('a certificate by a shared secret', () => {
+describe('a certificate requested with a shared secret', () => {
   test.each([
     ['PasswordBasedMac', passwordBasedMac],
     ['PasswordBasedMac with HMAC-SHA1, as OpenSSL has it', { ...passwordBasedMac, mac: 'sha1' } as const],
@@ -64,21 +64,21 @@ describe('a certificate by a shared secret', () => {
     expect(formatDistinguishedName(certificate.subject)).toBe('CN=pump-1');
   });
 
-  test('the answer brings the root as a trust anchor, and the issuing CA beside it', async () => {
+  test('comes with the root as trust anchor and the issuing CA', async () => {
     const answer = await client().send(ir(crmf(key)));
     const chain = await site.gateway.caCertificates(undefined);
     expect(answer.body.type === 'ip' && answer.body.caPubs).toEqual([chain[1]!]);
     expect(answer.extraCerts).toEqual([chain[0]!]);
   });
 
-  test('by the number of the device instead of its name', async () => {
+  test('is issued for the number of a device in place of its name', async () => {
     const { record, credential } = await device('numbered');
     const numbered = { ...credential, reference: String(record.id) };
     const answer = await client(numbered).send(ir(crmf(key, { subject: 'CN=numbered' })));
     expect(issued(answer).length).toBeGreaterThan(300);
   });
 
-  test('the salt and the nonce of each answer are its own', async () => {
+  test('is protected by a new salt and nonce in each response', async () => {
     const answers = [await client().send(ir(crmf(key))), await client().send(ir(crmf(key)))];
     const [first, second] = answers.map(({ header }) => header) as [
       PkiMessage['header'],
@@ -88,17 +88,17 @@ describe('a certificate by a shared secret', () => {
     expect(first.senderNonce).not.toEqual(second.senderNonce);
   });
 
-  test('p10cr is answered with certReqId -1', async () => {
+  test('requested by p10cr has certReqId -1', async () => {
     const answer = await client().send({ type: 'p10cr', request: request(key, 'CN=pump-1') });
     expect(answer.body.type === 'cp' && answer.body.responses[0]?.certReqId).toBe(-1);
   });
 
-  test('certReqId is the one of the request', async () => {
+  test('has the certReqId of the request', async () => {
     const answer = await client().send(cr(crmf(key, { certReqId: 77 })));
     expect(answer.body.type === 'cp' && answer.body.responses[0]?.certReqId).toBe(77);
   });
 
-  test('what the profile leaves out makes it granted with modifications', async () => {
+  test('is grantedWithMods when the profile omits a requested value', async () => {
     const status = async (extensions: readonly Extension[]) => {
       const answer = await client().send(cr(crmf(key, { extensions })));
       return answer.body.type === 'cp' && answer.body.responses[0]?.status.status;
@@ -108,7 +108,7 @@ describe('a certificate by a shared secret', () => {
     expect(await status([extendedKeyUsageExtension([oid.serverAuth])])).toBe('grantedWithMods');
   });
 
-  test('so does what only the CA decides, unless that is what was asked for', async () => {
+  test('is grantedWithMods when the CA decides a value, unless it is the requested one', async () => {
     const send = (wishes: CrmfFields['wishes'] = {}) => client().send(cr(crmf(key, { wishes })));
     const { issuer, notBefore, notAfter } = parseCertificate(issued(await send()));
     const rows: readonly [wishes: CrmfFields['wishes'], status: PkiStatus][] = [
@@ -125,7 +125,7 @@ describe('a certificate by a shared secret', () => {
     }
   });
 
-  test('certProfile in generalInfo names the profile', async () => {
+  test('is issued from the profile named by certProfile in generalInfo', async () => {
     const header = { generalInfo: [typedValue(infoTypes.certProfile, ['tls_client'])] };
     expect(issued(await client().send(cr(crmf(key)), { header })).length).toBeGreaterThan(300);
     const { records } = await site.gateway.certificates.list(site.admin, { limit: 1 });
@@ -142,13 +142,13 @@ describe('a certificate by a shared secret', () => {
   });
 });
 
-describe('a certificate by a certificate', () => {
+describe('a certificate requested with a certificate', () => {
   let holder: CmpCredential;
   beforeAll(async () => {
     holder = { certificate: await certificateBy(mac), key };
   });
 
-  test('a domain credential gets application certificates; the answer is signed by the credential of the domain', async () => {
+  test("is an application certificate for a domain credential; the domain's credential signs the response", async () => {
     const answer = await client(holder).send(cr(crmf(key)), { path: '/p/~tls_client' });
     expect(issued(answer).length).toBeGreaterThan(300);
     const protection = await site.gateway.protection(undefined);
@@ -161,7 +161,7 @@ describe('a certificate by a certificate', () => {
   });
 
   test.each(['rsa-2048', 'p-384', 'p-521', 'ed25519', 'ml-dsa-44', 'ml-dsa-65'] as const)(
-    'kur to a key of %s, and signed by it the next',
+    'kur to a key of %s, and a next kur signed by it',
     async (type) => {
       const next = testKey(type, 'next');
       const renewed = issued(await client(holder).send(kur(crmf(next)), { implicitConfirm: true }));
@@ -172,19 +172,19 @@ describe('a certificate by a certificate', () => {
     20_000,
   );
 
-  test('oldCertId names the certificate of the sender and no other', async () => {
+  test('has an oldCertId that must name the certificate of the sender', async () => {
     const { certificate } = holder as { certificate: Uint8Array };
     expect(failureOf(await client(holder).send(kur(crmf(key, { renews: certificate }))))).toBe('kup');
     const other = await certificateBy(mac);
     expect(failureOf(await client(holder).send(kur(crmf(key, { renews: other }))))).toBe('notAuthorized');
   });
 
-  test('kur by a shared secret is refused', async () => {
+  test('kur with a shared secret is rejected', async () => {
     const answer = await client().send(kur(crmf(key)));
     expect([answer.body.type, failureOf(answer)]).toEqual(['kup', 'wrongIntegrity']);
   });
 
-  test('kur for other names is refused', async () => {
+  test('kur for other names is rejected', async () => {
     const other = await device('pump-2');
     expect(other.record.id).toBeGreaterThan(0);
     expect(failureOf(await client(holder).send(kur(crmf(key, { subject: 'CN=pump-2' }))))).toBe(
@@ -205,11 +205,11 @@ describe('proof of possession', () => {
       { kind: 'keyEncipherment', method: 'subsequentMessage', value: Uint8Array.of(0) },
     ],
   ] as const;
-  test.each(rows)('%s: badPOP', async (_, proof) => {
+  test.each(rows)('%s gives badPOP', async (_, proof) => {
     expect(failureOf(await client().send(ir(crmf(key, { proof }))))).toBe('badPOP');
   });
 
-  test('a PKCS#10 request whose signature is wrong: badPOP', async () => {
+  test('an invalid signature of a PKCS#10 request gives badPOP', async () => {
     const der = Uint8Array.from(request(key, 'CN=pump-1'));
     der[der.length - 1]! ^= 1;
     expect(failureOf(await client().send({ type: 'p10cr', request: der }))).toBe('badPOP');
@@ -227,7 +227,7 @@ describe('confirmation', () => {
     (await site.store.find('transaction', { name: Buffer.from(transactionID).toString('hex').toUpperCase() }))
       ?.state;
 
-  test('implicit, when it is asked for, is granted; otherwise the answer says until when it waits', async () => {
+  test('is implicit on request; otherwise the response has the time until which it is expected', async () => {
     const implicit = await client().send(ir(crmf(key)), { implicitConfirm: true });
     expect(hasValue(implicit.header.generalInfo, infoTypes.implicitConfirm)).toBeTrue();
     const explicit = await client().send(ir(crmf(key)));
@@ -237,7 +237,7 @@ describe('confirmation', () => {
     );
   });
 
-  test('certConf with the hash of the certificate is answered with pkiConf', async () => {
+  test('by certConf with the hash of the certificate is answered with pkiConf', async () => {
     const device = client();
     const certificate = issued(await device.send(ir(crmf(key))));
     expect(await stateOf(device)).toBe('waiting');
@@ -249,7 +249,7 @@ describe('confirmation', () => {
   });
 
   test.each(['sha384', 'sha512'] as const)(
-    'with a hash by %s where the message says so',
+    'uses the hash algorithm %s if the message says so',
     async (algorithm) => {
       const device = client();
       const certificate = issued(await device.send(ir(crmf(key))));
@@ -260,7 +260,7 @@ describe('confirmation', () => {
     },
   );
 
-  test('a rejecting one, an empty one and an error message revoke the certificate', async () => {
+  test('that rejects, is empty or is an error message revokes the certificate', async () => {
     for (const body of [
       (hashed: Uint8Array) =>
         ({
@@ -278,7 +278,7 @@ describe('confirmation', () => {
     }
   });
 
-  test('a wrong hash, certReqId or nonce, another sender and a second confirmation are refused', async () => {
+  test('with a wrong hash, certReqId, nonce or sender is rejected, and so is a second one', async () => {
     const device = client();
     const certificate = issued(await device.send(ir(crmf(key))));
     const statuses = [{ certHash: certHash(certificate), certReqId: 0 }];
@@ -307,7 +307,7 @@ describe('confirmation', () => {
     expect(failureOf(await stranger.send(confirmation))).toBe('badRequest');
   });
 
-  test('without one the certificate is revoked when its time is up, and the transaction forgotten a day later', async () => {
+  test('that does not arrive in time revokes the certificate, and the transaction is deleted a day later', async () => {
     const device = client();
     const certificate = issued(
       await device.send(ir(crmf(key)), { header: { messageTime: site.clock.now() } }),
@@ -326,11 +326,11 @@ describe('confirmation', () => {
   });
 });
 
-describe('repeats and replays', () => {
+describe('repeated and replayed messages', () => {
   const transactionOf = ({ transactionID }: CmpClient) =>
     site.store.find('transaction', { name: Buffer.from(transactionID).toString('hex').toUpperCase() });
 
-  test('the same message again gets the same answer, and no second certificate', async () => {
+  test('get the same response and no second certificate when they are equal', async () => {
     const device = client();
     const first = await device.send(ir(crmf(key)), { implicitConfirm: true });
     expect(first.extraCerts).not.toBeEmpty();
@@ -341,7 +341,7 @@ describe('repeats and replays', () => {
     expect(await count()).toBe(before);
   });
 
-  test('of an answer under a MAC all is stored but the chain beside it, and that is an answer by itself', async () => {
+  test('with a MAC have the response stored without its chain', async () => {
     const device = client();
     const { headerDer, bodyDer, protection } = await device.send(ir(crmf(key)), { implicitConfirm: true });
     const { openingAnswer } = (await transactionOf(device))!;
@@ -350,7 +350,7 @@ describe('repeats and replays', () => {
     await device.check(kept);
   });
 
-  test('what an earlier version has stored whole is given as it is', async () => {
+  test('of a transaction that an earlier version stored completely get the stored response', async () => {
     const device = client();
     const first = await device.send(ir(crmf(key)), { implicitConfirm: true });
     const { id } = (await transactionOf(device))!;
@@ -359,7 +359,7 @@ describe('repeats and replays', () => {
     expect(await device.post(device.sent)).toEqual(first.der);
   });
 
-  test('a repeated certConf gets the same pkiConf', async () => {
+  test('of type certConf get the same pkiConf', async () => {
     const device = client();
     const certificate = issued(await device.send(ir(crmf(key))));
     const statuses = [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }];
@@ -367,7 +367,7 @@ describe('repeats and replays', () => {
     expect(await device.post(device.sent)).toEqual(await device.post(device.sent));
   });
 
-  test('another message with its transactionID is refused, whoever sends it', async () => {
+  test('with the transactionID of another message are rejected from any sender', async () => {
     const device = client();
     await device.send(ir(crmf(key)), { implicitConfirm: true });
     device.nonce = undefined;
@@ -378,14 +378,14 @@ describe('repeats and replays', () => {
   });
   const device2 = () => device(`other-${Math.random()}`);
 
-  test('of two messages at once with one transactionID one wins', async () => {
+  test('one of two concurrent messages with one transactionID succeeds', async () => {
     const [one, two] = [client(), client()];
     two.transactionID = one.transactionID;
     const answers = await Promise.all([one.send(ir(crmf(key))), two.send(ir(crmf(key)))]);
     expect(answers.map(failureOf).sort()).toEqual(['ip', 'transactionIdInUse']);
   });
 
-  test('of two copies of a message at once both get the one answer', async () => {
+  test('two concurrent copies of a message get the same response', async () => {
     const device = client();
     const message = await device.build(ir(crmf(key)));
     const before = await site.store.count('certificate', [], 10_000);
@@ -394,7 +394,7 @@ describe('repeats and replays', () => {
     expect(await site.store.count('certificate', [], 10_000)).toBe(before + 1);
   });
 
-  test('a first message with a recipNonce is refused', async () => {
+  test('a first message with a recipNonce is rejected', async () => {
     const header = { recipNonce: new Uint8Array(16) };
     expect(failureOf(await client().send(ir(crmf(key)), { header }))).toBe('badRecipientNonce');
   });

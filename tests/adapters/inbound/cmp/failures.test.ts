@@ -27,8 +27,8 @@ import { request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
-// RFC 9483 §3.5 and §3.6: what is wrong with the body of a request is reported in the response that belongs to the request, by ip, cp, kup
-// or rp; whatever is wrong with header, protection or transaction, and with any other body, by an error message.
+// RFC 9483 §3.5 and §3.6: an error in the body of a request is reported in the matching response (ip, cp, kup
+// or rp). Errors in header, protection or transaction, and in any other body, are reported in an error message.
 
 let site: CmpSite;
 let pump: CmpCredential;
@@ -45,7 +45,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 const enrolled = async (): Promise<Uint8Array> =>
   issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
 
-/** A message whose fields have been taken out or put in by hand. */
+/** Returns a message with fields removed or added. */
 function altered(message: Uint8Array, change: (fields: Uint8Array[]) => Uint8Array[]): Uint8Array {
   const fields = new DerReader(message).sequence();
   const parts: Uint8Array[] = [];
@@ -63,7 +63,7 @@ const withoutProtectionAlg = (message: Uint8Array): Uint8Array =>
     ...rest,
   ]);
 
-/** Sends octets instead of what the client would; checks that the answer is protected. */
+/** Sends octets in place of the client's message; checks that the response is protected. */
 async function sendOctets(client: CmpClient, octets: Uint8Array): Promise<PkiMessage> {
   const answer = parsePkiMessage(await client.post(octets));
   await client.check(answer);
@@ -140,7 +140,7 @@ describe('header, protection and transaction', () => {
   test.each(rows)('%s', check);
 });
 
-describe('requests for a certificate', () => {
+describe('certificate requests', () => {
   const bad = Uint8Array.of(0x30, 3, 2, 1, 5);
   const types = { ir: 'ip', cr: 'cp', kur: 'kup' } as const;
   const keyless = (algorithm: string) =>
@@ -200,7 +200,7 @@ describe('requests for a certificate', () => {
   ];
   test.each(rows)('%s', check);
 
-  test('the certReqId of what cannot be read is that of the one request there may be, or of PKCS#10', async () => {
+  test('an unreadable request is answered with its certReqId if it is the only one, or with that of PKCS#10', async () => {
     const idOf = ({ body }: PkiMessage) =>
       'responses' in body && body.type !== 'popdecr' ? body.responses[0]?.certReqId : undefined;
     expect(idOf(await signed({ type: 'ir', requests: [bad] })())).toBe(0);
@@ -208,7 +208,7 @@ describe('requests for a certificate', () => {
   });
 });
 
-describe('requests for a revocation', () => {
+describe('revocation requests', () => {
   let certificate: Uint8Array;
   beforeAll(async () => {
     certificate = await enrolled();
@@ -262,7 +262,7 @@ describe('requests for a revocation', () => {
   ];
   test.each(rows)('%s', check);
 
-  test('everything that is so may be said; the second time it is revoked', async () => {
+  test('the status of a certificate may be repeated; the second request finds it revoked', async () => {
     const { version, subject, spki, extensions, notBefore, notAfter } = own();
     const validity = { notBefore, notAfter };
     const whole = said({ version: version - 1, subject, spki, extensions, validity });
@@ -271,7 +271,7 @@ describe('requests for a revocation', () => {
   });
 });
 
-describe('what goes on with a transaction', () => {
+describe('messages that continue a transaction', () => {
   const status = (certificate: Uint8Array, statusInfo?: PkiStatusInfo, certReqId = 0) => ({
     certHash: hash('sha256', certificate, 'buffer'),
     certReqId,
@@ -337,7 +337,7 @@ describe('what goes on with a transaction', () => {
   ];
   test.each(rows)('%s', check);
 
-  test('a confirmation that came too late does not keep the certificate from being revoked', async () => {
+  test('a late confirmation does not prevent the revocation of the certificate', async () => {
     const client = site.client(pump);
     const certificate = issued(await client.send(ir(crmf(key))));
     site.clock.advance(600_001);
@@ -352,7 +352,7 @@ describe('what goes on with a transaction', () => {
     { type: 'certConf', statuses: [] },
     { type: 'pollReq', certReqIds: [0] },
     { type: 'error', status: { status: 'rejection' } },
-  ] as const)('$type of a transaction that there is not: the text says so', async (body) => {
+  ] as const)('$type of an unknown transaction is rejected as such', async (body) => {
     const answer = await site.client(pump).send(body);
     if (answer.body.type !== 'error') throw new Error(answer.body.type);
     expect(answer.body.status.failInfo).toEqual(['badRequest']);

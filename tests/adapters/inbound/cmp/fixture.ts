@@ -6,10 +6,10 @@ import {
 } from '#tests/fixtures/cmp-client.ts';
 import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 
-/** A whole service with its CMP mount. */
+/** A whole service with its CMP endpoint. */
 export interface CmpSite extends Installation {
   readonly server: ReturnType<typeof cmpServer>;
-  /** Registers a device; by what it protects its first messages. */
+  /** Registers a device; returns the protection of its first messages. */
   cmpDevice(name: string, domain?: number): Promise<CmpCredential & { reference: string; secret: string }>;
   client(credential: CmpCredential): CmpClient;
 }

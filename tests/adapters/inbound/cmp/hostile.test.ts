@@ -44,7 +44,7 @@ const http = (fields: Parameters<typeof httpRequest>[0]) =>
     }),
   );
 
-describe('what is no PKIMessage gets none for an answer', () => {
+describe('a request that is not a PKIMessage gets no PKIMessage', () => {
   const rows: [what: string, fields: Parameters<typeof httpRequest>[0], status: number][] = [
     ['no DER', { body: Buffer.from('hello') }, 400],
     ['nothing', { body: new Uint8Array() }, 400],
@@ -63,20 +63,20 @@ describe('what is no PKIMessage gets none for an answer', () => {
     if (status === 405) expect(response.headers.allow).toBe('POST');
   });
 
-  test('parameters and letter case of the type do not matter', async () => {
+  test('parameters and letter case of the media type are ignored', async () => {
     const body = await site.client(pump).build(ir(crmf(key)));
     const headers = { 'content-type': 'Application/PKIXCMP; charset=x' };
     expect((await http({ headers, body })).status).toBe(200);
   });
 });
 
-test('a version that is not supported is answered in the nearest that is (RFC 9810 §7)', async () => {
+test('an unsupported version is answered in the nearest supported one (RFC 9810 §7)', async () => {
   const answered = async (pvno: number) =>
     (await site.client(pump).send(ir(crmf(key)), { header: { pvno } })).header.pvno;
   expect(await Promise.all([0, 1, 4, 255].map(answered))).toEqual([2, 2, 3, 3]);
 });
 
-describe('what a header cannot say', () => {
+describe('an invalid header', () => {
   const rows = [
     ['version 1', { pvno: 1 }, 'unsupportedVersion'],
     ['version 4', { pvno: 4 }, 'unsupportedVersion'],
@@ -94,19 +94,19 @@ describe('what a header cannot say', () => {
   });
 });
 
-describe('who is not known, or not here', () => {
-  test('an unprotected message is refused; the refusal is signed', async () => {
+describe('an unknown or unauthorized sender', () => {
+  test('without protection is rejected in a signed response', async () => {
     const answer = await site.client(pump).send(ir(crmf(key)), { credential: undefined });
     expect(failureOf(answer)).toBe('badMessageCheck');
     expect(answer.extraCerts[0]).toEqual((await site.gateway.protection(undefined)).certificate);
   });
 
-  test('a wrong secret', async () => {
+  test('with a wrong secret is rejected', async () => {
     const answer = await site.client({ ...pump, secret: 'wrong' }).send(ir(crmf(key)));
     expect(failureOf(answer)).toBe('badMessageCheck');
   });
 
-  test('an unknown domain, an unknown profile, and one that the domain does not offer', async () => {
+  test('is rejected for an unknown domain, an unknown profile, and one that the domain does not offer', async () => {
     const at = async (path: string) => failureOf(await site.client(pump).send(ir(crmf(key)), { path }));
     expect(await at('/p/mars')).toBe('badRequest');
     expect(await at('/p/~nothing')).toBe('badRequest');
@@ -114,7 +114,7 @@ describe('who is not known, or not here', () => {
     expect(await at('/p/default/domain_credential/ir')).toBe('ip');
   });
 
-  test('a device of another domain, by its secret and by its certificate', async () => {
+  test('of another domain is rejected with its secret and with its certificate', async () => {
     const { id } = await site.gateway.domains.create(site.admin, { uniqueName: 'elsewhere' });
     const stranger = await site.cmpDevice('stranger', id);
     const request = ir(crmf(key, { subject: 'CN=stranger' }));
@@ -128,12 +128,12 @@ describe('who is not known, or not here', () => {
     expect(failureOf(await site.client({ certificate, key }).send(renewal, { path }))).toBe('kup');
   });
 
-  test('a device of another domain, which has no CA, learns nothing of that', async () => {
+  test('of another domain without a CA does not learn of the missing CA', async () => {
     await site.gateway.domains.create(site.admin, { uniqueName: 'bare', issuingCa: null });
     expect(failureOf(await site.client(pump).send(ir(crmf(key)), { path: '/p/bare' }))).toBe('notAuthorized');
   });
 
-  test('a device that is blocked is told so by its secret, which is all that it can check', async () => {
+  test('of a blocked device learns so when it uses its secret, so that it can verify the response', async () => {
     const credential = await site.cmpDevice('blocked');
     const { id } = (await site.store.find('device', { commonName: 'blocked' }))!;
     await site.gateway.devices.block(site.admin, id, { comment: '' });
@@ -146,7 +146,7 @@ describe('who is not known, or not here', () => {
     expect(readProtection(wrong).kind).toBe('signature');
   });
 
-  test('a device whose configuration does not allow CMP', async () => {
+  test('whose configuration does not allow CMP is rejected', async () => {
     const { device } = await site.device('est-only');
     const id = device.noOnboardingConfig!;
     await site.gateway.noOnboardingConfigs.update(site.admin, id, { protocols: ['est'] });
@@ -179,7 +179,7 @@ describe('who is not known, or not here', () => {
     expect(await by(certificate)).toBe('signerNotTrusted');
   });
 
-  test('after many wrong secrets the name has to wait', async () => {
+  test('has to wait after many wrong secrets', async () => {
     const victim = await site.cmpDevice('victim');
     const send = async (secret: string) =>
       failureOf(await site.client({ ...victim, secret }).send(ir(crmf(key, { subject: 'CN=victim' }))));
@@ -190,7 +190,7 @@ describe('who is not known, or not here', () => {
   });
 });
 
-describe('what would cost too much is refused before it does', () => {
+describe('an expensive message is rejected before the work', () => {
   const soon = async (run: () => Promise<unknown>): Promise<void> =>
     expect(await processorTime(run)).toBeLessThan(500);
 
@@ -201,7 +201,7 @@ describe('what would cost too much is refused before it does', () => {
     ['PasswordBasedMac with 2^31 - 1 iterations', { ...passwordBasedMac, iterations: 2 ** 31 - 1 }],
     ['PBMAC1 with 2^31 - 1 iterations', { ...pbmac1, iterations: 2 ** 31 - 1 }],
   ])('%s', async (_, parameters) => {
-    // The message is made without the work that it claims.
+    // The message is built without the work that it names.
     const light = await site.client(pump).build(ir(crmf(key)));
     const { header, body } = parsePkiMessage(light);
     const protector = { algorithm: macAlgorithm(parameters), protect: () => new Uint8Array(32) };
@@ -210,24 +210,24 @@ describe('what would cost too much is refused before it does', () => {
     await soon(async () => expect(await answer()).toBe('badAlg'));
   });
 
-  test('hundreds of certificate requests, as many as fit', async () => {
+  test('hundreds of certificate requests, up to the limit of the size', async () => {
     const requests = Array.from({ length: 400 }, () => crmf(key));
     const message = await site.client(pump).build(ir(...requests));
     const answer = async () => failureOf(parsePkiMessage(await site.client(pump).post(message)));
     await soon(async () => expect(await answer()).toBe('badDataFormat'));
   });
 
-  test('two requests where there may be one', async () => {
+  test('two requests where one is allowed', async () => {
     expect(failureOf(await site.client(pump).send(ir(crmf(key), crmf(key))))).toBe('badRequest');
   });
 
-  test('100 KiB of general info', async () => {
+  test('100 KiB of generalInfo', async () => {
     const generalInfo = [{ type: '1.2.3', value: der((b) => b.octetString(new Uint8Array(100 * 1024))) }];
     const body = await site.client(pump).build(ir(crmf(key)), { header: { generalInfo } });
     await soon(async () => expect((await http({ body })).status).toBe(400));
   });
 
-  test('messages nested a hundred deep', async () => {
+  test('messages nested a hundred levels deep', async () => {
     let message = await site.client(pump).build(ir(crmf(key)));
     for (let n = 0; n < 100; n++) {
       message = await site.client(pump).build({ type: 'nested', messages: [message] });
@@ -237,8 +237,8 @@ describe('what would cost too much is refused before it does', () => {
   });
 });
 
-describe('one altered bit', () => {
-  test('anywhere in a message that a shared secret protects is refused, or no PKIMessage', async () => {
+describe('one inverted bit', () => {
+  test('anywhere in a message with a MAC is rejected, or the message is no PKIMessage', async () => {
     const message = await site.client(pump).build(ir(crmf(key)));
     const before = await site.store.count('certificate', [], 10_000);
     await fc.assert(
@@ -250,7 +250,7 @@ describe('one altered bit', () => {
         if (response.status === 400) return;
         const failure = failureOf(parsePkiMessage(response.body as Uint8Array));
         expect(failure).toMatch(refusals);
-        // Wrong references and secrets are counted; this is about something else.
+        // Wrong references and secrets are counted and throttled, which is not tested here.
         site.clock.advance(3_600_000);
       }),
       runs(300),
@@ -258,7 +258,7 @@ describe('one altered bit', () => {
     expect(await site.store.count('certificate', [], 10_000)).toBe(before);
   }, 900_000);
 
-  test('anywhere in a message that is signed', async () => {
+  test('anywhere in a signed message is rejected, or the message is no PKIMessage', async () => {
     const certificate = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
     const message = await site.client({ certificate, key }).build(kur(crmf(key)));
     const before = await site.store.count('certificate', [], 10_000);
@@ -281,7 +281,7 @@ describe('one altered bit', () => {
     /^(badMessageCheck|badAlg|badDataFormat|badRequest|badSenderNonce|badRecipientNonce|unsupportedVersion|signerNotTrusted|systemUnavail)$/;
 });
 
-test('whatever octets come, the answer is an answer, and nothing of it is a defect', async () => {
+test('arbitrary octets are answered without an internal error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (body) => {
       expect((await http({ body })).status).toBe(400);
@@ -291,7 +291,7 @@ test('whatever octets come, the answer is an answer, and nothing of it is a defe
   expect(site.server.log.entries).toEqual([]);
 });
 
-test('a defect of ours is logged, and told of as no more than that', async () => {
+test('an internal error is logged, and its details are not sent', async () => {
   const gateway = { ...site.gateway, enrol: () => Promise.reject(new Error('a secret of the inside')) };
   const { mount, log } = cmpServer(gateway, site.clock);
   const answer = await new CmpClient(mount, pump).send(ir(crmf(key)));

@@ -10,7 +10,7 @@ import { testKey } from '#tests/fixtures/keys.ts';
 import { idevid, makerCa, register, trust } from '#tests/fixtures/manufacturer.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
-// Messages that are signed by an IDevID (RFC 9483 §4.1.1): the key of the certificate that they ask for is another one.
+// Messages signed by an IDevID (RFC 9483 §4.1.1), which request a certificate for another key.
 const root = makerCa('CN=Acme Root,O=Acme');
 const issuing = makerCa('CN=Acme Issuing,O=Acme', root);
 const key = testKey('p-256', 'idevid');
@@ -41,7 +41,7 @@ const confirmation = (certificate: Uint8Array) =>
     statuses: [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }],
   }) as const;
 
-describe('a message signed by an IDevID', () => {
+describe('a message that an IDevID signed', () => {
   test('gets a domain credential, and confirms it with the same signature', async () => {
     await register(site, 'pumps', truststore);
     const client = site.client(pump);
@@ -55,14 +55,14 @@ describe('a message signed by an IDevID', () => {
     expect(issued(await own.send(application, { path: '/p/~tls_client' })).length).toBeGreaterThan(300);
   });
 
-  test('gets the same answer when it is repeated', async () => {
+  test('gets the same response when it is repeated', async () => {
     await register(site, 'pumps', truststore);
     const client = site.client(pump);
     const answer = await client.send(asked, { implicitConfirm: true });
     expect(await client.post(client.sent)).toEqual(answer.der);
   });
 
-  test('gets no trust anchor beside its certificate: only what a secret protects may bring one', async () => {
+  test('gets no trust anchor: that requires protection by a secret', async () => {
     await register(site, 'pumps', truststore);
     const signed = (await site.client(pump).send(asked, { implicitConfirm: true })).body;
     const bySecret = await site
@@ -75,7 +75,7 @@ describe('a message signed by an IDevID', () => {
 
   const withoutConfirmation = { implicitConfirm: true };
 
-  test('gets the same certificate in another transaction, however many at once, where none is confirmed', async () => {
+  test('gets the same certificate in other transactions, also concurrently, when no confirmation is needed', async () => {
     await register(site, 'pumps', truststore);
     const clients = Array.from({ length: 4 }, () => site.client(pump));
     const answers = await Promise.all(clients.map((client) => client.send(asked, withoutConfirmation)));
@@ -91,14 +91,14 @@ describe('a message signed by an IDevID', () => {
     expect([await status(), ...records.map((record) => record.status)]).toEqual([2, 'good']);
   });
 
-  // What is not confirmed is revoked, for whichever transaction it was given.
+  // A certificate without confirmation is revoked, whichever transaction got it.
   const mixed: [first: object, second: object][] = [
     [withoutConfirmation, {}],
     [{}, withoutConfirmation],
     [{}, {}],
   ];
   test.each(mixed)(
-    'is refused another transaction where one has a confirmation: %o, then %o',
+    'is rejected in another transaction when one of them has a confirmation: %o, then %o',
     async (first, second) => {
       await register(site, 'pumps', truststore);
       const client = site.client(pump);
@@ -109,7 +109,7 @@ describe('a message signed by an IDevID', () => {
     },
   );
 
-  test('is answered with the name that the device has here, where it asks for another', async () => {
+  test('gets a certificate with the name of the device here when it requests another name', async () => {
     await register(site, 'pumps', truststore);
     const answer = await site.client(pump).send(ir(crmf(ldevid, { subject: 'CN=Pump 3000' })));
     expect(formatDistinguishedName(parseCertificate(issued(answer)).subject)).toBe('CN=SN-1');
@@ -118,7 +118,7 @@ describe('a message signed by an IDevID', () => {
     });
   });
 
-  test('may come again when it did not take the certificate, or never confirmed it', async () => {
+  test('can be repeated when the certificate was rejected or never confirmed', async () => {
     await register(site, 'pumps', truststore);
     const client = site.client(pump);
     await client.send(asked);
@@ -138,7 +138,7 @@ describe('a message signed by an IDevID', () => {
     expect(records.map((record) => record.status)).toEqual(['good', 'revoked', 'revoked']);
   });
 
-  test('whose first certificate was never confirmed stays onboarded with its second', async () => {
+  test('leaves the device onboarded with its second certificate when the first was never confirmed', async () => {
     await register(site, 'pumps', truststore);
     await site.client(pump).send(asked);
     const device = await site.store.find('device', { serialNumber: 'SN-1' });
@@ -149,7 +149,7 @@ describe('a message signed by an IDevID', () => {
     expect(await status()).toBe(2);
   });
 
-  test('revokes nothing, and renews nothing', async () => {
+  test('cannot revoke or renew', async () => {
     await register(site, 'pumps', truststore);
     const certificate = issued(await site.client(pump).send(asked, { implicitConfirm: true }));
     const { issuer, serial } = parseCertificate(certificate);
@@ -163,13 +163,13 @@ describe('a message signed by an IDevID', () => {
     expect(failureOf(await site.client(pump).send(kur))).toBe('notAuthorized');
   });
 
-  test('is trusted by nobody without its chain, or without a registration', async () => {
+  test('is not trusted without its chain or without a registration', async () => {
     expect(failureOf(await site.client(pump).send(asked))).toBe('signerNotTrusted');
     await register(site, 'pumps', truststore);
     expect(failureOf(await site.client({ ...pump, chain: [] }).send(asked))).toBe('signerNotTrusted');
   });
 
-  test('is answered by the domain that lets it in, when it names none', async () => {
+  test('without a domain is answered by the domain that accepts it', async () => {
     const { gateway, admin } = site;
     const { id: issuingCa } = await gateway.issuingCas.create(admin, {
       uniqueName: 'hall',

@@ -19,7 +19,7 @@ import { cmpListener } from '#tests/fixtures/cmp-listener.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-/** Approval as an administrator would give it: until then every request is pending, afterwards as the gateway says. */
+/** Approval by an administrator: until then every request is pending, and afterwards the gateway decides. */
 interface Approval {
   verdict: 'open' | 'granted' | 'refused';
   asked: number;
@@ -63,8 +63,8 @@ const stateOf = async ({ transactionID }: CmpClient) => {
   return (await site.store.find('transaction', { name }))?.state;
 };
 
-describe('a request that waits for approval', () => {
-  test('is answered with waiting, polls with a time to come back, then the certificate, which is confirmed', async () => {
+describe('a request that needs approval', () => {
+  test('gets status waiting, polls with checkAfter, then gets the certificate and confirms it', async () => {
     const device = client();
     const { body } = await device.send(ir(crmf(key)));
     expect(body.type === 'ip' && body.responses[0]?.status.status).toBe('waiting');
@@ -81,7 +81,7 @@ describe('a request that waits for approval', () => {
     expect(await stateOf(device)).toBe('done');
   });
 
-  test('keeps the wish for implicit confirmation, and its profile, whatever path is polled', async () => {
+  test('keeps implicit confirmation and its profile, whatever path the poll has', async () => {
     const device = client();
     await device.send(ir(crmf(key)), { implicitConfirm: true, path: '/p/~tls_client/ir' });
     approval.verdict = 'granted';
@@ -92,7 +92,7 @@ describe('a request that waits for approval', () => {
     expect(profile?.uniqueName).toBe('tls_client');
   });
 
-  test('ends with a rejection, and is over then', async () => {
+  test('ends with a rejection', async () => {
     const device = client();
     await device.send(ir(crmf(key)));
     approval.verdict = 'refused';
@@ -101,7 +101,7 @@ describe('a request that waits for approval', () => {
     expect(failureOf(await device.send(pollReq))).toBe('badRequest');
   });
 
-  test('is polled for by nobody else, by the right number, and with the last nonce', async () => {
+  test('can be polled for only by its sender, with the right certReqId and the last nonce', async () => {
     const device = client();
     await device.send(ir(crmf(key)));
     expect(failureOf(await device.send({ type: 'pollReq', certReqIds: [1] }))).toBe('badRequest');
@@ -121,14 +121,14 @@ describe('a request that waits for approval', () => {
     expect(failureOf(await device.send(pollReq))).toBe('badRecipientNonce');
   });
 
-  test('may be taken back', async () => {
+  test('can be cancelled', async () => {
     const device = client();
     await device.send(ir(crmf(key)));
     expect((await device.send({ type: 'certConf', statuses: [] })).body.type).toBe('pkiConf');
     expect(await stateOf(device)).toBe('rejected');
   });
 
-  test('lapses when nobody decides in time', async () => {
+  test('expires without a decision in time', async () => {
     const device = client();
     await device.send(ir(crmf(key)));
     site.clock.advance(3_600_001);
@@ -137,7 +137,7 @@ describe('a request that waits for approval', () => {
     expect(failureOf(await device.send(pollReq))).toBe('badRequest');
   });
 
-  test('is asked again once for each poll, and not at all for one that is repeated', async () => {
+  test('is checked once per poll, and not for a repeated poll', async () => {
     const device = client();
     await device.send(ir(crmf(key)));
     await device.send(pollReq);
@@ -146,7 +146,7 @@ describe('a request that waits for approval', () => {
     expect(approval.asked).toBe(2);
   });
 
-  test('is answered as before when it is repeated, and so is the poll that brought the certificate', async () => {
+  test('gets the same response when it or the last poll is repeated', async () => {
     const device = client();
     const waiting = await device.send(ir(crmf(key)));
     const opening = device.sent;
@@ -158,7 +158,7 @@ describe('a request that waits for approval', () => {
   });
 });
 
-test('OpenSSL polls by itself until the certificate is there', async () => {
+test('is polled by OpenSSL until the certificate is issued', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-cmp-'));
   const openssl = approving(site.gateway, approval);
   const { mount } = cmpServer(openssl, systemClock);

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** What is in the audit trail after `run` and was not before. */
+/** Returns the audit events that `run` added. */
 async function recorded(run: () => Promise<unknown>) {
   const before = (await site.audit('enrolment.admit')).length;
   await run();
   return (await site.audit('enrolment.admit')).slice(before);
 }
 
-describe('what CMP refuses by itself is in the audit trail', () => {
+describe('a message that the CMP adapter rejects is audited', () => {
   const header = (fields: Partial<PkiHeader>) => () =>
     site.client(pump).send(ir(crmf(key)), { header: fields });
   const rows: readonly [what: string, run: () => Promise<unknown>, actor: string, reason: string][] = [
@@ -81,7 +81,7 @@ describe('what CMP refuses by itself is in the audit trail', () => {
   });
 });
 
-test('what the core refuses is there once', async () => {
+test('a message that the core rejects is audited once', async () => {
   const wrong = { ...pump, secret: 'wrong' } as CmpCredential;
   const events = await recorded(async () => {
     const octets = await site.client(wrong).build(ir(crmf(key)));
@@ -90,14 +90,14 @@ test('what the core refuses is there once', async () => {
   expect(events.map(({ detail }) => detail.reason)).toEqual(['wrong credentials']);
 });
 
-test('what is answered is not there', async () => {
+test('an accepted message is not audited as rejected', async () => {
   const events = await recorded(() =>
     site.client(held).send({ type: 'genm', infos: [{ type: infoTypes.caCerts.oid }] }),
   );
   expect(events).toEqual([]);
 });
 
-test('of a flood from one address the most is only counted', async () => {
+test('after many rejections from one address only their number is audited', async () => {
   site.clock.advance(120_000);
   const client = site.client(pump);
   const octets = await client.build(ir(crmf(key)), { header: { pvno: 7 } });

@@ -38,7 +38,7 @@ async function open(...options: Parameters<typeof cmpSite>): Promise<void> {
   pump = await site.cmpDevice('pump-1');
 }
 
-/** Another service in place of the usual one. */
+/** Replaces the service of the test. */
 async function reopen(...options: Parameters<typeof cmpSite>): Promise<void> {
   await site[Symbol.asyncDispose]();
   await open(...options);
@@ -58,7 +58,7 @@ const statusOf = async (certificate: Uint8Array) => {
 };
 const transactionOf = ({ transactionID }: CmpClient) =>
   site.store.find('transaction', { name: Buffer.from(transactionID).toString('hex').toUpperCase() });
-/** What somebody gets who has recorded a message and sends it. */
+/** Sends a recorded message as an attacker and returns the result. */
 const replayed = async (octets: Uint8Array) => {
   const answer = parsePkiMessage(await site.client(pump).post(octets));
   return [answer.body.type, failureOf(answer)];
@@ -76,18 +76,18 @@ describe('messageTime', () => {
     [-day - 1000, 'badTime'],
     [day + 1000, 'badTime'],
     [-Date.UTC(2026, 5, 1), 'badTime'],
-  ])('%p ms from the time here: %s', async (off, expected) => {
+  ])("%p ms from the gateway's time: %s", async (off, expected) => {
     const header = { messageTime: site.clock.now() + off };
     const answer = await site.client(pump).send(ir(crmf(key)), { header });
     expect([answer.body.type, failureOf(answer)]).toEqual([
       expected === 'ip' ? 'ip' : 'error',
       expected,
     ] as never);
-    // By what the answer says the device may set its clock.
+    // A device may set its clock by the time of the response.
     expect(answer.header.messageTime).toBe(site.clock.now());
   });
 
-  test('the window is configured', async () => {
+  test('has a configurable window', async () => {
     await reopen({ messageTimeWindow: 5 * 60_000 });
     const send = async (off: number) =>
       failureOf(
@@ -96,13 +96,13 @@ describe('messageTime', () => {
     expect(await Promise.all([send(-300_000), send(-301_000)])).toEqual(['ip', 'badTime']);
   });
 
-  test('a message without it is refused where the configuration demands it', async () => {
+  test('is required when the configuration demands it', async () => {
     await reopen({ requireMessageTime: true });
     expect(failureOf(await site.client(pump).send(ir(crmf(key))))).toBe('badTime');
     expect(failureOf(await site.client(pump).send(ir(crmf(key)), now()))).toBe('ip');
   });
 
-  test('counts in every message: certConf, pollReq, genm', async () => {
+  test('is checked in every message: certConf, pollReq, genm', async () => {
     const client = site.client(pump);
     const certificate = issued(await client.send(ir(crmf(key)), now()));
     const late = { header: { messageTime: site.clock.now() - 2 * day } };
@@ -122,7 +122,7 @@ describe('messageTime', () => {
   });
 });
 
-describe('a message that somebody has recorded', () => {
+describe('a recorded message that an attacker sends again', () => {
   let own: Uint8Array;
   let held: Uint8Array;
   let owner: CmpCredential;
@@ -132,7 +132,7 @@ describe('a message that somebody has recorded', () => {
     owner = { certificate: own, key };
   });
 
-  /** Puts a certificate on hold and releases it; the message that did the first. */
+  /** Puts a certificate on hold and releases it; returns the message of the hold. */
   async function holding(options: () => object): Promise<CmpClient> {
     const client = site.client(owner);
     expect(failureOf(await client.send(rr(held, 'certificateHold'), options()))).toBe('rp');
@@ -142,7 +142,7 @@ describe('a message that somebody has recorded', () => {
     return client;
   }
 
-  test('with messageTime: rr does nothing any more, a day later and ever', async () => {
+  test('with messageTime: rr has no effect, a day later and afterwards', async () => {
     const { sent } = await holding(now);
     for (const later of [hour, 22 * hour, 2 * hour, 30 * day]) {
       await passed(later);
@@ -152,7 +152,7 @@ describe('a message that somebody has recorded', () => {
     expect(await replayed(sent)).toEqual(['error', 'badTime']);
   });
 
-  test('without messageTime: rr does nothing as long as its signer is valid, and is remembered no longer', async () => {
+  test('without messageTime: rr has no effect while its signer is valid, and is stored no longer', async () => {
     const client = await holding(() => ({}));
     expect(await replayed(client.sent)).toEqual(['rp', 'rp']);
     for (const later of [25 * hour, 30 * day, 300 * day]) {
@@ -165,7 +165,7 @@ describe('a message that somebody has recorded', () => {
     expect((await replayed(client.sent))[1]).toBe('signerNotTrusted');
   });
 
-  test('without messageTime, under a shared secret: ir brings no second certificate, years later', async () => {
+  test('without messageTime and with a shared secret: ir gets no second certificate, even years later', async () => {
     const client = site.client(pump);
     issued(await client.send(ir(crmf(key)), { implicitConfirm: true }));
     const ofPump = { field: 'subject', is: 'equal', value: 'CN=pump-1' } as const;
@@ -177,7 +177,7 @@ describe('a message that somebody has recorded', () => {
     expect(await site.store.count('certificate', [ofPump], 100)).toBe(count);
   });
 
-  test('after a day no more of it is kept than it takes to refuse it', async () => {
+  test('is stored after a day only as far as its rejection needs', async () => {
     const client = site.client(pump);
     const certificate = issued(await client.send(ir(crmf(key))));
     const statuses = [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }];
@@ -193,7 +193,7 @@ describe('a message that somebody has recorded', () => {
     ]);
   });
 
-  test('ahead of its time is remembered until its time and the window are over', async () => {
+  test('from the future is remembered until its time and the window are over', async () => {
     const client = site.client(pump);
     const header = { messageTime: site.clock.now() + day };
     await client.send(ir(crmf(key)), { implicitConfirm: true, header });
@@ -204,7 +204,7 @@ describe('a message that somebody has recorded', () => {
     expect(await replayed(client.sent)).toEqual(['error', 'badTime']);
   });
 
-  test('whose certificate nobody confirmed is remembered like the others', async () => {
+  test('whose certificate was never confirmed is remembered like the others', async () => {
     const client = site.client(pump);
     const certificate = issued(await client.send(ir(crmf(key))));
     const opening = client.sent;
@@ -215,7 +215,7 @@ describe('a message that somebody has recorded', () => {
   });
 });
 
-test('an rr of openssl cmp that somebody has recorded does nothing the next day', async () => {
+test('as an rr of openssl cmp has no effect the next day', async () => {
   await reopen({}, testClock(Date.now()));
   const directory = mkdtempSync(join(tmpdir(), 'postern-cmp-'));
   const listener = await cmpListener(site.gateway, site.server.mount);

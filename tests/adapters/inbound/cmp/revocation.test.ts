@@ -62,7 +62,7 @@ const recordOf = async (certificate: Uint8Array) => {
   return record!;
 };
 
-describe('who may revoke', () => {
+describe('the right to revoke', () => {
   let own: Uint8Array;
   let application: Uint8Array;
   beforeAll(async () => {
@@ -71,29 +71,29 @@ describe('who may revoke', () => {
   });
   const holder = (certificate: Uint8Array): CmpCredential => ({ certificate, key });
 
-  test('nobody by a shared secret (RFC 9483 §4.2), whatever its MAC', async () => {
+  test('is never given by a shared secret (RFC 9483 §4.2)', async () => {
     const certificate = await certificateFor(pump);
     for (const parameters of [passwordBasedMac, pbmac1]) {
       const answer = await site.client({ ...pump, parameters } as CmpCredential).send(rr(certificate));
       expect([answer.body.type, failureOf(answer)]).toEqual(['rp', 'wrongIntegrity']);
-      // Whoever knows the secret can check the answer by it.
+      // A sender with the secret can verify the response with it.
       expect(readProtection(answer).kind).toBe('mac');
     }
     expect((await recordOf(certificate)).status).toBe('good');
   });
 
-  test('the device by its domain credential, one of its other certificates', async () => {
+  test('is given by the domain credential of the device, for its other certificates', async () => {
     const certificate = await certificateFor(pump, 'CN=pump-1', '/p/~tls_client');
     expect(failureOf(await site.client(holder(own)).send(rr(certificate)))).toBe('rp');
   });
 
-  test('a certificate itself and no other', async () => {
+  test('is given by a certificate for itself only', async () => {
     const another = await certificateFor(pump, 'CN=pump-1', '/p/~tls_client');
     expect(failureOf(await site.client(holder(application)).send(rr(another)))).toBe('notAuthorized');
     expect(failureOf(await site.client(holder(application)).send(rr(application)))).toBe('rp');
   });
 
-  test('not another device, whatever certificates it sends along', async () => {
+  test('is not given to another device, whatever certificates it sends', async () => {
     const strangers = await certificateFor(other, 'CN=pump-2');
     const extraCerts = [own, strangers];
     for (const options of [{}, { extraCerts }]) {
@@ -102,7 +102,7 @@ describe('who may revoke', () => {
     expect((await recordOf(strangers)).status).toBe('good');
   });
 
-  test('a repeated request gets its answer, also when it revoked the certificate that signed it', async () => {
+  test('a repeated request gets its response, also when it revoked its own signer', async () => {
     const certificate = await certificateFor(pump);
     const client = site.client(holder(certificate));
     const answer = await client.send(rr(certificate, 'keyCompromise'));
@@ -123,7 +123,7 @@ describe('reasons', () => {
     'privilegeWithdrawn',
     'aACompromise',
   ];
-  test.each(reasons)('%s is kept, and stands in the CRL', async (reason) => {
+  test.each(reasons)('%s is recorded and in the CRL', async (reason) => {
     const certificate = await certificateFor(pump);
     expect(failureOf(await site.client(owner).send(rr(certificate, reason)))).toBe('rp');
     const record = await recordOf(certificate);
@@ -148,7 +148,7 @@ describe('reasons', () => {
     expect(await send('removeFromCRL')).toBe('badRequest');
   });
 
-  test('the date of the compromise is kept; one in the future is refused', async () => {
+  test('an invalidity date is recorded, and rejected if it is in the future', async () => {
     const certificate = await certificateFor(pump);
     const send = async (date: number) => {
       const extensions = [reasonCodeExtension('keyCompromise'), invalidityDateExtension(date)];
@@ -162,7 +162,7 @@ describe('reasons', () => {
   });
 });
 
-test('several certificates at once have an answer each, in their order', async () => {
+test('several certificates are answered in the order of the request', async () => {
   const certificates = [await certificateFor(pump), await certificateFor(other, 'CN=pump-2')];
   certificates.push(await certificateFor(pump));
   const unknown = buildCertTemplate({
@@ -189,7 +189,7 @@ test('several certificates at once have an answer each, in their order', async (
   expect(refused.filter(({ outcome }) => outcome === 'refused').length).toBeGreaterThan(2);
 });
 
-test('a request that names no certificate, or not wholly, is refused', async () => {
+test('a request without a complete certificate identifier is rejected', async () => {
   expect(failureOf(await site.client(owner).send({ type: 'rr', requests: [] }))).toBe('badRequest');
   const certDetails = parseCertTemplate(buildCertTemplate({ serial: Uint8Array.of(1) }));
   const answer = await site
@@ -198,7 +198,7 @@ test('a request that names no certificate, or not wholly, is refused', async () 
   expect(failureOf(answer)).toBe('addInfoNotAvailable');
 });
 
-test('a certificate that waits for its confirmation may be revoked; the confirmation changes nothing any more', async () => {
+test('a certificate can be revoked before its confirmation, which then has no effect', async () => {
   const client = site.client(pump);
   const certificate = issued(await client.send(ir(crmf(key))));
   expect(failureOf(await site.client(owner).send(rr(certificate, 'superseded')))).toBe('rp');

@@ -14,7 +14,7 @@ import { testKey } from '#tests/fixtures/keys.ts';
 import { openssl, pem } from '#tests/fixtures/openssl.ts';
 import { type CmpSite, cmpSite } from './fixture.ts';
 
-// RFC 9483 §4.3.2: a device that trusts one root alone gets over to its successor, by messages whose signature it can check with what it has.
+// RFC 9483 §4.3.2: a device that trusts one root gets its successor with messages that it can verify.
 
 const key = testKey('p-256', 'pump');
 const directory = mkdtempSync(join(tmpdir(), 'postern-cmp-'));
@@ -78,7 +78,7 @@ const use = async ({ site, domain }: Generations, ca: IssuingCa): Promise<void> 
   await site.gateway.domains.update(site.admin, domain, { issuingCa: ca.id });
 };
 
-/** Asks with stock OpenSSL, which trusts one root alone. */
+/** Sends a request with stock OpenSSL, which trusts one root only. */
 async function asked(trusted: string, rest: string): Promise<{ status: number; said: string }> {
   const line = `openssl cmp -config '' -cmd genm -server ${listener.address} -path .well-known/cmp -cert own.pem \
     -key key -trusted ${trusted} ${rest} 2>&1`;
@@ -108,7 +108,7 @@ describe.each([
     expect(said).toContain('received GENP');
   });
 
-  test('who has the old root hears of the new one', async () => {
+  test('a device with the old root gets the new root', async () => {
     const { update } = await updateFor(both, both.oldRoot);
     expect(update?.newWithNew).toEqual(both.newRoot.certificate);
     const verify = (anchor: string, link: Uint8Array | undefined) =>
@@ -120,11 +120,11 @@ describe.each([
     expect(verify('new', update?.oldWithNew)).toBe('link: OK');
   });
 
-  test('who has the new root has the newest', async () => {
+  test('a device with the new root has the newest', async () => {
     expect((await updateFor(both, both.newRoot)).update).toBeUndefined();
   });
 
-  test('certificates go along for either root, and no root does', async () => {
+  test('extraCerts have a chain to either root, and no root', async () => {
     const { extraCerts } = await updateFor(both, both.oldRoot);
     const roots = [both.oldRoot, both.newRoot].map(({ certificate }) =>
       Buffer.from(certificate).toString('hex'),
@@ -134,7 +134,7 @@ describe.each([
   });
 });
 
-test('a link that has been revoked is sent no more', async () => {
+test('a revoked link certificate is not sent', async () => {
   const own = await generations();
   await using site = own.site;
   await use(own, own.newCa);

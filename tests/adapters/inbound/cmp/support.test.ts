@@ -44,12 +44,12 @@ async function askAt(
 
 const asking = ({ oid }: { readonly oid: string }): TypedValue => ({ type: oid });
 
-test('caCerts: the certificates of the CAs of the domain', async () => {
+test('caCerts returns the CA certificates of the domain', async () => {
   expect(findValue(await ask('/getcacerts', asking(infoTypes.caCerts)), infoTypes.caCerts)).toEqual(chain);
 });
 
-describe('a newer root', () => {
-  test('there is none for the one in use, for one that is not ours, and when none is named', async () => {
+describe('rootCaCert', () => {
+  test('returns nothing for the current root, for an unknown one, and without a root', async () => {
     const foreign = testCa('p-256').certificate.der;
     for (const info of [
       typedValue(infoTypes.rootCaCert, chain[1]!),
@@ -62,7 +62,7 @@ describe('a newer root', () => {
     }
   });
 
-  test('for one that was used before it is the root of the CA that the domain has now', async () => {
+  test('returns the new root for one that was used before', async () => {
     const { id: ca, certificate } = await site.gateway.issuingCas.create(site.admin, {
       uniqueName: 'second-root',
       type: 0,
@@ -77,7 +77,7 @@ describe('a newer root', () => {
   });
 });
 
-describe('a new key of the root', () => {
+describe('a new root with another key', () => {
   let site: CmpSite;
   let chain: readonly Uint8Array[];
   let [before, next]: IssuingCa[] = [];
@@ -103,14 +103,14 @@ describe('a new key of the root', () => {
   });
   afterAll(() => site[Symbol.asyncDispose]());
 
-  test('comes with what the old key and the new key say of each other', () => {
+  test('comes with link certificates in both directions', () => {
     expect(update.newWithNew).toEqual(next!.certificate);
     const keyOf = (certificate: Uint8Array) => parseCertificate(certificate).spki;
     expect(keyOf(update.newWithOld!)).toEqual(keyOf(next!.certificate));
     expect(keyOf(update.oldWithNew!)).toEqual(keyOf(before!.certificate));
   });
 
-  test('and OpenSSL follows it from either root to the other', () => {
+  test('is followed by OpenSSL from either root to the other', () => {
     const certificates = {
       old: pem('CERTIFICATE', before!.certificate),
       new: pem('CERTIFICATE', next!.certificate),
@@ -123,7 +123,7 @@ describe('a new key of the root', () => {
       openssl(['verify', '-x509_strict', '-attime', time, ...args], certificates).text.trim();
     expect(verify('-CAfile', 'old', 'newWithOld')).toBe('newWithOld: OK');
     expect(verify('-CAfile', 'new', 'oldWithNew')).toBe('oldWithNew: OK');
-    // What the old key has issued, to those who know the new root alone.
+    // A certificate under the old key, verified with the new root only.
     expect(verify('-CAfile', 'new', '-untrusted', 'oldWithNew', 'issuing')).toBe('issuing: OK');
     expect(verify('-CAfile', 'new', 'issuing')).toContain('verification failed');
   });
@@ -141,14 +141,14 @@ describe('certReqTemplate', () => {
     expect(keySpec).toEqual([]);
   });
 
-  test('has an empty value where the requester has to say one, and the kinds of keys', async () => {
+  test('has an empty value where the requester must send one, and the key types', async () => {
     const { template: wanted, keySpec } = await template('opc_ua_client');
     expect(formatDistinguishedName(wanted.subject!)).toBe('CN=');
     expect(findValue(keySpec, controlTypes.rsaKeyLen)).toBe(2048);
     expect(keySpec.filter(({ type }) => type === controlTypes.algId.oid)).toHaveLength(3);
   });
 
-  test('of an unknown profile there is none', async () => {
+  test('does not exist for an unknown profile', async () => {
     const body = { type: 'genm', infos: [asking(infoTypes.certReqTemplate)] } as const;
     expect(failureOf(await site.client(pump).send(body, { path: '/p/~nothing' }))).toBe('badRequest');
   });
@@ -159,7 +159,7 @@ describe('CRLs', () => {
     findValue(await ask('/getcrls', typedValue(infoTypes.crlStatusList, statuses)), infoTypes.crls);
   const issuer = () => ({ kind: 'directory', value: parseCertificate(chain[0]!).subject }) as const;
 
-  test('by issuer and by distribution point, each once', async () => {
+  test('are returned by issuer and by distribution point, each once', async () => {
     const byIssuer = { source: { kind: 'issuer', names: [issuer()] } } as const;
     const [crl, ...more] = (await crls(byIssuer))!;
     expect(more).toEqual([]);
@@ -170,7 +170,7 @@ describe('CRLs', () => {
     expect(await crls(byIssuer, byPoint)).toEqual([crl!]);
   });
 
-  test('only those that are newer than what is there', async () => {
+  test('are returned only if they are newer than the given one', async () => {
     const source = { kind: 'issuer', names: [issuer()] } as const;
     const [crl] = (await crls({ source }))!;
     const { thisUpdate } = parseCrl(crl!);
@@ -178,36 +178,36 @@ describe('CRLs', () => {
     expect(await crls({ source, thisUpdate: thisUpdate - 1000 })).toEqual([crl!]);
   });
 
-  test('none of a CA that is not ours', async () => {
+  test('of an unknown CA are not returned', async () => {
     const names = [parseGeneralName('DirName:CN=Somebody')];
     expect(await crls({ source: { kind: 'issuer', names } })).toBeUndefined();
   });
 
-  test('currentCRL is that of the CA of the domain', async () => {
+  test('of the CA of the domain are returned by currentCRL', async () => {
     const crl = findValue(await ask('/genm', asking(infoTypes.currentCrl)), infoTypes.currentCrl);
     expect(crl && parseCrl(crl).issuer.der).toEqual(parseCertificate(chain[0]!).subject.der);
   });
 });
 
-test('what nobody knows is named in unsupportedOIDs, beside the answers to the rest', async () => {
+test('unknown OIDs are listed in unsupportedOIDs, beside the other answers', async () => {
   const infos = await ask('', { type: '1.2.3.4' }, asking(infoTypes.suppLangTags), { type: '1.2.3.5' });
   expect(findValue(infos, infoTypes.unsupportedOids)).toEqual(['1.2.3.4', '1.2.3.5']);
   expect(findValue(infos, infoTypes.suppLangTags)).toEqual(['en']);
 });
 
-test('the kinds of keys that are certified, and that something can be encrypted to', async () => {
+test('key types for certificates and for encryption are returned', async () => {
   const infos = await ask('', asking(infoTypes.signKeyPairTypes), asking(infoTypes.encKeyPairTypes));
   expect(findValue(infos, infoTypes.signKeyPairTypes)).toHaveLength(8);
   expect(findValue(infos, infoTypes.encKeyPairTypes)!.length).toBeGreaterThan(0);
 });
 
-test('who asks for nothing in particular gets what everybody needs', async () => {
+test('a genm without a question gets the general information', async () => {
   const infos = await ask('/genm');
   expect(findValue(infos, infoTypes.caCerts)).toEqual(chain);
   expect(hasValue(infos, infoTypes.signKeyPairTypes)).toBeTrue();
 });
 
-test('an operation of the path that asks for something else is refused', async () => {
+test('an operation in the path that differs from the message is rejected', async () => {
   const body = { type: 'genm', infos: [asking(infoTypes.caCerts)] } as const;
   expect(failureOf(await site.client(pump).send(body, { path: '/getcrls' }))).toBe('badRequest');
 });

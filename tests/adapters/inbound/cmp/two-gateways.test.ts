@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('two gateways on one PostgreSQL', () => {
   const key = testKey('p-256', 'pump');
   const clock = testClock();
 
-  /** Pending until `granted`, at both. */
+  /** Makes requests pending at both gateways until `granted`. */
   const approving = (gateway: Gateway): Gateway => ({
     ...gateway,
     enrol: async (requester, ask) =>
@@ -63,7 +63,7 @@ describe.skipIf(!hasPostgres)('two gateways on one PostgreSQL', () => {
       statuses: [{ certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 }],
     }) as const;
 
-  test('ir at the one, certConf at the other', async () => {
+  test('ir at one gateway is confirmed at the other', async () => {
     const device = new CmpClient(one, pump);
     const certificate = issued(await device.send(ir(crmf(key))));
     device.mount = other;
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('two gateways on one PostgreSQL', () => {
     expect(failureOf(await device.send(certConf(certificate)))).toBe('certConfirmed');
   });
 
-  test('a request waits at the one, is polled for at both, confirmed at the other', async () => {
+  test('a request that is pending at one gateway is polled for at both and confirmed at the other', async () => {
     granted = false;
     const device = new CmpClient(one, pump);
     await device.send(ir(crmf(key)));
@@ -85,21 +85,21 @@ describe.skipIf(!hasPostgres)('two gateways on one PostgreSQL', () => {
     expect((await device.send(certConf(certificate))).body.type).toBe('pkiConf');
   });
 
-  test('a message that is sent again to the other gets the same answer', async () => {
+  test('a message that is repeated at the other gateway gets the same response', async () => {
     const device = new CmpClient(one, pump);
     const answer = await device.send(ir(crmf(key)), { implicitConfirm: true });
     device.mount = other;
     expect(await device.post(device.sent)).toEqual(answer.der);
   });
 
-  test('of two messages with one transactionID, at both at once, one wins', async () => {
+  test('one of two concurrent messages with one transactionID at both gateways succeeds', async () => {
     const devices = [new CmpClient(one, pump), new CmpClient(other, pump)] as const;
     devices[1].transactionID = devices[0].transactionID;
     const answers = await Promise.all(devices.map((device) => device.send(ir(crmf(key)))));
     expect(answers.map(failureOf).sort()).toEqual(['ip', 'transactionIdInUse']);
   });
 
-  test('both sign by the same credential, also when both need it first', async () => {
+  test('both sign with the same credential, also when both need it first', async () => {
     const certificate = issued(await new CmpClient(one, pump).send(ir(crmf(key)), { implicitConfirm: true }));
     const request = cr(crmf(key));
     const answers = await Promise.all(
@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)('two gateways on one PostgreSQL', () => {
     expect(answers[0]!.extraCerts[0]).toEqual(answers[1]!.extraCerts[0]!);
   });
 
-  test('what was not confirmed at the one is revoked by the other', async () => {
+  test('a certificate without confirmation is revoked by the other gateway', async () => {
     const device = new CmpClient(one, pump);
     const certificate = issued(await device.send(ir(crmf(key))));
     clock.advance(600_001);

@@ -12,7 +12,7 @@ const octets = ({ body }: HttpResponse): Uint8Array =>
 const text = (response: HttpResponse): string => Buffer.from(octets(response)).toString('utf8');
 
 let page: string;
-/** What the page loads. */
+/** The files that the page loads. */
 let files: string[];
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 describe('the console', () => {
-  test('is one document for all its pages', async () => {
+  test('is one document for all pages', async () => {
     for (const path of ['/', '/devices', '/devices/7', '/devices/', '/cas/new', '/sign-in']) {
       const response = await get(path);
       expect([path, response.status, response.headers['content-type']]).toEqual([
@@ -44,14 +44,14 @@ describe('the console', () => {
     '/console/../devices',
     '/console/',
     '/favicon.ico',
-  ])('an unknown path that programs ask for is answered with 404 in JSON: %s', async (path) => {
+  ])('answers an unknown path requested by a program with 404 and JSON: %s', async (path) => {
     const response = await get(path);
     expect([response.status, response.headers['content-type']]).toEqual([404, 'application/json']);
     expect(JSON.parse(text(response))).toEqual({ detail: 'not found' });
   });
 
   test.each(['/nowhere', '/est', '/deviceses', '//devices', '/devices/7/anything', '/roles/1/2/3', '/%zz'])(
-    'any other unknown path is answered with 404 and the document, which says so: %s',
+    'answers any other unknown path with 404 and the document, which shows an error: %s',
     async (path) => {
       const response = await get(path, { 'if-none-match': '*' });
       expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([
@@ -63,7 +63,7 @@ describe('the console', () => {
     },
   );
 
-  test('is only read', async () => {
+  test('accepts GET and HEAD only', async () => {
     const { status, headers } = await get('/devices', {}, 'POST');
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
     expect((await get('/nothing', {}, 'POST')).status).toBe(404);
@@ -71,7 +71,7 @@ describe('the console', () => {
     expect(mount.refuse(408, 'too slow').status).toBe(408);
   });
 
-  test('forbids everything that comes from elsewhere or stands in the document itself', async () => {
+  test('forbids external resources and inline scripts', async () => {
     const policy = Object.fromEntries(
       (await get('/')).headers['content-security-policy']!.split('; ').map((directive) => {
         const [name, ...sources] = directive.split(' ');
@@ -101,7 +101,7 @@ describe('the console', () => {
     }
   });
 
-  test('a file is kept for ever under a name that says what is in it, the document is asked for again', async () => {
+  test('files have immutable names with a hash, and the document is revalidated', async () => {
     expect(files.length).toBe(3);
     for (const file of files) {
       expect(file).toMatch(/^\/console\/[a-z]+-[a-z0-9]{8}\.(js|css)$/);
@@ -122,7 +122,7 @@ describe('the console', () => {
     ['br;q=0, gzip;q=0.5', 'gzip'],
     ['identity', undefined],
     ['', undefined],
-  ])('what a browser that takes %p gets is %p', async (accepted, coding) => {
+  ])('a browser that accepts %p gets %p', async (accepted, coding) => {
     for (const file of files) {
       const plain = await get(file);
       const response = await get(file, { 'accept-encoding': accepted });
@@ -138,7 +138,7 @@ describe('the console', () => {
     }
   });
 
-  test('weighs less than 100 kB when it is first loaded', async () => {
+  test('weighs less than 100 kB on first load', async () => {
     let total = 0;
     for (const path of ['/', ...files]) total += octets(await get(path, { 'accept-encoding': 'br' })).length;
     expect(total).toBeGreaterThan(10_000);

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 type Version = 'TLSv1.2' | 'TLSv1.3';
 
-/** As the client sees it; a full handshake. */
+/** The channel binding that the client sees after a full handshake. */
 const bindingOf = (socket: TLSSocket): Uint8Array =>
   socket.getProtocol() === 'TLSv1.3'
     ? socket.exportKeyingMaterial(32, 'EXPORTER-Channel-Binding', Buffer.alloc(0))
@@ -48,7 +48,7 @@ async function connected(version: Version, port: number, holder = false): Promis
   return socket;
 }
 
-/** The response to a request whose attributes may depend on the connection. */
+/** Sends a request whose attributes may depend on the connection; returns the response. */
 async function ask(
   operation: 'simpleenroll' | 'simplereenroll' | 'serverkeygen',
   version: Version,
@@ -73,12 +73,12 @@ const bound = (socket: TLSSocket): readonly Attribute[] => [challengePassword(bi
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (version) => {
   describe.each(['simpleenroll', 'simplereenroll', 'serverkeygen'] as const)('%s', (operation) => {
-    test('is granted with the channel binding in challengePassword, and without challengePassword', async () => {
+    test('is accepted with the channel binding in challengePassword, and without challengePassword', async () => {
       expect(statusOf(await ask(operation, version, bound))).toBe(200);
       expect(statusOf(await ask(operation, version, () => []))).toBe(200);
     });
 
-    test('is granted when the base64 ends with a line break', async () => {
+    test('is accepted when the base64 ends with a line break', async () => {
       const withBreak = (socket: TLSSocket) => [challengePassword(`${bindingOf(socket).toBase64()}\n`)];
       expect(statusOf(await ask(operation, version, withBreak))).toBe(200);
     });
@@ -95,13 +95,13 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (version) => {
       ['a password', () => 'secret'],
       ['nothing', () => ''],
       ['hexadecimal', (socket) => bindingOf(socket).toHex()],
-    ])('is refused with %s in challengePassword', async (_what, value) => {
+    ])('is rejected with %s in challengePassword', async (_what, value) => {
       const response = await ask(operation, version, (socket) => [challengePassword(value(socket))]);
       expect(statusOf(response)).toBe(400);
       expect(bodyOf(response)).toContain('not the channel binding of this TLS connection');
     });
 
-    test('is refused with the channel binding of another connection', async () => {
+    test('is rejected with the channel binding of another connection', async () => {
       const other = await connected(version, listener.httpsPort);
       const response = await ask(operation, version, () => bound(other));
       other.destroy();
@@ -110,7 +110,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (version) => {
   });
 });
 
-test('what cannot be checked behind a proxy that ends TLS is refused, and the text says what to do', async () => {
+test('a channel binding behind a proxy that terminates TLS is rejected, and the message says what to do', async () => {
   const response = await ask('simpleenroll', 'TLSv1.3', bound, proxied.httpsPort);
   expect(statusOf(response)).toBe(400);
   expect(bodyOf(response)).toContain('TLS ends at a proxy; leave challengePassword out');

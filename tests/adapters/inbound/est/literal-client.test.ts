@@ -6,8 +6,8 @@ import { FakeGateway } from '#tests/fakes/gateway.ts';
 import { knownBasic, opensslCertificate, opensslRequest } from '#tests/fixtures/enrolment.ts';
 import { connectSecure, issue, open, talk } from '../http/fixture.ts';
 
-// Reads responses as cisco/libest 3.2 does (est_client_http.c): at most 16 fields, names compared by strcmp and strncmp, the
-// body cut out by Content-Length. Field devices embed it, and each of its operations fails on `content-type`.
+// Reads responses as cisco/libest 3.2 (est_client_http.c) does: at most 16 fields, names compared by strcmp and
+// strncmp, the body taken by Content-Length. Field devices embed it, and it fails on `content-type`.
 
 const mostFields = 16;
 const statuses = new Map([
@@ -23,7 +23,7 @@ interface Reading {
   readonly status: number | undefined;
   readonly scheme: string | undefined;
   readonly retryAfter: string | undefined;
-  /** Undefined where the client finds no payload that it takes. */
+  /** Undefined if the client finds no payload that it accepts. */
   readonly payload: string | undefined;
 }
 
@@ -92,12 +92,12 @@ describe('a client that compares field names literally', () => {
     expect(certificatesIn(reading)).toBe(2);
   });
 
-  test('reads that there are no CSR attributes', async () => {
+  test('reads an empty response to csrattrs', async () => {
     const reading = await ask('GET /.well-known/est/csrattrs', []);
     expect(reading).toMatchObject({ status: 404, payload: undefined });
   });
 
-  test('reads the challenge, and its certificate once it has answered it', async () => {
+  test('reads the challenge, and its certificate after its answer', async () => {
     const first = await ask('POST /.well-known/est/simpleenroll', pkcs10, csr);
     expect(first).toMatchObject({ status: 401, scheme: 'Basic' });
     const second = await ask(
@@ -115,7 +115,7 @@ describe('a client that compares field names literally', () => {
     expect(certificatesIn(reading)).toBe(1);
   });
 
-  test('reads when to retry', async () => {
+  test('reads Retry-After', async () => {
     const { outcome } = gateway;
     gateway.outcome = { kind: 'pending', id: 1, retryAfter: 30 };
     const reading = await ask('POST /.well-known/est/simplereenroll', pkcs10, csr, device);

@@ -35,7 +35,7 @@ beforeEach(() => {
   est = createEst(gateway);
 });
 
-/** A simpleenroll that would be answered with a certificate, but for what `changes` says. */
+/** Returns a simpleenroll request that succeeds, unless `changes` say otherwise. */
 const enroll = (changes: Partial<HttpRequest> = {}): HttpRequest =>
   httpRequest({
     path: `${base}/simpleenroll`,
@@ -52,7 +52,7 @@ const reenroll = (changes: Partial<HttpRequest> = {}): HttpRequest => ({
   ...changes,
 });
 
-/** Checks all that every failure has in common. */
+/** Checks what all error responses have in common. */
 function expectRefusal(response: HttpResponse, status: number, operation?: 'renew'): void {
   expect(response.status).toBe(status);
   expect(response.headers['content-type']).toBe('text/plain');
@@ -72,7 +72,7 @@ function certificatesOf(response: HttpResponse): Uint8Array[] {
   return readCertificates(Uint8Array.fromBase64(response.body as string));
 }
 
-test('EST is served over TLS alone, with bodies up to 64 KiB', () => {
+test('EST is served over TLS only, with bodies up to 64 KiB', () => {
   expect(est).toMatchObject({ prefix: base, plainHttp: false, bodyLimit: 65_536 });
 });
 
@@ -151,7 +151,7 @@ describe('the path forms', () => {
     '/pl%2fant/simpleenroll',
     '/pl%ant/simpleenroll',
     '/pl%00ant/simpleenroll',
-  ])('%j is no endpoint, by any method', async (path) => {
+  ])('%j is not an endpoint, for any method', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       expectRefusal(await est.handle(enroll({ method, path: `${base}${path}` })), 404);
     }
@@ -159,7 +159,7 @@ describe('the path forms', () => {
   });
 });
 
-test('OpenSSL reads the answer to cacerts', async () => {
+test('OpenSSL reads the response of cacerts', async () => {
   const response = await est.handle(httpRequest({ method: 'GET', path: `${base}/cacerts` }));
   const p7 = `-----BEGIN PKCS7-----\n${response.body as string}-----END PKCS7-----\n`;
   const { ok, text } = openssl(['pkcs7', '-in', 'p7', '-print_certs', '-noout'], { p7 });
@@ -187,7 +187,7 @@ describe('a request', () => {
     },
   );
 
-  test('by a client certificate enrols too', async () => {
+  test('with a client certificate can enrol too', async () => {
     const request = httpRequest({ ...enroll(), headers: {} }, [issued]);
     const peer = { address: '192.0.2.1', secure: true, certificates: [issued] };
     expect(certificatesOf(await est.handle({ ...request, peer }))).toEqual([issued]);
@@ -195,7 +195,7 @@ describe('a request', () => {
   });
 });
 
-describe('a failure', () => {
+describe('an error response', () => {
   const headers = (changes: Record<string, string>): Partial<HttpRequest> => ({
     headers: { authorization: knownBasic, 'content-type': 'application/pkcs10', ...changes },
   });
@@ -232,12 +232,12 @@ describe('a failure', () => {
     ],
     [413, 'a body that is too large', () => enroll({ body: new Uint8Array(65_537) })],
     [415, 'a body of another type', () => enroll(headers({ 'content-type': 'application/json' }))],
-  ])('answers %d for %s', async (status, _, request) => {
+  ])('has status %d for %s', async (status, _, request) => {
     expectRefusal(await est.handle(request()), status);
   });
 
   test.each(['', '/plant', '/~tls_client', '/plant/tls_client'])(
-    'is not that there are no CSR attributes: %s/csrattrs is 404 without a body',
+    'differs from missing CSR attributes: %s/csrattrs is 404 without a body',
     async (form) => {
       expect(await est.handle(get(`${form}/csrattrs`))).toEqual({
         status: 404,
@@ -248,7 +248,7 @@ describe('a failure', () => {
   );
 
   test.each(['simpleenroll', 'serverkeygen'])(
-    'is not yet a request without credentials: %s answers it with a challenge that has no body',
+    'is a challenge without a body for a request without credentials: %s',
     async (operation) => {
       const response = await est.handle(enroll({ path: `${base}/${operation}`, headers: {} }));
       expect(response).toEqual({
@@ -282,7 +282,7 @@ describe('a failure', () => {
     ['unsupported', 400],
     ['tooManyRequests', 429],
     ['unavailable', 503],
-  ])('by the Fault %s answers %d with its detail and hint', async (code, status) => {
+  ])('for the Fault %s has status %d, detail and hint', async (code, status) => {
     gateway.failure = new Fault(code, 'what is wrong', {
       hint: 'what to do',
       retryAfter: 7,
@@ -296,14 +296,14 @@ describe('a failure', () => {
     }
   });
 
-  test('whose text is not ASCII says in what it is written', async () => {
+  test('with text that is not ASCII has a charset', async () => {
     gateway.failure = new Fault('badCsr', 'no place for "ü"');
     const { headers, body } = await est.handle(enroll());
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(body).toBe('no place for "ü"\n');
   });
 
-  test('that may pass says when to try again even if the Fault does not', async () => {
+  test('for a temporary error has Retry-After even if the Fault has none', async () => {
     gateway.failure = new Fault('unavailable', 'the token does not respond');
     expect((await est.handle(enroll())).headers['retry-after']).toBe('60');
   });
@@ -311,12 +311,12 @@ describe('a failure', () => {
   test.each([
     ['an Error', new Error('a secret')],
     ['a Fault', new Fault('internal', 'internal error')],
-  ])('of ours, %s, is left to the listener', async (_, error) => {
+  ])('for the internal error %s is left to the listener', async (_, error) => {
     gateway.failure = error;
     await expect(est.handle(enroll())).rejects.toBe(error);
   });
 
-  test.each([400, 408, 413, 431, 500])('that the listener finds is written alike: %d', (status) => {
+  test.each([400, 408, 413, 431, 500])('of the listener has the same form: %d', (status) => {
     expectRefusal(est.refuse(status, 'what is wrong'), status);
   });
 
@@ -325,14 +325,14 @@ describe('a failure', () => {
     ['simpleenroll', 'GET', 'POST'],
     ['simplereenroll', 'PUT', 'POST'],
     ['plant/tls_client/simpleenroll/', 'OPTIONS', 'POST'],
-  ])('by the wrong method for %s, %s, answers 405 and names the right one', async (path, method, allow) => {
+  ])('for a wrong method at %s, %s, is 405 with Allow', async (path, method, allow) => {
     const response = await est.handle(enroll({ method, path: `${base}/${path}` }));
     expectRefusal(response, 405);
     expect(response.headers.allow).toBe(allow);
     expect(gateway.calls).toEqual([]);
   });
 
-  test('to say who asks comes before anything that the body says', async () => {
+  test('about authentication precedes any error in the body', async () => {
     expect((await est.handle(enroll({ headers: {}, body: bytesOf('***') }))).status).toBe(401);
     expectRefusal(
       await est.handle(enroll({ path: `${base}/nowhere/simpleenroll`, body: bytesOf('***') })),
@@ -341,7 +341,7 @@ describe('a failure', () => {
   });
 });
 
-test('a request that waits for approval is answered with 202 and a time to come back', async () => {
+test('a request that needs approval gets 202 with Retry-After', async () => {
   gateway.outcome = { kind: 'pending', id: 42, retryAfter: 30 };
   for (const request of [enroll(), reenroll()]) {
     const response = await est.handle(request);
@@ -349,7 +349,7 @@ test('a request that waits for approval is answered with 202 and a time to come 
   }
 });
 
-test('whatever body comes, the answer is an answer', async () => {
+test('arbitrary bodies are answered without an internal error', async () => {
   const damaged = fc.tuple(fc.nat(csr.length - 1), fc.nat(255)).map(([at, octet]) => csr.with(at, octet));
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged), async (body) => {

@@ -32,6 +32,6 @@ test.each([
   `/a%00/${op}`,
   `/%/${op}`,
   `/${op}//`,
-])('%j is no EST path', (path) => {
+])('%j is not an EST path', (path) => {
   expect(parseEstPath(path)).toBeUndefined();
 });

@@ -45,7 +45,7 @@ function ask(
   });
 }
 
-/** The two parts of an answer, whose key has to be that of the certificate. */
+/** Returns the two parts of a response; the key must be that of the certificate. */
 function received({ status, headers, body }: HttpResponse): { pkcs8: Uint8Array; certificate: Uint8Array } {
   expect(status).toBe(200);
   const boundary = /^multipart\/mixed; boundary=([a-z-]+)$/.exec(headers['content-type']!)![1]!;
@@ -84,7 +84,7 @@ test.each<[KeyType, KeyType]>([
   ).toBe(pump.id);
 });
 
-/** A request whose signature is none. */
+/** A request with an invalid signature. */
 const unsigned = (spki: Uint8Array, ...attributes: readonly string[]): Uint8Array =>
   assembleCertificationRequest(
     der((b) =>
@@ -101,16 +101,19 @@ const unsigned = (spki: Uint8Array, ...attributes: readonly string[]): Uint8Arra
   );
 const { spki } = testKey('p-256').publicKey;
 
-test('the signature of the request does not count, nor does its key (RFC 7030 §4.4.1)', async () => {
+test('the signature and the key of the request are ignored (RFC 7030 §4.4.1)', async () => {
   received(await ask(unsigned(spki.with(-1, spki.at(-1)! ^ 1))));
 });
 
 test.each([
   ['a symmetric key', oid.decryptKeyIdentifier],
   ['a certificate', oid.asymmetricDecryptKeyIdentifier],
-])('who wants the key encrypted to %s as well is refused rather than served without', async (_what, type) => {
-  expect((await ask(unsigned(spki, type))).status).toBe(400);
-});
+])(
+  'a request for a key encrypted to %s is rejected rather than answered unencrypted',
+  async (_what, type) => {
+    expect((await ask(unsigned(spki, type))).status).toBe(400);
+  },
+);
 
 test.each([
   [
@@ -118,16 +121,16 @@ test.each([
     der((b) => b.sequence((s) => s.sequence((a) => a.oid('1.2.3')).bitString(Uint8Array.of(1)))),
   ],
   ['that is none', der((b) => b.sequence((s) => s.integer(1)))],
-])('a key %s in the request says nothing that could be made', async (_what, strange) => {
+])('a key %s in the request that cannot be made is rejected', async (_what, strange) => {
   expect((await ask(unsigned(strange))).status).toBe(400);
 });
 
-test('what the profile does not allow is refused before a key is made', async () => {
+test('a request that the profile forbids is rejected before a key is made', async () => {
   const response = await ask(request(testKey('p-256'), 'CN=pump-2'));
   expect(response).toMatchObject({ status: 400, body: expect.stringContaining('pump-2') });
 });
 
-test('a domain credential is renewed with a key that is made here', async () => {
+test('a domain credential is renewed with a server-generated key', async () => {
   const first = received(await ask(request(testKey('p-256'), 'CN=pump-1')));
   const second = received(await ask(request(testKey('p-256'), 'CN=pump-1'), [first.certificate]));
   expect(second.pkcs8).not.toEqual(first.pkcs8);
@@ -135,7 +138,7 @@ test('a domain credential is renewed with a key that is made here', async () => 
   expect(other).toMatchObject({ status: 400, body: expect.stringContaining('subject') });
 });
 
-test('a registration authority gets no keys of other devices', async () => {
+test('a registration authority gets no keys for other devices', async () => {
   await site.gateway.profiles.create(site.admin, { uniqueName: 'authority', profile: registrationAuthority });
   await offer(site, 'authority');
   const key = testKey('p-256', 'authority');
@@ -152,7 +155,7 @@ test('a registration authority gets no keys of other devices', async () => {
   });
 });
 
-test('one that waits for approval is the same whatever stands in for its key, and is given once', async () => {
+test('a pending request is the same with any placeholder key, and gets its key once', async () => {
   const { device, password } = await site.device('valve-1');
   await policy(site, { decision: 'manual', protocols: ['est'], device: device.id });
   const again = () =>

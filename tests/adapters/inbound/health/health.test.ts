@@ -22,13 +22,13 @@ const failing = {
   'keys.hsm': () => Promise.reject(new Error('gone')),
 };
 
-test('liveness does not depend on anything, readiness says what is missing', async () => {
+test('liveness depends on nothing, and readiness names what is missing', async () => {
   expect(await ask('/livez', failing)).toEqual([200, 'ok\n']);
   expect(await ask('/readyz', failing)).toEqual([503, 'store: the disk is full\nkeys.hsm: unavailable\n']);
   expect(await ask('/readyz/', healthy)).toEqual([200, 'ok\n']);
 });
 
-test('an upstream CA and a record that is set aside do not make a gateway unready', async () => {
+test('an unavailable upstream CA or a damaged record does not make a gateway unready', async () => {
   const bad = async () => ({ ok: false, detail: 'x' });
   expect(await ask('/readyz', { ...healthy, configuration: bad, 'issuers.plant': bad })).toEqual([
     200,
@@ -36,12 +36,12 @@ test('an upstream CA and a record that is set aside do not make a gateway unread
   ]);
 });
 
-test('nothing else is served', async () => {
+test('other paths are not served', async () => {
   expect(await ask('/readyz/x', healthy)).toEqual([404, 'not found\n']);
   expect(await ask('/livez', healthy, 'POST')).toEqual([405, 'method not allowed\n']);
 });
 
-test('whoever asks while a look is under way shares it', async () => {
+test('concurrent requests share one check', async () => {
   let looks = 0;
   const look = readiness([
     [

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { germanError, germanErrors, germanFieldErrors } from '#adapters/inbound/console/app/error-words.ts';
 
-/** The ids that Faults are made with; those of other objects look different. */
+/** The ids of Faults; other objects have other kinds of ids. */
 function idsIn(folder: string): readonly string[] {
   return [...new Bun.Glob('**/*.ts').scanSync(folder)].flatMap((path) =>
     [...readFileSync(`${folder}/${path}`, 'utf8').matchAll(/\bid: '([a-z]+(?:_[a-z]+)+)'/g)].map(
@@ -11,7 +11,7 @@ function idsIn(folder: string): readonly string[] {
   );
 }
 
-/** Errors that devices see, or whose text has details that no translation can give. */
+/** Errors of devices, and errors whose text has details that cannot be translated. */
 const english: readonly string[] = ['security_level'];
 
 test('every error id of the core has a German text', () => {
@@ -29,7 +29,7 @@ test('an error with values has them in its German text', () => {
   );
 });
 
-test('an error without a German text is left to the English one', () => {
+test('an error without a German text is shown in English', () => {
   for (const code of ['malformed', 'constructor', 7, undefined]) expect(germanError(code)).toBeUndefined();
 });
 

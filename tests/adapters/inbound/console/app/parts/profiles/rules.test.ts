@@ -6,13 +6,13 @@ import { runs } from '#tests/property.ts';
 
 const text = '{\n  "subject": { "CN": { "allowed": ["a", "b"] }, "2.5.4.5": {} },\n  "a/b": 1\n}';
 
-/** What a pointer leads to. */
+/** Returns the value at a JSON pointer. */
 const at = (pointer: string, of = text): string | undefined => {
   const place = placeOf(of, pointer);
   return place && of.slice(place.start, place.end);
 };
 
-describe('the place of a member in JSON', () => {
+describe('the position of a member in JSON', () => {
   test.each([
     ['', text],
     ['/subject/CN', '"CN": { "allowed": ["a", "b"] }'],
@@ -22,12 +22,12 @@ describe('the place of a member in JSON', () => {
     ['/subject/O', '"subject": { "CN": { "allowed": ["a", "b"] }, "2.5.4.5": {} }'],
   ])('%p is %p', (pointer, found) => expect(at(pointer)).toBe(found));
 
-  test('a text that breaks off is known up to there', () => {
+  test('is known in an incomplete text up to its end', () => {
     expect(at('/subject/CN', '{"subject": {"CN": {"fixed": ')).toBe('"CN": {"fixed": ');
     expect(pathAt('{"subject": {"CN": ', 19)).toEqual(['subject', 'CN']);
   });
 
-  test('every member of whatever is written leads to itself', () => {
+  test('leads to the member for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         const written = JSON.stringify(value, null, indent);
@@ -49,7 +49,7 @@ describe('the place of a member in JSON', () => {
   });
 });
 
-test('where the caret is, the schema of profiles says what may stand there', () => {
+test('the schema of profiles lists what is allowed at the caret', () => {
   const path = pathAt(text, text.indexOf('"a"'));
   expect(path).toEqual(['subject', 'CN', 'allowed', '0']);
   expect(schemaAt(profileRulesSchema, path.slice(0, 2))?.members).toContain('pattern');
@@ -57,7 +57,7 @@ test('where the caret is, the schema of profiles says what may stand there', () 
   expect(schemaAt(profileRulesSchema, ['nothing'])).toBeUndefined();
 });
 
-test('a member is changed, added and taken away, and the others stay as and where they are', () => {
+test('a member can be changed, added and removed without changes to the others', () => {
   const rules = { a: { b: 1, c: 2 }, d: 3 };
   expect(JSON.stringify(withMember(rules, ['a', 'b'], 5))).toBe('{"a":{"b":5,"c":2},"d":3}');
   expect(withMember(rules, ['a', 'b'], undefined)).toEqual({ a: { c: 2 }, d: 3 });
