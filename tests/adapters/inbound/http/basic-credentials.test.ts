@@ -36,7 +36,7 @@ describe('Basic credentials', () => {
     expect(() => readBasicCredentials(field)).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
   });
 
-  test('come back as they were encoded, or are unauthenticated', () => {
+  test('are read as they were encoded, or are unauthenticated', () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 });
     fc.assert(
       fc.property(text, text, (username, password) => {

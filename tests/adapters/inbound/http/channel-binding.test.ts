@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** OpenSSL's client: the whole of what it prints, the response in it. */
+/** Runs OpenSSL's client; returns its complete output with the response. */
 async function openssl(...options: readonly string[]): Promise<string> {
   const client = Bun.spawn(
     ['openssl', 's_client', '-connect', `127.0.0.1:${listener.httpsPort}`, '-ign_eof', '-msg', ...options],
@@ -30,7 +30,7 @@ async function openssl(...options: readonly string[]): Promise<string> {
   return client.stdout.text();
 }
 
-/** The verify_data of the first Finished message of TLS 1.2 in what `-msg` prints. */
+/** Returns the verify_data of the first Finished message of TLS 1.2 from the output of `-msg`. */
 function firstFinished(printed: string): string {
   const [, octets] = /, Finished\s+14 00 00 0c ((?:[0-9a-f]{2} ?){12})/.exec(printed)!;
   return octets!.replaceAll(' ', '');
@@ -38,13 +38,13 @@ function firstFinished(printed: string): string {
 const bindingIn = (printed: string): string => /binding ([0-9a-f]+|none);/.exec(printed)![1]!;
 
 describe('the channel binding of a connection', () => {
-  test('over TLS 1.2 is the first Finished message (RFC 5929 §3.1): the client sends it', async () => {
+  test('over TLS 1.2 is the first Finished message (RFC 5929 §3.1), which the client sends', async () => {
     const printed = await openssl('-tls1_2');
     expect(printed).toContain('New, TLSv1.2');
     expect(bindingIn(printed)).toBe(firstFinished(printed));
   });
 
-  test('over TLS 1.2 with a resumed session is the first one too: the server sends it', async () => {
+  test('over TLS 1.2 with a resumed session is the first Finished message, which the server sends', async () => {
     const first = await openssl('-tls1_2', '-sess_out', 'session');
     expect(first).toContain('New, TLSv1.2');
     const printed = await openssl('-tls1_2', '-sess_in', 'session');
@@ -52,7 +52,7 @@ describe('the channel binding of a connection', () => {
     expect(bindingIn(printed)).toBe(firstFinished(printed));
   });
 
-  test('over TLS 1.3 is what the exporter gives (RFC 9266), for a resumed session too', async () => {
+  test('over TLS 1.3 is the exporter value (RFC 9266), also for a resumed session', async () => {
     const exporter = ['-keymatexport', 'EXPORTER-Channel-Binding', '-keymatexportlen', '32'];
     const seen = new Set<string>();
     for (const session of ['-sess_out', '-sess_in']) {
@@ -64,12 +64,12 @@ describe('the channel binding of a connection', () => {
     expect(seen.size).toBe(2);
   });
 
-  test('is not known where TLS ends at a trusted proxy', async () => {
+  test('is unknown when a trusted proxy terminates TLS', async () => {
     const response = await talk(connectSecure(proxied.httpsPort), request('GET /'));
     expect(bodyOf(response)).toBe('binding none;');
   });
 
-  test('is none without TLS', async () => {
+  test('does not exist without TLS', async () => {
     expect(bodyOf(await talk(connectPlain(listener.httpPort!), request('GET /')))).toBe('binding none;');
   });
 });

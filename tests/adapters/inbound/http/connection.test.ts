@@ -7,11 +7,11 @@ const never = 600_000;
 const patient = { handshakeMs: never, headerMs: never, bodyMs: never, idleMs: never, lingerMs: 100 };
 type Limits = typeof patient;
 
-/** What the mount waits for before it responds to /?held. */
+/** The promise that the mount waits for before it responds to /?held. */
 const held = Promise.withResolvers<void>();
 const opened: Promise<Listener>[] = [];
 
-/** A listener with these limits, and no others: whatever it cuts, it cuts for them. */
+/** Opens a listener with these limits only, so that any cut is due to them. */
 function limited(limits: Partial<Limits>): Promise<Listener> {
   const wait = mount('/', async ({ query }) => {
     if (query === 'held') await held.promise;
@@ -33,7 +33,7 @@ const allShort = limited({ handshakeMs: 1500, headerMs: 1500, bodyMs: 1500, idle
 
 const keepAlive = (query = ''): string => `GET /?${query} HTTP/1.1\r\nHost: pki\r\n\r\n`;
 
-/** Sends `octets` again and again, and resolves to what came back by the time that the connection was cut. */
+/** Sends `octets` repeatedly; resolves to what was received when the connection is cut. */
 async function trickled(socket: Socket, first: string, octets: string): Promise<string> {
   const trickle = setInterval(() => socket.write(octets), 20);
   const received = await talk(socket, first);
@@ -49,17 +49,17 @@ describe.concurrent.each([
     expect(await talk(connect(await shortHeader), '')).not.toContain('200 OK');
   });
 
-  test('whose header does not come to its end', async () => {
+  test('whose header does not end', async () => {
     expect(await talk(connect(await shortHeader), 'GET / HTTP/1.1\r\nHost: pki\r\n')).not.toContain('200 OK');
   });
 
-  test('whose header trickles in', async () => {
+  test('whose header is sent too slowly', async () => {
     expect(await trickled(connect(await shortHeader), 'GET / HTTP/1.1\r\n', 'X: a\r\n')).not.toContain(
       '200 OK',
     );
   });
 
-  test('whose body trickles in, after 408 in the form of its mount', async () => {
+  test('whose body is sent too slowly, after 408 in the form of its mount', async () => {
     const received = await trickled(
       connect(await shortBody),
       request('POST /', ['Content-Length: 500']),
@@ -73,7 +73,7 @@ describe.concurrent.each([
     expect(await talk(connect(await shortIdle), keepAlive())).toContain('done');
   });
 
-  test('whose next header trickles in', async () => {
+  test('whose next header is sent too slowly', async () => {
     const socket = connect(await shortHeader);
     const ended = talk(socket, keepAlive());
     await until(socket, 'done');
@@ -81,7 +81,7 @@ describe.concurrent.each([
     expect(await ended).toContain('done');
   });
 
-  test('and leaves one alone that is idle for longer than a header may take', async () => {
+  test('but not one that is idle for longer than a header may take', async () => {
     const listener = await shortHeader;
     const idle = connect(listener);
     idle.write(keepAlive());
@@ -94,18 +94,18 @@ describe.concurrent.each([
   });
 });
 
-test.concurrent('a TCP connection without a handshake is cut', async () => {
+test.concurrent('a TCP connection without a TLS handshake is cut', async () => {
   const { httpsPort } = await shortHandshake;
   await talk(connectPlain(httpsPort), '');
   await talk(connectPlain(httpsPort), '\x16\x03\x01');
 });
 
-test.concurrent('what is no handshake is cut before the time for a handshake is up', async () => {
+test.concurrent('octets that are not a handshake cut the connection before the handshake times out', async () => {
   const { httpsPort } = await shortIdle;
   expect(await talk(connectPlain(httpsPort), keepAlive())).not.toContain('HTTP/1.1 200');
 });
 
-test.concurrent('a mount may take longer than any of these limits', async () => {
+test.concurrent('a mount may take longer than all these limits', async () => {
   const listener = await allShort;
   const received = talk(connectSecure(listener.httpsPort), request('GET /?held'));
   await talk(connectSecure(listener.httpsPort), keepAlive());
@@ -114,7 +114,7 @@ test.concurrent('a mount may take longer than any of these limits', async () => 
   expect(await received).toEndWith('done');
 });
 
-test.concurrent('a connection that is in use lives on', async () => {
+test.concurrent('a connection in use stays open', async () => {
   const { httpsPort } = await allShort;
   const socket = connectSecure(httpsPort);
   let isCut = false;

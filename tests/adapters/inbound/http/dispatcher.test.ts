@@ -104,14 +104,14 @@ describe('a request', () => {
     expect(seenIn(await askPlain(request('GET /'))).peer).toEqual({ address: '127.0.0.1', secure: false });
   });
 
-  test('on the plain listener does not reach a mount that is not for it, nor falls through to a shorter prefix', async () => {
+  test('on the plain listener does not reach a mount that requires TLS, nor a shorter prefix', async () => {
     expect(bodyOf(await ask(request('GET /tls-only')))).toBe('here');
     const response = await askPlain(request('GET /tls-only'));
     expect(statusOf(response)).toBe(404);
     expect(response).toMatch(/^content-type: text\/plain/im);
   });
 
-  test('with HEAD is answered as GET, without the body', async () => {
+  test('with HEAD is answered like GET, without the body', async () => {
     const head = await ask(request('HEAD /a'));
     const get = await ask(request('GET /a'));
     expect(bodyOf(head)).toBe('');
@@ -128,27 +128,27 @@ describe('a request', () => {
     expect(statusOf(await ask('GET / HTTP/1.0\r\n\r\n'))).toBe(200);
   });
 
-  test('of HTTP/1.0 keeps its connection only if it asks to', async () => {
+  test('of HTTP/1.0 keeps its connection only on request', async () => {
     const old = 'GET / HTTP/1.0\r\n';
     expect(await ask(`${old}\r\n`)).toMatch(/^connection: close\r$/im);
     const both = await ask(`${old}Connection: keep-alive\r\n\r\n${old}\r\n`);
     expect(both.match(/^connection: .*$/gim)).toEqual(['Connection: keep-alive', 'Connection: close']);
   });
 
-  test('asking for an upgrade is answered without one, as the last of its connection', async () => {
+  test('for an upgrade is answered without one, and its connection closed', async () => {
     const upgrade = 'GET / HTTP/1.1\r\nHost: pki\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n';
     const response = await ask(upgrade + request('GET /'));
     expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200']);
     expect(response).toMatch(/^connection: close\r$/im);
   });
 
-  test('expecting anything else is refused with 417', async () => {
+  test('with another expectation is rejected with 417', async () => {
     const response = await ask(request('POST /sized', ['Expect: more', 'Content-Length: 3'], 'abc'));
     expect(statusOf(response)).toBe(417);
     expect(response).toMatch(/^x-form: \/sized/im);
   });
 
-  test('of HTTP/1.0 is not told to go on', async () => {
+  test('of HTTP/1.0 gets no 100 Continue', async () => {
     const response = await ask(
       'POST /sized HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc',
     );
@@ -156,7 +156,7 @@ describe('a request', () => {
     expect(bodyOf(response)).toBe('3');
   });
 
-  test('with a body in many small pieces is put together', async () => {
+  test('with a body in many small pieces is reassembled', async () => {
     const socket = connectPlain(listener.httpPort!);
     const answer = talk(socket);
     for (const piece of [request('POST /', ['Content-Length: 6']), 'a', 'bc', 'def']) {
@@ -166,20 +166,20 @@ describe('a request', () => {
     expect(seenIn(await answer).body).toBe('abcdef');
   });
 
-  test('with a chunked body is put together', async () => {
+  test('with a chunked body is reassembled', async () => {
     const body = '3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTrailer: 1\r\n\r\n';
     const response = await ask(request('POST /', ['Transfer-Encoding: chunked'], body));
     expect(seenIn(response).body).toBe('abcdefg');
   });
 
-  test('with Expect: 100-continue is told to go on before it is answered', async () => {
+  test('with Expect: 100-continue gets 100 before the response', async () => {
     const socket = connectSecure(listener.httpsPort);
     socket.write(request('POST /', ['Expect: 100-continue', 'Content-Length: 3']));
     expect(await until(socket, '\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     expect(seenIn(await talk(socket, 'abc')).body).toBe('abc');
   });
 
-  test('from a client that nobody here wrote, above 1 MiB for the one that then waits for 100', async () => {
+  test('from curl above 1 MiB, which waits for 100, is answered', async () => {
     const url = `https://127.0.0.1:${listener.httpsPort}/sized`;
     const curl = Bun.spawn(['curl', '-sk', '-H', 'Expect: 100-continue', '--data-binary', '@-', url], {
       stdin: Buffer.alloc(200_000, 'a'),
@@ -188,7 +188,7 @@ describe('a request', () => {
   });
 });
 
-describe('what cannot be framed or routed for sure is refused with 400', () => {
+describe('a request that is ambiguous in framing or routing is rejected with 400', () => {
   test.each([
     [
       'Content-Length and Transfer-Encoding',
@@ -235,13 +235,13 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
     request('GET /sized', ['Client-Cert: rubbish']),
     request('GET /sized/%00'),
     request('GET /sized/a#b'),
-  ])('in the form of the mount, once it is known which: %p', async (octets) => {
+  ])('in the form of the mount, if it is known: %p', async (octets) => {
     const response = await talk(connectSecure(proxied.httpsPort), octets);
     expect(statusOf(response)).toBe(400);
     expect(response).toMatch(/^x-form: \/sized/im);
   });
 
-  test('and CONNECT with 405 and what is allowed', async () => {
+  test('and CONNECT with 405 and Allow', async () => {
     const response = await ask('CONNECT pki:443 HTTP/1.1\r\nHost: pki:443\r\n\r\n');
     expect(statusOf(response)).toBe(405);
     expect(response).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n');
@@ -250,13 +250,13 @@ describe('what cannot be framed or routed for sure is refused with 400', () => {
 
 describe('a method', () => {
   test.each(['QUERY', 'PROPFIND', 'M-SEARCH', 'BREW', 'get', 'GETS', 'DESCRIBE', 'X'.repeat(100)])(
-    'that the server does not know is refused with 501: %s',
+    'that is unknown is rejected with 501: %s',
     async (method) => {
       expect(statusOf(await ask(request(`${method} /`)))).toBe(501);
     },
   );
 
-  test('that the server does not know is refused with 501, however small the pieces', async () => {
+  test('that is unknown is rejected with 501, in pieces of any size', async () => {
     const socket = connectPlain(listener.httpPort!);
     const answer = talk(socket);
     for (const piece of ['P', 'ROP', 'ELLER / HTTP/1.1\r\n', 'Host: pki\r\n\r\n']) {
@@ -266,7 +266,7 @@ describe('a method', () => {
     expect(statusOf(await answer)).toBe(501);
   });
 
-  test('that the server does not know is refused in the form of the mount, where the request can be read', async () => {
+  test('that is unknown is rejected in the form of the mount, if the request can be read', async () => {
     const response = await ask(request('QUERY /sized', ['Content-Length: 3'], 'abc'));
     expect(statusOf(response)).toBe(501);
     expect(response).toMatch(/^x-form: \/sized/im);
@@ -279,7 +279,7 @@ describe('a method', () => {
     },
   );
 
-  test('OPTIONS for the whole server is answered, and the connection goes on', async () => {
+  test('OPTIONS for the whole server is answered, and the connection stays open', async () => {
     const options = 'OPTIONS * HTTP/1.1\r\nHost: pki\r\n\r\n';
     const response = await ask(options + request('GET /'));
     expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 204', 'HTTP/1.1 200']);
@@ -289,7 +289,7 @@ describe('a method', () => {
 
 describe('Content-Encoding', () => {
   test.each(['gzip', 'br', 'GZIP', 'identity, gzip', 'x-unknown'])(
-    '%s is refused with 415',
+    '%s is rejected with 415',
     async (coding) => {
       const response = await ask(
         request('POST /sized', [`Content-Encoding: ${coding}`, 'Content-Length: 3'], 'abc'),
@@ -315,20 +315,20 @@ describe('behind a proxy', () => {
     'X-Forwarded-For: 198.51.100.1, 203.0.113.7',
   ];
 
-  test('that is trusted, the client is who the proxy says', async () => {
+  test('that is trusted, the client is the one that the proxy names', async () => {
     const seen = seenIn(await talk(connectSecure(proxied.httpsPort), request('GET /', fields)));
     expect(seen).toMatchObject({ peer: { address: '203.0.113.7', secure: true }, certificates: 3 });
     expect(Object.keys(seen.headers as object)).toEqual(['host', 'connection']);
   });
 
-  test('that is not trusted, it is the proxy', async () => {
+  test('that is not trusted, the client is the proxy', async () => {
     const seen = seenIn(await ask(request('GET /', fields)));
     expect(seen).toMatchObject({ peer: { address: '127.0.0.1', secure: true }, certificates: 0 });
     expect(Object.keys(seen.headers as object)).toEqual(['host', 'connection']);
   });
 });
 
-describe('a body beyond the limit is refused with 413 in the form of its mount', () => {
+describe('a body beyond the limit is rejected with 413 in the form of its mount', () => {
   test.each([
     ['announced', '/sized/small', ['Content-Length: 4'], 'abcd'],
     ['announced and never sent', '/sized/small', ['Content-Length: 4'], ''],
@@ -343,19 +343,19 @@ describe('a body beyond the limit is refused with 413 in the form of its mount',
     expect(response).toMatch(/^Connection: close/im);
   });
 
-  test('without asking for it, when it waits for 100', async () => {
+  test('without 100 Continue, when the client waits for it', async () => {
     const response = await ask(request('POST /sized/small', ['Expect: 100-continue', 'Content-Length: 4']));
     expect(statusOf(response)).toBe(413);
   });
 
-  test('and up to the limit it is taken', async () => {
+  test('and accepted up to the limit', async () => {
     expect(bodyOf(await ask(request('POST /sized/small', ['Content-Length: 3'], 'abc')))).toBe('3');
     const chunked = request('POST /sized/small', ['Transfer-Encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n');
     expect(bodyOf(await ask(chunked))).toBe('3');
   });
 });
 
-describe('a header beyond the limit is refused with 431', () => {
+describe('a header beyond the limit is rejected with 431', () => {
   test('in octets', async () => {
     expect(statusOf(await ask(request('GET /', [`X: ${'a'.repeat(17_000)}`])))).toBe(431);
     expect(statusOf(await ask(request(`GET /${'a'.repeat(17_000)}`)))).toBe(431);
@@ -369,7 +369,7 @@ describe('a header beyond the limit is refused with 431', () => {
   });
 });
 
-describe('a mount that fails is answered for with 500 in its form, and the cause is reported', () => {
+describe('an exception of a mount is answered with 500 in its form and reported', () => {
   test.each([
     ['it throws', '/fail/throw', 'thrown'],
     ['a field of its response would be two', '/fail/value', 'x-a'],
@@ -385,7 +385,7 @@ describe('a mount that fails is answered for with 500 in its form, and the cause
     expect(String(errors[0])).toContain(cause);
   });
 
-  test('it cannot even refuse: then in ours', async () => {
+  test('its error response fails too: then in the form of the listener', async () => {
     errors.length = 0;
     const response = await ask(request('POST /fail/refuse', ['Content-Length: 1001']));
     expect(statusOf(response)).toBe(413);
@@ -393,13 +393,13 @@ describe('a mount that fails is answered for with 500 in its form, and the cause
     expect(String(errors[0])).toContain('refused to refuse');
   });
 
-  test('its refusal cannot be sent: then the connection is cut', async () => {
+  test('its error response cannot be sent: then the connection is cut', async () => {
     errors.length = 0;
     expect(await ask(request('POST /fail/badly', ['Content-Length: 1001']))).toBe('');
     expect(String(errors[0])).toContain('x-a');
   });
 
-  test('its stream breaks: then the response is cut, so that nobody takes it for whole', async () => {
+  test('its stream fails: then the response is cut, so that no client takes it for complete', async () => {
     errors.length = 0;
     const response = await ask(request('GET /fail/stream'));
     expect(bodyOf(response)).toContain('begun');
@@ -408,7 +408,7 @@ describe('a mount that fails is answered for with 500 in its form, and the cause
   });
 });
 
-describe('requests sent ahead on one connection', () => {
+describe('pipelined requests', () => {
   const first = (line: string): string => `${line} HTTP/1.1\r\nHost: pki\r\n\r\n`;
 
   test('are answered in order, however long each takes', async () => {
@@ -422,13 +422,13 @@ describe('requests sent ahead on one connection', () => {
     expect(performance.now() - started).toBeGreaterThan(115);
   });
 
-  test('are answered as far as they can be read', async () => {
+  test('are answered up to the first that cannot be read', async () => {
     const response = await ask(`${first('GET /slow?20')}rubbish\r\n\r\n`);
     expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200']);
     expect(response).toMatch(/^slow 20$/m);
   });
 
-  test('with bodies keep their bodies apart', async () => {
+  test('with bodies keep them apart', async () => {
     const body = (b: string): string =>
       `POST /sized HTTP/1.1\r\nHost: pki\r\nContent-Length: ${b.length}\r\n\r\n${b}`;
     const response = await ask(
@@ -440,7 +440,7 @@ describe('requests sent ahead on one connection', () => {
   test.each([
     ['with a body that does not come', request('POST /sized/small', ['Content-Length: 9'], 'abc'), 413],
     ['without one', request('GET /a%00'), 400],
-  ])('do not suffer from one that is refused after them: %s', async (_what, refused, status) => {
+  ])('are not affected by a later one that is rejected: %s', async (_what, refused, status) => {
     const started = performance.now();
     const response = await ask(first('GET /slow?400') + refused);
     expect(response.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`]);
@@ -448,7 +448,7 @@ describe('requests sent ahead on one connection', () => {
     expect(performance.now() - started).toBeLessThan(9_000);
   });
 
-  test('are answered as far as there is room, and the last response says that it is the last', async () => {
+  test('are answered up to the limit, and the last response closes the connection', async () => {
     const some = Array.from({ length: 40 }, (_, n) => first(`GET /slow?${n}`));
     const response = await ask(some.join(''));
     const answered = Array.from({ length: 17 }, (_, n) => `slow ${n}`);
@@ -457,7 +457,7 @@ describe('requests sent ahead on one connection', () => {
     expect(response.lastIndexOf('Connection: close')).toBeGreaterThan(response.lastIndexOf('slow 15'));
   });
 
-  test('are all answered when each comes after the response to one before it', async () => {
+  test('are all answered when each follows the response to an earlier one', async () => {
     const socket = connectSecure(listener.httpsPort);
     for (let n = 0; n < 40; n += 1) {
       socket.write(first(`GET /slow?0`));

@@ -23,7 +23,7 @@ describe('evidence', () => {
     if (evidence.kind === 'certificate') expect(evidence.certificates).toBe(chain);
   });
 
-  test('an Authorization field that is not Basic is no reason to look at the certificate', () => {
+  test('an Authorization field other than Basic does not fall back to the certificate', () => {
     const request = httpRequest({ headers: { authorization: 'Bearer x' } }, certificates);
     expect(() => enrolmentEvidence(request, 'enrol')).toThrow(
       expect.objectContaining({ code: 'unauthenticated' }),

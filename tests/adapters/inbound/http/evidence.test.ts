@@ -13,7 +13,7 @@ const item = (...octets: number[]): string => `:${Buffer.from(octets).toString('
 const chainOf = (count: number): string => Array.from({ length: count }, () => item(1)).join(',');
 const bytes = (count: number): string => `:${Buffer.alloc(count, 1).toString('base64')}:`;
 
-describe('an address range holds what it says', () => {
+describe('an address range contains its addresses', () => {
   test.each([
     ['10.0.0.0/8', '10.255.0.1', true],
     ['10.0.0.0/8', '11.0.0.1', false],
@@ -29,14 +29,14 @@ describe('an address range holds what it says', () => {
   });
 
   test.each(['', 'proxy', '10.0.0.0/33', 'fd00::/129', '10.0.0/8', '10.0.0.1/', '10.0.0.1/-1', ' 10.0.0.1'])(
-    '%p is none',
+    '%p is not a range',
     (range) => {
       expect(() => new TrustedProxies([range])).toThrow(Fault);
     },
   );
 });
 
-describe('the address of a socket has one spelling', () => {
+describe('the address of a socket has one form', () => {
   test.each([
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['::FFFF:c000:0201', '192.0.2.1'],
@@ -49,7 +49,7 @@ describe('the address of a socket has one spelling', () => {
   });
 });
 
-describe('X-Forwarded-For from a trusted proxy gives the right-most address that is no proxy', () => {
+describe('X-Forwarded-For from a trusted proxy gives the right-most address that is not a proxy', () => {
   test.each([
     ['198.51.100.9', '198.51.100.9'],
     ['203.0.113.1, 198.51.100.9', '198.51.100.9'],
@@ -70,11 +70,11 @@ describe('X-Forwarded-For from a trusted proxy gives the right-most address that
   test.each([
     ...['', 'unknown', '198.51.100.9,', '1.2.3', '198.51.100.9:', '198.51.100.9:x', '198.51.100.9:123456'],
     ...['[2001:db8::1', '[2001:db8::1]x', '[2001:db8::1]:', '[]', '[198.51.100.9:80', '2001:db8::1]:80'],
-  ])('%p is refused', (via) => {
+  ])('%p is rejected', (via) => {
     expect(() => peerOf(proxy, { 'x-forwarded-for': via }, proxies)).toThrow(Fault);
   });
 
-  test('in RFC 5952 form, however an IPv6 address is written', () => {
+  test('in the form of RFC 5952, for any form of an IPv6 address', () => {
     const group = fc.oneof(
       fc.constant('0'),
       fc.nat(0xffff).map((n) => n.toString(16)),
@@ -104,24 +104,24 @@ describe('X-Forwarded-For from a trusted proxy gives the right-most address that
 });
 
 describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
-  test('are the chain, leaf first', () => {
+  test('give the chain, leaf first', () => {
     const headers = { 'client-cert': item(1), 'client-cert-chain': `${item(2, 2)}, ${item(3)}` };
     expect(peerOf(proxy, headers, proxies).certificates.map((der) => [...der])).toEqual([[1], [2, 2], [3]]);
   });
 
-  test('may be the leaf alone', () => {
+  test('may give the leaf only', () => {
     expect(peerOf(proxy, { 'client-cert': item(1, 2) }, proxies).certificates).toHaveLength(1);
   });
 
-  test('may be missing: then there is no certificate, whatever the proxy itself has shown', () => {
+  test('may be missing: then there is no certificate, whatever the proxy itself presented', () => {
     expect(peerOf(proxy, {}, proxies).certificates).toEqual([]);
   });
 
-  test('may be an empty byte sequence, as Caddy sends it: then there is no certificate', () => {
+  test('may be an empty byte sequence, as from Caddy: then there is no certificate', () => {
     expect(peerOf(proxy, { 'client-cert': '::' }, proxies).certificates).toEqual([]);
   });
 
-  test('may hold ten certificates', () => {
+  test('may give ten certificates', () => {
     const chain = chainOf(9);
     expect(
       peerOf(proxy, { 'client-cert': item(1), 'client-cert-chain': chain }, proxies).certificates,
@@ -146,11 +146,11 @@ describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
     ['a chain with a gap', { 'client-cert': item(1), 'client-cert-chain': `${item(2)},,${item(3)}` }],
     ['eleven certificates', { 'client-cert': item(1), 'client-cert-chain': chainOf(10) }],
     ['more than 16 KiB', { 'client-cert': bytes(8_192), 'client-cert-chain': bytes(8_193) }],
-  ])('are refused when they are %s', (_what, headers) => {
+  ])('are rejected when they are %s', (_what, headers) => {
     expect(() => peerOf(proxy, headers, proxies)).toThrow(Fault);
   });
 
-  test('give a peer or a Fault malformed, whatever they hold', () => {
+  test('with arbitrary values give a peer or a Fault malformed', () => {
     const characters = fc.constantFrom(...':ABab01+/=, ;');
     const field = fc.option(fc.string({ unit: characters, maxLength: 40 }), { nil: undefined });
     fc.assert(
@@ -167,7 +167,7 @@ describe('Client-Cert and Client-Cert-Chain from a trusted proxy', () => {
   });
 });
 
-describe('from anyone else', () => {
+describe('from other peers', () => {
   const headers = (): Record<string, string | undefined> => ({
     'client-cert': item(1),
     'client-cert-chain': 'rubbish',
@@ -178,11 +178,11 @@ describe('from anyone else', () => {
   test.each([
     ['a stranger', proxies],
     ['a peer where no proxy is trusted', new TrustedProxies([])],
-  ])('these fields are nothing: %s', (_who, trusted) => {
+  ])('these fields are ignored: %s', (_who, trusted) => {
     expect(peerOf(stranger, headers(), trusted)).toBe(stranger);
   });
 
-  test.each([stranger, proxy])('and nobody behind us sees them, from a proxy neither', (socket) => {
+  test.each([stranger, proxy])('and removed, also from a proxy', (socket) => {
     const seen = { ...headers(), 'client-cert-chain': item(2) };
     peerOf(socket, seen, proxies);
     expect(Object.keys(seen)).toEqual(['accept']);

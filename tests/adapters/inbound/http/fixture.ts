@@ -22,7 +22,7 @@ export interface Identity {
   readonly pem: string;
 }
 
-/** A certificate signed by `issuer` or, without one, by its own key. */
+/** Returns a certificate signed by `issuer`, or self-signed without one. */
 export function issue(
   cn: string,
   options: { issuer?: Identity; ca?: boolean; notAfter?: number; type?: KeyType } = {},
@@ -45,7 +45,10 @@ export function issue(
   return { name, key, certificate, pem: pem('CERTIFICATE', certificate) };
 }
 
-/** Answers in its own form, so that a test can tell who refused: `refused <status> <detail>`. */
+/**
+ * A mount with its own form of errors, `refused <status> <detail>`, so that a test can tell who rejected a
+ * request.
+ */
 export function mount(
   prefix: string,
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
@@ -72,7 +75,7 @@ export const credentialOf = (identity: Identity): Credential => ({
   privateKey: identity.key.pem(),
 });
 
-/** A listener on 127.0.0.1, any port, both schemes; errors that it reports go to `errors`. */
+/** Opens a listener on 127.0.0.1 with free ports and both schemes. Its errors go to `errors`. */
 export function open(
   mounts: readonly Mount[],
   options: Partial<ListenerOptions> & { errors?: unknown[] } = {},
@@ -95,7 +98,7 @@ export const connectPlain = (port: number): Socket => connectTcp({ port, host: '
 export const connectSecure = (port: number, options: ConnectionOptions = {}): ReturnType<typeof connectTls> =>
   connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
 
-/** Writes `octets` and gives back all that comes until the other side closes. */
+/** Writes `octets`; returns what is received until the other side closes. */
 export async function talk(socket: Socket, octets: string | Uint8Array = ''): Promise<string> {
   const received: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => received.push(chunk));
@@ -106,7 +109,7 @@ export async function talk(socket: Socket, octets: string | Uint8Array = ''): Pr
   return Buffer.concat(received).toString('latin1');
 }
 
-/** Resolves when what `socket` received includes `wanted`; with all of it. */
+/** Resolves to what `socket` received when that includes `wanted`. */
 export function until(socket: Socket, wanted: string): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
@@ -120,7 +123,7 @@ export function until(socket: Socket, wanted: string): Promise<string> {
   });
 }
 
-/** A request of HTTP/1.1 that ends its connection. */
+/** Returns an HTTP/1.1 request that closes its connection. */
 export const request = (line: string, fields: readonly string[] = [], body = ''): string =>
   [`${line} HTTP/1.1`, 'Host: pki', 'Connection: close', ...fields, '', body].join('\r\n');
 

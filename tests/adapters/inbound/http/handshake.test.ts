@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** The answer to one request by `openssl s_client`, and whether it resumed the session in `session`. */
+/** Sends a request with `openssl s_client`; returns the response and whether the session in `session` was resumed. */
 async function ask(
   version: string,
   chain: readonly Identity[],
@@ -70,7 +70,7 @@ async function ask(
 
 for (const version of ['-tls1_2', '-tls1_3']) {
   for (const { name, chain } of clients) {
-    test(`a client's chain arrives as sent, anew and resumed (${version.slice(1)}): ${name}`, async () => {
+    test(`a client's chain is available as sent, with and without resumption (${version.slice(1)}): ${name}`, async () => {
       const session = join(directory, `${version}.session`);
       const sent = chain.map((identity) => digest(identity.certificate));
       expect(await ask(version, chain, ['-sess_out', session])).toEqual([false, sent]);
@@ -80,7 +80,7 @@ for (const version of ['-tls1_2', '-tls1_3']) {
 }
 
 for (const type of ['p-384', 'p-521', 'ed25519', 'rsa-2048'] as const) {
-  test(`a device with a key of type ${type} gets to present its certificate`, async () => {
+  test(`a device with a key of type ${type} can present its certificate`, async () => {
     const client = issue(`device-${type}`, { type });
     for (const version of ['-tls1_2', '-tls1_3']) {
       expect(await ask(version, [client], [])).toEqual([false, [digest(client.certificate)]]);
@@ -88,13 +88,13 @@ for (const type of ['p-384', 'p-521', 'ed25519', 'rsa-2048'] as const) {
   });
 }
 
-test('a chain longer than ten is cut there', async () => {
+test('a chain longer than ten certificates is truncated', async () => {
   const chain = [device, ...Array.from({ length: 14 }, () => inner)];
   const [, seen] = await ask('-tls1_3', chain, []);
   expect(seen).toHaveLength(10);
 });
 
-test('the certificates stay with the connection from one request to the next', async () => {
+test('the certificates are available for every request of the connection', async () => {
   const socket = connectSecure(listener.httpsPort, { cert: device.pem + inner.pem, key: device.key.pem() });
   const answers = await talk(socket, `GET / HTTP/1.1\r\nHost: pki\r\n\r\n${request('GET /')}`);
   const sent = JSON.stringify([digest(device.certificate), digest(inner.certificate)]);

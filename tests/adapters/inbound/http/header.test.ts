@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { headerOf } from '#adapters/inbound/http/header.ts';
 
-test('names are in lower case, repeated fields one list', () => {
+test('names are in lower case, and repeated fields are one list', () => {
   const header = headerOf(['X-A', '1', 'Cookie', 'a=b', 'x-a', '2', 'cookie', 'c=d', 'Accept', '']);
   expect({ ...(header as object) }).toEqual({ 'x-a': '1, 2', cookie: 'a=b; c=d', accept: '' });
 });
@@ -12,7 +12,7 @@ test.each(['Host', 'Authorization', 'Content-Type', 'Expect'])('%s cannot come t
   );
 });
 
-test('a name that objects have of their own is a name', () => {
+test('a name that is also a property of objects is a name', () => {
   const header = headerOf(['__proto__', 'a', 'constructor', 'b']);
   expect(Object.entries(header)).toEqual([
     ['__proto__', 'a'],

@@ -33,7 +33,7 @@ test('the pieces of a body are released while its request is handled', async () 
   expect((await seen.promise).body).toHaveLength(pieces);
   await Bun.sleep(1);
   Bun.gc(true);
-  // The stack may still reference a few.
+  // A few may still be referenced from the stack.
   expect(held.filter((piece) => piece.deref()).length).toBeLessThan(pieces / 10);
   released.resolve();
 });

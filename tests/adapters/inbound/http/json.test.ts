@@ -8,7 +8,7 @@ test.each([
   ['after a nested object', '{"a":{"b":1},"c":[],"a":2}', '"a"'],
   ['that is empty', '{"":1,"":2}', '""'],
   ['with spaces around it', '{ "a" : 1 ,\n "a" : 2 }', '"a"'],
-])('a member name that stands twice is refused: %s', (_, text, name) => {
+])('a duplicate member name is rejected: %s', (_, text, name) => {
   expect(() => parseJson(text)).toThrow(
     expect.objectContaining({
       code: 'malformed',
@@ -23,12 +23,12 @@ test.each([
   '[{"a":1},{"a":1}]',
   '{"a":1,"A":2,"a ":3}',
   '"a"',
-])('the same text elsewhere than as a second name is read: %s', (text) => {
+])('the same text elsewhere than as a second member name is read: %s', (text) => {
   expect(parseJson(text)).toEqual(JSON.parse(text));
 });
 
 test.each(['', '{', '{"a":1,}', '{"\\":1}', '{"\\x":1,"b":2}', ']', '"', '{"a"', '\ufeff\ufeff{}'])(
-  'what is not JSON is malformed: %j',
+  'invalid JSON is malformed: %j',
   (text) => {
     expect(() => parseJson(text)).toThrow(
       expect.objectContaining({ code: 'malformed', detail: 'the body is not JSON in UTF-8' }),

@@ -5,7 +5,7 @@ import { open } from './fixture.ts';
 test.each([
   [{}, 10_000],
   [{ limits: { connections: 7 } }, 7],
-])('with %j, each server cuts what comes beyond its connections', async (options, most) => {
+])('with %j, each server closes connections beyond its limit', async (options, most) => {
   const listening = spyOn(Server.prototype, 'listen');
   const listener = await open([], options);
   const servers = listening.mock.contexts as unknown as Server[];

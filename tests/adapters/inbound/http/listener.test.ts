@@ -26,7 +26,7 @@ const slow = mount('/', async ({ path, query }) => {
   await Bun.sleep(Number(query));
   return text('done');
 });
-/** Milliseconds that no test waits: what closes before has waited for nothing but its connections. */
+/** Milliseconds. No test waits that long: a listener that closes earlier has waited only for its connections. */
 const forever = 600_000;
 const keepAlive = (query: number): string => `GET /?${query} HTTP/1.1\r\nHost: pki\r\n\r\n`;
 
@@ -36,7 +36,7 @@ async function* drip(ms: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from('ended');
 }
 
-/** What a handshake ends with: the version, the cipher, the name on the certificate. Or the error. */
+/** Returns the version, cipher and certificate name of a handshake, or its error. */
 function handshake(
   port: number,
   options: ConnectionOptions = {},
@@ -81,7 +81,7 @@ describe('TLS', () => {
     expect(output.includes(`Cipher is ${cipher}`)).toBe(accepted);
   });
 
-  test('is 1.3 where that is the least, after a new credential too', async () => {
+  test('is 1.3 where that is the minimum, also with a new credential', async () => {
     const credential = credentialOf(issue('localhost'));
     const https = { port: 0, host: '127.0.0.1', credential, minVersion: 'TLSv1.3' } as const;
     await using listener = disposable(await open([hello], { https }));
@@ -92,7 +92,7 @@ describe('TLS', () => {
     }
   });
 
-  test('offers HTTP/1.1 to those who would rather have HTTP/2', async () => {
+  test('offers HTTP/1.1 to clients that prefer HTTP/2', async () => {
     await using listener = disposable(await open([hello]));
     const socket = connectSecure(listener.httpsPort, { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(await talk(socket, request('GET /'))).toEndWith('hello');
@@ -101,7 +101,7 @@ describe('TLS', () => {
 });
 
 describe('a new credential', () => {
-  test('is served from the next handshake on, and old connections live on', async () => {
+  test('is used from the next handshake on, and open connections continue', async () => {
     await using listener = disposable(await open([hello]));
     const before = connectSecure(listener.httpsPort);
     before.write(keepAlive(0));
@@ -120,7 +120,7 @@ describe('a new credential', () => {
     before.destroy();
   });
 
-  test('still asks the client for its own', async () => {
+  test('still requests a client certificate', async () => {
     await using listener = disposable(
       await open([mount('/', ({ peer }) => text(`certificates: ${peer.certificates.length}`))]),
     );
@@ -134,7 +134,7 @@ describe('a new credential', () => {
     ['of a key that is another', { ...credentialOf(issue('a')), privateKey: issue('b').key.pem() }],
     ['without a certificate', { ...credentialOf(issue('a')), certificateChain: '' }],
     ['of rubbish', { certificateChain: 'rubbish', privateKey: 'rubbish' }],
-  ])('%s is refused, and the old one stays', async (_what, credential) => {
+  ])('%s is rejected, and the old credential stays', async (_what, credential) => {
     await using listener = disposable(await open([hello]));
     expect(() => listener.setCredential(credential)).toThrow(Fault);
     expect(await handshake(listener.httpsPort)).toMatchObject({ cn: 'localhost' });
@@ -154,7 +154,7 @@ describe('opening', () => {
     expect(errors).toEqual([]);
   });
 
-  test('goes without a plain listener', async () => {
+  test('works without a plain listener', async () => {
     const credential = credentialOf(issue('localhost'));
     await using listener = disposable(
       await openListener({
@@ -168,7 +168,7 @@ describe('opening', () => {
     expect(await talk(connectSecure(listener.httpsPort), request('GET /'))).toEndWith('hello');
   });
 
-  test('twice on one port shares its connections out', async () => {
+  test('twice on one port distributes the connections', async () => {
     const credential = credentialOf(issue('localhost'));
     const named = (name: string) => mount('/', () => text(name));
     const https = { port: 0, host: '127.0.0.1', credential, reusePort: true };
@@ -185,7 +185,7 @@ describe('opening', () => {
   });
 });
 
-test('connections beyond the limit are cut, and there is room again when others end', async () => {
+test('connections beyond the limit are closed, and new ones accepted when others end', async () => {
   await using listener = disposable(await open([hello], { limits: { connections: 2 } }));
   for (const connect of [() => connectPlain(listener.httpPort!), () => connectSecure(listener.httpsPort)]) {
     const held = [connect(), connect()];
@@ -212,7 +212,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     await until(socket, 'done');
   };
 
-  /** Asks, and goes on once the mount has been reached; `whole` is all that comes. */
+  /** Sends a request and returns once the mount has it; `whole` is everything received. */
   const underWay = async (socket: Socket, octets: string): Promise<{ whole: Promise<string> }> => {
     const before = begun;
     const whole = talk(socket, octets);
@@ -220,7 +220,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     return { whole };
   };
 
-  test('lets a request under way end and then ends its connection', async () => {
+  test('completes a request in progress and then closes its connection', async () => {
     const { listener, connect } = await start();
     const answer = await underWay(connect(), keepAlive(200));
     await listener.close(forever);
@@ -228,14 +228,14 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     expect(await answer.whole).toEndWith('done');
   });
 
-  test('lets a response that has begun end', async () => {
+  test('completes a response in progress', async () => {
     const { listener, connect } = await start();
     const answer = await underWay(connect(), 'GET /stream?200 HTTP/1.1\r\nHost: pki\r\n\r\n');
     await listener.close(forever);
     expect(await answer.whole).toEndWith('ended\r\n0\r\n\r\n');
   });
 
-  test('lets a request whose body is still coming in end', async () => {
+  test('completes a request whose body is still being received', async () => {
     const { listener, connect } = await start();
     const socket = connect();
     await settled(socket);
@@ -249,7 +249,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     await closed;
   });
 
-  test('lets a request whose header is still coming in end', async () => {
+  test('completes a request whose header is still being received', async () => {
     const { listener, connect } = await start();
     const socket = connect();
     await settled(socket);
@@ -262,7 +262,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     await closed;
   });
 
-  test('ends idle connections at once and accepts no more', async () => {
+  test('closes idle connections immediately and accepts no more', async () => {
     const { listener, connect } = await start();
     const idle = connect();
     await settled(idle);
@@ -272,7 +272,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
     expect(await talk(connect(), request('GET /?0'))).toBe('');
   });
 
-  test('cuts a request that does not end in time', async () => {
+  test('cuts a request that does not complete in time', async () => {
     const { listener, connect } = await start();
     const answer = await underWay(connect(), keepAlive(forever));
     const started = performance.now();
@@ -282,7 +282,7 @@ describe.each(['HTTPS', 'plain HTTP'])('closing, on %s,', (scheme) => {
   });
 });
 
-test('closing ends handshakes that have not ended', async () => {
+test('closing aborts open handshakes', async () => {
   const listener = await open([hello]);
   const ended = talk(connectPlain(listener.httpsPort));
   await Bun.sleep(50);
@@ -290,7 +290,7 @@ test('closing ends handshakes that have not ended', async () => {
   expect(await ended).toBe('');
 });
 
-test('a listener that nobody is connected to closes', async () => {
+test('a listener without connections closes', async () => {
   const listener = await open([hello]);
   await listener.close(forever);
   const socket = connectSecure(listener.httpsPort);

@@ -6,7 +6,7 @@ import { runs } from '#tests/property.ts';
 const octetsOf = (piece: string | Uint8Array): Uint8Array =>
   typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece;
 
-/** What a parser tells of octets that come in these pieces: heads with the bodies that belong to them. */
+/** Parses octets in these pieces; returns the headers with their bodies. */
 function read(pieces: readonly (string | Uint8Array)[], headerOctets = 16 * 1024) {
   const requests: {
     line: string;
@@ -58,7 +58,7 @@ const told = [
   },
 ];
 
-test('requests are the same in whatever pieces they come', () => {
+test('requests are parsed the same in pieces of any size', () => {
   expect(read([stream])).toEqual({ requests: told, unreadable: undefined });
   expect(read([...stream])).toEqual({ requests: told, unreadable: undefined });
   for (let at = 1; at < stream.length; at++) {
@@ -66,7 +66,7 @@ test('requests are the same in whatever pieces they come', () => {
   }
 });
 
-test('many fields come as one list, those of the trailer do not', () => {
+test('repeated fields give one list, without those of the trailer', () => {
   const fields = Array.from({ length: 90 }, (_, n) => [`X-${n}`, `${n}`]);
   const header = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   const request = `POST /many HTTP/1.1\r\n${header}Transfer-Encoding: chunked\r\n\r\n0\r\n${header}\r\n`;
@@ -79,7 +79,7 @@ test('many fields come as one list, those of the trailer do not', () => {
   }
 });
 
-describe('a connection does not go on after', () => {
+describe('a connection closes after', () => {
   test.each([
     ['a request that says so', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['one of HTTP/1.0 that does not say otherwise', 'GET / HTTP/1.0\r\n\r\n'],
@@ -93,25 +93,25 @@ describe('a connection does not go on after', () => {
   });
 });
 
-describe('what is beyond the limit', () => {
+describe('input beyond the limit:', () => {
   const line = `X: ${'a'.repeat(1000)}\r\n`;
   test.each([
     ['in a header', 'GET / HTTP/1.1\r\n', line],
     ['in a trailer', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n', line],
     ['in a target', `GET /${'a'.repeat(1000)}`, 'a'.repeat(1000)],
-  ])('%s is not read, however small the pieces', (_where, begin, more) => {
+  ])('%s is rejected, in pieces of any size', (_where, begin, more) => {
     const octets = begin + more.repeat(3);
     expect(read([octets], 2048).unreadable).toBe('header too long');
     expect(read([...octets], 2048).unreadable).toBe('header too long');
   });
 
-  test('in the extension of a chunk is not read', () => {
+  test('in a chunk extension is rejected', () => {
     const begin = 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;';
     expect(read([begin, ...Array(40).fill('a'.repeat(1000))]).unreadable).toBe('malformed');
   });
 });
 
-test('whatever comes is read or refused, and after a refusal nothing more is told', () => {
+test('arbitrary input is parsed or rejected, and nothing is parsed after a rejection', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...stream.split(/(?<=\r\n)/),
@@ -133,7 +133,7 @@ test('whatever comes is read or refused, and after a refusal nothing more is tol
   );
 });
 
-describe('what is no request of HTTP/1.1', () => {
+describe('input that is not an HTTP/1.1 request:', () => {
   test.each<[string, Unreadable]>([
     ['PROPELLER /a HTTP/1.1\r\n', 'unknown method'],
     ['GETS /a HTTP/1.0\r\n', 'unknown method'],
@@ -145,14 +145,14 @@ describe('what is no request of HTTP/1.1', () => {
     [`PROPELLER /${'a'.repeat(3_000)} HTTP/1.1\r\n`, 'malformed'],
     ['GET /a\r\n\r\n', 'malformed'],
     ['GET /a HTTP/0.9\r\n\r\n', 'malformed'],
-  ])('%j is refused as %s, after the requests before it', (octets, reason) => {
+  ])('%j is rejected as %s, after the requests before it', (octets, reason) => {
     for (const pieces of [[stream + octets], [...stream, ...octets]]) {
       expect(read(pieces)).toEqual({ requests: told, unreadable: reason });
     }
   });
 });
 
-test('a parser that is closed reads no more', () => {
+test('a closed parser reads nothing', () => {
   let heads = 0;
   const parser = new RequestParser(1000, {
     head: () => heads++,

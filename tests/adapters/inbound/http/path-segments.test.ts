@@ -40,11 +40,11 @@ describe('path segments', () => {
     ['a plain space', '/a b'],
     ['plain non-ASCII', '/mü'],
     ['a name of 257 characters', `/${'a'.repeat(257)}`],
-  ])('are refused for %s', (_, path) => {
+  ])('are rejected for %s', (_, path) => {
     expect(pathSegments(path)).toBeUndefined();
   });
 
-  test('come back as they were encoded', () => {
+  test('are read as they were encoded', () => {
     const name = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
       .filter((text) => text.length <= 256 && !/[\u0000-\u001f\u007f-\u009f/\\]/.test(text));

@@ -93,7 +93,7 @@ const headOf = (response: string): Record<string, string> =>
       .map((line) => line.toLowerCase().split(': ') as [string, string]),
   );
 
-test('a response carries the fields that protect it, and does not say what serves it', async () => {
+test('a response has the security header fields and does not name the server', async () => {
   const fields = headOf(await get('/text'));
   expect(fields).toMatchObject({
     'strict-transport-security': 'max-age=31536000',
@@ -104,7 +104,7 @@ test('a response carries the fields that protect it, and does not say what serve
   expect(fields).not.toContainKeys(['server', 'x-powered-by']);
 });
 
-test('field names have their usual spelling, whichever way a mount writes them', async () => {
+test('field names have their usual case, whatever the mount writes', async () => {
   const namesOf = (response: string): string[] =>
     [...response.slice(0, response.indexOf('\r\n\r\n')).matchAll(/^([^\s:]+): /gm)].map(([, name]) => name!);
   const always = ['X-Content-Type-Options', 'Cache-Control', 'Strict-Transport-Security', 'Date'];
@@ -123,18 +123,18 @@ test('field names have their usual spelling, whichever way a mount writes them',
   expect(namesOf(await get('/stream'))).toContain('Transfer-Encoding');
 });
 
-test('Strict-Transport-Security is for HTTPS alone (RFC 6797 §7.2)', async () => {
+test('Strict-Transport-Security is sent over HTTPS only (RFC 6797 §7.2)', async () => {
   const fields = headOf(await talk(connectPlain(listener.httpPort!), request('GET /text')));
   expect(fields).not.toContainKey('strict-transport-security');
   expect(fields['x-content-type-options']).toBe('nosniff');
 });
 
-test('a mount that says what may be cached is not overruled', async () => {
+test('a mount can set Cache-Control', async () => {
   const response = await get('/cacheable');
   expect(response.match(/^cache-control: .*$/gim)).toEqual([expect.stringMatching(/: max-age=60$/)]);
 });
 
-test('a header that a mount has frozen goes out the same each time, with what else the response needs', async () => {
+test('a frozen header of a mount is sent unchanged each time, with the fields of the response', async () => {
   for (let times = 0; times < 2; times += 1) {
     const secure = headOf(await get('/frozen'));
     expect(secure).toMatchObject({ 'x-kind': 'frozen', 'content-length': '1', 'cache-control': 'no-store' });
@@ -148,13 +148,13 @@ test('a header that a mount has frozen goes out the same each time, with what el
   }
 });
 
-test('a header that is not frozen may be another one the next time', async () => {
+test('a header that is not frozen can change', async () => {
   expect(headOf(await get('/thawed'))['x-kind']).toBe('first');
   thawed['x-kind'] = 'second';
   expect(headOf(await get('/thawed'))['x-kind']).toBe('second');
 });
 
-describe('a body goes out', () => {
+describe('a body is sent', () => {
   test('as text in UTF-8', async () => {
     const response = await get('/text');
     expect(Buffer.from(bodyOf(response), 'latin1').toString()).toBe('grüße');
@@ -176,11 +176,11 @@ describe('a body goes out', () => {
     ['HTTPS', '/2', 'ü'],
     ['HTTPS', '/3', '→'],
   ])(
-    'as text, whole and in order, to a client that asks ahead and reads late: %s, %s',
+    'as text, complete and in order, to a client that pipelines and reads late: %s, %s',
     async (scheme, path, letter) => {
       const asked = 160;
       const socket = scheme === 'HTTP' ? connectPlain(listener.httpPort!) : connectSecure(listener.httpsPort);
-      // To go on with what was paused before there is a connection is forgotten by Bun.
+      // Bun loses a pause before the connection exists.
       await once(socket, scheme === 'HTTP' ? 'connect' : 'secureConnect');
       socket.pause();
       for (let n = 0; n < asked; n += 8) {
@@ -206,7 +206,7 @@ describe('a body goes out', () => {
     ['HTTP', connectPlain, () => impatient.httpPort!],
     ['HTTPS', connectSecure, () => impatient.httpsPort],
   ] as const)(
-    'whole over %s to a client that reads slowly, for longer than the idle limit',
+    'completely over %s to a client that reads slowly, for longer than the idle limit',
     async (_, connect, port) => {
       const socket = connect(port());
       socket.write(request('GET /large'));
@@ -215,7 +215,7 @@ describe('a body goes out', () => {
       for await (const part of socket) {
         octets += part.length;
         if (octets >= large.length) break;
-        // Some 25 MiB a second.
+        // About 25 MiB per second.
         const ahead = octets / (25 * 1024 * 1024) - (performance.now() - started) / 1000;
         if (ahead > 0.02) await Bun.sleep(1000 * ahead);
       }
@@ -224,26 +224,26 @@ describe('a body goes out', () => {
     },
   );
 
-  test('as a stream of unknown length, in chunks', async () => {
+  test('as a stream of unknown length, chunked', async () => {
     const response = await get('/stream');
     expect(headOf(response)['transfer-encoding']).toBe('chunked');
     expect(bodyOf(response).match(/a+/g)?.join('')).toHaveLength(3 * chunk.length);
     expect(bodyOf(response)).toEndWith('\r\n0\r\n\r\n');
   });
 
-  test('as a stream of a length that is known', async () => {
+  test('as a stream of known length', async () => {
     const response = await get('/measured');
     expect(headOf(response)).not.toContainKey('transfer-encoding');
     expect(bodyOf(response)).toHaveLength(3 * chunk.length);
   });
 
-  test('and where there is less of it than was said, the connection is cut', async () => {
+  test('incompletely when its stream is shorter than its length, and the connection is cut', async () => {
     const socket = connectSecure(listener.httpsPort);
     const response = await talk(socket, 'GET /short HTTP/1.1\r\nHost: pki\r\n\r\n');
     expect(bodyOf(response)).toHaveLength(3 * chunk.length);
   });
 
-  test('to a client of HTTP/1.0 up to the end of the connection', async () => {
+  test('to an HTTP/1.0 client until the connection closes', async () => {
     const response = await talk(
       connectSecure(listener.httpsPort),
       'GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
@@ -272,7 +272,7 @@ describe('a stream is not produced', () => {
     expect(stopped).toBe(produced);
   });
 
-  test('faster than it is read, and ends when the client goes away', async () => {
+  test('faster than it is read, and stops when the client disconnects', async () => {
     [produced, stopped] = [0, 0];
     const socket = connectPlain(listener.httpPort!);
     socket.pause();
@@ -285,7 +285,7 @@ describe('a stream is not produced', () => {
     expect(stopped).toBe(1);
   });
 
-  test('for a client that stops reading it longer than the idle limit', async () => {
+  test('for a client that does not read for longer than the idle limit', async () => {
     [produced, stopped] = [0, 0];
     const socket = connectSecure(impatient.httpsPort);
     socket.pause();

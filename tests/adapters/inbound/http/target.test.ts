@@ -4,7 +4,7 @@ import { findMount, isHost, orderMounts, parseTarget } from '#adapters/inbound/h
 import { runs } from '#tests/property.ts';
 import { mount, text } from './fixture.ts';
 
-describe('a request target is handed on as it was sent', () => {
+describe('a request target is forwarded as it was sent', () => {
   test.each([
     ['/', '/', ''],
     ['/?', '/', ''],
@@ -20,7 +20,7 @@ describe('a request target is handed on as it was sent', () => {
   });
 });
 
-describe('of a request target in absolute-form path and query are left (RFC 9112 §3.2.2)', () => {
+describe('a request target in absolute-form loses scheme and authority (RFC 9112 §3.2.2)', () => {
   test.each([
     ['http://pki/a', '/a', ''],
     ['HTTPS://pki.example:8443/a/../b?c', '/a/../b', 'c'],
@@ -46,7 +46,7 @@ describe('a Host field', () => {
   );
 });
 
-describe('a request target is refused', () => {
+describe('a request target is rejected:', () => {
   test.each([
     '',
     '*',
@@ -77,7 +77,7 @@ describe('a request target is refused', () => {
     expect(parseTarget(target)).toBeUndefined();
   });
 
-  test('or loses nothing', () => {
+  test('or is unchanged', () => {
     fc.assert(
       fc.property(fc.string(), (rest) => {
         const parsed = parseTarget(`/${rest}`);
@@ -110,7 +110,7 @@ describe('the longest prefix that ends at a segment boundary wins', () => {
     expect(findMount(mounts, path)?.prefix).toBe(prefix);
   });
 
-  test('and without one there is none', () => {
+  test('and without a match there is none', () => {
     expect(findMount([at('/api')], '/other')).toBeUndefined();
   });
 

@@ -27,7 +27,7 @@ test('a user is created, read, changed and deleted; the password is never shown'
   const path = `/api/users/${made.id}/`;
   expect((await api.get(path)).body).toEqual(made);
   expect((await api.get('/api/users/?search=J')).body).toEqual([made]);
-  // GET → edit → PUT keeps the password.
+  // GET, edit, PUT keeps the password.
   expect((await api.put(path, { ...made, username: 'joan' })).body).toEqual({ ...made, username: 'joan' });
   const joan = await api.as('joan', password);
   expect((await joan.get('/api/devices/')).status).toBe(200);
@@ -43,7 +43,7 @@ test('a user is created, read, changed and deleted; the password is never shown'
   expect((await api.get(path)).status).toBe(404);
 });
 
-test('the last active administrator stays', async () => {
+test('the last active administrator cannot be removed', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: users } = await api.get('/api/users/');
@@ -62,7 +62,7 @@ test('the last active administrator stays', async () => {
   ]) {
     expect([answer.status, answer.body]).toEqual([409, refused]);
   }
-  // An administrator that is not active is none.
+  // An inactive administrator does not count.
   const admin = await roleId(api, 'Admin');
   const second = { username: 'second', password, role: admin };
   const { body: other } = await api.post('/api/users/', { ...second, is_active: false });
@@ -71,7 +71,7 @@ test('the last active administrator stays', async () => {
   expect((await api.remove(path)).status).toBe(204);
 });
 
-test('of two administrators that remove each other at once, one stays', async () => {
+test('of two administrators that remove each other concurrently, one remains', async () => {
   await using one = await installation();
   await using two = await installation({ store: one.store, clock: one.clock });
   const [api, elsewhere] = [await apiOf(one), await apiOf(two)];
@@ -83,14 +83,14 @@ test('of two administrators that remove each other at once, one stays', async ()
     signedIn.remove(`/api/users/${users[0].id}/`),
     api.patch(`/api/users/${second.id}/`, { is_active: false }),
   ]);
-  // Who comes second is refused: as the last one's attacker, or as somebody who has just been removed.
+  // The second one is rejected as an attempt on the last administrator or as an account that was just removed.
   expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
   expect(answers.filter(({ status }) => [401, 403, 409].includes(status))).toHaveLength(1);
   const query = { where: [{ field: 'isActive', is: 'equal', value: true }], limit: 10 } as const;
   expect((await one.store.list('user', query)).records).toHaveLength(1);
 });
 
-test('nobody gives, or takes over, more than they may do themselves', async () => {
+test('an account cannot grant, or take over, more permissions than it has', async () => {
   await using site = await installation();
   const admin = await apiOf(site);
   const permissions = ['accounts.read', 'accounts.write', 'devices.read'];
@@ -118,7 +118,7 @@ test('nobody gives, or takes over, more than they may do themselves', async () =
   expect((await api.post('/api/users/', mine)).status).toBe(201);
 });
 
-test('the role Admin is protected, and a role that accounts have stays', async () => {
+test('the role Admin cannot be changed, and a role in use cannot be deleted', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const admin = await roleId(api, 'Admin');
@@ -147,7 +147,7 @@ test('the role Admin is protected, and a role that accounts have stays', async (
   expect((await api.remove(`/api/roles/${role.id}/`)).status).toBe(204);
 });
 
-test('a service account signs in with the secret that was shown once, for an hour', async () => {
+test('a service account signs in for an hour with the secret that was shown once', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const role = await roleId(api, 'Default');
@@ -170,7 +170,7 @@ test('a service account signs in with the secret that was shown once, for an hou
   expect((await program.get('/api/devices/')).body.code).toBe('token_not_valid');
 });
 
-test('a form is a body of the token endpoint too, as OAuth has it', async () => {
+test('the token endpoint accepts a form, as OAuth 2.0 requires', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: made } = await api.post('/api/service-accounts/', {
@@ -222,7 +222,7 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
       () => ({ client_id: id, client_secret: secret, scope: 'x' }),
     ],
   ];
-  test.each(granted)('%s are good', async (_, authorization, more) => {
+  test.each(granted)('%s are accepted', async (_, authorization, more) => {
     const { status, body } = await ask(authorization(), more?.());
     expect([status, body]).toEqual([
       200,
@@ -230,7 +230,7 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
     ]);
   });
 
-  test('are good with a form for a body', async () => {
+  test('are accepted with a form as body', async () => {
     const { status } = await anonymous.call('POST', '/api/token/', {
       body: 'grant_type=client_credentials&scope=a+b',
       contentType: 'application/x-www-form-urlencoded',
@@ -265,7 +265,7 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
     ['another id in the body', own, { client_id: 'sa_2' }, 400, 'invalid_request', twice],
     ['another secret in the body', own, { client_secret: 'x' }, 400, 'invalid_request', twice],
   ];
-  test.each(refused)('with %s are refused', async (_, authorization, more, status, error, description) => {
+  test.each(refused)('with %s are rejected', async (_, authorization, more, status, error, description) => {
     const answer = await ask(authorization(), more);
     expect([answer.status, answer.body]).toEqual([status, { error, error_description: description }]);
     expect(answer.headers['www-authenticate']).toBe(
@@ -273,12 +273,12 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
     );
   });
 
-  test('leave other members as unknown as they are', async () => {
+  test('do not make unknown members known', async () => {
     const { status, body } = await ask(own(), { resource: 'x' });
     expect([status, body]).toEqual([400, { resource: ['unknown field'] }]);
   });
 
-  test('have to wait after too many that were wrong', async () => {
+  test('are throttled after too many failures', async () => {
     const guess = () => ask(basic('sa_4711', 'x'));
     for (let n = 0; n < 5; n++) expect((await guess()).status).toBe(401);
     const { status, headers } = await guess();
@@ -286,7 +286,7 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
   });
 });
 
-test('rotation and deactivation end what was given before, for good', async () => {
+test('rotation and deactivation end earlier secrets and tokens permanently', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: made } = await api.post('/api/service-accounts/', {
@@ -310,7 +310,7 @@ test('rotation and deactivation end what was given before, for good', async () =
   expect((await again.get('/api/devices/')).status).toBe(200);
 });
 
-test('what is wrong with client credentials is not told, and too many of them have to wait', async () => {
+test('the reason for rejected client credentials is not sent, and too many failures are throttled', async () => {
   await using site = await installation();
   const { anonymous, ...api } = await apiOf(site);
   const { body: made } = await api.post('/api/service-accounts/', {
@@ -382,7 +382,7 @@ test.each([
   ],
   ['service-accounts', { unique_name: 'x', role: 4 }, 'unique_name', ['', 5, 'a\u0085b', undefined]],
   ['service-accounts', { unique_name: 'x', role: 4 }, 'role', [999, 'Default', undefined]],
-])('/api/%s/ refuses what %j must not have at %s', async (path, good, field, values) => {
+])('/api/%s/ rejects %j with an error at %s', async (path, good, field, values) => {
   await using site = await installation();
   const api = await apiOf(site);
   const before = await api.get(`/api/${path}/`);
@@ -393,7 +393,7 @@ test.each([
   expect((await api.get(`/api/${path}/`)).body).toEqual(before.body);
 });
 
-test('a list in a form comes item by item, as JSON, or as the one item that it has', async () => {
+test('a list in a form is sent as repeated items, as JSON, or as a single item', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const form = (body: string) =>

@@ -5,7 +5,7 @@ import { ask, policy } from '#tests/fixtures/approvals.ts';
 import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-/** An installation where two requests of one device wait for two approvals each, which tests only read. */
+/** An installation with two requests of one device that need two approvals each; tests only read it. */
 let shared: Site;
 let api: Api;
 let operator: Api;
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => shared[Symbol.asyncDispose]());
 
 describe('an approval', () => {
-  test('is shown with the request, what would come of it, and what is other about that', async () => {
+  test('shows the request, its outcome and their differences', async () => {
     const { body } = await operator.get('/api/approvals/1/');
     expect(body).toMatchObject({
       state: 'waiting',
@@ -112,7 +112,7 @@ describe('an approval', () => {
     expect(body.every((one: object) => !('content' in one) && !('request' in one))).toBe(true);
   });
 
-  test('is decided on, with a comment; who decided what is kept', async () => {
+  test('is decided with a comment, and shows who decided', async () => {
     await using own = await withRequests();
     const { site, api, operator } = own;
     const { request_hash, outcome_hash } = (await operator.get('/api/approvals/1/')).body;
@@ -136,7 +136,7 @@ describe('an approval', () => {
     });
   });
 
-  test('that was rejected says by whom', async () => {
+  test('that was rejected shows who rejected it', async () => {
     await using own = await withRequests();
     const { operator } = own;
     const { body } = await operator.post('/api/approvals/2/reject/', { comment: 'who is that?' });
@@ -147,7 +147,7 @@ describe('an approval', () => {
     [{ comment: 'x'.repeat(2001) }, { comment: ['at most 2000 characters are allowed'] }],
     [{ request_hash: 'ab' }, { request_hash: ['at least 64 characters are needed'] }],
     [{ state: 'granted' }, { state: ['unknown field'] }],
-  ])('is not decided on by %j', async (body, errors) => {
+  ])('cannot be decided with %j', async (body, errors) => {
     const answer = await operator.post('/api/approvals/2/approve/', body);
     expect([answer.status, answer.body]).toEqual([400, errors]);
   });
@@ -158,8 +158,8 @@ describe('an approval', () => {
   });
 });
 
-describe('a certificate that an account asks for', () => {
-  test('waits for the approval of others, and is there when the same is asked again', async () => {
+describe('a certificate that an account requests', () => {
+  test('is pending until other accounts approve, and is returned when the request is repeated', async () => {
     await using own = await withRequests();
     const { site, api, operator } = own;
     await policy(site, {
@@ -196,18 +196,18 @@ describe('an approval policy', () => {
     [{ device: 99 }, { device: ['there is no such device'] }],
     [{ device_pattern: '(' }, { device_pattern: expect.anything() }],
     [{ device_pattern: '(a+)+\\1' }, { device_pattern: expect.anything() }],
-  ])('with %j is refused', async (fields, errors) => {
+  ])('with %j is rejected', async (fields, errors) => {
     const input = { unique_name: 'wrong', decision: 'manual', ...fields };
     const { status, body } = await api.post('/api/approval-policies/', input);
     expect([status, body]).toEqual([400, errors]);
   });
 
-  test('needs its permission; who may decide may read it', async () => {
+  test('requires its permission to be changed; approvers may read it', async () => {
     expect((await operator.post('/api/approval-policies/', {})).status).toBe(403);
     expect(names(await operator.get('/api/approval-policies/'))).toEqual(['four eyes']);
   });
 
-  test('keeps what it is about from being deleted', async () => {
+  test('prevents the deletion of the records that it names', async () => {
     await using own = await installation();
     const api = await apiOf(own);
     const { body: domain } = await api.post('/api/domains/', { unique_name: 'plant-7' });

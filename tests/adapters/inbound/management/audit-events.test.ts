@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-test('an event says who did what to what', async () => {
+test('an event names actor, action and object', async () => {
   const { body } = await api.get('/api/audit-events/?action=device.create&limit=1');
   expect(body).toEqual([
     {
@@ -56,14 +56,14 @@ test.each([
 });
 
 test.each(['from=yesterday', 'to=2026-13-01', 'ordering=detail', 'outcome=fine'])(
-  '%s is refused',
+  '%s is rejected',
   async (query) => {
     const { status, body } = await api.get(`/api/audit-events/?${query}`);
     expect([status, Object.keys(body)]).toEqual([400, [query.split('=')[0]!]]);
   },
 );
 
-test('a name is shown only to those who may see the record', async () => {
+test('a name is shown only to accounts that may see the record', async () => {
   const { body: role } = await api.post('/api/roles/', {
     unique_name: 'Auditor 2',
     permissions: ['audit.read'],
@@ -81,8 +81,8 @@ test('events of one kind of object are listed', async () => {
   expect((await api.get('/api/audit-events/?object_kind=device:1')).status).toBe(400);
 });
 
-describe('the export', () => {
-  test('has every event that matches, however many a page has, as CSV with the members of the actor', async () => {
+describe('the export of audit events', () => {
+  test('has every matching event, on any number of pages, as CSV with the members of the actor', async () => {
     const { headers, text } = await api.get('/api/audit-events/?action=device.create&format=csv&limit=1');
     expect(headers['content-disposition']).toBe('attachment; filename="audit-events.csv"');
     const [header, ...rows] = text.trimEnd().split('\r\n');
@@ -95,7 +95,7 @@ describe('the export', () => {
     ]);
   });
 
-  test('has an object on each line as JSON lines', async () => {
+  test('has one object per line as JSON lines', async () => {
     const { headers, text } = await api.get('/api/audit-events/?action=device.create&format=jsonl');
     expect(headers['content-type']).toBe('application/jsonl; charset=utf-8');
     const { body } = await api.get('/api/audit-events/?action=device.create');
@@ -107,7 +107,7 @@ describe('the export', () => {
     ).toEqual(body);
   });
 
-  test('goes on past the records that are read at a time', async () => {
+  test('continues past the records that are read at once', async () => {
     await site.store.commit(
       Array.from({ length: 2100 }, () => audit(site, site.admin.actor, { action: 'test.bulk', object: '' })),
     );
@@ -115,7 +115,7 @@ describe('the export', () => {
     expect(text.trimEnd().split('\r\n')).toHaveLength(2101);
   });
 
-  test('is refused in an unknown format', async () => {
+  test('is rejected in an unknown format', async () => {
     const { status, body } = await api.get('/api/audit-events/?format=xml');
     expect([status, body]).toEqual([400, { format: ['one of json, csv, jsonl is expected'] }]);
   });
@@ -125,7 +125,7 @@ test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('nobody can %s an event', async (m
   expect((await api.call(method, '/api/audit-events/1/', { body: {} })).status).toBe(405);
 });
 
-test('the trail is verified as a whole, for those who may read it', async () => {
+test('the complete trail can be verified by accounts that may read it', async () => {
   const path = '/api/audit-events/verification/';
   const { body: intact } = await api.get(path);
   expect(intact).toMatchObject({ is_intact: true, chains: 1, problems: [] });

@@ -4,7 +4,7 @@ import type { BackupLocation, Backups } from '#core/ports/backups.ts';
 import { type Api, apiAs, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 
-/** What the service asked for, and how it ends. */
+/** Records the backups that the service requests, and ends them as the test says. */
 const asked: BackupLocation[] = [];
 let outcome: (alive: (octets: number) => Promise<void>) => Promise<void> = async () => {};
 const backups: Backups = {
@@ -26,7 +26,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 const directory = '/srv/backups';
 
 describe('/api/backups/', () => {
-  test('an option says who made it, and can be replaced, changed and deleted', async () => {
+  test('an option names its creator, and can be replaced, changed and deleted', async () => {
     const made = await api.post('/api/backups/', { remote_directory: `  ${directory} ` });
     expect([made.status, made.body]).toEqual([
       201,
@@ -47,7 +47,7 @@ describe('/api/backups/', () => {
     expect((await api.get(path)).status).toBe(404);
   });
 
-  test('the list is narrowed by who made them', async () => {
+  test('the list can be filtered by creator', async () => {
     await using own = await installation({ backups });
     const api = await apiOf(own);
     await own.gateway.accounts.createUser('second', 'the second password', 'Admin', own.admin.actor);
@@ -79,7 +79,7 @@ describe('/api/backups/', () => {
     ['a relative path', { remote_directory: 'var/backups' }],
     ['a path relative to the directory above', { remote_directory: '../backups' }],
   ];
-  test.each(refused)('%s is refused', async (_, body) => {
+  test.each(refused)('%s is rejected', async (_, body) => {
     const answer = await api.post('/api/backups/', body);
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['remote_directory']]);
     expect(answer.text).not.toContain('secret');
@@ -94,7 +94,7 @@ describe('/api/backups/', () => {
     ]);
   });
 
-  test('only who may write backups can make and run them', async () => {
+  test('only accounts that may write backups can create and run them', async () => {
     const { body } = await api.post('/api/backups/', { remote_directory: directory });
     const auditor = await apiAs(site, 'Auditor');
     expect((await auditor.get(`/api/backups/${body.id}/`)).status).toBe(200);
@@ -107,7 +107,7 @@ describe('POST /api/backups/{id}/run/', () => {
   const made = async (): Promise<number> =>
     (await api.post('/api/backups/', { remote_directory: 'sftp://me@[::1]:2222/srv/x%20y' })).body.id;
 
-  test('tells of the file, and the option of the run', async () => {
+  test('returns the file and the run of the option', async () => {
     const id = await made();
     const { status, body } = await api.post(`/api/backups/${id}/run/`);
     const file = 'postern-20260601T120000.000Z.backup';
@@ -130,7 +130,7 @@ describe('POST /api/backups/{id}/run/', () => {
     ['409', new Fault('conflict', 'no passphrase'), 409],
     ['503', new Fault('unavailable', 'the disk is full'), 503],
   ];
-  test.each(failures)('a failure with %s is told, and kept', async (_, fault, expected) => {
+  test.each(failures)('a failure with %s is returned and recorded', async (_, fault, expected) => {
     const id = await made();
     outcome = () => Promise.reject(fault);
     const { status, body } = await api.post(`/api/backups/${id}/run/`);
@@ -140,7 +140,7 @@ describe('POST /api/backups/{id}/run/', () => {
     expect((await site.audit('backup.run')).at(-1)!.outcome).toBe('failed');
   });
 
-  test('one at a time', async () => {
+  test('only one backup runs at a time', async () => {
     const id = await made();
     const begun = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -161,12 +161,12 @@ describe('POST /api/backups/{id}/run/', () => {
     expect((await api.post(`/api/backups/${id}/run/`)).status).toBe(200);
   });
 
-  test('404 for an option that is not there', async () => {
+  test('an unknown option gives 404', async () => {
     expect((await api.post('/api/backups/999999/run/')).status).toBe(404);
   });
 });
 
-test('a long backup tells the log how far it is, and a service that stops breaks it off', async () => {
+test('a long backup logs its progress, and is cancelled at shutdown', async () => {
   await using own = await installation({ backups });
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   outcome = async (alive) => {
@@ -186,7 +186,7 @@ test('a long backup tells the log how far it is, and a service that stops breaks
   expect(told.slice(0, 2).map(({ fields }) => fields)).toEqual([{ octets: 2000 }, { octets: 4000 }]);
   const [event] = await own.audit('backup.run');
   expect(event).toMatchObject({ outcome: 'failed', detail: { why: 'the service is stopping' } });
-  // The lease is free: another instance can begin.
+  // The lease is free: another instance can start.
   expect(await own.store.lease('backup', 'another', 10)).toBe(true);
   outcome = async () => {};
 });

@@ -39,8 +39,8 @@ const stored = async () => [
   (await api.get(path)).body.length,
 ];
 
-describe('the language', () => {
-  test('has a JSON Schema, which the shipped profiles satisfy and mistakes do not', async () => {
+describe('the language of profiles', () => {
+  test('has a JSON Schema, which accepts the shipped profiles and rejects mistakes', async () => {
     const { status, body } = await api.get(`${path}schema/`);
     expect([status, body.$schema]).toEqual([200, 'https://json-schema.org/draft/2020-12/schema']);
     const valid = new Ajv2020({ strict: false }).compile(body);
@@ -57,7 +57,7 @@ describe('the language', () => {
     });
   });
 
-  test('what it does not understand is refused, each problem with its place', async () => {
+  test('rejects an invalid profile with the place of each problem', async () => {
     const profile = {
       validity: { duration: '1 year' },
       subject: { CN: { fixed: '{device.name}' }, nickname: {} },
@@ -83,7 +83,7 @@ describe('the language', () => {
 });
 
 describe('a preview', () => {
-  test('is what is issued, with a reason for each field; and leaves no trace', async () => {
+  test('is equal to the issued certificate, has a reason for each field, and leaves no record', async () => {
     const asked = { csr: csr('CN=pump-1,O=Plant', ['DNS:pump-1.example', 'IP:10.0.0.1']), device };
     const before = await stored();
     const { status, body } = await previewOf('tls_server', asked);
@@ -147,13 +147,13 @@ describe('a preview', () => {
     });
   });
 
-  test('takes base64 of DER, and without a device the name in the request for one', async () => {
+  test('accepts base64 of DER, and uses the name in the request if there is no device', async () => {
     const base64 = Buffer.from(request(key, 'CN=someone')).toString('base64');
     const { body } = await previewOf('domain_credential', { csr: base64 });
     expect([body.would_be_issued, body.device, body.certificate.subject]).toEqual([true, null, 'CN=someone']);
   });
 
-  test('takes rules that are not stored, beside a profile and without one', async () => {
+  test('accepts rules that are not stored, with or without a profile', async () => {
     const profile = {
       validity: { duration: 'P3D' },
       subject: { CN: { fixed: '{device.common_name}-x', unfit: 'drop' } },
@@ -234,7 +234,7 @@ describe('a preview', () => {
       [{ by: 'lint', code: 'badCsr', where: null, detail: expect.stringContaining('RFC 5280') }],
     ],
   ];
-  test.each(objections)('tells of %s, and is no failure', async (_, profile, body, expected) => {
+  test.each(objections)('reports %s, and does not fail', async (_, profile, body, expected) => {
     const before = await stored();
     const answer = await previewOf(profile, body());
     expect([answer.status, answer.body.would_be_issued, answer.body.objections]).toEqual([
@@ -245,7 +245,7 @@ describe('a preview', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('of a refusal has the explanations so far', async () => {
+  test('of a rejected request has the explanations up to the rejection', async () => {
     const { body } = await previewOf('tls_client', { csr: csr('CN=pump-1,DC=x'), device });
     expect([body.certificate, body.lint_passes]).toEqual([null, null]);
     expect(body.explanations).toEqual([
@@ -253,7 +253,7 @@ describe('a preview', () => {
     ]);
   });
 
-  test('tells of a CA that cannot sign', async () => {
+  test('reports a CA that cannot sign', async () => {
     await api.post('/api/issuing-cas/2/deactivate/');
     const { body } = await previewOf('tls_server', { csr: csr('CN=pump-1'), device });
     await api.post('/api/issuing-cas/2/activate/');
@@ -277,12 +277,12 @@ describe('a preview', () => {
     ['domain', { domain: 999 }],
     ['csr', { csr: '!' }],
     ['profil', { profil: {} }],
-  ])('of what makes no sense is refused at %s', async (field, part) => {
+  ])('of invalid input is rejected at %s', async (field, part) => {
     const { status, body } = await previewOf('tls_server', { csr: csr('CN=x'), ...part });
     expect([status, Object.keys(body)]).toEqual([400, [field]]);
   });
 
-  test('is for whoever may read profiles, and what else is asked for', async () => {
+  test('is available to accounts that may read profiles and the other records of the preview', async () => {
     const unique_name = 'Profiles only';
     await api.post('/api/roles/', { unique_name, permissions: ['profiles.read'] });
     const limited = await apiAs(site, unique_name);
@@ -300,7 +300,7 @@ function tampered(der: Uint8Array): Uint8Array {
   return copy;
 }
 
-describe('an alias', () => {
+describe('an alias of a profile', () => {
   let domain: { id: number };
   beforeAll(async () => {
     const [credential, server] = [await idOf('domain_credential'), await idOf('tls_server')];
@@ -308,7 +308,7 @@ describe('an alias', () => {
     domain = (await api.post('/api/domains/', { unique_name: 'aliased', profiles })).body;
   });
 
-  test('is what paths call a profile in a domain, in place of its own name', async () => {
+  test("is used in paths of a domain in place of the profile's name", async () => {
     const { password: own } = await site.device('pump-2', domain.id);
     const enrol = (profile: string) =>
       site.enrol(password('pump-2', own), { domain: 'aliased', profile }, request(key, 'CN=pump-2'));
@@ -317,7 +317,7 @@ describe('an alias', () => {
     await expect(enrol('nothing')).rejects.toMatchObject({ code: 'notFound' });
     const { body } = await previewOf('tls_server', { csr: csr('CN=pump-2'), domain: domain.id });
     expect([body.offered_as, body.would_be_issued]).toEqual([['web'], true]);
-    // Elsewhere it means nothing.
+    // It is unknown in other domains.
     const elsewhere = site.enrol(password('pump-1', secret), { profile: 'web' }, request(key, 'CN=pump-1'));
     await expect(elsewhere).rejects.toMatchObject({ code: 'notFound' });
     await elsewhere.catch(() => {});
@@ -332,7 +332,7 @@ describe('an alias', () => {
     expect([status, Object.keys(body)]).toEqual([400, ['profiles']]);
   });
 
-  test('never becomes the name of another profile', async () => {
+  test('cannot be the name of another profile', async () => {
     const { status, body } = await api.post(path, { unique_name: 'web' });
     expect([status, body]).toEqual([
       400,

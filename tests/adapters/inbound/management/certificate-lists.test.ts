@@ -8,7 +8,7 @@ let site: Installation;
 let api: Api;
 let ca: number;
 
-/** Certificates by name: what they are, and the days until they expire. */
+/** Makes certificates by name: their fields, and the days until they expire. */
 const samples = {
   'good for long': ['good', 400, {}],
   'expires in a week': ['good', 6, { protocol: 'cmp' }],
@@ -59,7 +59,7 @@ const names = async (query: string): Promise<string[]> => {
 };
 const date = (days: number): string => new Date(site.clock.now() + days * day).toISOString();
 
-describe('certificates are found', () => {
+describe('certificates can be filtered', () => {
   test.each([
     ['state=active', ['expires this month', 'good for long']],
     ['state=expired', ['expired on hold', 'has expired']],
@@ -70,7 +70,7 @@ describe('certificates are found', () => {
     expect(await names(query)).toEqual(found);
   });
 
-  test('by the days on which they expire or were issued', async () => {
+  test('by the days of expiry and issuance', async () => {
     expect(await names(`expires_from=${date(-2)}&expires_to=${date(20)}`)).toEqual([
       'expired on hold',
       'expires this month',
@@ -90,14 +90,14 @@ describe('certificates are found', () => {
   });
 
   test.each(['state=new', 'issuing_ca=x', 'expires_from=soon', 'created_to=2026-02-31'])(
-    '%s is refused',
+    '%s is rejected',
     async (query) => {
       const { status, body } = await api.get(`/api/certificates/?${query}`);
       expect([status, Object.keys(body)]).toEqual([400, [query.split('=')[0]!]]);
     },
   );
 
-  test('and exported as they are filtered, without what a spreadsheet would run', async () => {
+  test('and exported with the filters, without formulas for spreadsheets', async () => {
     await site.store.commit([
       insert('certificate', {
         commonName: '=cmd()',
@@ -119,10 +119,10 @@ describe('certificates are found', () => {
   });
 });
 
-describe('the figures of the overview', () => {
-  test('count certificates as their lists show them', async () => {
+describe('the numbers of the overview', () => {
+  test('count certificates like their lists', async () => {
     const before = (await api.get('/api/overview/expiry/')).body;
-    // The service itself has some certificates.
+    // The service itself has certificates.
     const { body: active } = await api.get('/api/certificates/?state=active');
     expect(before).toMatchObject({
       active: active.length,
@@ -134,7 +134,7 @@ describe('the figures of the overview', () => {
     });
   });
 
-  test('count a day from midnight to midnight of the time zone', async () => {
+  test('count days in the time zone of the account', async () => {
     // At noon in UTC, 'expires in a week' has six days of 24 hours left.
     const expiring = async (zone: string) => {
       const { body } = await api.get(`/api/overview/expiry/?time_zone=${zone}`);
@@ -148,7 +148,7 @@ describe('the figures of the overview', () => {
   });
 });
 
-describe('several certificates are revoked at once', () => {
+describe('several certificates can be revoked in one request', () => {
   let site: Installation;
   let api: Api;
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe('several certificates are revoked at once', () => {
   const issue = async (name: string): Promise<number> =>
     (await api.post('/api/certificates/', { common_name: name })).body.id;
 
-  test('with one new CRL, and those that cannot be revoked do not keep the others from it', async () => {
+  test('with one new CRL, and a certificate that cannot be revoked does not affect the others', async () => {
     const ids = [await issue('first'), await issue('second')];
     await api.post(`/api/certificates/${ids[0]}/revoke/`);
     const crls = (await site.audit('crl.generate')).length;
@@ -189,11 +189,11 @@ describe('several certificates are revoked at once', () => {
     ['none', []],
     ['one twice', [1, 1]],
     ['more than a hundred', Array.from({ length: 101 }, (_, n) => n + 1)],
-  ])('%s is refused', async (_what, ids) => {
+  ])('%s is rejected', async (_what, ids) => {
     expect((await api.post('/api/certificates/revoke/', { ids })).status).toBe(400);
   });
 
-  test('a role without the permission is refused', async () => {
+  test('a role without the permission is rejected', async () => {
     const auditor = await apiAs(site, 'Auditor');
     expect((await auditor.post('/api/certificates/revoke/', { ids: [1] })).status).toBe(403);
   });

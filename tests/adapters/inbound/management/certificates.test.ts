@@ -29,8 +29,8 @@ const key = testKey('p-256', 'certificates');
 const csr = (subject: string, names: readonly string[] = []): string =>
   pem('CERTIFICATE REQUEST', request(key, subject, names));
 
-describe('a certificate by its name', () => {
-  test('is issued in the default domain, and its key is fetched once', async () => {
+describe('a certificate requested by name', () => {
+  test('is issued in the default domain, and its key can be fetched once', async () => {
     const { status, body } = await api.post(path, { common_name: 'operator terminal' });
     expect([status, body]).toMatchObject([
       201,
@@ -69,7 +69,7 @@ describe('a certificate by its name', () => {
     expect(taken).toHaveLength(1);
   });
 
-  test('is fetched by one of two who try at once', async () => {
+  test('is fetched by one of two concurrent requests', async () => {
     const { body } = await api.post(path, { common_name: 'for one' });
     const answers = await Promise.all(
       [1, 2, 3].map(() => api.post(`${path}${body.id}/pkcs12/`, { password: 'a long secret' })),
@@ -77,7 +77,7 @@ describe('a certificate by its name', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   });
 
-  test('is issued for a request as it is, with a name of its own in the inventory', async () => {
+  test('is issued for a PKCS#10 request, with its own inventory name', async () => {
     const { status, body } = await api.post(path, {
       common_name: 'Pump in hall 3',
       csr: csr('CN=pump-3,O=Plant', ['DNS:pump-3.plant.example']),
@@ -96,7 +96,7 @@ describe('a certificate by its name', () => {
     expect((await api.post(`${path}${body.id}/pkcs12/`, { password: 'a long secret' })).status).toBe(409);
   });
 
-  test('of more than 64 characters is the inventory name whole, and shortened the common name', async () => {
+  test('of more than 64 characters has a shortened common name and the complete inventory name', async () => {
     // X.520: ub-common-name.
     for (const name of ['x'.repeat(65), 'é'.repeat(256), `${'x'.repeat(64)}y`]) {
       const { status, body } = await api.post(path, { common_name: name });
@@ -108,7 +108,7 @@ describe('a certificate by its name', () => {
     expect(longest.body).toMatchObject({ subject: `CN=${'y'.repeat(64)}` });
   });
 
-  test('is issued by another profile and in another domain', async () => {
+  test('can be issued from another profile and in another domain', async () => {
     const profiles = (await api.get('/api/cert-profiles/')).body;
     const server = profiles.find((one: { unique_name: string }) => one.unique_name === 'tls_server').id;
     const { body: domain } = await api.post('/api/domains/', {
@@ -126,7 +126,7 @@ describe('a certificate by its name', () => {
     ]);
   });
 
-  test('is issued from a form', async () => {
+  test('can be issued from a form', async () => {
     const form = new URLSearchParams({ common_name: 'from a form', csr: csr('CN=from a form') });
     const { status, body } = await api.call('POST', path, {
       body: form.toString(),
@@ -144,7 +144,7 @@ describe('a certificate by its name', () => {
     [{ common_name: 'x', domain: 999 }, 'domain'],
     [{ common_name: 'x', domain: 'default' }, 'domain'],
     [{ common_name: 'x', cert_profile: 999 }, 'cert_profile'],
-    // Offered by no domain of the first start.
+    // No domain offers it after the first start.
     [{ common_name: 'x', cert_profile: 7 }, 'cert_profile'],
     [{ common_name: 'x', key_type: 'dsa' }, 'key_type'],
     [{ common_name: 'x', csr: 'no csr' }, 'csr'],
@@ -153,7 +153,7 @@ describe('a certificate by its name', () => {
     [{ common_name: 'x', csr: csr('CN=x'), key_type: 'p-256' }, 'key_type'],
     [{ common_name: 'x', serial: 1 }, 'serial'],
   ] as const) {
-    test(`is refused, and the field is named: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+    test(`is rejected with the field named: ${JSON.stringify(body).slice(0, 80)}`, async () => {
       const before = (await api.get(path)).body.length;
       const answer = await api.post(path, body);
       expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
@@ -168,8 +168,8 @@ describe('a certificate by its name', () => {
   }
 });
 
-describe('a record', () => {
-  test('is renamed without touching the certificate', async () => {
+describe('the record of a certificate', () => {
+  test('can be renamed without a change to the certificate', async () => {
     const { body } = await api.post(path, { common_name: 'first name', csr: csr('CN=first name') });
     const long = 'y'.repeat(256);
     const renamed = await api.patch(`${path}${body.id}/`, { common_name: long });
@@ -180,7 +180,7 @@ describe('a record', () => {
     expect([refused.status, Object.keys(refused.body)]).toEqual([400, ['csr']]);
   });
 
-  test('that is deleted is gone from sight, its certificate is not', async () => {
+  test('is hidden when it is deleted, and the certificate remains', async () => {
     const { body } = await api.post(path, { common_name: 'deleted' });
     expect((await api.remove(`${path}${body.id}/`)).status).toBe(204);
     expect((await api.get(`${path}${body.id}/`)).status).toBe(404);
@@ -190,7 +190,7 @@ describe('a record', () => {
     expect(await site.store.find('certificateKey', { certificate: body.id })).toBeUndefined();
   });
 
-  test('is found by its serial number in any form, and by the day that it begins', async () => {
+  test('can be found by its serial number in any form, and by its first day', async () => {
     const { body } = await api.post(path, { common_name: 'to be found', csr: csr('CN=found') });
     const colons = body.serial_number.toLowerCase().replace(/..(?=.)/g, '$&:');
     for (const query of [
@@ -224,7 +224,7 @@ describe('revocation', () => {
 
   for (const [name, code] of Object.entries(revocationReasonCodes)) {
     if (name === 'removeFromCRL') continue;
-    test(`for ${name}, by name and by code ${code}, is on the next CRL`, async () => {
+    test(`with ${name}, by name and by code ${code}, is on the next CRL`, async () => {
       for (const reason of [name, code]) {
         const id = await issue();
         const { status, body } = await revoke(id, { reason });
@@ -240,7 +240,7 @@ describe('revocation', () => {
     });
   }
 
-  test('without a body is for no particular reason', async () => {
+  test('without a body has no particular reason', async () => {
     const { body } = await revoke(await issue());
     expect(body).toMatchObject({
       status: 'revoked',
@@ -249,7 +249,7 @@ describe('revocation', () => {
     });
   });
 
-  test('keeps the date since when the key may be known', async () => {
+  test('records the invalidity date', async () => {
     const id = await issue();
     await revoke(id, { reason: 'keyCompromise', invalidity_date: '2026-01-02T03:04:05Z' });
     expect((await entry(id))?.invalidityDate).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
@@ -258,7 +258,7 @@ describe('revocation', () => {
     expect((await entry(day))?.invalidityDate).toBe(Date.UTC(2026, 0, 2));
   });
 
-  test('on hold is released, and off the next CRL; then it can be revoked for good', async () => {
+  test('on hold can be released, which removes it from the next CRL, and is then permanent', async () => {
     const id = await issue();
     await revoke(id, { reason: 'certificateHold' });
     expect((await revoke(id, { reason: 6 })).status).toBe(409);
@@ -276,7 +276,7 @@ describe('revocation', () => {
       expect((await revoke(id, { reason })).status).toBe(409);
   });
 
-  test('of one certificate by many at once: one does it', async () => {
+  test('by many concurrent requests is done once', async () => {
     const id = await issue();
     const answers = await Promise.all(
       ['superseded', 'keyCompromise', 'certificateHold', 'unspecified'].map((reason) =>
@@ -298,7 +298,7 @@ describe('revocation', () => {
     [{ invalidity_date: 1 }, 'invalidity_date'],
     [{ why: 'lost' }, 'why'],
   ] as const) {
-    test(`refuses ${JSON.stringify(body)}`, async () => {
+    test(`with ${JSON.stringify(body)} is rejected`, async () => {
       const id = await issue();
       const answer = await revoke(id, body);
       expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
@@ -306,7 +306,7 @@ describe('revocation', () => {
     });
   }
 
-  test('is for those who may', async () => {
+  test('requires its permission', async () => {
     const id = await issue();
     const reader = await apiAs(site, 'Default');
     const operator = await apiAs(site, 'Operator');
@@ -317,8 +317,8 @@ describe('revocation', () => {
   });
 });
 
-describe('a device that is deleted', () => {
-  test('takes its certificates and its configuration with it', async () => {
+describe('a deleted device', () => {
+  test('is deleted with its certificates and its configuration', async () => {
     const { device, password: secret } = await site.device('leaving');
     await site.enrol(password('leaving', secret), {}, request(key, 'CN=leaving'));
     await site.enrol(password('leaving', secret), { profile: 'tls_client' }, request(key, 'CN=leaving'));
@@ -348,7 +348,7 @@ describe('a device that is deleted', () => {
     expect((await api.remove(`/api/devices/${device.id}/`)).status).toBe(404);
   });
 
-  test('leaves a configuration that another one uses', async () => {
+  test('leaves a configuration that another device uses', async () => {
     const { device } = await site.device('one of two');
     const config = device.noOnboardingConfig;
     await api.post('/api/devices/', { common_name: 'two of two', no_onboarding_config: config });
@@ -356,7 +356,7 @@ describe('a device that is deleted', () => {
     expect((await api.get(`/api/no-onboarding-configs/${config}/`)).status).toBe(200);
   });
 
-  test('while it enrols leaves no certificate that is good', async () => {
+  test('during its enrolment has no valid certificate afterwards', async () => {
     const { device, password: secret } = await site.device('racing');
     const der = request(key, 'CN=racing');
     const work = Array.from({ length: 8 }, () =>

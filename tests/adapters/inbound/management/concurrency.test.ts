@@ -15,7 +15,7 @@ const pem = selfSigned(testKey('p-256', 'concurrency').pem(), '/CN=anchor');
 let names = 0;
 const name = (): string => `record ${++names}`;
 
-/** A collection, a body that makes a record, and two changes to different fields of it. */
+/** A collection, a body that creates a record, and changes to two of its fields. */
 const collections: readonly (readonly [
   path: string,
   body: () => object,
@@ -57,7 +57,7 @@ const collections: readonly (readonly [
 ];
 const rounds = 5;
 
-/** Two gateways on one database, as two processes would be. */
+/** Two gateways on one database, like two processes. */
 function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): void {
   let sites: readonly Installation[];
   let apis: readonly [Api, Api];
@@ -75,7 +75,7 @@ function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): 
   });
 
   for (const [path, body, one, two] of collections) {
-    test(`${path}: changes of different fields at once are both there`, async () => {
+    test(`${path}: concurrent changes to different fields are both stored`, async () => {
       const [a, b] = apis;
       for (let n = 0; n < rounds; n++) {
         const { body: record } = await a.post(path, body());
@@ -87,7 +87,7 @@ function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): 
       }
     });
 
-    test(`${path}: a change and a deletion at once are one after the other`, async () => {
+    test(`${path}: a concurrent change and deletion happen one after the other`, async () => {
       const [a, b] = apis;
       for (let n = 0; n < rounds; n++) {
         const { body: record } = await a.post(path, body());
@@ -104,7 +104,7 @@ function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): 
     });
   }
 
-  test('a device that is given two kinds of configuration at once has one of them', async () => {
+  test('a device that concurrently gets two kinds of configuration has one of them', async () => {
     const [a, b] = apis;
     for (let n = 0; n < rounds; n++) {
       const { body: onboarding } = await a.post('/api/onboarding-configs/', {});
@@ -126,7 +126,7 @@ function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): 
     }
   });
 
-  test('of several who take a name at once, one has it', async () => {
+  test('one of several concurrent requests for a name succeeds', async () => {
     const [a, b] = apis;
     for (const [path, body] of collections.filter(([, make]) => 'unique_name' in make())) {
       const same = { ...body(), unique_name: name() };
@@ -141,7 +141,7 @@ function writers(open: (clock: TestClock) => Promise<readonly [Store, Store]>): 
     }
   });
 
-  test('CRLs made at two gateways at once have numbers of their own', async () => {
+  test('concurrent CRLs at two gateways have different numbers', async () => {
     const { body: before } = await apis[0].get('/api/issuing-cas/2/');
     const [first] = sites;
     const numbers = new Set<number>();

@@ -20,7 +20,7 @@ const shown = async () => {
 const stamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/;
 const fail = () => site.upstream.script(() => answer(502));
 
-test('an upstream CA is listed with its URL, its CAs, and the time of the last successful call', async () => {
+test('an upstream CA shows its URL, its CAs and the time of the last successful call', async () => {
   expect(await shown()).toEqual({
     name: 'plant',
     protocol: 'est',
@@ -39,7 +39,7 @@ test('an upstream CA is listed with its URL, its CAs, and the time of the last s
   });
 });
 
-test('a request that waits for an upstream CA is counted, and listed by the states of open requests', async () => {
+test('requests that are pending at an upstream CA are counted, and listed by their state', async () => {
   site.upstream.script(() => answer(202, '', { 'retry-after': '60' }));
   expect((await site.ask(pumpRequest(testKey('p-256', 'waiting')))).kind).toBe('pending');
   expect(await shown()).toMatchObject({ pending_requests: 1 });
@@ -49,7 +49,7 @@ test('a request that waits for an upstream CA is counted, and listed by the stat
   expect((await api.get('/api/upstream-requests/?state=asked,lost')).status).toBe(400);
 });
 
-test('three failures open the circuit; a success after the pause closes it', async () => {
+test('three failures open the circuit, and a success after the pause closes it', async () => {
   const { clock } = site.service;
   for (const name of ['first', 'second', 'third']) {
     fail();

@@ -16,16 +16,16 @@ let site: Installation;
 let admin: Api;
 let nobody: Api;
 let contract: Contract;
-/** Some certificate. */
+/** A certificate. */
 let pem: string;
 /** A truststore for IDevIDs. */
 let makers: number;
-/** `operationId status` of every answer that was what the OpenAPI document says. */
+/** `operationId status` of every response that matched the OpenAPI document. */
 const produced = new Set<string>();
-/** What the database does in place of answering. */
+/** The failure that the database reports in an outage. */
 let outage: Error | undefined;
 
-/** Answers as `store` does, unless there is an outage. */
+/** A store that works like `store` except during an outage. */
 const faulty = (store: Store): Store =>
   new Proxy(store, {
     get(target, name) {
@@ -71,7 +71,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 const pathOf = ({ path }: Operation): string =>
   path.replace('{id}', '999999').replace('{file_name}', 'nothing.log');
 
-/** Queries that are wrong, for operations without a body. */
+/** Invalid queries for operations without a body. */
 const wrongQuery = (path: string): string =>
   path.includes('/crl/') || path.endsWith('/file/')
     ? '?encoding=xml'
@@ -79,14 +79,14 @@ const wrongQuery = (path: string): string =>
       ? '?format=xml'
       : '?ordering=nothing';
 
-/** How any operation is brought to fail with a status; the others need a state of things, see below. */
+/** How to make any operation fail with a status. Failures that need other records follow below. */
 const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer>>> = {
   400: async (operation) => {
     const { method, path, hasBody } = operation;
     const own = path.replace('{id}', '1');
     if (hasBody) return admin.call(method, own, { body: { 'no such field': 1 } });
     const answer = method === 'GET' ? await admin.call(method, own + wrongQuery(path)) : undefined;
-    // What takes neither a body nor a query can still be asked for by a path that is none.
+    // Operations without a body or query: an invalid path.
     return answer?.status === 400 ? answer : byListener(400, operation);
   },
   401: (operation) => {
@@ -103,7 +103,7 @@ const failures: Readonly<Record<number, (operation: Operation) => Promise<Answer
   503: (operation) => during(new Fault('unavailable', 'the database is unreachable'), operation),
 };
 
-/** What the listener says before the request reaches the API. */
+/** Failures that the listener reports before the request reaches the API. */
 async function byListener(status: number, { method, path }: Operation): Promise<Answer> {
   const answer = await admin.refused(status);
   const operation = contract.check(method, path, answer);
@@ -122,7 +122,7 @@ async function during(error: Error, operation: Operation): Promise<Answer> {
   }
 }
 
-/** Bodies that are in order, for operations that look at them before they look for the record. */
+/** Valid bodies for operations that check the body before they look up the record. */
 const bodies: Record<string, unknown> = {
   signDigest: { signer_id: 999_999, hash_value: '00'.repeat(32) },
   changeMyPassword: { current_password: adminPassword, new_password: 'another long password' },
@@ -131,7 +131,7 @@ const bodies: Record<string, unknown> = {
   previewRules: { csr: 'AAAA', profile: {} },
 };
 
-/** `issuingCa`: what the code calls it, and nobody else. */
+/** The code calls it `issuingCa`. */
 const camelCase = /\b[a-z]+[A-Z]/;
 
 async function eachFailure(): Promise<void> {
@@ -147,7 +147,7 @@ async function eachFailure(): Promise<void> {
     if (/^(create|replace|change)/.test(operation.id)) bodies[operation.id] ??= operation.example;
     for (const status of operation.statuses) {
       if (status < 300 || status === 409 || status === 429 || operation.id === 'readHealth') continue;
-      // Whose it is decides, not what they may do.
+      // The owner decides, not the permission.
       if (operation.id === 'changeMyPassword' && status === 403) continue;
       const answer = await failures[status]!(operation);
       const isWords = !camelCase.test(answer.text);
@@ -158,12 +158,12 @@ async function eachFailure(): Promise<void> {
   expect(wrong).toEqual([]);
 }
 
-/** What a caller of a collection sends, and what stands in the way of it. */
+/** Requests to a collection and their conflicts. */
 interface Walk {
   readonly path: string;
   readonly create: () => unknown;
   readonly change: Readonly<Record<string, unknown>>;
-  /** A record that cannot be deleted, where there is any, and a change that it does not take. */
+  /** A record that cannot be deleted, if there is one, and a change that it rejects. */
   readonly kept?: () => Promise<number>;
   readonly refused?: Readonly<Record<string, unknown>>;
 }
@@ -296,7 +296,7 @@ async function collection({ path, create, change, kept, refused }: (typeof walks
   expect((await admin.get(one)).body).toMatchObject({ id: made.id });
   const { body: changed } = await admin.patch(one, change);
   expect(changed).toMatchObject(change);
-  // What was read can be sent back.
+  // The record can be sent back as it was read.
   expect([path, (await admin.put(one, changed)).status]).toEqual([path, 200]);
   expect((await admin.remove(one)).status).toBe(204);
   expect((await admin.get(one)).status).toBe(404);
@@ -312,7 +312,7 @@ async function collection({ path, create, change, kept, refused }: (typeof walks
 const asClient = (body: unknown): Promise<Answer> =>
   admin.anonymous.call('POST', '/api/token/', { body, headers: { authorization: basic('sa_999999', 'x') } });
 
-/** What stands alone. Each step's answer has to have the status that it begins with. */
+/** Other cases. The name of each step starts with the expected status. */
 const steps: readonly (readonly [number, string, () => Promise<Answer>])[] = [
   [
     200,
@@ -597,16 +597,16 @@ async function everyAnswer(): Promise<void> {
   expect(promised.filter((answer) => !produced.has(answer))).toEqual([]);
 }
 
-// What all of them produced is compared with what the document promises.
+// The responses of all tests are compared with those in the document.
 inOrder(
-  'every answer that the OpenAPI document promises is given, and no other',
+  'the service gives every response in the OpenAPI document, and no other',
   { timeout: 120_000 },
   (step) => {
-    step('each failure that every operation can have, at each operation, in words', eachFailure);
+    step('failures that every operation can have, at each operation', eachFailure);
     for (const walk of walks) step(walk.path, () => collection(walk));
-    step('what stands alone', whatStandsAlone);
-    step('a password that is changed, by a user and by what has none', changedPassword);
+    step('other cases', whatStandsAlone);
+    step('a password change, by a user and by an account without a password', changedPassword);
     step('a lockout', lockout);
-    step('no other', everyAnswer);
+    step('the document has no other response', everyAnswer);
   },
 );

@@ -21,7 +21,7 @@ async function enrolled(name: string): Promise<number> {
 const upload = (csv: string | Uint8Array, contentType = 'text/csv') =>
   api.call('POST', '/api/devices/import/', { body: csv, contentType });
 
-test('a device shows its state, and lists find devices by it', async () => {
+test('a device shows its state, and lists can filter by it', async () => {
   const id = await enrolled('shown-active');
   await site.device('shown-registered');
   expect((await api.get(`/api/devices/${id}/`)).body).toMatchObject({
@@ -38,14 +38,14 @@ test('a device shows its state, and lists find devices by it', async () => {
     expect(found.map((device: { common_name: string }) => device.common_name)).toEqual([`shown-${state}`]);
   }
   expect((await api.get('/api/devices/?state=constructor')).status).toBe(400);
-  // What is shown and not written may be sent back.
+  // Read-only members may be sent back.
   const { status } = await api.put(`/api/devices/${blocked}/`, { ...body, state: 'active' });
   expect(status).toBe(200);
   expect((await api.get(`/api/devices/${blocked}/`)).body.state).toBe('blocked');
   await api.remove(`/api/devices/${blocked}/`);
 });
 
-test('to block and to revoke at once takes the permission for both', async () => {
+test('blocking a device with revocation requires both permissions', async () => {
   const operator = await apiAs(site, 'Operator');
   const id = await enrolled('stolen');
   const auditor = await apiAs(site, 'Auditor');
@@ -72,7 +72,7 @@ test('to block and to revoke at once takes the permission for both', async () =>
   ]);
 });
 
-test('the certificates of a device and its events come in pages, and are those of no other', async () => {
+test('certificates and events of a device are listed in pages, without those of others', async () => {
   const id = await enrolled('paged');
   await enrolled('another');
   const { body, headers } = await api.get(`/api/devices/${id}/events/?limit=1`);
@@ -84,7 +84,7 @@ test('the certificates of a device and its events come in pages, and are those o
   expect((await api.get('/api/devices/999999/certificates/')).status).toBe(404);
 });
 
-test('certificates that end within some days are found', async () => {
+test('certificates that expire within some days can be listed', async () => {
   const id = await enrolled('ends');
   const ending = async (days: string) =>
     (await api.get(`/api/certificates/?device=${id}&expires_within=${days}`)).body.length;
@@ -99,7 +99,7 @@ test('certificates that end within some days are found', async () => {
   }
 });
 
-test('a file of devices is taken as it is, in a form, or in JSON; what it made and what not is told', async () => {
+test('an import of devices is accepted as a file, in a form or in JSON, and reports devices and errors', async () => {
   const csv = 'common_name;serial_number;domain\r\n=cmd|x;1;\r\n"-1+1";2;nowhere\r\n=cmd|x;3;\r\n';
   const form = new FormData();
   form.set('file', new File([csv.replaceAll('cmd', 'form')], 'pumps.csv'));
@@ -147,7 +147,7 @@ test.each<[string, string | Uint8Array, string]>([
     'line 602: a quoted value is not closed',
   ],
   ['a URI', 'https://pumps.example/pumps.csv', 'line 1: there is no column called'],
-])('%s is refused, and nothing is imported', async (_, csv, message) => {
+])('%s is rejected, and nothing is imported', async (_, csv, message) => {
   const { status, body } = await upload(csv);
   expect([status, Object.keys(body)]).toEqual([400, ['file']]);
   expect(body.file[0]).toStartWith(message);
@@ -155,7 +155,7 @@ test.each<[string, string | Uint8Array, string]>([
   expect((await api.get('/api/device-imports/?state=waiting')).body).toEqual([]);
 });
 
-test('secrets are set, cleared and read by those alone who may; others can send back what they have read', async () => {
+test('secrets are set, cleared and read only with the permission; other accounts can send back what they read', async () => {
   const { body: role } = await api.post('/api/roles/', {
     unique_name: 'Fitter',
     permissions: ['devices.read', 'devices.write'],

@@ -34,7 +34,7 @@ const whole = (changes: object = {}) => ({
 });
 
 describe('a DevID registration', () => {
-  test('is created, found, changed and deleted', async () => {
+  test('can be created, found, changed and deleted', async () => {
     await using own = await installation();
     const api = await apiOf(own);
     const truststore = await trust(own, 'makers', maker.certificate);
@@ -89,13 +89,13 @@ describe('a DevID registration', () => {
       '',
     ],
   ];
-  test.each(refusals)('%s is refused', async (_what, changes, field, words) => {
+  test.each(refusals)('%s is rejected', async (_what, changes, field, words) => {
     const { status, body } = await api.post(path, whole(changes()));
     expect([status, Object.keys(body)]).toEqual([400, [field]]);
     expect(body[field].join()).toContain(words);
   });
 
-  test('has a name of its own', async () => {
+  test('has a unique name', async () => {
     const body = whole();
     const { body: made } = await api.post(path, body);
     const again = await api.post(path, body);
@@ -109,7 +109,7 @@ describe('a DevID registration', () => {
     for (const { id } of [made, other]) await api.remove(`${path}${id}/`);
   });
 
-  test('keeps its truststore and its domain', async () => {
+  test('prevents the deletion of its truststore and its domain', async () => {
     await using own = await installation();
     const api = await apiOf(own);
     const truststore = await trust(own, 'makers', maker.certificate);
@@ -139,13 +139,13 @@ describe('a DevID registration', () => {
     expect((await api.remove(`/api/domains/${domain.id}/`)).status).toBe(204);
   });
 
-  test('is for administrators; others read it', async () => {
+  test('can be changed by administrators and read by others', async () => {
     expect((await operator.get(path)).status).toBe(200);
     expect((await operator.post(path, whole())).status).toBe(403);
   });
 });
 
-test('a device that it let in shows its IDevID, and can be reset by who manages devices', async () => {
+test('shows the IDevID of a device that it accepted, and managers of devices can reset it', async () => {
   await api.post(path, whole());
   const pump = idevid(testKey('p-256', 'pump'), maker, 'serialNumber=PMP-0001');
   const csr = request(testKey('p-256', 'ldevid'), 'CN=PMP-0001');
@@ -164,7 +164,7 @@ test('a device that it let in shows its IDevID, and can be reset by who manages 
       fingerprint: expect.stringMatching(/^[0-9A-F]{64}$/),
     },
   });
-  // What was read can be sent back, and changes nothing.
+  // The record can be sent back as it was read, and nothing changes.
   expect((await api.put(config, shown)).body).toEqual(shown);
 
   const auditor = await apiAs(site, 'Auditor');

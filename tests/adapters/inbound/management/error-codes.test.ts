@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-test('an error has a stable code and the values of its text beside its detail', async () => {
+test('an error has a stable code and the values of its text, in addition to its detail', async () => {
   expect((await api.get('/api/devices/999999/')).body).toEqual({
     detail: 'there is no such device',
     code: 'not_found',
@@ -22,7 +22,7 @@ test('an error has a stable code and the values of its text beside its detail', 
   expect([status, body.code, body.values]).toEqual([409, 'still_used', { device: 1 }]);
 });
 
-test('field errors keep their shape, and their codes are in the Error-Codes header', async () => {
+test('field errors keep their form, and their codes are in the Error-Codes header', async () => {
   await api.post('/api/domains/', { unique_name: 'twice' });
   const { status, headers, body } = await api.post('/api/domains/', { unique_name: 'twice' });
   expect([status, Object.keys(body), headers['error-codes']]).toEqual([
@@ -45,14 +45,14 @@ test('an integer value of a field error is a parameter of its code', async () =>
   expect(headers['error-codes']).toBe('new_password=password_length;shortest=8;longest=1024');
 });
 
-test('an unknown field with an odd name is in the body and not in the header', async () => {
+test('an unknown field with an unusual name is in the body but not in the header', async () => {
   const { headers, body } = await api.post('/api/domains/', { unique_name: 'odd', 'a\r\nb=c': 1 });
   expect(Object.keys(body)).toEqual(['a\r\nb=c']);
   expect(headers['error-codes']).toBeUndefined();
   expect(errorCodes(['ok', 'No', 'ä', '__proto__'], { ok: 'required' })).toBe('ok=required');
 });
 
-test('a request that the listener refuses has a code', async () => {
+test('a request that the listener rejects has a code', async () => {
   expect((await api.refused(413)).body.code).toBe('content_too_large');
   expect((await api.refused(400)).body.code).toBe('malformed');
 });

@@ -38,7 +38,7 @@ test.each([
     `${'['.repeat(33)}${']'.repeat(33)}`,
     { non_field_errors: ['at most 32 levels are allowed'] },
   ],
-])('a body with %s is refused, and makes nothing', (_, body, errors) =>
+])('a body with %s is rejected, and creates nothing', (_, body, errors) =>
   within(async (api) => {
     const answer = await api.call('POST', '/api/devices/', { body, contentType: 'application/json' });
     expect(answer.status).toBe(400);
@@ -58,7 +58,7 @@ test.each([
   '/api/devices/?ordering=__proto__',
   '/api/devices/?cursor=WzFd',
   '/api/devices/?limit=0',
-])('a query that is not what it should be is 400: %s', (path) =>
+])('an invalid query gives 400: %s', (path) =>
   within(async (api) => {
     expect((await api.get(path)).status).toBe(400);
   }),
@@ -67,7 +67,7 @@ test.each([
 const manyFields = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`field${n}`, '']));
 
-test('an error response lists 20 problems at most, and says that there are more', () =>
+test('an error response lists 20 problems at most, and says if there are more', () =>
   within(async (api) => {
     const listed = async (path: string, body: unknown, contentType?: string): Promise<string[]> => {
       const answer = await api.call('POST', path, { body, ...(contentType && { contentType }) });
@@ -83,7 +83,7 @@ test('an error response lists 20 problems at most, and says that there are more'
   }));
 
 test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-  'a form of more fields than any has is refused without being read to its end: %s',
+  'a form with too many fields is rejected before it is read to its end: %s',
   (contentType) =>
     within(async (api) => {
       const fields = Object.keys(manyFields(2000));
@@ -99,7 +99,7 @@ test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x
     }),
 );
 
-test('whoever has not signed in sends 16 KiB at most', async () => {
+test('a client without a token can send at most 16 KiB', async () => {
   await using site = await installation();
   const [mount] = createManagement(site.gateway, site.log, site.clock, baseUrl);
   const limit = mount.bodyLimit as (path: string) => number;
@@ -108,7 +108,7 @@ test('whoever has not signed in sends 16 KiB at most', async () => {
   expect(['/api/devices/', '/api/tokens'].map(limit)).toEqual([1024 * 1024, 1024 * 1024]);
 });
 
-test('a token is taken as it was given, and in no other spelling', async () => {
+test('a token is accepted only in the form in which it was issued', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const credentials = { username: 'admin', password: adminPassword };
@@ -118,7 +118,7 @@ test('a token is taken as it was given, and in no other spelling', async () => {
   expect(await status(access)).toBe(200);
   const [header, claims, signature] = access.split('.');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  // 43 characters hold 258 bits: the last two of a signature of 256 bits say nothing.
+  // 43 characters hold 258 bits: the last two bits of a signature of 256 bits are unused.
   const sameBits = alphabet[alphabet.indexOf(signature.at(-1)) ^ 1];
   for (const other of [
     `${access}=`,

@@ -12,7 +12,7 @@ let site: Installation;
 let api: Api;
 
 beforeAll(async () => {
-  // OpenSSL knows no other time.
+  // OpenSSL verifies at the current time only.
   site = await installation({ clock: testClock(Date.now() + 60_000) });
   api = await apiOf(site);
 });
@@ -23,8 +23,8 @@ let names = 0;
 const name = (): string => `ca ${++names}`;
 const certificateOf = async (id: number): Promise<Uint8Array> => site.gateway.caCertificate(id);
 
-describe('a CA that is made here', () => {
-  test('is a root, with what was asked for in its certificate', async () => {
+describe('a generated CA', () => {
+  test('is a root with the requested fields in its certificate', async () => {
     const uniqueName = name();
     const { status, body } = await api.post(path, {
       unique_name: uniqueName,
@@ -59,7 +59,7 @@ describe('a CA that is made here', () => {
     expect(Math.round((notAfter - notBefore - 3_600_000) / 86_400_000)).toBe(5 * 365 + 1);
   });
 
-  test('stands below another one, and OpenSSL verifies the path', async () => {
+  test('can be below another CA, and OpenSSL verifies the path', async () => {
     const root = await api.post(path, {
       unique_name: name(),
       issuing_ca_type: 0,
@@ -82,7 +82,7 @@ describe('a CA that is made here', () => {
     expect(notAfter).toBeLessThanOrEqual(parseCertificate(await certificateOf(root.body.id)).notAfter);
   });
 
-  test('does not stand below one that a CA further up leaves no room for', async () => {
+  test('cannot be below a CA whose path length leaves no room', async () => {
     const root = await api.post(path, { unique_name: name(), issuing_ca_type: 0, path_length: 1 });
     const below = { issuing_ca_type: 1, parent: root.body.id };
     const { status, body } = await api.post(path, { unique_name: name(), ...below });
@@ -94,14 +94,14 @@ describe('a CA that is made here', () => {
     ]);
   });
 
-  test('without a parent stands below the newest root', async () => {
+  test('without a parent is below the newest root', async () => {
     const root = await api.post(path, { unique_name: name(), issuing_ca_type: 0, common_name: 'The newest' });
     const { body } = await api.post(path, { unique_name: name(), issuing_ca_type: 1 });
     const { issuer } = parseCertificate(await certificateOf(body.id));
     expect(issuer.der).toEqual(parseCertificate(await certificateOf(root.body.id)).subject.der);
   });
 
-  test('signs for a domain', async () => {
+  test('issues for a domain', async () => {
     const ca = await api.post(path, { unique_name: name(), issuing_ca_type: 1, key_type: 'ed25519' });
     const domain = await api.post('/api/domains/', { unique_name: 'of-ed25519', issuing_ca: ca.body.id });
     const issued = await api.post('/api/certificates/', { common_name: 'pump', domain: domain.body.id });
@@ -109,7 +109,7 @@ describe('a CA that is made here', () => {
   });
 });
 
-describe('a CA from outside', () => {
+describe('an imported CA', () => {
   const outside = outsideCa();
   const material = {
     private_key: outside.key,
@@ -171,7 +171,7 @@ describe('a CA from outside', () => {
     });
   }
 
-  test('comes as a form with files', async () => {
+  test('can be uploaded in a form with files', async () => {
     const form = new FormData();
     form.set('unique_name', name());
     form.set('issuing_ca_type', '2');
@@ -184,7 +184,7 @@ describe('a CA from outside', () => {
     await api.remove(`${path}${body.id}/`);
   });
 
-  test('may be a root of its own', async () => {
+  test('can be a root', async () => {
     const { status, body } = await bringIn({ private_key: outside.rootKey, certificate: outside.root });
     expect([status, body.common_name]).toEqual([201, 'Outside Root']);
   });
@@ -257,7 +257,7 @@ describe('a CA from outside', () => {
     ['a validity', { ...material, validity: 'P1Y' }, 'validity'],
     ['a key store that is not configured', { ...material, key_store: 'hsm' }, 'key_store'],
   ] as const) {
-    test(`is refused with ${what}, naming the field, and nothing stays behind`, async () => {
+    test(`is rejected with ${what}, with the field named, and leaves nothing`, async () => {
       const before = (await api.get(path)).body.length;
       const { status, body } = await bringIn(fields);
       expect([status, Object.keys(body)]).toEqual([400, [field]]);
@@ -265,7 +265,7 @@ describe('a CA from outside', () => {
     });
   }
 
-  test('is refused once its certificate has expired', async () => {
+  test('is rejected when its certificate has expired', async () => {
     const key = testKey('p-256', 'short').pem();
     const short = selfSigned(key, '/CN=Short', undefined, 1);
     await using later = await installation({ clock: testClock(Date.now() + 3 * 86_400_000) });
@@ -295,7 +295,7 @@ function encrypted(key: string): string {
   return openssl(['pkcs8', '-topk8', '-in', 'key', '-passout', 'pass:secret'], { key }).text;
 }
 
-describe('creation is refused, and the field is named', () => {
+describe('creation is rejected with the field named', () => {
   const root = { unique_name: 'x', issuing_ca_type: 0 };
   for (const [body, field, message] of [
     [{ issuing_ca_type: 0 }, 'unique_name', 'this field is required'],
@@ -363,7 +363,7 @@ describe('creation is refused, and the field is named', () => {
 });
 
 describe('a CA', () => {
-  test('is renamed, and changed in nothing else', async () => {
+  test('can be renamed without any other change', async () => {
     const { body: ca } = await api.post(path, { unique_name: name(), issuing_ca_type: 0 });
     const renamed = await api.patch(`${path}${ca.id}/`, { unique_name: 'renamed' });
     expect([renamed.status, renamed.body.unique_name]).toEqual([200, 'renamed']);
@@ -386,7 +386,7 @@ describe('a CA', () => {
     expect([missing.status, missing.body]).toEqual([400, { unique_name: ['this field is required'] }]);
   });
 
-  test('that is not active signs nothing, until it is active again', async () => {
+  test('signs nothing while it is inactive', async () => {
     const { body: ca } = await api.post(path, { unique_name: name(), issuing_ca_type: 1 });
     const { body: domain } = await api.post('/api/domains/', {
       unique_name: 'of-inactive',
@@ -407,7 +407,7 @@ describe('a CA', () => {
     expect(patched.body.is_active).toBe(false);
   });
 
-  test('is deleted with its key and its CRL when it has issued nothing, and not before', async () => {
+  test('can be deleted with its key and its CRL only if it has issued nothing', async () => {
     const { body: root } = await api.post(path, { unique_name: name(), issuing_ca_type: 0 });
     const { body: below } = await api.post(path, {
       unique_name: name(),
@@ -436,7 +436,7 @@ describe('a CA', () => {
     expect((await api.remove(`${path}${other.id}/`)).status).toBe(204);
   });
 
-  test('that does not exist is not found, whatever is asked of it', async () => {
+  test('that does not exist gives 404 for every operation', async () => {
     for (const [method, rest] of [
       ['GET', ''],
       ['PATCH', ''],
@@ -450,7 +450,7 @@ describe('a CA', () => {
     }
   });
 
-  test('every change is in the audit trail', async () => {
+  test('has every change audited', async () => {
     const { body: ca } = await api.post(path, { unique_name: 'audited', issuing_ca_type: 0 });
     await api.patch(`${path}${ca.id}/`, { unique_name: 'audited still' });
     for (const action of ['deactivate', 'activate']) await api.post(`${path}${ca.id}/${action}/`);
@@ -463,7 +463,7 @@ describe('a CA', () => {
 });
 
 describe('the CRL', () => {
-  test('is a PEM file, a DER file or JSON, as asked for', async () => {
+  test('is PEM, DER or JSON, as the Accept field says', async () => {
     const { body: ca } = await api.post(path, { unique_name: 'Ärger & Co', issuing_ca_type: 0 });
     const without = await caWithoutCrl(site, 'without CRL');
     const missing = await api.get(`${path}${without}/crl/`);
@@ -507,7 +507,7 @@ describe('the CRL', () => {
     ]);
   });
 
-  test('cannot be made without the key, and that is a 500 with a detail', async () => {
+  test('gives 500 with a detail when it cannot be issued without the key', async () => {
     const { body: ca } = await api.post(path, { unique_name: name(), issuing_ca_type: 0 });
     await site.store.commit([
       { op: 'update', kind: 'issuingCa', id: ca.id, set: { key: { store: 'gone', id: 'x' } } },
@@ -517,7 +517,7 @@ describe('the CRL', () => {
     expect([status, body]).toEqual([500, { detail: expect.any(String), code: 'unsupported' }]);
   });
 
-  test('needs a token to be downloaded, and each operation its permission', async () => {
+  test('requires a token and the permission of each operation', async () => {
     expect((await api.anonymous.get(`${path}1/crl/`)).status).toBe(401);
     const reader = await apiAs(site, 'Default');
     const operator = await apiAs(site, 'Operator');
@@ -530,7 +530,7 @@ describe('the CRL', () => {
   });
 });
 
-test('a CA whose certificate its parent revokes signs nothing any more, and cannot be activated', async () => {
+test('a CA whose certificate its parent revokes cannot sign or be activated', async () => {
   const { body: ca } = await api.post(path, { unique_name: 'doomed', issuing_ca_type: 1, parent: 1 });
   const { records } = await site.store.list('certificate', { limit: 1 });
   const certificate = records[0]!;
@@ -554,7 +554,7 @@ test('a CA whose certificate its parent revokes signs nothing any more, and cann
   expect(text).toContain('certificate revoked');
 });
 
-test('a root cannot revoke itself', async () => {
+test('a root cannot revoke its own certificate', async () => {
   const { body: ca } = await api.post(path, { unique_name: name(), issuing_ca_type: 0 });
   const own = await site.store.find('certificate', { ca: ca.id });
   const { status, body } = await api.post(`/api/certificates/${own!.id}/revoke/`);
@@ -564,7 +564,7 @@ test('a root cannot revoke itself', async () => {
   ]);
 });
 
-test('the key stores and upstream CAs that a new CA can be made of are listed to those who may read CAs', async () => {
+test('the key stores and upstream CAs for new CAs are listed for accounts that may read CAs', async () => {
   const keyStores = await api.get('/api/key-stores/');
   expect([keyStores.status, keyStores.body]).toEqual([
     200,

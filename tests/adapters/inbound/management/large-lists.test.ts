@@ -9,7 +9,7 @@ import { type Api, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
 import { nightly } from '#tests/property.ts';
 
-/** A million takes half a minute and 400 MB: that is for the nightly run. */
+/** A million certificates take half a minute and 400 MB, which is for the nightly run. */
 const many = nightly ? 1_000_000 : 50_000;
 const few = 1000;
 
@@ -29,7 +29,10 @@ afterAll(async () => {
   for (const place of places.values()) await place[Symbol.asyncDispose]();
 });
 
-/** An installation with `count` certificates, one a minute, of ten devices and as many states of revocation as there are. */
+/**
+ * Makes an installation with `count` certificates, one per minute, of ten devices and in ten states of
+ * revocation.
+ */
 async function withCertificates(count: number): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-lists-'));
   const path = join(directory, 'store.db');
@@ -69,7 +72,7 @@ for sql, parameters in statements:
 print(steps)
 `;
 
-/** What SQLite does for a response, in tens of the instructions of its machine, and how many records the response has. */
+/** Returns what SQLite does for a response, in tens of virtual machine instructions, and the number of records. */
 async function cost({ api, path }: Place, url: string): Promise<{ steps: number; records: number }> {
   const queries = spyOn(SqliteReader.prototype, 'query');
   const { status, body } = await api.get(url);
@@ -77,7 +80,7 @@ async function cost({ api, path }: Place, url: string): Promise<{ steps: number;
   const statements = queries.mock.calls;
   queries.mockRestore();
   expect(statements).not.toBeEmpty();
-  // SQLite counts for Python alone.
+  // SQLite reports this only to Python.
   const counter = Bun.spawn(['python3', '-c', python], {
     stdin: Buffer.from(JSON.stringify([path, statements])),
     stdout: 'pipe',
@@ -97,14 +100,14 @@ test.each([
   ['a page of one device', (_: number) => 'device=3&limit=50'],
   ['a page of one domain', (_: number) => 'domain=1&limit=50'],
   ['the first page in order of expiry', (_: number) => 'ordering=not_valid_after&limit=100'],
-])(`%s costs as much of ${many} certificates as of ${few}`, async (_what, query) => {
+])(`%s costs the same with ${many} certificates as with ${few}`, async (_what, query) => {
   const small = await cost(places.get(few)!, `/api/certificates/?${query(few)}`);
   const large = await cost(places.get(many)!, `/api/certificates/?${query(many)}`);
   expect(large.records).toBe(small.records);
   expect(large.steps).toBeLessThan(1.5 * small.steps);
 });
 
-test('a page deep inside costs as much as the first', async () => {
+test('a late page costs as much as the first', async () => {
   const place = places.get(many)!;
   const { api } = place;
   const first = await cost(place, '/api/certificates/?limit=100');

@@ -15,7 +15,7 @@ async function withLogs() {
   return { site, api: await apiOf(site), [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
 }
 
-test('log files are listed, oldest first, and nothing that lies beside them', async () => {
+test('log files are listed, oldest first, without other files in the directory', async () => {
   await using logs = await withLogs();
   const { status, body } = await logs.api.get('/api/logging/list_files/');
   expect(status).toBe(200);
@@ -25,7 +25,7 @@ test('log files are listed, oldest first, and nothing that lies beside them', as
   ]);
 });
 
-test('a log file is JSON with its text, or the file itself', async () => {
+test('a log file is returned as JSON with its text, or as the file', async () => {
   await using logs = await withLogs();
   const path = `/api/logging/download/${rotated}/`;
   const { body } = await logs.api.get(path);
@@ -35,7 +35,7 @@ test('a log file is JSON with its text, or the file itself', async () => {
     modified: expect.any(String),
     content: '{"event":"before"}\n',
   });
-  // What browsers' HTTP libraries send of themselves, and what prefers JSON.
+  // The defaults of browsers' HTTP libraries, and a preference for JSON.
   for (const accept of ['application/json, text/plain, */*', 'text/plain;q=0.5, application/json', '*/*']) {
     expect((await logs.api.get(path, { accept })).body).toEqual(body);
   }
@@ -63,7 +63,7 @@ test.each([
   '%ff',
   '%',
   'POSTERN.LOG',
-])('no file is called %s', async (name) => {
+])('%s is not a log file', async (name) => {
   await using logs = await withLogs();
   for (const [method, path] of [
     ['GET', `/api/logging/download/${name}/`],
@@ -75,7 +75,7 @@ test.each([
   expect(existsSync(join(logs.site.logDirectory, '..', 'secret.log'))).toBe(true);
 });
 
-test('a deleted log file is gone, and the audit trail says who did it', async () => {
+test('a deleted log file is gone, and the audit trail names the account', async () => {
   await using logs = await withLogs();
   const path = `/api/logging/delete/${rotated}/`;
   expect((await logs.api.remove(path)).status).toBe(204);

@@ -3,7 +3,7 @@ import { apiOf } from '#tests/fixtures/api.ts';
 import { installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
-/** `name{labels} value` → value, the number of the worker aside. */
+/** `name{labels} value` → value, without the number of the worker. */
 function read(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -16,7 +16,7 @@ function read(text: string): Map<string, number> {
   return samples;
 }
 
-test('enrolments are counted by protocol, domain, operation and outcome, and timed', async () => {
+test('enrolments are counted by protocol, domain, operation and outcome, and their time is measured', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { password: secret } = await site.device('pump');
@@ -38,7 +38,7 @@ test('enrolments are counted by protocol, domain, operation and outcome, and tim
   expect(samples.get('postern_enrolment_seconds_bucket{protocol="est",le="+Inf"}')).toBe(2);
 });
 
-test('CRLs age, and what the service depends on is healthy or not', async () => {
+test('the age of CRLs and the health of dependencies are metrics', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   await site.gateway.maintain('test');
@@ -51,7 +51,7 @@ test('CRLs age, and what the service depends on is healthy or not', async () => 
   expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
 });
 
-test('a name with quotes in it stays one label', async () => {
+test('a name with quotes is escaped', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   await api.post('/api/domains/', { unique_name: 'a"b' });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-test('the document satisfies two validators that share no code, examples included', async () => {
+test('the document passes two independent validators, with its examples', async () => {
   const { body, text } = await anonymous.get('/api/schema/?format=json');
   expect(body.openapi).toBe('3.1.0');
   expect(await new Validator().validate(body)).toEqual({ valid: true });
@@ -45,14 +45,14 @@ test('the document satisfies two validators that share no code, examples include
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Every schema of the document, wherever it stands. */
+/** Returns every schema of the document. */
 function* schemasIn(value: unknown): Generator<Schema> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Schema;
   for (const member of Object.values(value)) yield* schemasIn(member);
 }
 
-test('names are what generated code can keep apart, in one style', async () => {
+test('names are unique for generated code, and in one style', async () => {
   const { body } = await anonymous.get('/api/schema/?format=json');
   const ids = Object.values<Record<string, { operationId: string }>>(body.paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
@@ -68,14 +68,14 @@ test('names are what generated code can keep apart, in one style', async () => {
   expect(ids).toContain('listCredentials');
 });
 
-test('an enum has values of one type', async () => {
+test('the values of an enum have one type', async () => {
   const { body } = await anonymous.get('/api/schema/?format=json');
   const enums = [...schemasIn(body)].flatMap((schema) => (Array.isArray(schema.enum) ? [schema.enum] : []));
   expect(enums.length).toBeGreaterThan(30);
   expect(enums.filter((values) => new Set(values.map((value) => typeof value)).size > 1)).toEqual([]);
 });
 
-/** To read it takes longer than all the rest. */
+/** Reading it takes longer than all other tests. */
 const documents = new Map<string, { readonly paths: object }>();
 function parsed(text: string): { readonly paths: object } {
   const document = documents.get(text) ?? parse(text);
@@ -100,12 +100,12 @@ test.each([
   expect(Object.keys(document.paths)).toContain('/api/devices/{id}/');
 });
 
-test('a format that there is not is refused', async () => {
+test('an unknown format is rejected', async () => {
   const { status, body } = await anonymous.get('/schema/?format=xml');
   expect([status, body]).toEqual([400, { format: ['one of yaml, json is expected'] }]);
 });
 
-test('the page and all it loads come from here, and nothing else may be loaded', async () => {
+test('the page and its files come from the gateway, and nothing else may be loaded', async () => {
   const page = await anonymous.get('/api/schema/swagger-ui/');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);

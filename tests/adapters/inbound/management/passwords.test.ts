@@ -19,7 +19,7 @@ const change = (api: Api, token: string, current_password: string, new_password:
     headers: bearer(token),
   });
 
-test('a user changes their own password: every session ends, and the response opens a new one', async () => {
+test('a user who changes their password ends all their sessions and gets a new one', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: other } = await signIn(api, 'admin', adminPassword);
@@ -58,7 +58,7 @@ test.each([
     'Password',
     { new_password: ['this is one of the most common passwords: choose another one'] },
   ],
-])('a password %s is refused, and the session goes on', async (_, current, next, errors) => {
+])('a password %s is rejected, and the session continues', async (_, current, next, errors) => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body } = await signIn(api, 'admin', adminPassword);
@@ -67,7 +67,7 @@ test.each([
   expect((await api.anonymous.get('/api/devices/', bearer(body.access))).status).toBe(200);
 });
 
-test('whoever has a session cannot guess the password with it any faster than without', async () => {
+test('guessing a password in a session is throttled like a sign-in', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body } = await signIn(api, 'admin', adminPassword);
@@ -83,7 +83,7 @@ test('whoever has a session cannot guess the password with it any faster than wi
   );
 });
 
-test('a password that an administrator has set is good for nothing but to choose another one', async () => {
+test('a password set by an administrator allows only a change of the password', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: roles } = await api.get('/api/roles/?unique_name=Admin');
@@ -113,7 +113,7 @@ test('a password that an administrator has set is good for nothing but to choose
   expect(after.body.must_change_password).toBe(false);
   expect((await api.anonymous.get('/api/users/', bearer(changed.body.access))).status).toBe(200);
 
-  // A reset leads there again; a password that an administrator sets for themselves does not.
+  // After a reset it is the same; a password that administrators set for themselves is permanent.
   await api.patch(`/api/users/${user.id}/`, { password: given });
   const { body: again } = await signIn(api, 'jo', given);
   expect((await api.anonymous.get('/api/devices/', bearer(again.access))).body).toEqual(required);
@@ -145,7 +145,7 @@ test.each([
   ['\u200b'.repeat(12), 'a password must not contain control characters or invisible characters'],
   ['tab\tin between', 'a password must not contain control characters or invisible characters'],
   ['          ', 'a password must not consist of spaces only'],
-])('wherever passwords are set, %j is refused', async (password, message) => {
+])('when a password is set, %j is rejected', async (password, message) => {
   await using site = await installation();
   const api = await apiOf(site);
   const { body: roles } = await api.get('/api/roles/?unique_name=Default');
@@ -171,14 +171,14 @@ test.each([
   ['/api/service-accounts/', { unique_name: 'li\u2060ne', role: 1 }, 'unique_name'],
   ['/api/devices/', { common_name: 'pu\u202emp' }, 'common_name'],
   ['/api/domains/', { unique_name: 'pla\u00adnt' }, 'unique_name'],
-])('a name with characters that nobody sees is refused: %s', async (path, body, field) => {
+])('a user name with invisible characters is rejected: %s', async (path, body, field) => {
   await using site = await installation();
   const api = await apiOf(site);
   const answer = await api.post(path, body);
   expect([answer.status, answer.body]).toEqual([400, { [field]: ['invisible characters are not allowed'] }]);
 });
 
-test('the command line cannot give such a name either', async () => {
+test('such a user name is also rejected on the command line', async () => {
   await using site = await installation();
   const { gateway, admin } = site;
   const fault = { code: 'malformed', detail: 'invisible characters are not allowed' };

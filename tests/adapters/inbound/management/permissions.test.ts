@@ -3,7 +3,7 @@ import { type Permission, shippedRoles } from '#core/access/permissions.ts';
 import { type Api, apiOf } from '#tests/fixtures/api.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 
-/** One operation, as the OpenAPI document has it. */
+/** An operation of the OpenAPI document. */
 interface Operation {
   readonly method: string;
   readonly path: string;
@@ -49,12 +49,12 @@ afterAll(() => site[Symbol.asyncDispose]());
 const everybody = [...Object.keys(shippedRoles), 'Nothing'];
 
 describe.each([...everybody, ...everybody.map((role) => `service account ${role}`)])('%s', (name) => {
-  test('may do what the permissions of the role say, and nothing else', async () => {
+  test('can do exactly what the permissions of its role allow', async () => {
     const { api, granted } = accounts.get(name)!;
     const wrong: unknown[] = [];
     for (const { method, path, permission } of operations) {
       if (permission === undefined) continue;
-      // A body that no operation takes: nothing is done, but by those that take none.
+      // A body that no operation accepts: only operations without a body take effect.
       const { status, body } = await api.call(method, path, { body: { 'no such field': 1 } });
       const refused = {
         detail: `this requires the permission ${permission}`,
@@ -70,7 +70,7 @@ describe.each([...everybody, ...everybody.map((role) => `service account ${role}
   });
 });
 
-test('without a token, everything but what is public is refused', async () => {
+test('without a token, only public operations are allowed', async () => {
   const open: string[] = [];
   for (const { method, path, isPublic } of operations) {
     const { status, headers, body } = await admin.anonymous.call(method, path);
@@ -92,7 +92,7 @@ test('without a token, everything but what is public is refused', async () => {
   ]);
 });
 
-test('a refusal is in the audit trail', async () => {
+test('a rejected request is audited', async () => {
   const { api } = accounts.get('Nothing')!;
   await api.get('/api/devices/');
   const { actor, outcome, detail } = (await site.audit('account.authorize')).at(-1)!;
@@ -104,7 +104,7 @@ test('a refusal is in the audit trail', async () => {
   ]);
 });
 
-test('a service account in a browser is refused, with its token and at the token endpoint', async () => {
+test('a service account in a browser is rejected, with its token and at the token endpoint', async () => {
   const { api } = accounts.get('service account Admin')!;
   for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: 'https://localhost:8443' }]) {
     const { status, body } = await api.get('/api/devices/', headers);

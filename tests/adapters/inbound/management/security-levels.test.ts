@@ -21,7 +21,7 @@ async function within(work: (api: Api, site: Installation) => Promise<void>): Pr
   await work(await apiOf(site), site);
 }
 
-test('a new installation is at the usual level, and is told what stands against the others', () =>
+test('a new installation has the default level, and lists what prevents the others', () =>
   within(async (api) => {
     expect((await api.get(settings)).body.security_level).toBe(usualLevel);
     const { body } = await api.get(`${settings}security-levels/`);
@@ -38,7 +38,7 @@ test('a new installation is at the usual level, and is told what stands against 
     );
   }));
 
-test('raising it is refused while CAs and profiles fall short, and done once they do not', () =>
+test('a level can be raised only when CAs and profiles satisfy it', () =>
   within(async (api, site) => {
     const { body: long } = await api.post('/api/cert-profiles/', {
       unique_name: 'long',
@@ -71,18 +71,18 @@ test('raising it is refused while CAs and profiles fall short, and done once the
     expect((await site.audit('settings.update')).map(({ detail }) => detail)).toEqual([
       { securityLevel: 'critical' },
     ]);
-    // What falls short now stays out.
+    // Records that do not satisfy the level are rejected from now on.
     expect((await api.call('POST', '/api/issuing-cas/2/activate/')).status).toBe(409);
     expect(Object.keys((await api.patch('/api/domains/1/', { profiles: offered })).body)).toEqual([
       'profiles',
     ]);
     expect((await api.post('/api/certificates/', { common_name: 'fine' })).status).toBe(201);
-    // Lowering asks nothing.
+    // A level can be lowered at any time.
     expect((await raise(api, 'lab')).status).toBe(200);
     expect((await api.call('POST', '/api/issuing-cas/2/activate/')).status).toBe(200);
   }));
 
-test('every gateway knows of it within a second', async () => {
+test('every gateway uses a new level within a second', async () => {
   const clock = testClock();
   await using site = await installation({ clock });
   await using other = await installation({ store: site.store, clock });
@@ -96,7 +96,7 @@ test('every gateway knows of it within a second', async () => {
   });
 });
 
-describe('what is made is held against it:', () => {
+describe('the level applies to', () => {
   test('profiles', () =>
     within(async (api) => {
       await raise(api, 'hardened');
@@ -120,8 +120,8 @@ describe('what is made is held against it:', () => {
       expect((await api.patch(at, { unique_name: 'makers' })).status).toBe(200);
     }));
 
-  test('CAs, generated and brought along', async () => {
-    // OpenSSL knows no other time.
+  test('CAs, generated and imported', async () => {
+    // OpenSSL verifies at the current time only.
     await using site = await installation({ clock: testClock(Date.now() + 60_000) });
     const api = await apiOf(site);
     await raise(api, 'hardened');
@@ -151,7 +151,7 @@ describe('what is made is held against it:', () => {
       expect((await api.post('/api/issuing-cas/', input)).status).toBe(201);
   });
 
-  test('each certificate, whatever its profile has been made', () =>
+  test('each certificate, whatever its profile says', () =>
     within(async (api, site) => {
       await raise(api, 'hardened');
       const { body: profiles } = await api.get('/api/cert-profiles/?unique_name=tls_client');
@@ -172,7 +172,7 @@ describe('what is made is held against it:', () => {
     }));
 });
 
-describe('who may show what:', () => {
+describe('the level decides whether clients can use', () => {
   test('passwords', () =>
     within(async (api, site) => {
       const { password: secret } = await site.device('pump-1');

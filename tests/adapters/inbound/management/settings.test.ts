@@ -15,7 +15,7 @@ const usual = {
   security_level: 'brownfield',
 };
 
-test('settings have defaults, and keep what is changed', async () => {
+test('settings have defaults, and changes are stored', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   expect((await api.get('/api/settings/')).body).toEqual(usual);
@@ -35,7 +35,7 @@ test('settings have defaults, and keep what is changed', async () => {
   ]);
 });
 
-test('of changes at once to different settings none is lost', async () => {
+test('concurrent changes to different settings are all stored', async () => {
   await using site = await installation();
   await using other = await installation({ store: site.store, clock: site.clock });
   const [here, there] = [await apiOf(site), await apiOf(other)];
@@ -66,7 +66,7 @@ test.each([
   [{ webhook_hosts: ['https://tickets.example'] }, 'webhook_hosts'],
   [{ webhook_hosts: ['*'] }, 'webhook_hosts'],
   [{ debug: true }, 'debug'],
-])('%j is refused at %s, and nothing changes', async (changes, field) => {
+])('%j is rejected at %s, and nothing changes', async (changes, field) => {
   await using site = await installation();
   const api = await apiOf(site);
   const { status, body } = await api.patch('/api/settings/', { expiry_warning_days: 9, ...changes });

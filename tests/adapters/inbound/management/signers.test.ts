@@ -24,7 +24,7 @@ const make = async (fields: object = {}): Promise<number> => {
   return body.id;
 };
 
-/** By OpenSSL, with the certificate that is downloaded. */
+/** Verifies with OpenSSL and the downloaded certificate. */
 async function verified(id: number, hash: string, signature: string): Promise<string> {
   const certificate = (await api.get(`/api/signers/${id}/certificate/`)).text;
   const key = openssl(['x509', '-in', 'c', '-noout', '-pubkey'], { c: certificate }).text;
@@ -42,7 +42,7 @@ describe('a signer', () => {
     ['p-521', 'sha512', 'ecdsa-sha512'],
     ['rsa-3072', 'sha256', 'rsa-pkcs1-sha256'],
   ] as const) {
-    test(`with a key of type ${keyType} signs a digest as it is, and OpenSSL verifies it`, async () => {
+    test(`with a key of type ${keyType} signs a given digest, and OpenSSL verifies it`, async () => {
       const id = await make({
         unique_name: `signer ${keyType}`,
         common_name: `Signer ${keyType}`,
@@ -84,7 +84,7 @@ describe('a signer', () => {
     });
   }
 
-  test('from outside signs too', async () => {
+  test('with an imported key signs too', async () => {
     const key = testKey('p-256', 'outside signer').pem();
     const id = await make({
       private_key: key,
@@ -94,7 +94,7 @@ describe('a signer', () => {
     expect(await verified(id, 'sha256', body.signature)).toBe('Verified OK');
   });
 
-  test('gives its certificate as a file, or in JSON', async () => {
+  test('has its certificate as a file or in JSON', async () => {
     const id = await make({ unique_name: 'of files' });
     const pem = await api.get(`/api/signers/${id}/certificate/`);
     expect([pem.headers['content-type'], pem.headers['content-disposition']]).toEqual([
@@ -105,7 +105,7 @@ describe('a signer', () => {
     expect(json.body).toEqual({ signer_id: id, signer_name: 'of files', certificate_pem: pem.text });
   });
 
-  test('is a credential of type 5 and nothing else', async () => {
+  test('is a credential of type 5 and cannot be a server credential', async () => {
     const { id } = await site.gateway.tlsCredential();
     expect((await api.get(`/api/signers/${id}/`)).status).toBe(404);
     expect((await sign({ signer_id: id, hash_value: digest('sha256') })).status).toBe(404);
@@ -122,7 +122,7 @@ describe('a signer', () => {
       ).toBe(405);
   });
 
-  test('that has signed cannot be deleted; one that has not can', async () => {
+  test('that has signed cannot be deleted', async () => {
     const id = await make();
     await sign({ signer_id: id, hash_value: digest('sha256') });
     const { status, body } = await api.remove(`/api/tls/${id}/`);
@@ -151,7 +151,7 @@ describe('signing', () => {
     [{ message: 'x' }, 400, 'message'],
     [{ signer_id: 999_999 }, 404, 'detail', 'code'],
   ] as const) {
-    test(`with ${JSON.stringify(change).slice(0, 60)} is answered with ${status}`, async () => {
+    test(`with ${JSON.stringify(change).slice(0, 60)} gives ${status}`, async () => {
       const before = (await api.get('/api/signed-messages/')).body.length;
       const answer = await sign({ signer_id: await make(), hash_value: digest('sha256'), ...change });
       expect([answer.status, Object.keys(answer.body)]).toEqual([status, members]);
@@ -159,7 +159,7 @@ describe('signing', () => {
     });
   }
 
-  test('that fails is a 500 with a detail', async () => {
+  test('that fails gives 500 with a detail', async () => {
     const id = await make();
     await site.store.commit([
       { op: 'update', kind: 'credential', id, set: { key: { store: 'gone', id: 'x' } } },
@@ -171,7 +171,7 @@ describe('signing', () => {
     ]);
   });
 
-  test('is for those who may, and audited', async () => {
+  test('requires the permission, and is audited', async () => {
     const id = await make();
     const reader = await apiAs(site, 'Default');
     const operator = await apiAs(site, 'Operator');
@@ -185,7 +185,7 @@ describe('signing', () => {
   });
 });
 
-test('signed messages are listed newest first, and by their signer', async () => {
+test('signed messages are listed newest first and can be filtered by signer', async () => {
   const [one, two] = [await make(), await make()];
   for (const signer_id of [one, two, one]) await sign({ signer_id, hash_value: digest('sha256') });
   const all = (await api.get('/api/signed-messages/')).body;
