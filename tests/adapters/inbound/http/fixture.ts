@@ -109,9 +109,10 @@ export async function talk(socket: Socket, octets: string | Uint8Array = ''): Pr
   return Buffer.concat(received).toString('latin1');
 }
 
-/** Resolves to what `socket` received when that includes `wanted`. */
+/** Resolves to what `socket` received when that includes `wanted`. Rejects if the socket closes before. */
 export function until(socket: Socket, wanted: string): Promise<string> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    socket.once('close', () => reject(new Error(`closed without "${wanted}" in "${received}"`)));
     let received = '';
     const onData = (chunk: Buffer): void => {
       received += chunk.toString('latin1');
