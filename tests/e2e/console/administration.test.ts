@@ -188,7 +188,8 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     step('shows the secret that takes the place of one just so', async () => {
       await site.show(page, '/service-accounts');
       await page.click('[aria-label="New secret: line-controller"]');
-      await press('Make a new secret');
+      await page.type('dialog [name=confirmation]', 'line-controller');
+      await press('Replace secret');
       const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
       const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
       const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };

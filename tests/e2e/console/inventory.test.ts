@@ -161,14 +161,14 @@ describe.skipIf(!hasBrowser)('files are dropped:', () => {
 });
 
 describe.skipIf(!hasBrowser)('a device', () => {
-  test('is blocked with a word for the audit trail, and let in again', async () => {
+  test('is blocked with a word for the audit trail, and unblocked', async () => {
     const { id } = (await site.api('POST', '/api/devices/', { common_name: 'press-1' })) as { id: number };
     await site.show(page, `/devices/${id}`);
     await press('Block');
     await fill('dialog [name=comment]', 'stolen from line 3');
     await press('Block', 'dialog');
     await page.until("document.querySelector('main .badge')?.innerText === 'Blocked'");
-    await press('Let in again');
+    await press('Unblock');
     await page.until("document.querySelector('main .badge')?.innerText === 'Registered'");
     await site.show(page, `/devices/${id}?tab=history`);
     expect(await text('main')).toContain('stolen from line 3');

@@ -145,6 +145,8 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
     await page.type('[name=unique_name]', 'nowhere');
     await press('Create');
     await page.until("document.activeElement?.name === 'key_store'");
-    expect(await page.evaluate("document.querySelector('.complaint').innerText")).toBe('This is needed.');
+    expect(await page.evaluate("document.querySelector('.complaint').innerText")).toBe(
+      'This field is required.',
+    );
   });
 });

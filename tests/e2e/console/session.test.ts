@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     await page.open(`${site.server.baseUrl}/domains?ordering=unique_name`);
     await page.type('[name=username]', 'admin');
     await page.press('Enter');
-    expect(await said(page, '.complaint')).toBe('This is needed.');
+    expect(await said(page, '.complaint')).toBe('This field is required.');
     await page.type('[name=password]', 'wrong');
     await page.press('Enter');
     expect(await page.until("document.querySelector('.complaint')?.innerText.includes('wrong')")).toBe(true);

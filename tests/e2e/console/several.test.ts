@@ -86,6 +86,7 @@ inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 
     await press('Revoke');
     await page.until("document.querySelector('dialog h2')?.innerText === 'Revoke 2 certificates?'");
     await choose('reason', 'superseded: another certificate replaces it');
+    await page.type('dialog [name=confirmation]', '2');
     await press('Revoke');
     await page.until(
       "document.querySelector('.toasts').innerText.includes('2 certificates have been revoked.')",

@@ -81,6 +81,10 @@ inOrder(
       await page.until("document.querySelector('dialog')");
       await choose('reason', 'keyCompromise: the private key is or may be compromised');
       await page.until("document.querySelector('dialog [name=invalidity_date]')");
+      expect(await page.evaluate("document.querySelector('dialog .object').innerText")).toBe('pump-7');
+      await press('Revoke');
+      await page.until("document.querySelector('dialog .complaint')?.innerText === 'This is not the name.'");
+      await page.type('dialog [name=confirmation]', 'pump-7');
       await page.evaluate("document.querySelector('dialog form').requestSubmit()");
       await page.until("document.querySelector('.toasts').innerText.includes('has been revoked')");
       await factIs('State', 'Revoked');
@@ -95,7 +99,7 @@ inOrder(
     step('the CRL of a CA is made at the press of a button', async () => {
       await site.show(page, '/cas/2');
       const before = Number(await fact('Number'));
-      await press('Make a CRL now');
+      await press('Issue CRL now');
       await page.until(`${settled} && [...document.querySelectorAll('.facts dt')]
       .some((dt) => dt.innerText === 'Number' && Number(dt.nextElementSibling.innerText) === ${before + 1})`);
     });

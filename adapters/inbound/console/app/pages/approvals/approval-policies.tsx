@@ -55,7 +55,7 @@ export const approvalPolicies: Page = {
         title: m('removeTitle'),
         lead: m('removeLead'),
         name,
-        shown: <Text of={name} />,
+        isRestorable: true,
       }),
     });
     const writes = may('policies.write');

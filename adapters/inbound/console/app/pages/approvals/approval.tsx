@@ -149,6 +149,7 @@ const Decide = ({
   <FormDialog
     title={m(verb === 'approve' ? 'approveTitle' : 'rejectTitle')}
     action={m(verb)}
+    danger={verb === 'reject' ? { object: subject, isFinal: () => false } : undefined}
     fields={[{ name: 'comment', title: m('comment'), hint: m('commentHint'), type: 'area', maxLength: 2000 }]}
     send={async (values) => {
       await write('POST', `/api/approvals/${id}/${verb}/`, { ...values, request_hash, outcome_hash });
@@ -158,8 +159,10 @@ const Decide = ({
     done={m('told')}
     close={close}
   >
-    <p>
-      <Text of={subject} />
-    </p>
+    {verb === 'approve' && (
+      <p>
+        <Text of={subject} />
+      </p>
+    )}
   </FormDialog>
 );

@@ -69,6 +69,7 @@ export const DecideSeveral = ({
       </>
     )}
     action={m(verb)}
+    danger={verb === 'reject' ? { object: '', isFinal: () => false } : undefined}
     fields={[{ name: 'comment', title: m('comment'), hint: m('commentHint'), type: 'area', maxLength: 2000 }]}
     send={async (values) => {
       const failures: Failure[] = [];

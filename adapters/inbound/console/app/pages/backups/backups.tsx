@@ -4,7 +4,7 @@ import { Action } from '../../parts/dialogs/action.tsx';
 import { tell } from '../../parts/dialogs/toast.tsx';
 import { Empty } from '../../parts/display/answer.tsx';
 import { Badge } from '../../parts/display/facts.tsx';
-import { Code, plain, Text } from '../../parts/display/text.tsx';
+import { plain, Text } from '../../parts/display/text.tsx';
 import { When } from '../../parts/display/when.tsx';
 import { useEditing } from '../../parts/forms/editing.tsx';
 import { actionsColumn, codeColumn, RowButtons, textColumn } from '../../parts/lists/columns.tsx';
@@ -73,7 +73,7 @@ export const backups: Page = {
         title: m('removeTitle'),
         lead: m('removeLead'),
         name,
-        shown: <Code of={name} />,
+        isRestorable: true,
       }),
     });
     const writes = may('backups.write');

@@ -20,43 +20,47 @@ import { CrlState, m as c, caType, isPast } from './cas.tsx';
 
 const m = messages(
   {
-    activate: 'Let it sign again',
-    activated: 'The CA signs again.',
+    activate: 'Reactivate',
+    activated: 'The CA is active again.',
     below: 'Signed by',
     crl: 'Revocation list',
-    crlDone: 'A new CRL is there for everybody.',
-    crlLead: 'CRLs are made at every revocation, and before one runs out. A new one can be made at any time.',
-    crlMake: 'Make a CRL now',
-    crlNext: 'Next one due',
+    crlDone: 'The new CRL has been published.',
+    crlLead:
+      'Postern issues a CRL at every revocation and before the current one expires. You can issue one at any time.',
+    crlMake: 'Issue CRL now',
+    crlNext: 'Next update',
     crlNumber: 'Number',
     crlThis: 'Issued',
-    deactivate: 'Put it to rest',
-    deactivateLead: 'It signs no more certificates. Its CRLs go on, and it can be let sign again.',
-    deactivated: 'The CA is at rest.',
-    record: 'On record',
-    removeLead: 'Its key is deleted too. Only a CA that has issued no certificates can be deleted.',
+    deactivate: 'Deactivate',
+    deactivateLead:
+      'The CA signs no more certificates. It keeps publishing CRLs. You can reactivate it at any time.',
+    deactivateTitle: 'Deactivate this certificate authority?',
+    deactivated: 'The CA has been deactivated.',
+    record: 'Details',
+    removeLead: 'The key of the CA is deleted too. Only a CA that has issued no certificates can be deleted.',
     removeTitle: 'Delete this certificate authority?',
-    type: 'Kind',
+    type: 'Type',
   },
   {
-    activate: 'Wieder unterschreiben lassen',
-    activated: 'Die Zertifizierungsstelle unterschreibt wieder.',
-    below: 'Unterschrieben von',
+    activate: 'Wieder aktivieren',
+    activated: 'Die Zertifizierungsstelle ist wieder aktiv.',
+    below: 'Signiert von',
     crl: 'Sperrliste',
-    crlDone: 'Eine neue Sperrliste ist für alle da.',
+    crlDone: 'Die neue Sperrliste ist veröffentlicht.',
     crlLead:
-      'Sperrlisten entstehen bei jeder Sperrung und bevor eine abläuft. Eine neue lässt sich jederzeit erzeugen.',
-    crlMake: 'Jetzt eine Sperrliste erzeugen',
-    crlNext: 'Die nächste ist fällig',
+      'Postern erzeugt bei jeder Sperrung und vor jedem Ablauf eine neue Sperrliste. Sie können jederzeit eine erzeugen.',
+    crlMake: 'Sperrliste jetzt erzeugen',
+    crlNext: 'Nächste Aktualisierung',
     crlNumber: 'Nummer',
     crlThis: 'Erzeugt',
-    deactivate: 'Ruhen lassen',
+    deactivate: 'Deaktivieren',
     deactivateLead:
-      'Sie unterschreibt keine Zertifikate mehr. Ihre Sperrlisten gehen weiter, und sie kann wieder zugelassen werden.',
-    deactivated: 'Die Zertifizierungsstelle ruht.',
-    record: 'Verzeichnet',
+      'Die Zertifizierungsstelle signiert keine Zertifikate mehr. Ihre Sperrlisten erscheinen weiter. Sie können sie jederzeit wieder aktivieren.',
+    deactivateTitle: 'Diese Zertifizierungsstelle deaktivieren?',
+    deactivated: 'Die Zertifizierungsstelle ist deaktiviert.',
+    record: 'Einzelheiten',
     removeLead:
-      'Auch ihr Schlüssel wird gelöscht. Nur eine Stelle, die keine Zertifikate ausgestellt hat, lässt sich löschen.',
+      'Auch der Schlüssel wird gelöscht. Nur eine Zertifizierungsstelle, die keine Zertifikate ausgestellt hat, lässt sich löschen.',
     removeTitle: 'Diese Zertifizierungsstelle löschen?',
     type: 'Art',
   },
@@ -105,7 +109,8 @@ function Shown({ of, reload }: Found<CaPosition>) {
   const deactivate = (): void =>
     open((close) => (
       <Confirm
-        title={m('deactivate')}
+        title={m('deactivateTitle')}
+        object={name}
         lead={m('deactivateLead')}
         action={m('deactivate')}
         run={() => write('POST', `${path}/deactivate/`).then(reload)}

@@ -84,7 +84,7 @@ function Shown({ of: found, reload }: Found<Certificate>) {
   const { dialog, open } = useDialog();
   const { id, common_name, status } = found;
   const name = common_name === '' ? `#${id}` : common_name;
-  const deed = { id, after: reload };
+  const deed = { id, name, after: reload };
   return (
     <>
       <RecordHeading
@@ -137,14 +137,16 @@ function Shown({ of: found, reload }: Found<Certificate>) {
 
 interface Deed {
   readonly id: number;
+  readonly name: string;
   readonly after: () => void;
   readonly close: () => void;
 }
 
-const Revoke = ({ id, after, close }: Deed) => (
+const Revoke = ({ id, name, after, close }: Deed) => (
   <FormDialog
     title={m('revokeTitle')}
     action={words('revoke')}
+    danger={{ object: name, isFinal: ({ reason }) => reason !== 'certificateHold' }}
     fields={[
       {
         name: 'reason',

@@ -16,58 +16,57 @@ import { m as d, deviceType } from './devices.tsx';
 export const m = messages(
   {
     block: 'Block',
-    blockComment: 'Why',
-    blockCommentHint: 'For the audit trail.',
-    blockDone: '{name} is blocked.',
+    blockComment: 'Reason',
+    blockCommentHint: 'Kept in the audit log.',
+    blockDone: '{name} has been blocked.',
     blockLead:
-      'From now on nothing that stands for it is accepted over any protocol: its secrets, its certificates, its IDevID.',
-    blockRevoke: 'Its certificates',
-    blockRevokeNot: 'stay as they are',
+      'Postern then rejects the secrets, the certificates and the IDevID of the device over every protocol. You can unblock it at any time.',
+    blockRevoke: 'Revoke its certificates',
+    blockRevokeNot: 'No',
     blockTitle: 'Block this device?',
-    change: 'Change the device',
-    removeLead: 'Its certificates are revoked and its secrets deleted. This cannot be undone.',
+    change: 'Edit device',
+    removeLead: 'Its certificates are revoked and its secrets deleted.',
     removeTitle: 'Delete this device?',
     reset: 'Reset onboarding',
-    resetDone: 'The device may onboard once more.',
+    resetDone: 'The device can onboard again.',
     resetLead:
-      'Its onboarding is pending again, with whatever IDevID of its truststore bears its serial number. The certificates that it has stay as they are.',
-    resetTitle: 'Let this device onboard once more?',
+      'The device can then onboard again with any IDevID of its truststore that has its serial number. Its certificates do not change.',
+    resetTitle: 'Reset the onboarding of this device?',
     revokeAll: 'Revoke all certificates',
     revokeAllLead:
-      'All that are good or on hold. New CRLs follow at once. Only a suspension (certificateHold) can be taken back.',
+      'This includes certificates on hold. Postern issues new CRLs at once. Only certificateHold can be undone.',
     revokeAllTitle: 'Revoke all certificates of this device?',
     revokeReason: 'Reason',
     revokedAll: { one: '{n} certificate has been revoked.', other: '{n} certificates have been revoked.' },
-    unblock: 'Let in again',
-    unblockDone: '{name} is let in again.',
+    unblock: 'Unblock',
+    unblockDone: '{name} has been unblocked.',
   },
   {
-    block: 'Ausschließen',
-    blockComment: 'Warum',
-    blockCommentHint: 'Für das Prüfprotokoll.',
-    blockDone: '{name} ist ausgeschlossen.',
+    block: 'Blockieren',
+    blockComment: 'Begründung',
+    blockCommentHint: 'Wird im Prüfprotokoll gespeichert.',
+    blockDone: '{name} ist blockiert.',
     blockLead:
-      'Von jetzt an wird über kein Protokoll etwas angenommen, das für das Gerät steht: seine Geheimnisse, seine Zertifikate, seine IDevID.',
-    blockRevoke: 'Seine Zertifikate',
-    blockRevokeNot: 'bleiben, wie sie sind',
-    blockTitle: 'Dieses Gerät ausschließen?',
-    change: 'Gerät ändern',
-    removeLead:
-      'Seine Zertifikate werden gesperrt und seine Geheimnisse gelöscht. Das lässt sich nicht rückgängig machen.',
+      'Postern lehnt dann die Geheimnisse, die Zertifikate und die IDevID des Geräts über jedes Protokoll ab. Sie können die Blockierung jederzeit aufheben.',
+    blockRevoke: 'Seine Zertifikate sperren',
+    blockRevokeNot: 'Nein',
+    blockTitle: 'Dieses Gerät blockieren?',
+    change: 'Gerät bearbeiten',
+    removeLead: 'Seine Zertifikate werden gesperrt und seine Geheimnisse gelöscht.',
     removeTitle: 'Dieses Gerät löschen?',
     reset: 'Aufnahme zurücksetzen',
-    resetDone: 'Das Gerät darf noch einmal aufgenommen werden.',
+    resetDone: 'Das Gerät kann erneut aufgenommen werden.',
     resetLead:
-      'Seine Aufnahme steht wieder aus, mit jeder IDevID seines Truststores, die seine Seriennummer trägt. Die Zertifikate, die es hat, bleiben, wie sie sind.',
-    resetTitle: 'Dieses Gerät noch einmal aufnehmen lassen?',
+      'Das Gerät kann dann erneut aufgenommen werden, mit jeder IDevID seines Truststores, die seine Seriennummer trägt. Seine Zertifikate ändern sich nicht.',
+    resetTitle: 'Aufnahme dieses Geräts zurücksetzen?',
     revokeAll: 'Alle Zertifikate sperren',
     revokeAllLead:
-      'Alle gültigen und ausgesetzten. Neue Sperrlisten folgen sofort. Nur eine Aussetzung (certificateHold) lässt sich zurücknehmen.',
+      'Auch ausgesetzte Zertifikate werden gesperrt. Postern erzeugt sofort neue Sperrlisten. Nur certificateHold lässt sich zurücknehmen.',
     revokeAllTitle: 'Alle Zertifikate dieses Geräts sperren?',
     revokeReason: 'Grund',
     revokedAll: { one: '{n} Zertifikat ist gesperrt.', other: '{n} Zertifikate sind gesperrt.' },
-    unblock: 'Wieder einlassen',
-    unblockDone: '{name} wird wieder eingelassen.',
+    unblock: 'Blockierung aufheben',
+    unblockDone: 'Die Blockierung von {name} ist aufgehoben.',
   },
 );
 
@@ -83,6 +82,7 @@ export const BlockDevice = ({ device: { id, common_name: name }, after, close }:
   <FormDialog
     title={m('blockTitle')}
     action={m('block')}
+    danger={{ object: name, isFinal: ({ revoke = '' }) => revoke !== '' && revoke !== 'certificateHold' }}
     fields={[
       { name: 'comment', title: m('blockComment'), hint: m('blockCommentHint'), maxLength: 200 },
       {
@@ -110,10 +110,11 @@ export const UnblockDevice = ({ device: { id, common_name: name }, after }: Omit
   </Action>
 );
 
-export const RevokeCertificates = ({ device: { id }, after, close }: Deed) => (
+export const RevokeCertificates = ({ device: { id, common_name: name }, after, close }: Deed) => (
   <FormDialog
     title={m('revokeAllTitle')}
     action={m('revokeAll')}
+    danger={{ object: name, isFinal: ({ reason }) => reason !== 'certificateHold' }}
     fields={[
       {
         name: 'reason',
@@ -140,9 +141,10 @@ export const RevokeCertificates = ({ device: { id }, after, close }: Deed) => (
   </FormDialog>
 );
 
-export const ResetOnboarding = ({ device: { id }, after, close }: Deed) => (
+export const ResetOnboarding = ({ device: { id, common_name: name }, after, close }: Deed) => (
   <Confirm
     title={m('resetTitle')}
+    object={name}
     lead={m('resetLead')}
     action={m('reset')}
     run={() => write('POST', `${path}${id}/reset-onboarding/`).then(after)}

@@ -89,6 +89,8 @@ function Shown({ of: found, asked }: { readonly of: DeviceImport; readonly asked
     open((close) => (
       <Confirm
         title={m('removeTitle')}
+        object={name}
+        isFinal
         lead={m('removeLead')}
         action={words('delete')}
         run={() => write('DELETE', `/api/device-imports/${id}/`).then(() => go('/devices/imports'))}

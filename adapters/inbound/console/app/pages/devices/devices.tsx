@@ -23,7 +23,7 @@ export const m = messages(
     gdsPush: 'OPC UA GDS Push',
     importFile: 'Import',
     imports: 'Imports',
-    nextExpiry: 'First certificate ends',
+    nextExpiry: 'Next expiry',
     noDevices: 'There are no devices yet',
     noDevicesNext: 'Add one: it gets fresh secrets, and lines to paste that enrol it.',
     registered: 'Registered',
@@ -43,7 +43,7 @@ export const m = messages(
     gdsPush: 'OPC UA GDS Push',
     importFile: 'Importieren',
     imports: 'Importe',
-    nextExpiry: 'Erstes Zertifikat endet',
+    nextExpiry: 'Nächster Ablauf',
     noDevices: 'Es gibt noch keine Geräte',
     noDevicesNext:
       'Fügen Sie eines hinzu: Es bekommt frische Geheimnisse und Zeilen zum Einfügen, die es anmelden.',

@@ -72,7 +72,8 @@ export const logs: Page = {
       open((close) => (
         <Confirm
           title={m('removeTitle')}
-          about={<Text of={name} />}
+          object={name}
+          isFinal
           lead={m('removeLead')}
           action={words('delete')}
           run={() => write('DELETE', `/api/logging/delete/${encodeURIComponent(name)}/`).then(asked.reload)}

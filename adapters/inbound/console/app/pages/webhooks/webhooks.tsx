@@ -32,8 +32,9 @@ export const m = messages(
     removeLead: 'It is told nothing more, and its messages are forgotten.',
     removeTitle: 'Delete this webhook?',
     rotate: 'New secret',
-    rotateLead: 'Nothing is signed with the old secret any more, messages that wait included.',
-    rotateTitle: 'Make a new signing secret?',
+    rotateLead:
+      'Postern signs all further messages with the new secret, pending ones included. The old secret is lost.',
+    rotateTitle: 'Replace the signing secret?',
     secret: 'Signing secret',
     system: 'Whom the system trusts',
     test: 'Send a test',
@@ -59,8 +60,9 @@ export const m = messages(
     removeLead: 'Er erfährt nichts mehr, und seine Nachrichten werden vergessen.',
     removeTitle: 'Diesen Webhook löschen?',
     rotate: 'Neues Geheimnis',
-    rotateLead: 'Mit dem alten Geheimnis wird nichts mehr signiert, auch keine Nachrichten, die noch warten.',
-    rotateTitle: 'Neues Signiergeheimnis erzeugen?',
+    rotateLead:
+      'Postern signiert dann alle Nachrichten mit dem neuen Geheimnis, auch die noch ausstehenden. Das alte geht verloren.',
+    rotateTitle: 'Signiergeheimnis ersetzen?',
     secret: 'Signiergeheimnis',
     system: 'Wem das System vertraut',
     test: 'Probe senden',

@@ -1,5 +1,5 @@
 import { write } from '../../api.ts';
-import { messages } from '../../language.ts';
+import { messages, number } from '../../language.ts';
 import type { Certificate } from '../../records.ts';
 import { words } from '../../words.ts';
 import { SeveralDialog } from '../dialogs/several-dialog.tsx';
@@ -52,6 +52,10 @@ export const RevokeSeveral = ({
       </>
     )}
     action={words('revoke')}
+    danger={{
+      object: of.length === 1 ? nameOf(of[0]!) : number(of.length),
+      isFinal: ({ reason }) => reason !== 'certificateHold',
+    }}
     fields={[
       {
         name: 'reason',

@@ -22,10 +22,12 @@ export function useDialog() {
 /** A modal dialog; the browser keeps the focus inside and gives it back. Drawn for as long as it is open. */
 export function Dialog({
   title,
+  isDangerous = false,
   close,
   children,
 }: {
   readonly title: string;
+  readonly isDangerous?: boolean;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }) {
@@ -44,6 +46,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
+      class={isDangerous ? 'dangerous' : undefined}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Form } from '../forms/form.tsx';
 import type { Field, Values } from '../forms/input.tsx';
+import { confirmation, type Danger, DangerousObject } from './danger.tsx';
 import { Dialog } from './dialog.tsx';
 import { tell } from './toast.tsx';
 
@@ -8,6 +9,7 @@ import { tell } from './toast.tsx';
 export const FormDialog = ({
   title,
   action,
+  danger,
   fields,
   send,
   done,
@@ -17,6 +19,8 @@ export const FormDialog = ({
   readonly title: string;
   /** On the button. */
   readonly action: string;
+  /** It looks dangerous, names what it is done to, and has the name typed where it cannot be undone. */
+  readonly danger?: Danger | undefined;
   readonly fields: readonly Field[];
   readonly send: (values: Values) => Promise<unknown>;
   /** What to say afterwards. */
@@ -25,12 +29,16 @@ export const FormDialog = ({
   /** Above the form. */
   readonly children?: ComponentChildren;
 }) => (
-  <Dialog title={title} close={close}>
-    {children}
+  <Dialog title={title} isDangerous={danger !== undefined} close={close}>
+    <div class="stack">
+      <DangerousObject of={danger} />
+      {children}
+    </div>
     <Form
       action={action}
+      look={danger ? 'danger' : 'main'}
       cancel={close}
-      fields={fields}
+      fields={danger ? [...fields, confirmation(danger)] : fields}
       send={async (values) => {
         await send(values);
         if (done !== undefined) tell(done);

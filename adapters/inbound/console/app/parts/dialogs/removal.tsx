@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { write } from '../../api.ts';
 import { forget } from '../../data.ts';
 import type { Named } from '../../records.ts';
@@ -13,8 +12,8 @@ export interface Removed {
   /** What comes of it. */
   readonly lead: string;
   readonly name: string;
-  /** The name, where it is enough to see it. */
-  readonly shown?: ComponentChildren;
+  /** Nothing is lost that could not be entered again: the name need not be typed. */
+  readonly isRestorable?: boolean;
 }
 
 /** Deletes a record of a collection once its name has been typed, and says so. */
@@ -22,7 +21,7 @@ export const Removal = ({
   title,
   lead,
   name,
-  shown,
+  isRestorable = false,
   collection,
   id,
   after,
@@ -36,10 +35,10 @@ export const Removal = ({
 }) => (
   <Confirm
     title={title}
-    about={shown}
+    object={name}
+    isFinal={!isRestorable}
     lead={lead}
     action={words('delete')}
-    name={shown === undefined ? name : undefined}
     close={close}
     run={async () => {
       await write('DELETE', `${collection}${id}/`);

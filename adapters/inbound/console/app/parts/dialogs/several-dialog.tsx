@@ -4,6 +4,7 @@ import { words } from '../../words.ts';
 import { Text } from '../display/text.tsx';
 import { Form } from '../forms/form.tsx';
 import type { Field, Values } from '../forms/input.tsx';
+import { confirmation, type Danger } from './danger.tsx';
 import { Dialog } from './dialog.tsx';
 
 /** A record for which it was not possible, and why. */
@@ -21,6 +22,7 @@ export function SeveralDialog<T extends { readonly id: number }>({
   name,
   href,
   action,
+  danger,
   fields,
   send,
   failed,
@@ -36,6 +38,8 @@ export function SeveralDialog<T extends { readonly id: number }>({
   readonly href: (record: T) => string;
   /** On the button. */
   readonly action: string;
+  /** Its object is what has to be typed; the records are listed. */
+  readonly danger?: Danger | undefined;
   readonly fields: readonly Field[];
   readonly send: (values: Values) => Promise<readonly Failure[]>;
   /** The title of the list of failures. */
@@ -72,7 +76,7 @@ export function SeveralDialog<T extends { readonly id: number }>({
     );
   }
   return (
-    <Dialog title={title} close={close}>
+    <Dialog title={title} isDangerous={danger !== undefined} close={close}>
       <div class="stack">
         <p>{lead}</p>
         <ul class="plain-list chosen">
@@ -82,8 +86,9 @@ export function SeveralDialog<T extends { readonly id: number }>({
         </ul>
         <Form
           action={action}
+          look={danger ? 'danger' : 'main'}
           cancel={close}
-          fields={fields}
+          fields={danger ? [...fields, confirmation(danger)] : fields}
           send={async (values) => {
             const found = await send(values);
             if (found.length === 0) close();

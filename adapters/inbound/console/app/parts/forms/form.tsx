@@ -8,13 +8,15 @@ import { type Field, Input, type Value, type Values } from './input.tsx';
 
 const m = messages(
   {
-    isRequired: 'This is needed.',
-    notNumber: 'A whole number is expected.',
+    isRequired: 'This field is required.',
+    notNumber: 'Enter a whole number.',
+    notTheName: 'This is not the name.',
     unknownField: '{name}: {told}',
   },
   {
-    isRequired: 'Das wird gebraucht.',
-    notNumber: 'Eine ganze Zahl wird erwartet.',
+    isRequired: 'Dieses Feld ist erforderlich.',
+    notNumber: 'Geben Sie eine ganze Zahl ein.',
+    notTheName: 'Das ist nicht der Name.',
     unknownField: '{name}: {told}',
   },
 );
@@ -35,6 +37,7 @@ export const nameField = (of?: { readonly unique_name: string }): Field => ({
 export function Form({
   fields,
   action,
+  look = 'main',
   send,
   cancel,
   children,
@@ -42,6 +45,7 @@ export function Form({
   readonly fields: readonly Field[];
   /** On the button. */
   readonly action: string;
+  readonly look?: 'main' | 'danger';
   readonly send: (values: Values) => Promise<unknown>;
   readonly cancel?: () => void;
   readonly children?: ComponentChildren;
@@ -102,7 +106,7 @@ export function Form({
       {children}
       {error !== undefined && <Problem error={error} />}
       <div class="buttons">
-        <button type="submit" class="main" aria-disabled={busy}>
+        <button type="submit" class={look} aria-disabled={busy}>
           {action}
         </button>
         {cancel && (
@@ -127,12 +131,14 @@ const emptyOf = (type: Field['type']): Value => (type === 'check' ? false : type
 const isEmpty = (value: Value): boolean =>
   value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
 
-function complaintOf({ required, type }: Field, value: Value): string | undefined {
+function complaintOf({ required, type, expected }: Field, value: Value): string | undefined {
+  if (expected !== undefined) return String(value).trim() === expected ? undefined : m('notTheName');
   if (isEmpty(value)) return required ? m('isRequired') : undefined;
   return type === 'number' && !/^-?\d{1,15}$/.test(String(value).trim()) ? m('notNumber') : undefined;
 }
 
-async function sent({ name, type, sendEmpty }: Field, value: Value): Promise<[string, Value][]> {
+async function sent({ name, type, sendEmpty, expected }: Field, value: Value): Promise<[string, Value][]> {
+  if (expected !== undefined) return [];
   if (isEmpty(value) && type !== 'checks') return sendEmpty ? [[name, '']] : [];
   if (value instanceof File) return [[name, await dataUri(value)]];
   return [[name, type === 'number' ? Number(value) : value]];

@@ -33,6 +33,8 @@ export interface Field {
   readonly initial?: Value;
   /** Empty text is sent too: it is how a value is taken away. */
   readonly sendEmpty?: boolean;
+  /** What has to be typed, as a confirmation: it is not sent. */
+  readonly expected?: string;
   /** Shown, and sent, only then. */
   readonly when?: (values: Values) => boolean;
   readonly autocomplete?: string;

@@ -3,10 +3,9 @@ import { write } from '../../api.ts';
 import { messages } from '../../language.ts';
 import type { Named } from '../../records.ts';
 import { Confirm } from '../dialogs/confirm.tsx';
-import { Text } from '../display/text.tsx';
 import { type EditingPage, useEditing } from './editing.tsx';
 
-const m = messages({ rotate: 'Make a new secret' }, { rotate: 'Neues Geheimnis erzeugen' });
+const m = messages({ rotate: 'Replace secret' }, { rotate: 'Geheimnis ersetzen' });
 
 /** As `useEditing`, of records with a secret, which the API tells when one is made and when its secret is made anew. */
 export function useSecretEditing<T extends Named>({
@@ -31,7 +30,8 @@ export function useSecretEditing<T extends Named>({
       open((close) => (
         <Confirm
           {...rotation}
-          about={<Text of={name} />}
+          object={name}
+          isFinal
           action={m('rotate')}
           run={async () => show(await write<T>('POST', `${collection}${id}/rotate/`))}
           close={close}
