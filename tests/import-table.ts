@@ -32,7 +32,6 @@ const http = {
   'node:http': 'all',
   'node:net': 'all',
   'node:tls': 'all',
-  elysia: 'all',
   'node:crypto': 'all',
 } as const;
 const files = { 'node:fs': 'all', 'node:fs/promises': 'all', 'node:path': 'all' } as const;
@@ -45,6 +44,9 @@ const outbound = {
   types: ['core/'],
 } as const;
 
+/** What any adapter of its kind may import, whether or not one does already. */
+const general: ReadonlySet<string> = new Set([...inbound.may, ...inbound.types, ...outbound.may]);
+
 const frame = ['plugins/host/', 'plugins/kit/contract.ts'] as const;
 
 /** DESIGN.md, section 1, line by line. */
@@ -55,7 +57,7 @@ const importTable: readonly Row[] = [
   {
     of: 'core/profiles/',
     may: ['core/'],
-    packages: { ...verifyAndHash, '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
+    packages: { '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
     pure: true,
   },
   // The one calculation that takes so long that it has to happen in a thread of the runtime.
@@ -74,9 +76,6 @@ const importTable: readonly Row[] = [
       'node:buffer': ['isUtf8'],
       'node:stream': ['Readable'],
       'node:crypto': 'all',
-      asn1js: 'all',
-      pkijs: 'all',
-      '@peculiar/x509': 'all',
       'csv-parse': 'all',
     },
   },
@@ -135,18 +134,18 @@ const importTable: readonly Row[] = [
   },
   // CMP speaks of certificates and names in its own messages.
   { of: 'adapters/inbound/cmp/', ...inbound, may: [...inbound.may, 'core/x509/', 'core/der/'] },
-  { of: 'adapters/inbound/*/', ...inbound, packages: { elysia: 'all' } },
+  { of: 'adapters/inbound/*/', ...inbound },
   {
     of: 'adapters/outbound/sql/',
     ...outbound,
     may: [...outbound.may, 'core/audit/chain.ts'],
     packages: {
-      ...files,
+      'node:fs': 'all',
+      'node:path': 'all',
       'bun:sqlite': 'all',
       kysely: 'all',
       'kysely-postgres-js': 'all',
       postgres: 'all',
-      'node:crypto': 'all',
       'node:net': 'all',
     },
   },
@@ -163,7 +162,6 @@ const importTable: readonly Row[] = [
       'bun:sqlite': 'all',
       'node:crypto': 'all',
       'node:zlib': ['gunzipSync'],
-      bun: 'all',
       re2js: 'all',
     },
   },
@@ -171,7 +169,13 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/outbound/upstream/',
     ...outbound,
-    packages: { ...files, 'node:crypto': 'all', 'node:http': 'all', 'node:https': 'all' },
+    packages: {
+      'node:fs/promises': 'all',
+      'node:path': 'all',
+      'node:crypto': 'all',
+      'node:http': 'all',
+      'node:https': 'all',
+    },
   },
   { of: 'adapters/outbound/remote-est/', ...outbound, may: [...outbound.may, 'adapters/outbound/upstream/'] },
   {
@@ -188,7 +192,14 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/outbound/pkcs11/',
     ...outbound,
-    packages: { ...files, 'node:crypto': 'all', 'node:url': 'all', bun: 'types', pkcs11js: 'all' },
+    packages: {
+      'node:fs/promises': 'all',
+      'node:path': 'all',
+      'node:crypto': 'all',
+      'node:url': 'all',
+      bun: 'types',
+      pkcs11js: 'all',
+    },
   },
   {
     of: 'adapters/outbound/webhook/',
@@ -201,7 +212,6 @@ const importTable: readonly Row[] = [
       'node:net': 'all',
     },
   },
-  { of: 'adapters/outbound/*/', ...outbound },
 
   {
     of: 'plugins/kit/contract.ts',
@@ -234,7 +244,12 @@ const importTable: readonly Row[] = [
       'adapters/inbound/http/evidence.ts',
     ],
     types: ['core/'],
-    packages: { ...files, '@sinclair/typebox': 'all', '@sinclair/typebox/value': 'all' },
+    packages: {
+      'node:fs': 'all',
+      'node:path': 'all',
+      '@sinclair/typebox': 'all',
+      '@sinclair/typebox/value': 'all',
+    },
     loads: true,
   },
   {
@@ -261,9 +276,9 @@ const importTable: readonly Row[] = [
   // A plugin: its contract and its adapter, never another plugin.
   {
     of: 'plugins/builtin/',
-    may: ['plugins/kit/contract.ts', 'adapters/', 'core/fault.ts'],
+    may: ['plugins/kit/contract.ts', 'adapters/'],
     types: ['core/'],
-    packages: { ...files, '@sinclair/typebox': 'all' },
+    packages: { 'node:fs/promises': 'all', 'node:path': 'all', '@sinclair/typebox': 'all' },
   },
   { of: 'tests/', may: ['core/', 'adapters/', 'plugins/', 'tests/', 'bench/'], packages: 'any', loads: true },
   { of: 'bench/', may: ['core/', 'adapters/', 'plugins/', 'bench/', 'tests/'], packages: 'any', loads: true },
@@ -371,3 +386,41 @@ export function straysIn(file: string, source: string): string[] {
 /** The files of this repository that a file imports, types included, as paths from its root. `file` is such a path. */
 export const importedFiles = (file: string, source: string): string[] =>
   importsOf(sourceText(source)).flatMap(({ from }) => (from && pathOf(file, from)) || []);
+
+/**
+ * Returns the rows of the table that cover no file, and the packages, files and folders that a row allows and none of its files imports.
+ * `sources`: the source of each file by its path.
+ */
+export function unusedOf(sources: ReadonlyMap<string, string>): string[] {
+  const used = new Map(importTable.map((row) => [row, new Set<string>()]));
+  const covered = new Set<Row>();
+  for (const [file, source] of sources) {
+    const row = importTable.find(({ of }) => pattern(of).test(file));
+    if (!row || row.packages === 'any') continue;
+    covered.add(row);
+    const self = pattern(row.of).exec(file)![0];
+    for (const { from, names } of importsOf(sourceText(source))) {
+      if (from === undefined) continue;
+      const path = pathOf(file, from);
+      const seen = used.get(row)!;
+      if (path === undefined) for (const name of ['', ...names]) seen.add(`${from} ${name}`.trim());
+      else
+        for (const of of [...(row.may ?? []), ...(row.types ?? [])])
+          if (covers([of], self, path)) seen.add(of);
+    }
+  }
+  return importTable.flatMap((row) => {
+    if (row.packages === 'any') return [];
+    if (!covered.has(row)) return [`${row.of}: covers no file`];
+    const allowed = [
+      ...(row.may ?? []),
+      ...(row.types ?? []),
+      ...Object.entries(row.packages ?? {}).flatMap(([name, what]) =>
+        typeof what === 'string' ? [name] : what.map((one) => `${name} ${one}`),
+      ),
+    ];
+    return allowed
+      .filter((one) => !used.get(row)!.has(one) && !general.has(one))
+      .map((one) => `${row.of}: nothing imports ${one}`);
+  });
+}
