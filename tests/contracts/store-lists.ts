@@ -440,16 +440,18 @@ export function listContract({ fresh, shared }: Databases): void {
       const reads = store.readsFor!('user:1');
       const by = (field: 'subject' | 'notValidAfter' | 'commonName', ...where: Condition<'certificate'>[]) =>
         reads.list('certificate', { where, order: { field, descending: false }, limit: 1 });
-      expect(await failure(by('subject'))).toMatchObject({
+      const refused = {
         code: 'malformed',
         field: 'ordering',
         detail:
-          'more than 10000 records match: narrow the list with filters, or order it by id, created_at, common_name, serial_number, not_valid_before, not_valid_after',
-      });
+          'more than 10000 records match: narrow the list with filters, or order it by id, created_at, serial_number, not_valid_before, not_valid_after',
+      };
+      expect(await failure(by('subject'))).toMatchObject(refused);
+      expect(await failure(by('commonName'))).toMatchObject(refused);
       const few = { field: 'createdAt', is: 'less', value: 5000 } as const;
-      expect((await by('subject', few)).records).toHaveLength(1);
-      for (const field of ['notValidAfter', 'commonName'] as const)
-        expect((await by(field)).records).toHaveLength(1);
+      for (const field of ['subject', 'commonName'] as const)
+        expect((await by(field, few)).records).toHaveLength(1);
+      expect((await by('notValidAfter')).records).toHaveLength(1);
       // The service itself may do so.
       const order = { field: 'subject', descending: false } as const;
       expect((await store.list('certificate', { order, limit: 1 })).records).toHaveLength(1);

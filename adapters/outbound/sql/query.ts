@@ -93,7 +93,7 @@ const read = (driver: Queries, kind: Kind, text: string, parameters: readonly Sq
 
 function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, order: Order): Test[] {
   const { where = [], search = [], referral } = query;
-  const tests = where.map((condition) => conditionTest(dialect, kind, condition, order));
+  const tests = conditionTests(dialect, kind, where, order);
   if (referral) tests.push(referralTest(dialect, kind, referral));
   tests.push(...searchTests(dialect, kind, search));
   // Always so, but SQLite takes the unique index of a text for its order only where it is asked for a part of it.
@@ -114,7 +114,7 @@ export async function count<K extends Kind>(
     throw new Fault('malformed', 'not a number of records', { field: 'atMost' });
   }
   let matching = driver.builder.selectFrom(tableOf(kind).name).select(sql.lit(1).as('one'));
-  for (const condition of where) matching = matching.where(conditionTest(driver.dialect, kind, condition));
+  for (const test of conditionTests(driver.dialect, kind, where)) matching = matching.where(test);
   return counted(driver, kind, matching, atMost);
 }
 
@@ -149,7 +149,7 @@ export async function tally<K extends Kind>(
     return sql.ref(columnName(field));
   });
   const names = by.map((_, n) => sql.ref(`by_${n}`));
-  const tests = where.map((condition) => conditionTest(driver.dialect, kind, condition));
+  const tests = conditionTests(driver.dialect, kind, where);
   const matching = sql`select ${sql.join(columns.map((column, n) => sql`${column} as ${names[n]}`))}
     from ${sql.table(tableOf(kind).name)} ${tests.length > 0 ? sql`where ${sql.join(tests, sql` and `)}` : sql``}
     limit ${sql.lit(atMost)}`;
@@ -216,7 +216,7 @@ async function demandOrder<K extends Kind>(
   const { large, orders = [], name } = tableOf(kind);
   if (!large || field === 'id' || orders.includes(field)) return;
   let matching = driver.builder.selectFrom(name).select(sql.lit(1).as('one'));
-  for (const condition of where) matching = matching.where(conditionTest(driver.dialect, kind, condition));
+  for (const test of conditionTests(driver.dialect, kind, where)) matching = matching.where(test);
   if (referral) matching = matching.where(referralTest(driver.dialect, kind, referral));
   for (const test of searchTests(driver.dialect, kind, search)) matching = matching.where(test);
   if ((await counted(driver, kind, matching, mostSorted + 1)) <= mostSorted) return;
@@ -239,10 +239,7 @@ function positionOf({ field, column, values }: Order, record: { readonly id: num
 /** The columns of `by` alone stand without a table before them: it is the innermost that has them. */
 function referralTest(dialect: Dialect, kind: Kind, { by, in: field, where, exists }: Referral): Test {
   const target = sql.ref(`${tableOf(kind).name}.id`);
-  const tests = [
-    sql<SqlBool>`${columnRef(field)} = ${target}`,
-    ...where.map((condition) => conditionTest(dialect, by, condition)),
-  ];
+  const tests = [sql<SqlBool>`${columnRef(field)} = ${target}`, ...conditionTests(dialect, by, where)];
   const found = sql<SqlBool>`exists (select 1 from ${sql.table(tableOf(by).name)} where ${sql.join(tests, sql` and `)})`;
   return exists ? found : sql<SqlBool>`not ${found}`;
 }
@@ -253,11 +250,32 @@ const isConfiguration: ReadonlySet<Kind> = new Set(configurationKinds);
 const operators = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' } as const;
 const never: Test = sql`1 = 0`;
 
+/**
+ * SQLite does not know that a configuration record, as a domain or a CA, is one that most records may refer to: it would find all of
+ * them by it. The plus keeps it from that where there is a better way: the order of the list, or a condition on a device.
+ */
+function conditionTests<K extends Kind>(
+  dialect: Dialect,
+  kind: K,
+  where: readonly Condition<K>[],
+  order?: Order,
+): Test[] {
+  const targets = where.map(({ field }) => columnOf(kind, field)?.references);
+  const isNarrow = targets.some((target) => target !== undefined && !isConfiguration.has(target));
+  const isOrdered = order !== undefined && order.field !== 'id';
+  const avoids = dialect === 'sqlite' && (isNarrow || isOrdered);
+  return where.map((condition, n) => {
+    const target = targets[n];
+    const isVague = avoids && target !== undefined && isConfiguration.has(target);
+    return conditionTest(dialect, kind, condition, isVague);
+  });
+}
+
 function conditionTest<K extends Kind>(
   dialect: Dialect,
   kind: K,
   condition: Condition<K>,
-  order?: Order,
+  isVague: boolean,
 ): Test {
   const { field, is, value } = withoutNul(condition);
   if (is === 'contains') return containsTest(dialect, kind, field, value);
@@ -267,11 +285,6 @@ function conditionTest<K extends Kind>(
     .map((one: unknown) => encodeSought(kind, field, one))
     .filter((one) => one !== undefined);
   const [sought] = encoded;
-  // SQLite would find most of the table by a configuration that most records refer to, and then sort it. The plus
-  // keeps it from that, so that it goes by the order.
-  const target = columnOf(kind, field)?.references;
-  const isVague =
-    dialect === 'sqlite' && order && order.field !== 'id' && target && isConfiguration.has(target);
   const at = isVague ? sql`+${columnRef(field)}` : columnRef(field);
   if (sought === undefined) return never;
   if (is !== 'equal' && is !== 'oneOf') {

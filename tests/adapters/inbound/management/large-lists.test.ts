@@ -99,12 +99,48 @@ test.each([
   ['a page of revoked ones', (_: number) => 'status=revoked&limit=5'],
   ['a page of one device', (_: number) => 'device=3&limit=50'],
   ['a page of one domain', (_: number) => 'domain=1&limit=50'],
+  ['a page of one CA', (_: number) => 'issuing_ca=2&limit=50'],
+  ['a page of one profile', (_: number) => 'cert_profile=1&limit=50'],
   ['the first page in order of expiry', (_: number) => 'ordering=not_valid_after&limit=100'],
 ])(`%s costs the same with ${many} certificates as with ${few}`, async (_what, query) => {
   const small = await cost(places.get(few)!, `/api/certificates/?${query(few)}`);
   const large = await cost(places.get(many)!, `/api/certificates/?${query(many)}`);
   expect(large.records).toBe(small.records);
   expect(large.steps).toBeLessThan(1.5 * small.steps);
+});
+
+test('what concerns one device and one profile costs as many steps as the certificates of the device', async () => {
+  const { path } = places.get(many)!;
+  const store = await openSqliteStore({ path, clock: testClock() });
+  const where = [
+    { field: 'profile', is: 'equal', value: 1 },
+    { field: 'device', is: 'equal', value: 11 },
+  ] as const;
+  const queries = spyOn(SqliteReader.prototype, 'query');
+  expect(await store.count('certificate', where, 1)).toBe(0);
+  await store.close();
+  const [[sql, parameters]] = queries.mock.calls as [[string, []]];
+  queries.mockRestore();
+  using db = new Database(path, { readonly: true });
+  const plan = db.query(`explain query plan ${sql}`).all(...parameters) as { detail: string }[];
+  expect(plan.map(({ detail }) => detail).join()).toContain('certificates_device_index');
+});
+
+test('an order that no index has is refused unless few certificates match', async () => {
+  const { api } = places.get(many)!;
+  const refused = await api.get('/api/certificates/?ordering=common_name');
+  expect([refused.status, refused.body]).toEqual([
+    400,
+    {
+      ordering: [
+        'more than 10000 records match: narrow the list with filters, or order it by id, created_at, serial_number, not_valid_before, not_valid_after',
+      ],
+    },
+  ]);
+  const few = await api.get(
+    '/api/certificates/?ordering=common_name&device=3&created_from=1970-01-03&limit=2',
+  );
+  expect([few.status, few.body.length]).toEqual([200, 2]);
 });
 
 test('a late page costs as much as the first', async () => {
