@@ -5,7 +5,8 @@ import { pendingResponse } from './deferral.ts';
 import type { Description, FieldDescription } from './description.ts';
 import { exportExamples, exportFormat } from './export.ts';
 import { isRequired, type WriteMode } from './input.ts';
-import { jsonResponse, type Operation } from './route.ts';
+import { listParameters } from './list-query.ts';
+import { type BodyDocumentation, jsonResponse, type Operation } from './route.ts';
 
 type Fields = Readonly<Record<string, FieldDescription>>;
 type Example = Readonly<Record<string, unknown>>;
@@ -55,7 +56,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       summary: `List ${many}`,
       query: {
         ...Object.fromEntries(Object.entries(filters).map(([field, { schema }]) => [field, schema])),
-        ...listQuery(fields),
+        ...listParameters(fields),
         ...(exported && { format: exportFormat }),
       },
       failures: { 400: 'A query parameter is invalid.' },
@@ -77,7 +78,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `create${name}`,
       tag,
       summary: `Create ${a} ${noun}`,
-      body: { schema: inputSchema(fields, 'create', `${name}Input`), example: written },
+      body: bodyOf(fields, 'create', `${name}Input`, written),
       responses: {
         201: jsonResponse(`The created ${noun}.`, record, shown),
         ...(deferred !== undefined && { 202: pendingResponse(deferred) }),
@@ -88,7 +89,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `replace${name}`,
       tag,
       summary: `Replace every writable field of ${a} ${noun}`,
-      body: { schema: inputSchema(fields, 'replace', replacement), example: replaced },
+      body: bodyOf(fields, 'replace', replacement, replaced),
       responses: { 200: jsonResponse(`The updated ${noun}.`, record, shown) },
       ...failure(conflicts.update),
     },
@@ -96,7 +97,7 @@ export function collectionOperations<K extends Kind, Input, View>(
       id: `change${name}`,
       tag,
       summary: `Change some fields of ${a} ${noun}`,
-      body: { schema: inputSchema(fields, 'change', `${name}Changes`), example: changed },
+      body: bodyOf(fields, 'change', `${name}Changes`, changed),
       responses: { 200: jsonResponse(`The updated ${noun}.`, record, shown) },
       ...failure(conflicts.update),
     },
@@ -109,24 +110,6 @@ export function collectionOperations<K extends Kind, Input, View>(
     },
   };
 }
-
-export const listQuery = (fields: Fields) => ({
-  ordering: Type.String({
-    description: `The field to order by; prefix \`-\` for descending. One of: ${Object.entries(fields)
-      .filter(([, { orderable }]) => orderable)
-      .map(([name]) => name)
-      .join(', ')}`,
-  }),
-  search: Type.String({
-    description: 'Words that a record must all contain, case-insensitive; at most 10',
-  }),
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 1000,
-    description: 'Maximum number of records in a page; default 1000',
-  }),
-  cursor: Type.String({ description: 'Start of the page, from the `Link` header of the previous page' }),
-});
 
 /** `$id` is the name under which the OpenAPI document has a schema once. */
 export function recordSchema(fields: Fields, detail: boolean, $id: string): TSchema {
@@ -149,6 +132,13 @@ export function inputSchema(fields: Fields, mode: WriteMode, $id: string): TSche
   });
   return Type.Object(Object.fromEntries(properties), { $id, additionalProperties: false });
 }
+
+/** A body without a required member need not be sent at all. */
+const bodyOf = (fields: Fields, mode: WriteMode, $id: string, example: Example): BodyDocumentation => ({
+  schema: inputSchema(fields, mode, $id),
+  example,
+  ...(!Object.values(fields).some((field) => isRequired(field, mode)) && { optional: true }),
+});
 
 const isWritten = ({ readOnly, createOnly }: FieldDescription, mode: WriteMode): boolean =>
   !readOnly && (mode === 'create' || !createOnly);

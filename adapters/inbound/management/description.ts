@@ -5,7 +5,10 @@ import type { Gateway } from '#core/gateway.ts';
 import type { Deferral } from '#core/issuance/enrolment-request.ts';
 import type { Condition, Kind, Page, Query, Referral } from '#core/ports/store.ts';
 
-/** How a list can be narrowed by a field: the query parameter's text → conditions, as of now; undefined when it makes no sense. */
+/**
+ * How a list can be narrowed by a field: the query parameter's text, trimmed, which `schema` allows → conditions, as of now; undefined
+ * when it makes no sense.
+ */
 export type Filter<K extends Kind> = {
   readonly schema: TSchema;
   readonly conditions: (text: string, now: number) => readonly Condition<K>[] | undefined;

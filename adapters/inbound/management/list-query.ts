@@ -1,9 +1,40 @@
+import { Type } from '@sinclair/typebox';
 import type { Condition, Kind, Query, Referral } from '#core/ports/store.ts';
 import { camelCase, type Description, type Ordering } from './description.ts';
 import { ValidationError } from './errors.ts';
+import { fitsParameter } from './query-parameter.ts';
+
+type Fields = Description<Kind, unknown, unknown>['fields'];
 
 const mostRecords = 1000;
 const mostWords = 10;
+const longestWord = 100;
+
+const limitSchema = Type.Integer({
+  minimum: 1,
+  maximum: mostRecords,
+  description: `Maximum number of records in a page; default ${mostRecords}`,
+});
+const searchSchema = Type.String({
+  pattern: `^\\s*(?:\\S{1,${longestWord}}\\s+){0,${mostWords - 1}}(?:\\S{1,${longestWord}}\\s*)?$`,
+  description: `Words that a record must all contain, case-insensitive; at most ${mostWords} of at most ${longestWord} characters`,
+});
+const cursorSchema = Type.String({
+  description: 'Start of the page, from the `Link` header of the previous page',
+});
+
+/** The parameters of a list that can only be read page by page. */
+export const pageParameters = { limit: limitSchema, cursor: cursorSchema };
+
+/** The parameters of every list of a collection, its filters aside. */
+export const listParameters = (fields: Fields) => ({
+  ordering: Type.String({
+    enum: Object.entries(fields).flatMap(([name, { orderable }]) => (orderable ? [name, `-${name}`] : [])),
+    description: 'The field to order by; `-` before it: descending',
+  }),
+  search: searchSchema,
+  ...pageParameters,
+});
 
 /** `ordering`, `search`, `limit`, `cursor` and the resource's filters. Parameters that nobody knows are ignored. */
 export function readListQuery<K extends Kind, Input, View>(
@@ -15,9 +46,9 @@ export function readListQuery<K extends Kind, Input, View>(
   const where: Condition<K>[] = [];
   let referral: Referral | undefined;
   for (const [name, filter] of Object.entries(filters)) {
-    const text = parameters.get(name);
-    if (text === null || text === '') continue;
-    const conditions = text.length > 300 ? undefined : filter.conditions(text, now);
+    const text = parameters.get(name)?.trim();
+    if (text === undefined || text === '') continue;
+    const conditions = fitsParameter(filter.schema, text) ? filter.conditions(text, now) : undefined;
     if (conditions) {
       where.push(...conditions);
       referral = filter.referral?.(text, now) ?? referral;
@@ -25,28 +56,26 @@ export function readListQuery<K extends Kind, Input, View>(
   }
   const order = readOrdering<K>(fields, parameters.get('ordering'));
   if (order === 'unknown') errors.ordering = ['records cannot be ordered by this field'];
-  const limitText = parameters.get('limit');
-  const limit = limitText === null ? mostRecords : Number(limitText);
-  if (!(Number.isInteger(limit) && limit >= 1 && limit <= mostRecords))
-    errors.limit = [`1 to ${mostRecords} is expected`];
-  const search = (parameters.get('search') ?? '').split(/\s+/).filter((word) => word !== '');
-  if (search.length > mostWords || search.some((word) => word.length > 100)) {
-    errors.search = [`at most ${mostWords} words of 100 characters are allowed`];
+  const limit = parameters.get('limit') ?? String(mostRecords);
+  if (!fitsParameter(limitSchema, limit)) errors.limit = [`1 to ${mostRecords} is expected`];
+  const search = parameters.get('search') ?? '';
+  if (!fitsParameter(searchSchema, search)) {
+    errors.search = [`at most ${mostWords} words of ${longestWord} characters are allowed`];
   }
   if (Object.keys(errors).length > 0) throw new ValidationError(errors);
   const cursor = parameters.get('cursor');
   return {
     where,
     ...(referral && { referral }),
-    search,
-    limit,
+    search: search.split(/\s+/).filter((word) => word !== ''),
+    limit: Number(limit),
     ...(order !== undefined && order !== 'unknown' && { order }),
     ...(cursor && { cursor }),
   };
 }
 
 function readOrdering<K extends Kind>(
-  fields: Description<K, unknown, unknown>['fields'],
+  fields: Fields,
   ordering: string | null,
 ): Query<K>['order'] | 'unknown' {
   if (ordering === null || ordering === '') return undefined;

@@ -211,6 +211,8 @@ class Components {
       in: where,
       required: where === 'path',
       ...(description ? { description } : {}),
+      // Several values of a list stand in one parameter, with commas between.
+      ...(rest.type === 'array' && { style: 'form', explode: false }),
       schema: rest,
     };
   }

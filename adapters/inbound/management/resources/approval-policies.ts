@@ -8,7 +8,7 @@ import {
 } from '#core/records/approval-policy.ts';
 import { type Description, timestamp } from '../description.ts';
 import { nullable, reference, text } from '../fields.ts';
-import { equalInteger, equalText, isTrue } from '../filters.ts';
+import { equalChoice, equalInteger, equalText, isTrue } from '../filters.ts';
 import { createdAtField, idField } from './common-fields.ts';
 
 const some = (values: readonly string[], description: string) =>
@@ -85,7 +85,7 @@ export const approvalPolicies: Description<'approvalPolicy', ApprovalPolicyInput
   },
   filters: {
     unique_name: equalText('uniqueName'),
-    decision: equalText('decision'),
+    decision: equalChoice('decision', approvalDecisions),
     domain: equalInteger('domain'),
     is_active: isTrue('isActive'),
   },

@@ -13,7 +13,7 @@ import { oid } from '#core/x509/oids.ts';
 import { explainValue, nameOfOid, type Said, said } from '../certificate-contents.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
-import { equalInteger, equalText, from, until } from '../filters.ts';
+import { equalChoice, equalInteger, from, until } from '../filters.ts';
 import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
@@ -170,9 +170,9 @@ export const approvals: Description<'approval', never, ApprovalView> = {
     },
   },
   filters: {
-    state: equalText('state'),
-    operation: equalText('operation'),
-    protocol: equalText('protocol'),
+    state: equalChoice('state', approvalStates),
+    operation: equalChoice('operation', approvalOperations),
+    protocol: equalChoice('protocol', approvalProtocols),
     domain: equalInteger('domain'),
     device: equalInteger('device'),
     cert_profile: equalInteger('profile'),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { NamedEvent } from '#core/administration/audit-names.ts';
-import type { ChainedEvent } from '#core/records/audit-event.ts';
+import type { ChainedEvent, Outcome } from '#core/records/audit-event.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { contains, equalText, from, oneOfTexts, until } from '../filters.ts';
@@ -8,6 +8,8 @@ import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;
+
+const outcomes = ['success', 'refused', 'failed'] as const satisfies readonly Outcome[];
 
 const actor = Type.Object(
   {
@@ -45,7 +47,7 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
       ),
       ...shown,
     },
-    outcome: { schema: Type.String({ enum: ['success', 'refused', 'failed'] }), ...ordered },
+    outcome: { schema: Type.String({ enum: [...outcomes] }), ...ordered },
     detail: { schema: detail, ...shown },
     chain: { schema: Type.String({ description: 'each writing process has its own chain' }), ...ordered },
     sequence: { schema: Type.Integer({ description: 'position in the chain' }), ...ordered },
@@ -58,13 +60,13 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
     action: equalText('action'),
     object: equalText('object'),
     object_kind: {
-      schema: Type.String({ description: 'the kind of the object: `device`, `issuingCa`' }),
-      conditions: (text) =>
-        /^[A-Za-z]{1,40}$/.test(text.trim())
-          ? [{ field: 'object', is: 'startsWith', value: `${text.trim()}:` }]
-          : undefined,
+      schema: Type.String({
+        pattern: '^[A-Za-z]{1,40}$',
+        description: 'the kind of the object: `device`, `issuingCa`',
+      }),
+      conditions: (text) => [{ field: 'object', is: 'startsWith', value: `${text}:` }],
     },
-    outcome: oneOfTexts('outcome', ['success', 'refused', 'failed']),
+    outcome: oneOfTexts('outcome', outcomes),
     actor: contains('actor', 'the kind, name or address of the actor', JSON.stringify),
     from: from('at'),
     to: until('at'),

@@ -43,6 +43,9 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
     created_at: '2026-03-02T08:15:30.000',
     profile: exampleRules,
   },
-  conflicts: { remove: 'Domains or certificates still use it.' },
+  conflicts: {
+    update: 'The profile `domain_credential` cannot be renamed.',
+    remove: 'Domains or certificates still use it.',
+  },
   operations: (gateway) => gateway.profiles,
 };

@@ -5,19 +5,20 @@ import { wholeSecond } from '#core/der/time.ts';
 import type { CertificateInput } from '#core/enrolment/issue-by-name.ts';
 import { atField } from '#core/fault.ts';
 import type { Condition } from '#core/ports/store.ts';
-import type { StoredCertificate } from '#core/records/certificate.ts';
+import type { CertificateStatus, StoredCertificate } from '#core/records/certificate.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
 import { formatGeneralName } from '#core/x509/general-name.ts';
 import { formatDistinguishedName } from '#core/x509/name.ts';
 import { type Description, type Filter, timestamp } from '../description.ts';
 import { dateTime, file, nullable, reference, text } from '../fields.ts';
-import { equalInteger, equalSerialNumber, equalText, from, until, within } from '../filters.ts';
+import { equalChoice, equalInteger, equalSerialNumber, equalText, from, until, within } from '../filters.ts';
 import { createdAtField, idField, keyType } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;
 
 const day = 24 * 3_600_000;
+const statuses = ['good', 'hold', 'revoked'] as const satisfies readonly CertificateStatus[];
 
 const endsWithin: Filter<'certificate'> = {
   schema: Type.Integer({
@@ -25,15 +26,11 @@ const endsWithin: Filter<'certificate'> = {
     maximum: 36_500,
     description: 'number of days: the valid certificates that expire within it',
   }),
-  conditions: (text, now) => {
-    const days = /^\d{1,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-    if (days > 36_500) return undefined;
-    return [
-      { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
-      { field: 'notValidAfter', is: 'less', value: now + days * day },
-      { field: 'status', is: 'equal', value: 'good' },
-    ];
-  },
+  conditions: (text, now) => [
+    { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
+    { field: 'notValidAfter', is: 'less', value: now + Number(text) * day },
+    { field: 'status', is: 'equal', value: 'good' },
+  ],
 };
 
 /** The state of a certificate now. Unlike `status`, it takes the validity period into account. */
@@ -59,8 +56,7 @@ const stateFilter: Filter<'certificate'> = {
     description:
       'active: good and not expired; expired: good or on hold, and past notAfter; hold: on hold and not expired; revoked',
   }),
-  conditions: (text, now) =>
-    Object.hasOwn(states, text) ? states[text as keyof typeof states](now) : undefined,
+  conditions: (text, now) => states[text as keyof typeof states](now),
 };
 
 type Input = Omit<CertificateInput, 'csr'> & { readonly csr?: string | Uint8Array };
@@ -88,7 +84,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     not_valid_before: { schema: dateTime('notBefore'), ...ordered },
     not_valid_after: { schema: dateTime('notAfter'), ...ordered },
     fingerprint: { schema: Type.String({ description: 'SHA-256, upper-case hexadecimal' }), ...shown },
-    status: { schema: Type.String({ enum: ['good', 'hold', 'revoked'] }), ...ordered },
+    status: { schema: Type.String({ enum: [...statuses] }), ...ordered },
     revoked_at: { schema: nullable(dateTime('when it was revoked')), ...ordered },
     revocation_reason: { schema: nullable(Type.String({ description: 'RFC 5280 §5.3.1' })), ...shown },
     issuing_ca: { schema: Type.Integer(), record: 'ca', ...ordered },
@@ -127,7 +123,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
   filters: {
     not_valid_before: within('notValidBefore'),
     serial_number: equalSerialNumber('serialNumber'),
-    status: equalText('status'),
+    status: equalChoice('status', statuses),
     state: stateFilter,
     expires_within: endsWithin,
     expires_from: from('notValidAfter'),

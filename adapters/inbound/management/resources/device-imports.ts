@@ -6,24 +6,33 @@ import { importColumns } from '#core/devices/import/row.ts';
 import { atField } from '#core/fault.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Page } from '#core/ports/store.ts';
-import type { DeviceImport, ImportRefusal } from '#core/records/device-import.ts';
+import type { DeviceImport, DeviceImportState, ImportRefusal } from '#core/records/device-import.ts';
 import type { HttpRequest } from '../../http/exchange.ts';
 import { type Body, readBody } from '../body.ts';
 import { linkToNext, recordId } from '../collection.ts';
-import { inputSchema, listQuery, recordSchema, shownExample } from '../collection-operations.ts';
+import { inputSchema, recordSchema, shownExample } from '../collection-operations.ts';
 import { type Description, type FieldDescription, timestamp } from '../description.ts';
-import { json } from '../errors.ts';
+import { json, ValidationError } from '../errors.ts';
 import { dateTime, file, nullable, text } from '../fields.ts';
 import { readFile } from '../files.ts';
-import { equalText } from '../filters.ts';
+import { equalChoice } from '../filters.ts';
 import { readInput } from '../input.ts';
-import { readListQuery } from '../list-query.ts';
+import { pageParameters, readListQuery } from '../list-query.ts';
+import { fitsParameter } from '../query-parameter.ts';
 import { jsonResponse, type Route } from '../route.ts';
 import { createdAtField, idField } from './common-fields.ts';
 
 export const deviceImportPath = '/api/devices/import';
 
 const tag = 'devices';
+const states = [
+  'receiving',
+  'waiting',
+  'running',
+  'done',
+  'cancelled',
+  'failed',
+] as const satisfies readonly DeviceImportState[];
 const shown = { readOnly: true } as const;
 const count = (description: string): FieldDescription => ({
   schema: Type.Integer({ description }),
@@ -42,7 +51,7 @@ export const deviceImports: Description<'deviceImport', never, DeviceImport> = {
     account: { schema: Type.String({ description: 'the account that started the import' }), ...shown },
     state: {
       schema: Type.String({
-        enum: ['receiving', 'waiting', 'running', 'done', 'cancelled', 'failed'],
+        enum: [...states],
         description: 'done, cancelled and failed are final',
       }),
       ...shown,
@@ -55,7 +64,7 @@ export const deviceImports: Description<'deviceImport', never, DeviceImport> = {
     finished_at: { schema: nullable(dateTime('when it ended')), ...shown },
     reason: { schema: nullable(Type.String(), 'reason for the failure'), ...shown },
   },
-  filters: { state: equalText('state') },
+  filters: { state: equalChoice('state', states) },
   toJson: (record) => ({
     id: record.id,
     created_at: timestamp(record.createdAt),
@@ -170,6 +179,11 @@ const cancel = (gateway: Gateway): Route => ({
     json(200, deviceImports.toJson(await gateway.deviceImports.cancel(principal, recordId(id)), true)),
 });
 
+const reportFormat = Type.String({
+  enum: ['json', 'csv'],
+  description: 'default: json, in pages; csv: the complete list',
+});
+
 /** A list of an import: in pages as JSON, or complete as CSV. */
 interface Report<T> {
   readonly name: string;
@@ -253,11 +267,8 @@ function report<T>(now: () => number, { name, operation, schema, toJson, example
       ...operation,
       tag,
       query: {
-        cursor: listQuery({}).cursor,
-        format: Type.String({
-          enum: ['json', 'csv'],
-          description: 'default: json, in pages; csv: the complete list',
-        }),
+        cursor: pageParameters.cursor,
+        format: reportFormat,
       },
       responses: {
         200: {
@@ -278,8 +289,12 @@ function report<T>(now: () => number, { name, operation, schema, toJson, example
       const parameters = new URLSearchParams(request.query);
       const id = recordId(text);
       const { cursor } = readListQuery({ fields: {} }, parameters, now());
+      const format = parameters.get('format') || 'json';
+      if (!fitsParameter(reportFormat, format)) {
+        throw new ValidationError({ format: [`one of ${reportFormat.enum.join(', ')} is expected`] });
+      }
       const page = await read(principal, id, cursor);
-      if (parameters.get('format') !== 'csv') {
+      if (format !== 'csv') {
         const link = linkToNext(`${deviceImports.path}/${id}/${name}`, parameters, page.next);
         return json(200, page.records.map(toJson), link);
       }

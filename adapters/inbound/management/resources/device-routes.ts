@@ -3,18 +3,12 @@ import type { Gateway } from '#core/gateway.ts';
 import type { RevocationReason } from '#core/x509/extensions/revocation.ts';
 import { readBody } from '../body.ts';
 import { linkToNext, recordId } from '../collection.ts';
-import {
-  collectionOperations,
-  inputSchema,
-  listQuery,
-  recordSchema,
-  shownExample,
-} from '../collection-operations.ts';
+import { collectionOperations, inputSchema, recordSchema, shownExample } from '../collection-operations.ts';
 import type { FieldDescription } from '../description.ts';
 import { json } from '../errors.ts';
 import { text } from '../fields.ts';
 import { readInput } from '../input.ts';
-import { readListQuery } from '../list-query.ts';
+import { pageParameters, readListQuery } from '../list-query.ts';
 import { jsonResponse, type Route } from '../route.ts';
 import { auditEvents } from './audit-events.ts';
 import { commonReasons, reasonField } from './certificate-routes.ts';
@@ -122,11 +116,14 @@ const revokeCertificates = (gateway: Gateway): Route => ({
   },
 });
 
+// This list is not exported as a file.
+const { exported: _, ...inPages } = certificates;
+
 const certificatesOf = (gateway: Gateway): Route => ({
   method: 'GET',
   path: `${path}/:id/certificates`,
   operation: {
-    ...collectionOperations(certificates).list,
+    ...collectionOperations(inPages).list,
     id: 'listCertificatesOfDevice',
     tag,
     summary: 'List the certificates of a device',
@@ -149,8 +146,6 @@ const certificatesOf = (gateway: Gateway): Route => ({
   },
 });
 
-const paging = listQuery({});
-
 const eventsOf = (gateway: Gateway): Route => ({
   method: 'GET',
   path: `${path}/:id/events`,
@@ -160,7 +155,7 @@ const eventsOf = (gateway: Gateway): Route => ({
     summary: 'List the history of a device',
     description: 'The audit events of the device and its certificates, newest first.',
     permission: 'history.read',
-    query: { limit: paging.limit, cursor: paging.cursor },
+    query: pageParameters,
     responses: {
       200: {
         ...jsonResponse(

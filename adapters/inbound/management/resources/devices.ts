@@ -12,8 +12,6 @@ import { equalInteger } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
 import { createdAtField, idField } from './common-fields.ts';
 
-const state = (text: string): DeviceState | undefined => deviceStates.find((one) => one === text);
-
 export const devices: Description<'device', DeviceInput, DeviceView> = {
   path: '/api/devices',
   tag: 'devices',
@@ -64,14 +62,8 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
   filters: {
     state: {
       schema: Type.String({ enum: [...deviceStates] }),
-      conditions: (text, now) => {
-        const wanted = state(text);
-        return wanted && stateCondition(wanted, now).where;
-      },
-      referral: (text, now) => {
-        const wanted = state(text);
-        return wanted && stateCondition(wanted, now).referral;
-      },
+      conditions: (text, now) => stateCondition(text as DeviceState, now).where,
+      referral: (text, now) => stateCondition(text as DeviceState, now).referral,
     },
     domain: equalInteger('domain'),
     device_import: equalInteger('deviceImport'),

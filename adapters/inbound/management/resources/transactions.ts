@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { TransactionView } from '#core/enrolment/transactions.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
-import { equalInteger, equalText, from, until } from '../filters.ts';
+import { equalChoice, equalInteger, equalText, from, until } from '../filters.ts';
 import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
@@ -46,7 +46,7 @@ export const transactions: Description<'transaction', never, TransactionView> = 
   },
   filters: {
     operation: equalText('operation'),
-    state: equalText('state'),
+    state: equalChoice('state', states),
     device: equalInteger('device'),
     from: from('createdAt'),
     to: until('createdAt'),

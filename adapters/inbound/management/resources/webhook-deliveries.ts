@@ -7,12 +7,13 @@ import { recordSchema, shownExample } from '../collection-operations.ts';
 import { type Description, timestamp } from '../description.ts';
 import { json } from '../errors.ts';
 import { dateTime, nullable } from '../fields.ts';
-import { equalInteger, equalText, from, until } from '../filters.ts';
+import { equalChoice, equalInteger, equalText, from, until } from '../filters.ts';
 import { jsonResponse, type Route } from '../route.ts';
 import { idField } from './common-fields.ts';
 
 const shown = { readOnly: true } as const;
 const ordered = { readOnly: true, orderable: true } as const;
+const events = [...webhookEvents, testEvent];
 
 export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryView> = {
   path: '/api/webhook-deliveries',
@@ -28,7 +29,7 @@ export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryVi
       record: 'message',
       ...shown,
     },
-    event: { schema: Type.String({ enum: [...webhookEvents, testEvent] }), ...ordered },
+    event: { schema: Type.String({ enum: events }), ...ordered },
     state: {
       schema: Type.String({
         enum: [...deliveryStates],
@@ -57,8 +58,8 @@ export const webhookDeliveries: Description<'webhookDelivery', never, DeliveryVi
   },
   filters: {
     webhook: equalInteger('webhook'),
-    state: equalText('state'),
-    event: equalText('event'),
+    state: equalChoice('state', deliveryStates),
+    event: equalChoice('event', events),
     webhook_id: equalText('message'),
     from: from('createdAt'),
     to: until('createdAt'),

@@ -188,7 +188,8 @@ const walks: readonly Walk[] = [
     path: '/api/cert-profiles/',
     create: () => ({ unique_name: 'pumps' }),
     change: { unique_name: 'pumps and valves' },
-    kept: () => idOf('/api/cert-profiles/?unique_name=tls_server'),
+    kept: () => idOf('/api/cert-profiles/?unique_name=domain_credential'),
+    refused: { unique_name: 'another name' },
   },
   {
     path: '/api/certificates/',

@@ -9,10 +9,12 @@ const yaml = 'application/vnd.oai.openapi';
 const json = 'application/vnd.oai.openapi+json';
 
 let site: Installation;
+let admin: Api;
 let anonymous: Api;
 beforeAll(async () => {
   site = await installation();
-  anonymous = (await apiOf(site)).anonymous;
+  admin = await apiOf(site);
+  anonymous = admin.anonymous;
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
@@ -73,6 +75,126 @@ test('the values of an enum have one type', async () => {
   const enums = [...schemasIn(body)].flatMap((schema) => (Array.isArray(schema.enum) ? [schema.enum] : []));
   expect(enums.length).toBeGreaterThan(30);
   expect(enums.filter((values) => new Set(values.map((value) => typeof value)).size > 1)).toEqual([]);
+});
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: Schema;
+  readonly style?: string;
+  readonly explode?: boolean;
+}
+
+interface Described {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+}
+
+const limits: Readonly<Record<string, readonly string[]>> = {
+  string: ['maxLength', 'pattern', 'enum', 'format', 'const'],
+  integer: ['minimum', 'maximum', 'enum', 'const'],
+  array: ['maxItems', 'minItems'],
+};
+
+const isUnlimited = ({ type, ...rest }: Schema): boolean =>
+  typeof type === 'string' && limits[type] !== undefined && !limits[type].some((word) => word in rest);
+
+test('everything that a client sends has the limits that the server checks', async () => {
+  const { body } = await anonymous.get('/api/schema/?format=json');
+  const open: string[] = [];
+  for (const [path, methods] of Object.entries<Record<string, Described>>(body.paths)) {
+    for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
+      for (const { name, schema } of parameters)
+        if (isUnlimited(schema)) open.push(`${method} ${path} ${name}`);
+      const sent = [...schemasIn(requestBody?.content['application/json'].schema)];
+      if (sent.some(isUnlimited)) open.push(`${method} ${path}`);
+    }
+  }
+  const inputs = Object.entries<Schema>(body.components.schemas).filter(([name]) =>
+    /(?:Input|Replacement|Changes)$/.test(name),
+  );
+  expect(inputs.length).toBeGreaterThan(40);
+  for (const [name, schema] of inputs) if ([...schemasIn(schema)].some(isUnlimited)) open.push(name);
+  // Cursors belong to the store, names of log files to the list of them, and there is one language.
+  expect(open.filter((one) => !/ (?:cursor|file_name|lang)$/.test(one))).toEqual([]);
+});
+
+/** The lists of the document: the path, and the parameters of the query by name. */
+async function lists(): Promise<readonly (readonly [string, Readonly<Record<string, Parameter>>])[]> {
+  const { body } = await anonymous.get('/api/schema/?format=json');
+  await admin.post('/api/devices/', { common_name: 'pump-1' });
+  return Object.entries<Record<string, Described>>(body.paths).flatMap(([path, { get }]) => {
+    const query = Object.fromEntries((get?.parameters ?? []).map((one) => [one.name, one]));
+    return query.ordering ? [[path.replace('{id}', '1'), query] as const] : [];
+  });
+}
+
+test('a list names the orders that it takes, and takes no others', async () => {
+  const wrong: unknown[] = [];
+  const all = await lists();
+  expect(all.length).toBeGreaterThan(20);
+  for (const [path, { ordering }] of all) {
+    const orders = ordering!.schema.enum as readonly string[];
+    expect(orders.length).toBeGreaterThan(1);
+    for (const order of [...orders, 'password', '-', orders[0]!.toUpperCase()]) {
+      const { status } = await admin.get(`${path}?ordering=${order}`);
+      if (status !== (orders.includes(order) ? 200 : 400)) wrong.push([path, order, status]);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+/** Texts that a schema allows, and texts that it does not. */
+function texts({
+  type,
+  enum: values,
+  items,
+  minimum,
+  maximum,
+  pattern,
+  maxLength,
+}: Schema): [string[], string[]] {
+  if (Array.isArray(values)) return [values.map(String), ['nothing']];
+  if (type === 'array') {
+    const [right, wrong] = texts(items as Schema);
+    return [
+      [...right, right.join(',')],
+      [...wrong, `${right[0]},${wrong[0]}`],
+    ];
+  }
+  if (type === 'boolean') return [['true', 'false'], ['maybe']];
+  if (type === 'integer') {
+    const beyond = typeof maximum === 'number' ? [String(maximum + (maximum > 1e15 ? 1e3 : 1))] : [];
+    return [
+      [String(minimum), String(maximum)],
+      [String((minimum as number) - 1), '1.5', '1e2', 'x', ...beyond],
+    ];
+  }
+  if (typeof maxLength === 'number') return [['x'.repeat(maxLength)], ['x'.repeat(maxLength + 1)]];
+  if (pattern !== undefined) return [[], ['=', 'x'.repeat(101)]];
+  return [[], []];
+}
+
+test('a filter takes the values that its schema allows, and no others', async () => {
+  const wrong: unknown[] = [];
+  let asked = 0;
+  for (const [path, query] of await lists()) {
+    for (const { name, in: where, schema, style, explode } of Object.values(query)) {
+      if (where === 'path') continue;
+      if (schema.type === 'array') expect([style, explode]).toEqual(['form', false]);
+      for (const [n, values] of texts(schema).entries()) {
+        for (const value of values) {
+          // What is no time is also no hexadecimal number, but it may be a word to search for.
+          if (name === 'search' && value === '=') continue;
+          const { status } = await admin.get(`${path}?${name}=${encodeURIComponent(value)}`);
+          asked++;
+          if (status !== [200, 400][n]) wrong.push([path, name, value, status]);
+        }
+      }
+    }
+  }
+  expect(asked).toBeGreaterThan(500);
+  expect(wrong).toEqual([]);
 });
 
 /** Reading it takes longer than all other tests. */
