@@ -56,6 +56,7 @@ import { gauges } from './metrics/gauges.ts';
 import { type Overview, overview } from './overview/overview.ts';
 import type { Ports } from './ports/ports.ts';
 import type { GatewaySettings } from './ports/settings.ts';
+import type { Kind } from './ports/store.ts';
 import type { Role } from './records/account.ts';
 import type { ApprovalPolicy } from './records/approval-policy.ts';
 import type { DevidRegistration, Domain, Truststore } from './records/domain.ts';
@@ -63,6 +64,7 @@ import { admit, type OutrightRefusal, refusedOutright } from './requester/admit.
 import type { Evidence, Target } from './requester/evidence.ts';
 import type { Requester } from './requester/requester.ts';
 import type { LevelRules } from './security/levels.ts';
+import { DamagedRecords } from './storage/damaged-records.ts';
 import { Circuits } from './upstream/circuits.ts';
 import { Deliveries } from './webhooks/deliver.ts';
 import { type WebhookDeliveries, webhookDeliveries } from './webhooks/deliveries.ts';
@@ -167,6 +169,8 @@ export interface Gateway {
   maintain(holder: string): Promise<void>;
   /** Sends the pending webhook messages. See `Deliveries.deliver`. */
   deliver(holder: string, signal: AbortSignal): Promise<void>;
+  /** Logs that a list leaves out a record which cannot be shown. */
+  leftOut(kind: Kind, id: number, cause: unknown): void;
   /** Resolves when everything that `deliver` has started has ended. */
   delivered(): Promise<void>;
 }
@@ -179,6 +183,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     throttle: new Throttle(ports, settings.loginLimits),
     refusals: new RefusalBudget(ports.clock),
     circuits: new Circuits(ports.clock),
+    damagedRecords: new DamagedRecords(ports),
   };
   const { clock } = ports;
   const crls = new Crls(context);
@@ -243,6 +248,8 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     webhookDeliveries: webhookDeliveries(context),
     devidRegistrations: devidRegistrations(context),
 
+    leftOut: (kind, id, cause) =>
+      ports.log.error('a damaged record is left out of a list', cause, { kind, id }),
     now: () => clock.now(),
     overview: overview(context),
     settings: runtimeSettings(context),

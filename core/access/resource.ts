@@ -1,6 +1,6 @@
 import { audit } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
-import { Fault, toFault } from '../fault.ts';
+import { DamagedRecord, Fault, toFault } from '../fault.ts';
 import { nouns } from '../ports/nouns.ts';
 import type { Ports } from '../ports/ports.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Write,
 } from '../ports/store.ts';
 import { idOf } from '../storage/commit.ts';
+import { isDamage } from '../storage/damaged-records.ts';
 import { hiddenProblem } from '../x509/visible.ts';
 import type { Permission } from './permissions.ts';
 import { demand, type Principal, readsOf } from './principal.ts';
@@ -77,7 +78,14 @@ export function resource<K extends Kind, Input, View>(
   };
   const show = async (record: Records[K], principal: Principal): Promise<View> => {
     await rules.disclose?.([record], principal);
-    return rules.view(record, principal);
+    try {
+      return rules.view(record, principal);
+    } catch (error) {
+      if (!isDamage(error) || toFault(error).code === 'internal') throw error;
+      const { id } = record;
+      const cause = new DamagedRecord(kind, id, `${kind} ${id} in the store is damaged`);
+      throw new Fault('internal', 'internal error', { cause });
+    }
   };
   const commit = async (writes: readonly Write[]): Promise<readonly number[]> => {
     const ids = await context.store.commit(writes);
@@ -104,7 +112,7 @@ export function resource<K extends Kind, Input, View>(
         try {
           return [rules.view(record, principal)];
         } catch (error) {
-          if (toFault(error).code !== 'internal') throw error;
+          if (!isDamage(error)) throw error;
           context.log.error('a damaged record is left out of a list', error, { kind, id: record.id });
           return [];
         }

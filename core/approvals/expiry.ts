@@ -1,19 +1,18 @@
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
-import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Condition, Write } from '../ports/store.ts';
 import { type ApprovalState, type ApprovalSummary, largeFields } from '../records/approval.ts';
 import type { Actor } from '../records/audit-event.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
+import { eachRecord } from '../storage/each-record.ts';
 import { expiredWrites, prolongedWrites } from './transitions.ts';
 
 type Stored = Pick<Ports, 'clock' | 'entropy' | 'store'>;
 type Listeners = Pick<Configuration, 'webhooks'>;
 
-interface Dependencies extends Stored, WithConfiguration {}
+interface Dependencies extends Stored, WithConfiguration, WithDamagedRecords {}
 
 const page = 100;
-/** The most pages of one run; the next run continues. */
-const mostPages = 100;
 
 /**
  * Expires overdue approvals: nobody decided, or the requester did not collect the certificate. An approval whose request is pending at
@@ -21,12 +20,12 @@ const mostPages = 100;
  */
 export const expireApprovals = (context: Dependencies): Promise<void> => {
   const past = { field: 'expiresAt', is: 'less', value: context.clock.now() } as const;
-  return expireAll(context, ['waiting', 'granted'], [past], overdueWrites);
+  return expireAll(context, 'approvals', ['waiting', 'granted'], [past], overdueWrites);
 };
 
 /** Expires granted approvals after a restore, because their certificates may have been issued since the backup. */
 export const expireGranted = (context: Dependencies): Promise<void> =>
-  expireAll(context, ['granted'], [], async (...args) => expiredWrites(...args));
+  expireAll(context, 'restored approvals', ['granted'], [], async (...args) => expiredWrites(...args));
 
 /** Returns the writes that expire the open approvals of a device, for the commit that deletes the device. */
 export async function expiredWithDevice(
@@ -74,24 +73,21 @@ async function isWithUpstream(
 
 async function expireAll(
   context: Dependencies,
+  task: string,
   states: readonly ApprovalState[],
   more: readonly Condition<'approval'>[],
   writes: typeof overdueWrites,
 ): Promise<void> {
-  const { store } = context;
   const configuration = await context.configuration.current();
-  const where: Condition<'approval'>[] = [{ field: 'state', is: 'oneOf', value: states }, ...more];
-  const order = { field: 'expiresAt', descending: false } as const;
-  for (let n = 0; n < mostPages; n++) {
-    const { records } = await store.listWithout('approval', largeFields, { where, order, limit: page });
-    for (const approval of records) {
-      try {
-        await store.commit(await writes(context, configuration, approval));
-      } catch (error) {
-        // The approval was decided or used concurrently; the next run checks again.
-        if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
-      }
-    }
-    if (records.length < page) return;
-  }
+  await eachRecord(context, {
+    task,
+    kind: 'approval',
+    without: largeFields,
+    query: {
+      where: [{ field: 'state', is: 'oneOf', value: states }, ...more],
+      order: { field: 'expiresAt', descending: false },
+      limit: page,
+    },
+    work: async (approval) => context.store.commit(await writes(context, configuration, approval)),
+  });
 }

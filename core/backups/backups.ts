@@ -10,12 +10,14 @@ import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Backup } from '../records/setting.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
 import { readLocation } from './location.ts';
 import { type RestoreRequest, type RestoreResult, settleRestore } from './settle.ts';
 
 interface Dependencies
   extends Pick<Ports, 'backups' | 'clock' | 'entropy' | 'log' | 'store'>,
-    WithConfiguration {}
+    WithConfiguration,
+    WithDamagedRecords {}
 
 export interface BackupInput {
   /** An absolute path, or `sftp://user@host/path`. */

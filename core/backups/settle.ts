@@ -12,12 +12,16 @@ import type { Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import type { IssuingCa } from '../records/issuing-ca.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
 import { everyRecord } from '../storage/every-record.ts';
 import { formatSerial, parseCertificate } from '../x509/certificate.ts';
 import { type Crl, parseCrl, type RevokedEntry, revokedEntries } from '../x509/crl.ts';
 import { readPublicKey, verifySignature } from '../x509/public-key.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>,
+    WithConfiguration,
+    WithDamagedRecords {}
 
 export interface RestoreRequest {
   /** When the backup was made, ms since 1970. */

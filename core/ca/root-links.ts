@@ -109,8 +109,13 @@ export async function linksBetween(
   });
   return records.filter(({ der, status }) => {
     const isUnsigned = status === 'intended' || status === 'failed';
-    const { spki } = isUnsigned ? parseTbsCertificate(der) : parseCertificate(der);
-    return sameBytes(spki, subject.certificate.spki);
+    try {
+      const { spki } = isUnsigned ? parseTbsCertificate(der) : parseCertificate(der);
+      return sameBytes(spki, subject.certificate.spki);
+    } catch {
+      // A damaged record is no link: another one is issued.
+      return false;
+    }
   });
 }
 

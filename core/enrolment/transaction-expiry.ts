@@ -2,11 +2,12 @@ import { audit, systemActor } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
-import { Fault } from '../fault.ts';
 import { notOnboardedWrites } from '../onboarding/onboarded.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Condition, Write } from '../ports/store.ts';
+import type { Query, Write } from '../ports/store.ts';
 import type { Transaction } from '../records/transaction.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
+import { eachRecord } from '../storage/each-record.ts';
 import { isOnboarding, responseRetention } from '../transactions/record.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
@@ -14,7 +15,8 @@ import { revokeUpstreamIfPossible } from '../upstream/revocation.ts';
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'log' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithDamagedRecords {}
 
 const page = 1000;
 /** The most pages of one run; the next run continues. */
@@ -28,17 +30,20 @@ const mostPages = 100;
 export async function expireTransactions(context: Dependencies, crls: Crls): Promise<void> {
   const configuration = await context.configuration.current();
   const cas = new Set<number>();
-  for (let n = 0; n < mostPages; n++) {
-    const open = await overdue(context, ['pending', 'waiting']);
-    for (const transaction of open) {
+  await eachRecord(context, {
+    task: 'transactions',
+    kind: 'transaction',
+    without: [],
+    query: overdue(context, ['pending', 'waiting']),
+    async work(transaction) {
       const ca = await expire(context, configuration, transaction);
       if (ca !== undefined) cas.add(ca);
-    }
-    if (open.length < page) break;
-  }
+    },
+  });
   if (cas.size > 0) await crls.generateAfterRevocation([...cas], systemActor);
   for (let n = 0; n < mostPages; n++) {
-    const finished = await overdue(context, ['done', 'rejected', 'expired']);
+    const query = overdue(context, ['done', 'rejected', 'expired']);
+    const { records: finished } = await context.store.list('transaction', query);
     if (finished.length > 0) {
       await context.store.commit(finished.map((one) => forgetting(one, context.clock.now())));
     }
@@ -59,17 +64,17 @@ function forgetting({ id, replayableUntil }: Transaction, now: number): Write {
   return { op: 'update', kind: 'transaction', id, set };
 }
 
-async function overdue(
-  { store, clock }: Pick<Ports, 'clock' | 'store'>,
+const overdue = (
+  { clock }: Pick<Ports, 'clock'>,
   states: readonly Transaction['state'][],
-): Promise<readonly Transaction[]> {
-  const where: Condition<'transaction'>[] = [
+): Query<'transaction'> => ({
+  where: [
     { field: 'expiresAt', is: 'less', value: clock.now() },
     { field: 'state', is: 'oneOf', value: states },
-  ];
-  const order = { field: 'expiresAt', descending: false } as const;
-  return (await store.list('transaction', { where, order, limit: page })).records;
-}
+  ],
+  order: { field: 'expiresAt', descending: false },
+  limit: page,
+});
 
 /** Expires one transaction. Returns the CA of the certificate that was revoked, if any. */
 async function expire(
@@ -95,13 +100,8 @@ async function expire(
     writes.push(...revocationWrites(context, configuration, systemActor, record, revocation));
     if (isOnboarding(transaction)) writes.push(...(await notOnboardedWrites(context, record, systemActor)));
   }
-  try {
-    await context.store.commit(writes);
-  } catch (error) {
-    // The transaction was confirmed or the certificate revoked concurrently; the next run checks again.
-    if (error instanceof Fault && error.code === 'conflict') return undefined;
-    throw error;
-  }
+  // Conflict: the transaction was confirmed or the certificate revoked concurrently.
+  await context.store.commit(writes);
   if (!revoked) return undefined;
   await revokeUpstreamIfPossible(context, configuration, systemActor, [record], 'cessationOfOperation');
   return record.ca;

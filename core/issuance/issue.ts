@@ -9,6 +9,8 @@ import { type Handle, newHandle, type Write } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
 import { idOf } from '../storage/commit.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
+import { eachRecord } from '../storage/each-record.ts';
 import { certificateData } from '../webhooks/certificate-data.ts';
 import { notify } from '../webhooks/notify.ts';
 import { parseCertificate } from '../x509/certificate.ts';
@@ -188,28 +190,31 @@ async function record(
  * that another instance is signing at the moment.
  */
 export async function settleIntents(
-  context: Pick<Ports, 'clock' | 'store'>,
+  context: Pick<Ports, 'clock' | 'store'> & WithDamagedRecords,
   olderThan: number,
-): Promise<number> {
-  const { records } = await context.store.list('certificate', {
-    where: [
-      { field: 'status', is: 'equal', value: 'intended' },
-      { field: 'createdAt', is: 'less', value: olderThan },
-    ],
-    limit: 1000,
+): Promise<void> {
+  await eachRecord(context, {
+    task: 'intents',
+    kind: 'certificate',
+    without: ['der'],
+    query: {
+      where: [
+        { field: 'status', is: 'equal', value: 'intended' },
+        { field: 'createdAt', is: 'less', value: olderThan },
+      ],
+      limit: 1000,
+    },
+    work: ({ id, serialNumber }) =>
+      context.store.commit([
+        { op: 'update', kind: 'certificate', id, where: { status: 'intended' }, set: { status: 'failed' } },
+        audit(context, systemActor, {
+          action: 'certificate.settle',
+          object: `certificate:${id}`,
+          outcome: 'failed',
+          detail: { serialNumber },
+        }),
+      ]),
   });
-  for (const { id, serialNumber } of records) {
-    await context.store.commit([
-      { op: 'update', kind: 'certificate', id, where: { status: 'intended' }, set: { status: 'failed' } },
-      audit(context, systemActor, {
-        action: 'certificate.settle',
-        object: `certificate:${id}`,
-        outcome: 'failed',
-        detail: { serialNumber },
-      }),
-    ]);
-  }
-  return records.length;
 }
 
 const issuerKeys = new WeakMap<LoadedCa, PublicKey>();

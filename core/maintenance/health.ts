@@ -3,20 +3,26 @@ import { issuingHealth } from '../configuration/ca-ends.ts';
 import { configurationHealth, type WithConfiguration } from '../configuration/configuration.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
 import { type Readiness, readiness } from '../health/readiness.ts';
+import type { Health } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'issuers' | 'keyStores' | 'store'>,
     WithCircuits,
-    WithConfiguration {}
+    WithConfiguration,
+    WithDamagedRecords {}
 
 /** Checks everything that the service depends on. See `readiness`. */
 export const healthOf = (context: Dependencies): (() => Promise<Readiness>) => {
-  const { store, clock, configuration, keyStores, issuers } = context;
+  const { store, clock, configuration, keyStores, issuers, damagedRecords } = context;
   return readiness([
     ['store', () => store.health()],
-    ['configuration', async () => configurationHealth(await configuration.current())],
+    [
+      'configuration',
+      async () => both(configurationHealth(await configuration.current()), damagedRecords.health()),
+    ],
     [
       'issuing',
       async () => {
@@ -29,4 +35,9 @@ export const healthOf = (context: Dependencies): (() => Promise<Readiness>) => {
       ([name, issuer]) => [`issuers.${name}`, () => upstreamHealth(context, name, issuer)] as const,
     ),
   ]);
+};
+
+const both = (one: Health, other: Health): Health => {
+  const details = [one, other].flatMap(({ ok, detail }) => (ok || detail === undefined ? [] : [detail]));
+  return details.length === 0 ? { ok: true } : { ok: false, detail: details.join('; ') };
 };

@@ -15,13 +15,20 @@ import { countFinishedDays } from '../overview/issued.ts';
 import type { Log } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
 import type { WithCircuits } from '../upstream/circuits.ts';
 import { UpstreamMaintenance } from '../upstream/maintain.ts';
 import { tellOfExpiringCas } from '../webhooks/ca-expiring.ts';
 import { pruneDeliveries } from '../webhooks/deliver.ts';
 import { notifyExpiring } from '../webhooks/expiring.ts';
 
-interface Dependencies extends Ports, WithCircuits, WithConfiguration, WithSettings, WithThrottle {}
+interface Dependencies
+  extends Ports,
+    WithCircuits,
+    WithConfiguration,
+    WithDamagedRecords,
+    WithSettings,
+    WithThrottle {}
 
 type Task = () => Promise<unknown>;
 

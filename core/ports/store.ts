@@ -182,6 +182,8 @@ export interface Query<K extends Kind> {
   readonly limit: number;
   /** `next` of an earlier page of the same query. Fault malformed for anything else. */
   readonly cursor?: string;
+  /** The list leaves out damaged records and names them in `damaged`. Default: Fault internal for the first of them. */
+  readonly skipDamaged?: true;
 }
 
 export interface Tally {

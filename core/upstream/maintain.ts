@@ -1,6 +1,6 @@
 import { systemActor } from '../audit/record.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
-import { Fault, toFault } from '../fault.ts';
+import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { WithSettings } from '../ports/settings.ts';
 import type { Condition } from '../ports/store.ts';
@@ -9,6 +9,8 @@ import {
   type UpstreamRequest,
   type UpstreamRequestState,
 } from '../records/upstream-request.ts';
+import type { WithDamagedRecords } from '../storage/damaged-records.ts';
+import { eachRecord, inParallel } from '../storage/each-record.ts';
 import { advance } from './advance.ts';
 import { refreshChain, upstreamChain } from './chain.ts';
 import type { WithCircuits } from './circuits.ts';
@@ -18,6 +20,7 @@ interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'issuers' | 'keyStores' | 'log' | 'store'>,
     WithCircuits,
     WithConfiguration,
+    WithDamagedRecords,
     WithSettings {}
 
 const page = 200;
@@ -29,6 +32,9 @@ const chainHolds = 3_600_000;
 const longestRun = 20_000;
 
 const ended = ['issued', 'failed'] as const satisfies readonly UpstreamRequestState[];
+
+/** Fields that a request may be deleted without. A damaged one is deleted as well. */
+const undecoded = ['actor', 'purpose', 'request'] as const satisfies readonly (keyof UpstreamRequest)[];
 
 /** Periodic maintenance of upstream CAs. One instance at a time should run it; a second one does no harm. */
 export class UpstreamMaintenance {
@@ -51,7 +57,7 @@ export class UpstreamMaintenance {
   /** Renews our credentials at upstream CAs, and checks whether their CA certificates changed and whether they respond again. */
   async #maintainIssuers(): Promise<void> {
     const { issuers, circuits, clock, configuration } = this.#context;
-    await inParallel([...issuers], async ([name, issuer]) => {
+    await inParallel([...issuers], atOnce, async ([name, issuer]) => {
       if (circuits.isOpen(name)) return;
       await this.#logged(name, () => issuer.maintain?.() ?? Promise.resolve());
       const fresh = clock.now() < (this.#checkedAt.get(name) ?? Number.NEGATIVE_INFINITY) + chainHolds;
@@ -74,45 +80,46 @@ export class UpstreamMaintenance {
 
   async #advanceDue(configuration: Configuration): Promise<void> {
     const { circuits, clock } = this.#context;
-    const due = await this.#list(openUpstreamStates, 'nextAt', clock.now() + 1);
-    const reachable = due.filter(({ issuer }) => !circuits.isOpen(issuer));
     const until = clock.now() + longestRun;
-    await inParallel(reachable, async (request) => {
-      if (clock.now() < until) await advance(this.#context, configuration, request);
+    await eachRecord(this.#context, {
+      task: 'upstream requests',
+      ...this.#requests(openUpstreamStates, 'nextAt', clock.now() + 1),
+      without: [],
+      atOnce,
+      work: async (request) => {
+        if (circuits.isOpen(request.issuer) || clock.now() >= until) return;
+        await advance(this.#context, configuration, request);
+      },
     });
   }
 
   /** Ends requests that the upstream CA did not decide in time. */
-  async #endOverdue(configuration: Configuration): Promise<void> {
-    const { clock, log } = this.#context;
-    for (const request of await this.#list(openUpstreamStates, 'expiresAt', clock.now())) {
-      await endOverdue(this.#context, configuration, { ...request, actor: systemActor }).catch(
-        (error: unknown) =>
-          log.error('an overdue upstream request could not be ended', toFault(error), {
-            request: request.id,
-          }),
-      );
-    }
+  #endOverdue(configuration: Configuration): Promise<void> {
+    return eachRecord(this.#context, {
+      task: 'overdue upstream requests',
+      ...this.#requests(openUpstreamStates, 'expiresAt', this.#context.clock.now()),
+      without: [],
+      work: (request) => endOverdue(this.#context, configuration, { ...request, actor: systemActor }),
+    });
   }
 
-  async #deleteOld(): Promise<void> {
+  #deleteOld(): Promise<void> {
     const { store, clock } = this.#context;
-    const past = await this.#list(ended, 'expiresAt', clock.now());
-    if (past.length === 0) return;
-    await store.commit(past.map(({ id }) => ({ op: 'delete', kind: 'upstreamRequest', id })));
+    return eachRecord(this.#context, {
+      task: 'old upstream requests',
+      ...this.#requests(ended, 'expiresAt', clock.now()),
+      without: undecoded,
+      work: ({ id }) => store.commit([{ op: 'delete', kind: 'upstreamRequest', id }]),
+    });
   }
 
-  async #list(
-    states: readonly UpstreamRequestState[],
-    field: 'nextAt' | 'expiresAt',
-    before: number,
-  ): Promise<readonly UpstreamRequest[]> {
+  #requests(states: readonly UpstreamRequestState[], field: 'nextAt' | 'expiresAt', before: number) {
     const where: Condition<'upstreamRequest'>[] = [
       { field, is: 'less', value: before },
       { field: 'state', is: 'oneOf', value: states },
     ];
     const order = { field, descending: false } as const;
-    return (await this.#context.store.list('upstreamRequest', { where, order, limit: page })).records;
+    return { kind: 'upstreamRequest', query: { where, order, limit: page } } as const;
   }
 }
 
@@ -135,12 +142,4 @@ function endOverdue(
     new Fault('forbidden', 'the upstream CA did not decide in time'),
     0,
   );
-}
-
-async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const worker = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await run(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 }

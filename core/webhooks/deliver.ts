@@ -3,8 +3,9 @@ import { currentSettings } from '../configuration/runtime-settings.ts';
 import { Fault, toFault } from '../fault.ts';
 import type { Attempt } from '../ports/notifier.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { Changes } from '../ports/store.ts';
+import type { Changes, Condition } from '../ports/store.ts';
 import type { DeliveryState, Webhook, WebhookDelivery } from '../records/webhook.ts';
+import { isDamage } from '../storage/damaged-records.ts';
 import { isAllowedHost, openSecret } from './receiver.ts';
 
 interface Dependencies
@@ -19,7 +20,7 @@ const keepDead = 30 * 24 * 3_600_000;
 
 /** The number of concurrent messages to one webhook. */
 const atOnce = 4;
-const page = 50;
+const mostDue = 50;
 /** After this many failures in a row, a webhook pauses until the next call. */
 const mostFailures = 4;
 /** Milliseconds; together with an attempt that starts at the end, this is shorter than the lease. */
@@ -66,22 +67,43 @@ export class Deliveries {
   }
 
   async #withWork(webhooks: readonly Webhook[]): Promise<readonly Webhook[]> {
-    const found = await Promise.all(webhooks.map(async ({ id }) => (await this.#due(id, 1)).length > 0));
-    return webhooks.filter((_, n) => found[n]);
+    const { store } = this.#context;
+    const due = webhooks.map(({ id }) => store.count('webhookDelivery', this.#isDue(id), 1));
+    const found = await Promise.all(due);
+    return webhooks.filter((_, n) => found[n]! > 0);
   }
 
-  async #due(webhook: number, limit: number): Promise<readonly WebhookDelivery[]> {
-    const { store, clock } = this.#context;
-    const { records } = await store.list('webhookDelivery', {
-      where: [
-        { field: 'webhook', is: 'equal', value: webhook },
-        { field: 'state', is: 'equal', value: 'pending' },
-        { field: 'dueAt', is: 'lessOrEqual', value: clock.now() },
-      ],
+  #isDue(webhook: number): readonly Condition<'webhookDelivery'>[] {
+    return [
+      { field: 'webhook', is: 'equal', value: webhook },
+      { field: 'state', is: 'equal', value: 'pending' },
+      { field: 'dueAt', is: 'lessOrEqual', value: this.#context.clock.now() },
+    ];
+  }
+
+  /** Returns the due messages, and gives up those that are damaged. `full`: there may be more. */
+  async #due(webhook: Webhook): Promise<{ readonly left: WebhookDelivery[]; readonly full: boolean }> {
+    const page = await this.#context.store.list('webhookDelivery', {
+      where: this.#isDue(webhook.id),
       order: { field: 'dueAt', descending: false },
-      limit,
+      limit: mostDue,
+      skipDamaged: true,
     });
-    return records;
+    for (const damage of page.damaged ?? []) await this.#giveUp(webhook, damage.id, damage);
+    return { left: [...page.records], full: page.next !== undefined };
+  }
+
+  /** Ends a message that can never be sent, so that it is in the way of no other. */
+  async #giveUp(webhook: Webhook, id: number, cause: unknown): Promise<void> {
+    const { store, log, clock } = this.#context;
+    log.error('a damaged webhook message is given up', cause, { webhook: webhook.uniqueName, delivery: id });
+    const set = {
+      state: 'dead',
+      dueAt: clock.now() + keepDead,
+      lastError: 'the message is damaged',
+    } as const;
+    const where = { state: 'pending' } as const;
+    await store.commit([{ op: 'update', kind: 'webhookDelivery', id, where, set }]).catch(ignoreConflict);
   }
 
   /** Never rejects. */
@@ -93,13 +115,17 @@ export class Deliveries {
     try {
       const send = await this.#sender(webhook, signal);
       for (;;) {
-        const left = [...(await this.#due(webhook.id, page))];
-        const full = left.length === page;
+        const { left, full } = await this.#due(webhook);
         const worker = async (): Promise<void> => {
           while (goesOn()) {
             const delivery = left.shift();
             if (!delivery) return;
-            failures = (await send(delivery)) ? 0 : failures + 1;
+            try {
+              failures = (await send(delivery)) ? 0 : failures + 1;
+            } catch (error) {
+              if (!isDamage(error)) throw error;
+              await this.#giveUp(webhook, delivery.id, error);
+            }
           }
         };
         await Promise.all(Array.from({ length: Math.min(atOnce, left.length) }, worker));
@@ -185,6 +211,10 @@ export const bodyOf = ({ event, createdAt, object, data }: WebhookDelivery): str
     data: { id: object, ...data },
   });
 
+function ignoreConflict(error: unknown): void {
+  if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
+}
+
 const prunedAtOnce = 1000;
 const mostPrunings = 20;
 
@@ -195,7 +225,8 @@ export async function pruneDeliveries(context: Pick<Ports, 'clock' | 'store'>): 
 
 async function prune({ store, clock }: Pick<Ports, 'clock' | 'store'>, state: DeliveryState): Promise<void> {
   for (let n = 0; n < mostPrunings; n++) {
-    const { records } = await store.list('webhookDelivery', {
+    // Damaged messages are deleted as well.
+    const { records } = await store.listWithout('webhookDelivery', ['data'], {
       where: [
         { field: 'state', is: 'equal', value: state },
         { field: 'dueAt', is: 'less', value: clock.now() },

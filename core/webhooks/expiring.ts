@@ -4,11 +4,15 @@ import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Write } from '../ports/store.ts';
 import type { StoredCertificate } from '../records/certificate.ts';
+import { type DamagedRecordsOfRun, isDamage, type WithDamagedRecords } from '../storage/damaged-records.ts';
 import { settingContent, settingWrite } from '../storage/setting-content.ts';
 import { certificateData } from './certificate-data.ts';
 import { notify } from './notify.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
+interface Dependencies
+  extends Pick<Ports, 'clock' | 'entropy' | 'store'>,
+    WithConfiguration,
+    WithDamagedRecords {}
 
 /**
  * The progress of one threshold: certificates that expire up to `to` have been reported; of those that expire after
@@ -40,9 +44,11 @@ export async function notifyExpiring(context: Dependencies): Promise<void> {
   if (!webhooks.some(({ events }) => events.length === 0 || events.includes('certificate.expiring'))) return;
   const { webhookWarnDays } = await currentSettings(context.store);
   const thresholds = [...new Set(webhookWarnDays)].sort((a, b) => b - a);
+  const run = context.damagedRecords.run('expiring certificates');
   try {
     for (const [n, days] of thresholds.entries())
-      await sweep(context, thresholds, days, thresholds[n + 1] ?? 0);
+      await sweep(context, run, thresholds, days, thresholds[n + 1] ?? 0);
+    run.end();
   } catch (error) {
     // Another instance sent the notifications concurrently.
     if (!(error instanceof Fault) || error.code !== 'conflict') throw error;
@@ -51,6 +57,7 @@ export async function notifyExpiring(context: Dependencies): Promise<void> {
 
 async function sweep(
   context: Dependencies,
+  run: DamagedRecordsOfRun,
   thresholds: readonly number[],
   days: number,
   nearer: number,
@@ -73,7 +80,14 @@ async function sweep(
       ...(mark.cursor !== null && { cursor: mark.cursor }),
     });
     const notices: Write[] = [];
-    for (const certificate of found.records) notices.push(...(await noticesOf(context, certificate, days)));
+    for (const certificate of found.records) {
+      try {
+        notices.push(...(await noticesOf(context, certificate, days)));
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        run.skip('certificate', certificate.id, error);
+      }
+    }
     const kept = Object.entries({ ...marks, [days]: { ...mark, cursor: found.next ?? null } });
     const value = Buffer.from(
       JSON.stringify(Object.fromEntries(kept.filter(([name]) => thresholds.includes(Number(name))))),

@@ -428,8 +428,11 @@ export function listContract({ fresh, shared }: Databases): void {
       } while (cursor);
       expect(seen.sort()).toEqual(['a', 'c']);
       expect(damaged.sort()).toEqual([2, 4].map((id) => `permissions of role ${id} in the store is damaged`));
-      // Callers with their own pages need to know.
+      // Callers with their own pages need to know, unless they say that they look at `damaged`.
       expect(await failure(store.list('role', { limit: 10 }))).toMatchObject({ code: 'internal' });
+      const sound = await store.list('role', { limit: 10, skipDamaged: true });
+      expect(sound.records.map(({ uniqueName }) => uniqueName).sort()).toEqual(['a', 'c']);
+      expect(sound.damaged?.map(({ id }) => id).sort()).toEqual([2, 4]);
     });
 
     test('rejects, for an account, an order without an index when many records match', async () => {

@@ -10,13 +10,15 @@ import { exportOf, readExportFormat } from './export.ts';
 import { readInput } from './input.ts';
 import { readListQuery } from './list-query.ts';
 import type { Route } from './route.ts';
+import { shownRecord, shownRecords } from './shown.ts';
 
 /** The routes of a described resource. */
 export function collectionRoutes<K extends Kind, Input, View>(
   gateway: Gateway,
   description: Description<K, Input, View>,
 ): readonly Route[] {
-  const { path, fields, toJson, permissions } = description;
+  const { path, fields, permissions } = description;
+  const shown = (view: View) => shownRecord(description, view);
   const { list, read, create, update, remove } = description.operations(gateway);
   const operations = collectionOperations(description);
   const one = `${path}/:id`;
@@ -30,11 +32,11 @@ export function collectionRoutes<K extends Kind, Input, View>(
         const parameters = new URLSearchParams(request.query);
         const query = readListQuery(description, parameters, gateway.now());
         const format = description.exported && readExportFormat(parameters);
-        if (format) return exportOf(description, format, query, (next) => list(principal, next));
+        if (format) return exportOf(gateway, description, format, query, (next) => list(principal, next));
         const page = await list(principal, query);
         return json(
           200,
-          page.records.map((view) => toJson(view, false)),
+          shownRecords(gateway, description, page.records),
           linkToNext(path, parameters, page.next),
         );
       },
@@ -43,8 +45,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
       method: 'GET',
       path: one,
       operation: { ...operations.read, permission: reads },
-      handle: async (principal, _request, { id }) =>
-        json(200, toJson(await read(principal, recordId(id)), true)),
+      handle: async (principal, _request, { id }) => json(200, shown(await read(principal, recordId(id)))),
     },
   ];
   if (create) {
@@ -55,7 +56,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
       handle: async (principal, request) => {
         const input = readInput(fields, await readBody(request), 'create');
         const made = await create(principal, input as Input);
-        return isDeferral(made) ? pending(made) : json(201, toJson(made, true));
+        return isDeferral(made) ? pending(made) : json(201, shown(made));
       },
     });
   }
@@ -70,7 +71,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
         operation: { ...operations[mode], permission: writes },
         handle: async (principal, request, { id }) => {
           const changes = readInput(fields, await readBody(request), mode);
-          return json(200, toJson(await update(principal, recordId(id), changes as Partial<Input>), true));
+          return json(200, shown(await update(principal, recordId(id), changes as Partial<Input>)));
         },
       });
     }

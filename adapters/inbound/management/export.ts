@@ -1,8 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { csvLine } from '#adapters/wire/csv.ts';
+import type { Gateway } from '#core/gateway.ts';
 import type { Kind, Page, Query } from '#core/ports/store.ts';
 import type { Description, FieldDescription } from './description.ts';
 import { ValidationError } from './errors.ts';
+import { shownRecords } from './shown.ts';
 
 const formats = ['csv', 'jsonl'] as const;
 type Format = (typeof formats)[number];
@@ -35,15 +37,20 @@ type Described<K extends Kind, View> = Pick<
 
 /** Sends every record that matches, page by page as the client takes them, so that no more than one page is in memory. */
 export async function exportOf<K extends Kind, View>(
-  description: Pick<Description<K, never, View>, 'path' | 'fields' | 'toJson'>,
+  gateway: Pick<Gateway, 'leftOut'>,
+  description: Pick<Description<K, never, View>, 'fields' | 'kind' | 'path' | 'toJson'>,
   format: Format,
   { cursor: _, ...query }: Query<K>,
   list: (query: Query<K>) => Promise<Page<View>>,
 ): Promise<Response> {
-  const { path, fields, toJson } = description;
+  const { path, fields } = description;
   const columns = columnsOf(fields);
   const encode = ({ records }: Page<View>): Uint8Array =>
-    Buffer.from(records.map((record) => line(format, columns, toJson(record, false))).join(''));
+    Buffer.from(
+      shownRecords(gateway, description, records)
+        .map((record) => line(format, columns, record))
+        .join(''),
+    );
   const read = (cursor?: string): Promise<Page<View>> =>
     list({ ...query, limit: recordsPerRead, ...(cursor !== undefined && { cursor }) });
   // The first page is read before the response begins, so that an error still gets its own status.

@@ -45,6 +45,9 @@ export function readListQuery<K extends Kind, Input, View>(
   const errors: Record<string, string[]> = {};
   const where: Condition<K>[] = [];
   let referral: Referral | undefined;
+  for (const name of ['ordering', 'search', 'limit', 'cursor', ...Object.keys(filters)]) {
+    if (parameters.getAll(name).length > 1) errors[name] = ['given more than once'];
+  }
   for (const [name, filter] of Object.entries(filters)) {
     const text = parameters.get(name)?.trim();
     if (text === undefined || text === '') continue;
@@ -56,7 +59,7 @@ export function readListQuery<K extends Kind, Input, View>(
   }
   const order = readOrdering<K>(fields, parameters.get('ordering'));
   if (order === 'unknown') errors.ordering = ['records cannot be ordered by this field'];
-  const limit = parameters.get('limit') ?? String(mostRecords);
+  const limit = parameters.get('limit') || String(mostRecords);
   if (!fitsParameter(limitSchema, limit)) errors.limit = [`1 to ${mostRecords} is expected`];
   const search = parameters.get('search') ?? '';
   if (!fitsParameter(searchSchema, search)) {

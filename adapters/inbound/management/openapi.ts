@@ -211,6 +211,8 @@ class Components {
       in: where,
       required: where === 'path',
       ...(description ? { description } : {}),
+      // As if it were not there.
+      ...(where === 'query' && { allowEmptyValue: true }),
       // Several values of a list stand in one parameter, with commas between.
       ...(rest.type === 'array' && { style: 'form', explode: false }),
       schema: rest,

@@ -22,13 +22,13 @@ const longestWord = 256;
 
 type Test = RawBuilder<SqlBool>;
 
-/** The records lack the fields of `without`; those that are damaged go to `damaged`. Faults: malformed, with `field`; without `damaged`, internal. */
+/** The records lack the fields of `without`; those that are damaged go to `damaged`, if there is one. Faults: malformed, with `field`; else internal. */
 export async function list<K extends Kind>(
   driver: Queries,
   kind: K,
   query: Query<K>,
   without: readonly string[] = [],
-  damaged?: DamagedRecord[],
+  damaged: DamagedRecord[] | undefined = query.skipDamaged && [],
 ): Promise<Page<Records[K]>> {
   const { limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {

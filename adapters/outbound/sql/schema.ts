@@ -273,12 +273,16 @@ const schema = {
     },
     unique: [['idevidKey']],
     searchable: [],
+    large: true,
+    orders: ['createdAt'],
   },
   noOnboardingConfig: {
     name: 'no_onboarding_configs',
     fields: { createdAt: integer, ...secrets },
     unique: [],
     searchable: [],
+    large: true,
+    orders: ['createdAt'],
   },
   truststore: {
     name: 'truststores',

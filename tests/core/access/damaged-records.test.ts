@@ -74,3 +74,55 @@ test('a configuration with a damaged sealed secret is omitted, and the others ar
   const answer = await api.get('/api/no-onboarding-configs/');
   expect([answer.status, ids(answer)]).toEqual([200, [body.no_onboarding_config - 1]]);
 });
+
+test('a record that is stored soundly and says nonsense is left out of its list, and reading it names it', async () => {
+  const path = join(directory, 'nonsense.db');
+  const clock = testClock();
+  await using site = await installation({ clock, store: await openSqliteStore({ path, clock }) });
+  const api = await apiOf(site);
+  const [{ id: ca }] = (await api.get('/api/issuing-cas/?issuing_ca_type=1')).body;
+  await api.post('/api/truststores/', {
+    unique_name: 'a',
+    intended_usage: 2,
+    trust_store_file: (await api.get(`/api/issuing-cas/${ca}/file/`)).text,
+  });
+  for (const name of ['a', 'b']) {
+    await api.post('/api/devices/', { common_name: name });
+    await api.post('/api/certificates/', { common_name: name });
+    await api.post('/api/onboarding-configs/', {});
+    await api.post('/api/tls/', { credential_type: 5, unique_name: name });
+  }
+  /** What no list shows is the matter of who reads the record. */
+  const inLists = true;
+  const kinds = [
+    ['/api/devices/', 'devices', 'blocked_at = 9000000000000000', 'device', inLists],
+    ['/api/certificates/', 'certificates', 'created_at = 9000000000000000', 'certificate', inLists],
+    ['/api/onboarding-configs/', 'onboarding_configs', "idevid = x'00'", 'onboardingConfig', !inLists],
+    ['/api/truststores/', 'truststores', `certificates = '["MAA="]'`, 'truststore', !inLists],
+    ['/api/tls/', 'credentials', "certificate = x'3003020180'", 'credential', !inLists],
+    [
+      '/api/issuing-cas/',
+      'issuing_cas',
+      "certificate = x'00', created_at = 9000000000000000",
+      'issuingCa',
+      inLists,
+    ],
+  ] as const;
+  for (const [list, table, damage, kind, isListed] of kinds) {
+    const before = ids(await api.get(list));
+    const [id] = before;
+    using database = new Database(path);
+    database.run(`UPDATE ${table} SET ${damage} WHERE id = ?`, [id!]);
+    const after = await api.get(list);
+    expect([list, after.status, ids(after)]).toEqual([list, 200, isListed ? before.slice(1) : before]);
+    const one = await api.get(`${list}${id}/`);
+    expect([one.status, one.body.detail]).toEqual([500, `${kind} ${id} in the store is damaged`]);
+  }
+  const logged = site.log.entries.filter(({ event }) => event === 'a damaged record is left out of a list');
+  expect(logged.map(({ fields }) => fields?.kind)).toEqual(['device', 'certificate', 'issuingCa']);
+  const table = await api.get('/api/certificates/?format=csv');
+  expect([table.status, table.text.split('\r\n').length]).toEqual([
+    200,
+    ids(await api.get('/api/certificates/')).length + 2,
+  ]);
+});

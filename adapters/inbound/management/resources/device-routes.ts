@@ -10,6 +10,7 @@ import { text } from '../fields.ts';
 import { readInput } from '../input.ts';
 import { pageParameters, readListQuery } from '../list-query.ts';
 import { jsonResponse, type Route } from '../route.ts';
+import { shownRecords } from '../shown.ts';
 import { auditEvents } from './audit-events.ts';
 import { commonReasons, reasonField } from './certificate-routes.ts';
 import { certificates } from './certificates.ts';
@@ -140,7 +141,7 @@ const certificatesOf = (gateway: Gateway): Route => ({
     });
     return json(
       200,
-      page.records.map((record) => certificates.toJson(record, false)),
+      shownRecords(gateway, certificates, page.records),
       linkToNext(`${path}/${device}/certificates`, parameters, page.next),
     );
   },
@@ -175,7 +176,7 @@ const eventsOf = (gateway: Gateway): Route => ({
     const page = await gateway.devices.timeline(principal, device, { limit, ...(cursor && { cursor }) });
     return json(
       200,
-      page.records.map((event) => auditEvents.toJson(event, true)),
+      shownRecords(gateway, auditEvents, page.records),
       linkToNext(`${path}/${device}/events`, parameters, page.next),
     );
   },

@@ -58,6 +58,9 @@ test.each([
   '/api/devices/?ordering=__proto__',
   '/api/devices/?cursor=WzFd',
   '/api/devices/?limit=0',
+  '/api/devices/?limit=1&limit=2',
+  '/api/devices/?domain=1&domain=2',
+  '/api/devices/?ordering=id&ordering=-id',
 ])('an invalid query gives 400: %s', (path) =>
   within(async (api) => {
     expect((await api.get(path)).status).toBe(400);
