@@ -11,7 +11,7 @@ import {
   largeFields,
 } from '../records/approval.ts';
 import { retried } from '../storage/commit.ts';
-import { isCustodian, type Obstacle, obstacleTo } from './obstacle.ts';
+import { custodyOf, type Obstacle, obstacleTo } from './obstacle.ts';
 import { approvedWrites, rejectedWrites } from './transitions.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'store'>, WithConfiguration {}
@@ -96,7 +96,8 @@ export function approvals(context: Dependencies): Approvals {
       if (approver === approval.requester) {
         throw new Fault('forbidden', 'you cannot decide on your own request', { id: 'own_request' });
       }
-      if (verdict === 'approved' && (await isCustodian(store, approver, approval))) {
+      const custody = verdict === 'approved' ? await custodyOf(store, approval) : undefined;
+      if (custody?.custodians.has(approver)) {
         const device = approval.deviceName ?? '';
         throw new Fault(
           'forbidden',
@@ -124,6 +125,8 @@ export function approvals(context: Dependencies): Approvals {
         await store.commit([
           { op: 'insert', kind: 'approvalDecision', values },
           ...writes(context, configuration, actor, approval, comment),
+          // The account may read the secrets of the device at this moment.
+          ...(custody?.unchanged ?? []),
         ]);
       } catch (error) {
         if (error instanceof Fault && error.field !== undefined) {

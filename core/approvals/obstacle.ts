@@ -1,4 +1,4 @@
-import type { Store } from '../ports/store.ts';
+import type { Store, Write } from '../ports/store.ts';
 import type { ApprovalDecision, ApprovalSummary } from '../records/approval.ts';
 
 /** Why an account cannot approve a request. */
@@ -17,17 +17,34 @@ export async function obstacleTo(
 ): Promise<Obstacle | null> {
   if (account === approval.requester) return 'ownRequest';
   if (decisions.some(({ approver }) => approver === account)) return 'decidedAlready';
-  return (await isCustodian(store, account, approval)) ? 'custodian' : null;
+  return (await custodyOf(store, approval)).custodians.has(account) ? 'custodian' : null;
 }
 
-/** Whether the account can act as the device that requests it, see `core/access/custody.ts`. */
-export async function isCustodian(store: Reads, account: string, { device: id }: About): Promise<boolean> {
+/** The records whose custodians can act as a device: the device and its configuration. */
+interface Custody {
+  readonly custodians: ReadonlySet<string>;
+  /** Let a commit fail with Fault conflict if somebody has become a custodian since the records were read. */
+  readonly unchanged: readonly Write[];
+}
+
+/** Returns who can act as the device that requests, see `core/access/custody.ts`. */
+export async function custodyOf(store: Reads, { device: id }: About): Promise<Custody> {
   const device = id === null ? undefined : await store.get('device', id);
-  if (!device) return false;
-  const { onboardingConfig, noOnboardingConfig } = device;
-  const configs = await Promise.all([
+  if (!device) return { custodians: new Set(), unchanged: [] };
+  const { onboardingConfig, noOnboardingConfig, custodians } = device;
+  const [onboarding, noOnboarding] = await Promise.all([
     onboardingConfig === null ? undefined : store.get('onboardingConfig', onboardingConfig),
     noOnboardingConfig === null ? undefined : store.get('noOnboardingConfig', noOnboardingConfig),
   ]);
-  return [device, ...configs].some((one) => one?.custodians.includes(account));
+  const isSame = { custodians, onboardingConfig, noOnboardingConfig };
+  const unchanged: Write[] = [{ op: 'require', kind: 'device', id: device.id, where: isSame }];
+  for (const [kind, config] of [
+    ['onboardingConfig', onboarding],
+    ['noOnboardingConfig', noOnboarding],
+  ] as const) {
+    if (config)
+      unchanged.push({ op: 'require', kind, id: config.id, where: { custodians: config.custodians } });
+  }
+  const all = [device, onboarding, noOnboarding].flatMap((one) => one?.custodians ?? []);
+  return { custodians: new Set(all), unchanged };
 }

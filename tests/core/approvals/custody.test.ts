@@ -137,3 +137,27 @@ test('reading the same secrets again writes only an audit event', async () => {
   await look();
   expect(ops).toEqual(['audit']);
 });
+
+test('an account that reads the secrets while its approval is checked does not approve the request', async () => {
+  await using it = await site();
+  const { gateway, store } = it;
+  const { device, password: secret } = await it.device('pump');
+  const reader = await person(it, 'reader');
+  const id = await waitingFor(it, 'pump', secret);
+  const { commit } = store;
+  let reads = 0;
+  store.commit = async (writes) => {
+    // Between the check and the commit of the approval.
+    if (writes.some((write) => write.op === 'insert' && write.kind === 'approvalDecision') && reads++ === 0) {
+      await gateway.noOnboardingConfigs.read(reader, device.noOnboardingConfig!);
+    }
+    return commit.call(store, writes);
+  };
+  await expect(gateway.approvals.approve(reader, id, { comment: '' })).rejects.toThrow(reason('pump').detail);
+  expect(reads).toBe(1);
+  expect(await store.get('approval', id)).toMatchObject({ state: 'waiting', approvals: 0 });
+  expect(await store.count('approvalDecision', [], 10)).toBe(0);
+  store.commit = commit;
+  const other = await person(it, 'other');
+  expect(await gateway.approvals.approve(other, id, { comment: '' })).toMatchObject({ state: 'granted' });
+});
