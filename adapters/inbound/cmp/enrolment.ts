@@ -19,7 +19,14 @@ import { isDescribedBy } from '#core/x509/described.ts';
 import { requireRecipient } from './key-recipient.ts';
 import type { CmpServices, MessageContext } from './message-context.ts';
 import { replayableUntil } from './message-time.ts';
-import { type FailureTable, failures, isOfRequest, Refusal, refusalStatus } from './refusal.ts';
+import {
+  type FailureTable,
+  failures,
+  isOfRequest,
+  mayBeGrantedLater,
+  Refusal,
+  refusalStatus,
+} from './refusal.ts';
 import { reply, sealPrivateKey, withoutRoots } from './reply.ts';
 import { ofPkcs10, pollResponse, responses, waitingStatus } from './status-responses.ts';
 
@@ -153,8 +160,10 @@ async function submit(
     if (!isOfRequest(error)) throw error;
     const { field } = toFault(error);
     const refused = replyWith(refusalStatus(error, field === 'renews' ? renewalFailures : failures));
-    // The refusal of a pending request ends its transaction.
-    if (follows) await gateway.transactions.refuse(requester, { ...exchange, answer: () => keep(refused) });
+    // The refusal of a pending request ends its transaction. A message without messageTime is remembered: somebody else could send it
+    // again once a policy or a profile grants what it requests.
+    if (follows || (message.header.messageTime === undefined && mayBeGrantedLater(error)))
+      await gateway.transactions.refuse(requester, { ...exchange, answer: () => keep(refused) });
     return (await refused).message;
   }
   if (!response) throw new Error('the core did not ask for the response to an enrolment');

@@ -61,6 +61,10 @@ export function isOfRequest(error: unknown): boolean {
   return error instanceof Fault && !notOfRequest.has(error.code);
 }
 
+/** Tells whether the rules of the service decide, which may change, rather than the request alone. */
+export const mayBeGrantedLater = (error: unknown): boolean =>
+  error instanceof Fault && isOfRequest(error) && error.code !== 'malformed' && error.code !== 'badProof';
+
 const notOfRequest: ReadonlySet<FaultCode> = new Set(['internal', 'unavailable', 'replayed']);
 
 /** Whether the error is to be logged: neither a Refusal nor a Fault that the sender caused. */

@@ -177,6 +177,41 @@ describe('a recorded message that an attacker sends again', () => {
     expect(await site.store.count('certificate', [ofPump], 100)).toBe(count);
   });
 
+  test('without messageTime: what a policy denied at once is not granted later', async () => {
+    const policies = site.gateway.approvalPolicies;
+    const denial = await policies.create(site.admin, { uniqueName: 'nobody', decision: 'deny' });
+    const client = site.client(pump);
+    expect(failureOf(await client.send(ir(crmf(key)), { implicitConfirm: true }))).toBe('notAuthorized');
+    expect(await transactionOf(client)).toMatchObject({ state: 'rejected', certificate: null });
+    const dated = site.client(pump);
+    expect(failureOf(await dated.send(ir(crmf(key)), now()))).toBe('notAuthorized');
+    expect(await transactionOf(dated)).toBeUndefined();
+    await policies.remove(site.admin, denial.id);
+    const ofPump = { field: 'subject', is: 'equal', value: 'CN=pump-1' } as const;
+    const count = await site.store.count('certificate', [ofPump], 100);
+    expect(await replayed(client.sent)).toEqual(['ip', 'notAuthorized']);
+    for (const later of [25 * hour, 3000 * day]) {
+      await passed(later);
+      expect(await replayed(client.sent)).toEqual(['error', 'transactionIdInUse']);
+    }
+    expect(await replayed(dated.sent)).toEqual(['error', 'badTime']);
+    expect(await site.store.count('certificate', [ofPump], 100)).toBe(count);
+  });
+
+  test('without messageTime: a revocation that was refused at once is not done later', async () => {
+    const client = site.client(owner);
+    // Not on hold: there is nothing to release.
+    expect(failureOf(await client.send(rr(held, 'removeFromCRL')))).toBe('badRequest');
+    expect(failureOf(await site.client(owner).send(rr(held, 'certificateHold'), now()))).toBe('rp');
+    expect(await statusOf(held)).toBe('hold');
+    for (const later of [hour, 25 * hour, 30 * day]) {
+      await passed(later);
+      await replayed(client.sent);
+      expect(await statusOf(held)).toBe('hold');
+    }
+    expect(await replayed(client.sent)).toEqual(['error', 'transactionIdInUse']);
+  });
+
   test('is stored after a day only as far as its rejection needs', async () => {
     const client = site.client(pump);
     const certificate = issued(await client.send(ir(crmf(key))));
