@@ -9,12 +9,15 @@ import { readPublicKey, verifySignature } from './public-key.ts';
 
 /** The most signature checks for ordering a chain. Each blocks the event loop for up to a millisecond. */
 const mostChecks = 200;
-const tooMany = `ordering the CA certificates requires more than ${mostChecks} signature checks: too many of them have the same name`;
+/** The most issuing CAs of one name from which a path is built. */
+const mostTried = 8;
+const tooMany = `ordering the CA certificates requires more than ${mostChecks} signature checks: there are too many of them, or too many have the same name`;
 
 /**
  * Returns the chain from the issuing CA up to the root. `certificates`: those of a CA in any order, as EST `cacerts`
  * (RFC 7030 §4.1.3) and CMP `caCerts` deliver them, including links between old and new roots. The issuing CA is one
- * that has not certified any other CA in the list; if there are several, the newest with the name of the first. Returns
+ * that has not certified any other CA in the list; if there are several, the newest with the name of the first that leads to
+ * a root, of the newest eight. Returns
  * undefined if none leads to a self-signed certificate. Faults: malformed if the order requires too many signature
  * checks, because many certificates share few names.
  */
@@ -23,20 +26,27 @@ export function orderCaChain(
   time: number,
 ): readonly Certificate[] | undefined {
   const cas = certificates.filter((one) => !hasExpired(one.notAfter, time) && isCa(one));
-  const roots = cas.filter(isSelfSigned);
   let checks = 0;
+  const count = (): void => {
+    if (++checks > mostChecks) throw new Fault('malformed', tooMany);
+  };
+  const roots = cas.filter((one) => {
+    if (!sameName(one.subject, one.issuer)) return false;
+    count();
+    return isSelfSigned(one);
+  });
   const issuing = cas.filter(
     (one) =>
       !cas.some((other) => {
         if (!mayBeAbove(one, other)) return false;
-        if (++checks > mostChecks) throw new Fault('malformed', tooMany);
+        count();
         return hasSigned(one, other);
       }),
   );
   const [first] = issuing;
   if (!first) return undefined;
   const named = issuing.filter((one) => sameName(one.subject, first.subject));
-  for (const leaf of named.toSorted((a, b) => b.notBefore - a.notBefore)) {
+  for (const leaf of named.toSorted((a, b) => b.notBefore - a.notBefore).slice(0, mostTried)) {
     const path = validatePath(leaf, { time, intermediates: cas, anchors: roots });
     if (path.ok) return path.chain;
   }

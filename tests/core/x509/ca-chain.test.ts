@@ -50,3 +50,26 @@ test('a CA chain whose certificates share few names is rejected before it costs 
   expect(orderCaChain(count(10), noon)).toHaveLength(2);
   expect(() => orderCaChain(count(15), noon)).toThrow('more than 200 signature checks');
 });
+
+test('roots are counted as well, each of which takes a signature check', () => {
+  const key = party('CN=any').key;
+  const roots = (n: number) =>
+    Array.from({ length: n }, (_, i) => {
+      const one = party(`CN=${i}`, key);
+      return certificate(one, one, { ca: true });
+    });
+  expect(orderCaChain(roots(200), noon)).toHaveLength(1);
+  expect(() => orderCaChain(roots(201), noon)).toThrow('more than 200 signature checks');
+});
+
+test('of many issuing CAs of one name, the newest eight are tried', () => {
+  const stranger = party('CN=Root');
+  const day = 86_400_000;
+  const made = (issuer: typeof root, notBefore: number) =>
+    certificate(party('CN=A'), issuer, { ca: true, notBefore });
+  const top = certificate(root, root, { ca: true });
+  const sound = made(root, noon - 10 * day);
+  const others = Array.from({ length: 8 }, (_, n) => made(stranger, noon - n * day));
+  expect(orderCaChain([...others.slice(1), sound, top], noon)).toEqual([sound, top]);
+  expect(orderCaChain([...others, sound, top], noon)).toBeUndefined();
+});

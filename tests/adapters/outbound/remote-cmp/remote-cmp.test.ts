@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { RemoteCmpOptions } from '#adapters/outbound/remote-cmp/remote-cmp.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { infoTypes } from '#adapters/wire/cmp/info-types.ts';
-import { findValue } from '#adapters/wire/cmp/typed-value.ts';
+import { findValue, typedValue } from '#adapters/wire/cmp/typed-value.ts';
 import type { Issuer } from '#core/ports/issuer.ts';
-import { fingerprint, parseCertificate } from '#core/x509/certificate.ts';
+import { type Certificate, fingerprint, parseCertificate } from '#core/x509/certificate.ts';
 import { parseCertReqMsg } from '#core/x509/crmf.ts';
 import { keyUsageExtension } from '#core/x509/extensions/usage.ts';
 import { parseDistinguishedName } from '#core/x509/name.ts';
 import { verifyCertReqMsg, verifyPkcs10 } from '#core/x509/request.ts';
+import { certificate, party } from '#tests/core/x509/path/certify.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 import { crmf, pbmac1 } from '#tests/fixtures/cmp-client.ts';
 import {
@@ -428,6 +429,36 @@ describe('the CA certificates', () => {
         'none of the CA certificates of the upstream CA has the configured fingerprint',
       ]);
     }
+  });
+
+  /** 15 CAs of one name, 15 CAs below one of that name, and the root: each of 225 pairs takes a signature check. */
+  function manyNamesakes(): readonly Uint8Array[] {
+    const [root, below] = [party('CN=Root'), party('CN=A')];
+    const many = (make: (n: number) => Certificate) => Array.from({ length: 15 }, (_, n) => make(n).der);
+    return [
+      ...many(() => certificate(party('CN=A'), root, { ca: true })),
+      ...many((n) => certificate(party(`CN=${n}`), below, { ca: true })),
+      certificate(root, root, { ca: true }).der,
+    ];
+  }
+
+  test('are rejected if it takes too many signature checks to put them in order', async () => {
+    const trust = { kind: 'anchors', certificates: [upstream.ca.root] } as const;
+    upstream.always((_, say) =>
+      say({ type: 'genp', infos: [typedValue(infoTypes.caCerts, manyNamesakes())] }),
+    );
+    const [code, detail] = await faultOf(issuer({ trust }).chain());
+    upstream.always(undefined);
+    expect([code, detail]).toEqual(['malformed', expect.stringContaining('more than 200 signature checks')]);
+  });
+
+  test('are taken from caCerts alone, whatever stands in extraCerts', async () => {
+    const trust = { kind: 'anchors', certificates: [upstream.ca.root] } as const;
+    const infos = [typedValue(infoTypes.caCerts, [upstream.ca.issuing, upstream.ca.root])];
+    upstream.always((_, say) => say({ type: 'genp', infos }, { extraCerts: manyNamesakes() }));
+    const chain = await issuer({ trust }).chain();
+    upstream.always(undefined);
+    expect(chain).toEqual([upstream.ca.issuing, upstream.ca.root]);
   });
 
   for (const [what, script, detail] of [
