@@ -20,7 +20,8 @@ export function checkMessageTime(
   { messageTime }: PkiHeader,
 ): void {
   if (messageTime === undefined) {
-    if (requireMessageTime) throw new Refusal('badTime', 'messageTime is missing; this gateway requires it');
+    if (requireMessageTime)
+      throw new Refusal('missingTimeStamp', 'messageTime is missing; this gateway requires it');
     return;
   }
   const now = clock.now();

@@ -28,18 +28,26 @@ export const isUnknownToCore = (error: unknown): boolean =>
 /** The bit of PKIFailureInfo (RFC 9810 §5.2.3) for each code of a Fault. */
 export type FailureTable = Readonly<Record<FaultCode, Failure>>;
 
-/** The failures of a request that could be parsed. */
+/**
+ * The failures of a request that could be parsed, by the meanings of the bits (RFC 9810 §5.2.3) and by what a client does next
+ * (RFC 9483 §3.6.4): it starts another transaction after transactionIdInUse, at once, and after systemUnavail and
+ * systemFailure, later.
+ */
 export const failures = {
   malformed: 'badDataFormat',
   badCsr: 'badCertTemplate',
   badProof: 'badPOP',
   badAlgorithm: 'badAlg',
+  // A wrong MAC (RFC 9483 §3.5). A certificate that is not trusted is signerNotTrusted.
   unauthenticated: 'badMessageCheck',
   forbidden: 'notAuthorized',
+  // An unknown domain or profile, for which there is no bit of its own. An unknown certificate is badCertId.
   notFound: 'badRequest',
+  // A certificate that is revoked or confirmed already is certRevoked or certConfirmed.
   conflict: 'badRequest',
   replayed: 'transactionIdInUse',
   unsupported: 'badRequest',
+  // A later attempt succeeds.
   tooManyRequests: 'systemUnavail',
   unavailable: 'systemUnavail',
   internal: 'systemFailure',

@@ -98,7 +98,7 @@ describe('messageTime', () => {
 
   test('is required when the configuration demands it', async () => {
     await reopen({ requireMessageTime: true });
-    expect(failureOf(await site.client(pump).send(ir(crmf(key))))).toBe('badTime');
+    expect(failureOf(await site.client(pump).send(ir(crmf(key))))).toBe('missingTimeStamp');
     expect(failureOf(await site.client(pump).send(ir(crmf(key)), now()))).toBe('ip');
   });
 
