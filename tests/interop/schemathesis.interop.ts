@@ -88,5 +88,5 @@ describe.skipIf(!environment)('requests that Schemathesis derives from the OpenA
     const last = await run('--include-operation-id=changeSettings');
     expect({ ...last, output: last.status === 0 ? '' : last.output }).toEqual(right);
     expect(last.output).toMatch(/Tested: 1\b/);
-  }, 600_000);
+  }, 1_200_000);
 });

@@ -49,8 +49,9 @@ export function readListQuery<K extends Kind, Input, View>(
     if (parameters.getAll(name).length > 1) errors[name] = ['given more than once'];
   }
   for (const [name, filter] of Object.entries(filters)) {
-    const text = parameters.get(name)?.trim();
-    if (text === undefined || text === '') continue;
+    const given = parameters.get(name);
+    if (given === null || given === '') continue;
+    const text = given.trim();
     const conditions = fitsParameter(filter.schema, text) ? filter.conditions(text, now) : undefined;
     if (conditions) {
       where.push(...conditions);

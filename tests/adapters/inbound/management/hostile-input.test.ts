@@ -59,6 +59,7 @@ test.each([
   '/api/devices/?cursor=WzFd',
   '/api/devices/?limit=0',
   '/api/devices/?limit=1&limit=2',
+  '/api/devices/?device_import=%20',
   '/api/devices/?domain=1&domain=2',
   '/api/devices/?ordering=id&ordering=-id',
 ])('an invalid query gives 400: %s', (path) =>
