@@ -167,18 +167,18 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
   inOrder('a service account', { timeout: 60_000 }, (step) => {
     step('shows the secret of a service account once, and it is the one that counts', async () => {
       await site.show(page, '/service-accounts');
-      await press('Add a service account');
+      await press('Add service account');
       await page.type('dialog [name=unique_name]', 'line-controller');
       await choose('role', 'Default');
       await press('Add');
       const secret = (await fact('Secret')).split('\n')[0]!.replace(/Copy$/, '').trim();
       const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
-      expect(await said('dialog .notice')).toContain('never again');
+      expect(await said('dialog .notice')).toContain('only once');
       await page.press('Escape');
       expect(await page.evaluate("document.querySelector('dialog').open")).toBe(true);
       const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
       expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
-      await press('I have put it away');
+      await press('I have stored it safely');
       await page.until(`document.querySelector('dialog') === null && ${settled}`);
       await site.show(page, '/service-accounts?search=line');
       expect(await said('table.list tbody')).toContain('line-controller');
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
       const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
       expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
-      await press('I have put it away');
+      await press('I have stored it safely');
       await page.until(`document.querySelector('dialog') === null && ${settled}`);
     });
   });
@@ -202,28 +202,28 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
   test.each([
     {
       path: '/users',
-      add: 'Add a user',
+      add: 'Add user',
       made: { username: 'kim', password: 'a long password' },
       role: 'Default',
       changed: { username: 'kim-2' },
     },
     {
       path: '/webhooks',
-      add: 'Add a webhook',
+      add: 'Add webhook',
       made: { unique_name: 'chat', url: 'https://chat.example/postern' },
       isSecret: true,
       changed: { unique_name: 'chat-2' },
     },
     {
       path: '/approvals/policies',
-      add: 'Add a policy',
+      add: 'Add policy',
       made: { unique_name: 'night shift', device_pattern: 'night-.*' },
       isSeen: true,
       changed: { unique_name: 'night shift 2' },
     },
     {
       path: '/backups',
-      add: 'Add a destination',
+      add: 'Add destination',
       made: { host: 'vault.example', user: 'backup', remote_directory: '/srv' },
       name: 'sftp://backup@vault.example/srv',
       isSeen: true,
@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       await press('Add');
       if (row.isSecret) {
         expect(await fact('Signing secret')).not.toBe('');
-        await press('I have put it away');
+        await press('I have stored it safely');
       }
       await page.click(`[aria-label="Edit: ${made}"]`);
       await page.until("document.querySelector('dialog')");

@@ -47,7 +47,7 @@ const fill = (selector: string, value: string): Promise<unknown> =>
 describe.skipIf(!hasBrowser)('what is in braces is a value only where there is one:', () => {
   test('the hint for serial numbers shows its pattern whole', async () => {
     await site.show(page, '/registrations');
-    await press('Add a registration');
+    await press('Add registration');
     await page.until("document.querySelector('dialog')?.innerText.includes('such as PMP-[0-9]{6}.')");
     await page.press('Escape');
   });

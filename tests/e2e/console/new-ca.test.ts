@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
       'Upstream CA over CMP',
     ]);
     expect(await options('issuer')).toEqual([
-      'None: a CA of this service signs it',
+      'None: signed by a CA of this service',
       'plant-est',
       'plant-cmp',
     ]);

@@ -25,7 +25,7 @@ export const germanErrors: Readonly<Record<string, string>> = {
   default_domain: 'Die Standarddomäne kann weder umbenannt noch gelöscht werden.',
   device_blocked: 'Das Gerät ist blockiert.',
   device_custodian:
-    'Dieses Konto hat das Gerät {device} angelegt oder geändert oder seine Geheimnisse gesehen. Ein anderes Konto muss den Antrag genehmigen.',
+    'Dieses Konto hat das Gerät „{device}“ angelegt oder geändert oder seine Geheimnisse gesehen. Ein anderes Konto muss den Antrag genehmigen.',
   device_in_other_domain: 'Das Gerät gehört zu einer anderen Domäne.',
   device_not_blocked: 'Das Gerät ist nicht blockiert.',
   import_ended: 'Der Import ist bereits beendet.',
@@ -42,8 +42,8 @@ export const germanErrors: Readonly<Record<string, string>> = {
   password_is_user_name: 'Das Kennwort darf nicht der Benutzername sein.',
   password_length: 'Ein Kennwort hat {shortest} bis {longest} Zeichen.',
   password_unchanged: 'Das neue Kennwort ist das bisherige.',
-  permission_missing: 'Dazu ist die Berechtigung {permission} nötig.',
-  permission_not_held: 'Sie haben die Berechtigung {permission} selbst nicht.',
+  permission_missing: 'Dazu ist die Berechtigung „{permission}“ nötig.',
+  permission_not_held: 'Sie haben die Berechtigung „{permission}“ selbst nicht.',
   private_key_not_available: 'Der private Schlüssel wurde bereits abgeholt oder war nie hier.',
   profile_built_in: 'Dieses Profil ist fest eingebaut: Es kann weder umbenannt noch gelöscht werden.',
   profile_offered: 'Diese Domänen bieten das Profil noch an: {domains}.',
@@ -53,7 +53,7 @@ export const germanErrors: Readonly<Record<string, string>> = {
   root_not_revocable:
     'Ein Wurzelzertifikat kann nicht gesperrt werden. Entfernen Sie es aus den Truststores.',
   security_level_not_met:
-    'Die Sicherheitsstufe {level} ist noch nicht möglich. Die Zertifizierungsstellen, Profile und Protokolle, die dagegen sprechen, stehen unter den Einstellungen.',
+    'Die Sicherheitsstufe „{level}“ ist noch nicht möglich. Die Hindernisse stehen unter Einstellungen, Sicherheitsstufe.',
   still_used: 'Der Eintrag wird noch verwendet: {uses}.',
   token_not_valid: 'Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.',
   too_many_failed_logins: 'Zu viele fehlgeschlagene Anmeldungen.',
@@ -72,7 +72,7 @@ const germanKinds: Readonly<Record<string, string>> = {
   certificate: 'Zertifikate',
   credential: 'TLS-Zertifikate und Signaturschlüssel',
   device: 'Geräte',
-  deviceImport: 'Importe von Geräten',
+  deviceImport: 'Geräteimporte',
   devidRegistration: 'Registrierungen',
   domain: 'Domänen',
   issuingCa: 'Zertifizierungsstellen',

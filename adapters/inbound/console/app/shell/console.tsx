@@ -16,10 +16,11 @@ const m = messages(
     noPage: 'Page not found',
     noPageNext:
       'The console has no page at {address}. Check the address, or choose a page from the navigation.',
-    notForServices: 'Service accounts are for programs',
-    notForServicesNext: 'They use the API directly. Sign in here as a user.',
+    notForServices: 'Service accounts cannot use the console',
+    notForServicesNext: 'Programs use the API with them. Sign in as a user.',
     notYours: 'Your role does not show this page',
-    notYoursNext: 'It needs the permission {permission}. Ask an administrator for a role that has it.',
+    notYoursNext:
+      'This page requires the permission {permission}. Ask an administrator for a role that has it.',
     overview: 'Go to the overview',
     signOut: 'Sign in as somebody else',
   },
@@ -27,12 +28,11 @@ const m = messages(
     noPage: 'Seite nicht gefunden',
     noPageNext:
       'Unter {address} hat die Konsole keine Seite. Prüfen Sie die Adresse, oder wählen Sie eine Seite aus der Navigation.',
-    notForServices: 'Dienstkonten sind für Programme da',
-    notForServicesNext:
-      'Sie benutzen die Schnittstelle unmittelbar. Melden Sie sich hier mit einem Benutzerkonto an.',
-    notYours: 'Ihre Rolle zeigt diese Seite nicht',
+    notForServices: 'Dienstkonten können die Konsole nicht benutzen',
+    notForServicesNext: 'Programme benutzen damit die API. Melden Sie sich als Benutzer an.',
+    notYours: 'Ihre Rolle erlaubt diese Seite nicht',
     notYoursNext:
-      'Sie braucht die Berechtigung {permission}. Bitten Sie die Administration um eine Rolle, die sie hat.',
+      'Diese Seite erfordert die Berechtigung {permission}. Bitten Sie die Administration um eine Rolle, die sie hat.',
     overview: 'Zur Übersicht',
     signOut: 'Als jemand anderes anmelden',
   },

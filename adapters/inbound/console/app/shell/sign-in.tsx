@@ -8,7 +8,7 @@ import { signIn } from '../session.ts';
 const m = messages(
   {
     lead: 'Sign in to administer certificates, devices and certificate authorities.',
-    again: 'Sign in to go on where you were.',
+    again: 'Sign in to continue.',
     password: 'Password',
     service: 'Service accounts sign in to the API with their secret, not here.',
     title: 'Sign in',
@@ -17,9 +17,9 @@ const m = messages(
   },
   {
     lead: 'Melden Sie sich an, um Zertifikate, Geräte und Zertifizierungsstellen zu verwalten.',
-    again: 'Melden Sie sich an, um dort weiterzumachen, wo Sie waren.',
+    again: 'Melden Sie sich an, um fortzufahren.',
     password: 'Kennwort',
-    service: 'Dienstkonten melden sich mit ihrem Geheimnis an der Schnittstelle an, nicht hier.',
+    service: 'Dienstkonten melden sich mit ihrem Geheimnis an der API an, nicht hier.',
     title: 'Anmelden',
     username: 'Benutzername',
     wrong: 'Benutzername oder Kennwort ist falsch.',

@@ -10,7 +10,7 @@ const m = messages(
   {
     account: 'Account',
     appearance: 'Appearance',
-    auto: 'As the system',
+    auto: 'System setting',
     dark: 'Dark',
     language: 'Language',
     light: 'Light',
@@ -21,7 +21,7 @@ const m = messages(
   {
     account: 'Konto',
     appearance: 'Aussehen',
-    auto: 'Wie das System',
+    auto: 'Systemeinstellung',
     dark: 'Dunkel',
     language: 'Sprache',
     light: 'Hell',

@@ -22,7 +22,7 @@ test('every error id of the core has a German text', () => {
 
 test('an error with values has them in its German text', () => {
   expect(germanError('permission_missing', { permission: 'devices.write' })).toBe(
-    'Dazu ist die Berechtigung devices.write nötig.',
+    'Dazu ist die Berechtigung „devices.write“ nötig.',
   );
   expect(germanError('still_used', { device: 2, certificate: 1 })).toBe(
     'Der Eintrag wird noch verwendet: Geräte (2), Zertifikate (1).',

@@ -15,17 +15,17 @@ import { type Role, m as r } from './roles.tsx';
 
 const m = messages(
   {
-    lead: 'You can give what you may do yourself. Users see a change with their next request.',
-    nothing: 'Whoever has this role may do nothing.',
+    lead: 'You can grant only permissions that you have yourself. A change applies from the next request of a user.',
+    nothing: 'This role has no permissions.',
     protectedNext: 'This role is protected: it can do everything, and cannot be changed or deleted.',
-    removeLead: 'Only a role that no account has can be deleted.',
+    removeLead: 'Only a role that no account uses can be deleted.',
     removeTitle: 'Delete this role?',
   },
   {
-    lead: 'Sie können geben, was Sie selbst dürfen. Für Benutzer gilt eine Änderung von der nächsten Anfrage an.',
-    nothing: 'Wer diese Rolle hat, darf nichts.',
+    lead: 'Sie können nur Berechtigungen vergeben, die Sie selbst haben. Eine Änderung gilt ab der nächsten Anfrage eines Benutzers.',
+    nothing: 'Diese Rolle hat keine Berechtigungen.',
     protectedNext: 'Diese Rolle ist geschützt: Sie darf alles und lässt sich weder ändern noch löschen.',
-    removeLead: 'Nur eine Rolle, die kein Konto hat, lässt sich löschen.',
+    removeLead: 'Nur eine Rolle, die kein Konto verwendet, lässt sich löschen.',
     removeTitle: 'Diese Rolle löschen?',
   },
 );

@@ -9,17 +9,17 @@ import { words } from '../../words.ts';
 
 export const m = messages(
   {
-    add: 'Add a role',
-    lead: 'A role says what users and service accounts may do.',
-    none: 'There are no roles',
+    add: 'Add role',
+    lead: 'A role is a set of permissions for users and service accounts.',
+    none: 'No roles',
     permissions: 'Permissions',
     protected: 'protected',
     title: 'Roles',
   },
   {
     add: 'Rolle hinzufügen',
-    lead: 'Eine Rolle sagt, was Benutzer und Dienstkonten dürfen.',
-    none: 'Es gibt keine Rollen',
+    lead: 'Eine Rolle fasst Berechtigungen für Benutzer und Dienstkonten zusammen.',
+    none: 'Keine Rollen',
     permissions: 'Berechtigungen',
     protected: 'geschützt',
     title: 'Rollen',

@@ -20,15 +20,15 @@ import { words } from '../../words.ts';
 
 const m = messages(
   {
-    add: 'Add a user',
-    change: 'Change the user',
-    mine: 'This is you. After a change of the password you sign in again.',
-    none: 'There are no users',
+    add: 'Add user',
+    change: 'Edit user',
+    mine: 'This is your account. After a password change you have to sign in again.',
+    none: 'No users',
     password: 'Password',
     passwordHint: 'At least 8 characters. The user has to choose another one at the first sign-in.',
     passwordNew: 'New password',
     passwordNewHint:
-      'Left empty, it stays as it is. A new one ends all sessions of the user, who has to choose another one at the next sign-in.',
+      'Leave empty to keep the password. A new password ends all sessions of the user, who has to choose another one at the next sign-in.',
     removeLead: 'Sessions end at once. What the user has done stays in the audit log.',
     removeTitle: 'Delete this user?',
     title: 'Users',
@@ -37,14 +37,14 @@ const m = messages(
   },
   {
     add: 'Benutzer hinzufügen',
-    change: 'Benutzer ändern',
-    mine: 'Das sind Sie. Nach einer Änderung des Kennworts melden Sie sich neu an.',
-    none: 'Es gibt keine Benutzer',
+    change: 'Benutzer bearbeiten',
+    mine: 'Das ist Ihr Konto. Nach einer Änderung des Kennworts müssen Sie sich neu anmelden.',
+    none: 'Keine Benutzer',
     password: 'Kennwort',
     passwordHint: 'Mindestens 8 Zeichen. Bei der ersten Anmeldung muss der Benutzer ein anderes wählen.',
     passwordNew: 'Neues Kennwort',
     passwordNewHint:
-      'Bleibt das leer, ändert es sich nicht. Ein neues beendet alle Sitzungen des Benutzers; bei der nächsten Anmeldung muss er ein anderes wählen.',
+      'Leer lassen, um das Kennwort zu behalten. Ein neues Kennwort beendet alle Sitzungen des Benutzers; bei der nächsten Anmeldung muss er ein anderes wählen.',
     removeLead: 'Sitzungen enden sofort. Was der Benutzer getan hat, bleibt im Prüfprotokoll.',
     removeTitle: 'Diesen Benutzer löschen?',
     title: 'Benutzer',

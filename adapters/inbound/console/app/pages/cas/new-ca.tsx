@@ -11,8 +11,8 @@ import { m as c, isPast } from './cas.tsx';
 import { type Choices, type ConfiguredIssuer, type KeyStore, newCaFields } from './new-ca-fields.ts';
 
 const m = messages(
-  { action: 'Create', done: 'The certificate authority is there.' },
-  { action: 'Anlegen', done: 'Die Zertifizierungsstelle ist da.' },
+  { action: 'Create', done: 'The certificate authority has been created.' },
+  { action: 'Anlegen', done: 'Die Zertifizierungsstelle wurde angelegt.' },
 );
 
 export const newCa: Page = {

@@ -8,15 +8,15 @@ import { plain, Text } from '../../parts/display/text.tsx';
 export const m = messages(
   {
     commands: 'Enrol',
-    noCommands: 'There are no lines for this device',
-    noCommandsNext: 'It has no secrets to enrol with, or your role may not see them.',
-    pasteLead: 'Lines for a shell, to be pasted one after the other. OpenSSL and curl are all they need.',
+    noCommands: 'No commands for this device',
+    noCommandsNext: 'The device has no secrets to enrol with, or your role does not allow you to see them.',
+    pasteLead: 'Paste these commands into a shell, one after the other. They need only OpenSSL and curl.',
   },
   {
     commands: 'Anmelden',
-    noCommands: 'Für dieses Gerät gibt es keine Zeilen',
-    noCommandsNext: 'Es hat keine Geheimnisse zum Anmelden, oder Ihre Rolle darf sie nicht sehen.',
-    pasteLead: 'Zeilen für eine Shell, nacheinander einzufügen. Sie brauchen nur OpenSSL und curl.',
+    noCommands: 'Keine Befehle für dieses Gerät',
+    noCommandsNext: 'Das Gerät hat keine Geheimnisse, oder Ihre Rolle erlaubt nicht, sie zu sehen.',
+    pasteLead: 'Fügen Sie diese Befehle nacheinander in eine Shell ein. Sie brauchen nur OpenSSL und curl.',
   },
 );
 

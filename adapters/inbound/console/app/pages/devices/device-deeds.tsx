@@ -45,7 +45,7 @@ export const m = messages(
     block: 'Blockieren',
     blockComment: 'Begründung',
     blockCommentHint: 'Wird im Prüfprotokoll gespeichert.',
-    blockDone: '{name} ist blockiert.',
+    blockDone: '„{name}“ ist blockiert.',
     blockLead:
       'Postern lehnt dann die Geheimnisse, die Zertifikate und die IDevID des Geräts über jedes Protokoll ab. Sie können die Blockierung jederzeit aufheben.',
     blockRevoke: 'Seine Zertifikate sperren',
@@ -66,7 +66,7 @@ export const m = messages(
     revokeReason: 'Grund',
     revokedAll: { one: '{n} Zertifikat ist gesperrt.', other: '{n} Zertifikate sind gesperrt.' },
     unblock: 'Blockierung aufheben',
-    unblockDone: 'Die Blockierung von {name} ist aufgehoben.',
+    unblockDone: 'Die Blockierung von „{name}“ ist aufgehoben.',
   },
 );
 

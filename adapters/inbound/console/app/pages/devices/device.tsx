@@ -27,14 +27,14 @@ const m = messages(
     certificates: 'Certificates',
     history: 'History',
     noCertificates: 'The device has no certificates yet',
-    noCertificatesNext: 'Enrol it: the lines for it are under “Enrol”.',
+    noCertificatesNext: 'Enrol it with the commands under “Enrol”.',
     tabs: 'About the device',
   },
   {
     certificates: 'Zertifikate',
     history: 'Verlauf',
     noCertificates: 'Das Gerät hat noch keine Zertifikate',
-    noCertificatesNext: 'Melden Sie es an: Die Zeilen dafür stehen unter „Anmelden“.',
+    noCertificatesNext: 'Die Befehle dafür stehen unter „Anmelden“.',
     tabs: 'Über das Gerät',
   },
 );

@@ -12,14 +12,14 @@ import { m as d, deviceType } from './devices.tsx';
 const m = messages(
   {
     done: '{name} has been added.',
-    lead: 'The device gets fresh secrets. The next page shows them, with lines to paste that enrol it.',
-    nameHint: 'How it signs in, and what stands in its certificates where the profile says so.',
+    lead: 'The device gets new secrets. The next page shows them and the commands to enrol the device.',
+    nameHint: 'The device signs in with this name. The profile can put it into certificates.',
     usual: 'The default domain',
   },
   {
-    done: '{name} wurde hinzugefügt.',
-    lead: 'Das Gerät bekommt frische Geheimnisse. Die nächste Seite zeigt sie, mit Zeilen zum Einfügen, die es anmelden.',
-    nameHint: 'Damit meldet es sich an; es steht in seinen Zertifikaten, wo das Profil es sagt.',
+    done: '„{name}“ wurde hinzugefügt.',
+    lead: 'Das Gerät bekommt neue Geheimnisse. Die nächste Seite zeigt sie und die Befehle zum Anmelden.',
+    nameHint: 'Mit diesem Namen meldet sich das Gerät an. Das Profil kann ihn in Zertifikate übernehmen.',
     usual: 'Die Standarddomäne',
   },
 );

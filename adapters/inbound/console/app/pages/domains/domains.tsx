@@ -11,12 +11,12 @@ import { may } from '../../session.ts';
 
 export const m = messages(
   {
-    add: 'Add a domain',
+    add: 'Add domain',
     ca: 'Certificate authority',
     caUsual: 'That of the default domain',
     name: 'Name',
-    nameHint: 'Stands in the paths by which devices enrol.',
-    noDomains: 'There are no domains',
+    nameHint: 'Part of the enrolment URLs of its devices.',
+    noDomains: 'No domains',
     profiles: 'Profiles',
     title: 'Domains',
   },
@@ -25,8 +25,8 @@ export const m = messages(
     ca: 'Zertifizierungsstelle',
     caUsual: 'Die der Standarddomäne',
     name: 'Name',
-    nameHint: 'Steht in den Pfaden, über die Geräte sich anmelden.',
-    noDomains: 'Es gibt keine Domänen',
+    nameHint: 'Teil der Adressen, unter denen sich ihre Geräte anmelden.',
+    noDomains: 'Keine Domänen',
     profiles: 'Profile',
     title: 'Domänen',
   },

@@ -12,17 +12,17 @@ import { m as l, readLog, saveLog } from './logs.tsx';
 
 const m = messages(
   {
-    again: 'Read it again',
-    containing: 'Only lines with',
+    again: 'Refresh',
+    containing: 'Lines containing',
     lines: { one: 'The last line', other: 'The last {n} lines' },
-    nothing: 'No line says this',
+    nothing: 'No matching lines',
     nothingNext: 'Only the end of the file is searched: download it to search all of it.',
   },
   {
-    again: 'Noch einmal lesen',
-    containing: 'Nur Zeilen mit',
+    again: 'Aktualisieren',
+    containing: 'Zeilen mit',
     lines: { one: 'Die letzte Zeile', other: 'Die letzten {n} Zeilen' },
-    nothing: 'Das sagt keine Zeile',
+    nothing: 'Keine passenden Zeilen',
     nothingNext:
       'Nur das Ende der Datei wird durchsucht: Laden Sie sie herunter, um sie ganz zu durchsuchen.',
   },

@@ -19,18 +19,18 @@ const m = messages(
   {
     copyOf: 'copy_of_{name}',
     name: 'Name',
-    nameHint: 'By it, devices ask for the profile.',
-    problems: 'The rules cannot be saved so',
+    nameHint: 'Devices request the profile by this name.',
+    problems: 'The rules are not valid',
     rules: 'Rules',
     title: 'Edit {name}',
   },
   {
     copyOf: 'kopie_von_{name}',
     name: 'Name',
-    nameHint: 'Unter ihm bitten Geräte um das Profil.',
-    problems: 'So lassen sich die Regeln nicht speichern',
+    nameHint: 'Unter diesem Namen beantragen Geräte das Profil.',
+    problems: 'Die Regeln sind nicht gültig',
     rules: 'Regeln',
-    title: '{name} bearbeiten',
+    title: '„{name}“ bearbeiten',
   },
 );
 

@@ -18,25 +18,25 @@ import { m as p } from './profiles.tsx';
 
 const m = messages(
   {
-    alias: 'there called',
-    copy: 'Copy as a new profile',
+    alias: 'alias',
+    copy: 'Copy to a new profile',
     domains: 'Domains that offer it',
-    noDomains: 'No domain offers it: nobody can ask for it.',
+    noDomains: 'No domain offers this profile, so no device can request it.',
     preview: 'Preview',
     removeLead: 'Only a profile that neither domains nor certificates refer to can be deleted.',
     removeTitle: 'Delete this profile?',
-    rules: 'Its rules in words',
+    rules: 'Rules',
     tabs: 'About the profile',
   },
   {
-    alias: 'heißt dort',
-    copy: 'Als neues Profil kopieren',
+    alias: 'Alias',
+    copy: 'In ein neues Profil kopieren',
     domains: 'Domänen, die es anbieten',
-    noDomains: 'Keine Domäne bietet es an: Niemand kann darum bitten.',
+    noDomains: 'Keine Domäne bietet dieses Profil an, daher kann kein Gerät es beantragen.',
     preview: 'Vorschau',
     removeLead: 'Nur ein Profil, auf das weder Domänen noch Zertifikate verweisen, lässt sich löschen.',
     removeTitle: 'Dieses Profil löschen?',
-    rules: 'Seine Regeln in Worten',
+    rules: 'Regeln',
     tabs: 'Über das Profil',
   },
 );

@@ -11,16 +11,16 @@ import { may } from '../../session.ts';
 
 export const m = messages(
   {
-    add: 'Add a profile',
-    description: 'What for',
-    noProfiles: 'There are no profiles',
+    add: 'Add profile',
+    description: 'Purpose',
+    noProfiles: 'No profiles',
     title: 'Certificate profiles',
-    validity: 'Good for',
+    validity: 'Validity',
   },
   {
     add: 'Profil hinzufügen',
-    description: 'Wofür',
-    noProfiles: 'Es gibt keine Profile',
+    description: 'Vorgänge',
+    noProfiles: 'Keine Profile',
     title: 'Zertifikatsprofile',
     validity: 'Gültig für',
   },

@@ -14,13 +14,13 @@ import { m as r, useRegistrationFields } from './registrations.tsx';
 
 const m = messages(
   {
-    change: 'Change the registration',
-    removeLead: 'The devices that have come by it stay; no more come.',
+    change: 'Edit registration',
+    removeLead: 'Existing devices are kept. No new devices are created by this registration.',
     removeTitle: 'Delete this registration?',
   },
   {
-    change: 'Registrierung ändern',
-    removeLead: 'Die Geräte, die darüber kamen, bleiben; weitere kommen nicht.',
+    change: 'Registrierung bearbeiten',
+    removeLead: 'Vorhandene Geräte bleiben erhalten. Neue werden darüber nicht mehr angelegt.',
     removeTitle: 'Diese Registrierung löschen?',
   },
 );

@@ -14,30 +14,30 @@ import { may } from '../../session.ts';
 
 export const m = messages(
   {
-    add: 'Add a registration',
+    add: 'Add registration',
     domain: 'Domain',
-    domainHint: 'Where a device is created when it comes for the first time.',
-    lead: 'Devices that come with an IDevID of their manufacturer are created on first contact if their serial number fits.',
-    noRegistrations: 'There are no registrations yet',
+    domainHint: 'Devices are created in this domain at their first contact.',
+    lead: 'A device with an IDevID of its manufacturer is created at its first contact if its serial number matches.',
+    noRegistrations: 'No registrations yet',
     noRegistrationsNext: 'Add the certificates of a manufacturer as a truststore first.',
     pattern: 'Serial numbers',
     patternHint: 'A regular expression (RE2) for the whole serial number, such as PMP-[0-9]{6}.',
     title: 'DevID registrations',
     truststore: 'Truststore',
-    truststoreHint: 'Of usage IDevID: what the certificate of the manufacturer has to chain to.',
+    truststoreHint: 'A truststore for IDevID: the IDevIDs have to chain to one of its certificates.',
   },
   {
     add: 'Registrierung hinzufügen',
     domain: 'Domäne',
-    domainHint: 'Wo ein Gerät angelegt wird, wenn es zum ersten Mal kommt.',
+    domainHint: 'In dieser Domäne werden Geräte beim ersten Kontakt angelegt.',
     lead: 'Geräte mit einer IDevID ihres Herstellers werden beim ersten Kontakt angelegt, wenn ihre Seriennummer passt.',
-    noRegistrations: 'Es gibt noch keine Registrierungen',
+    noRegistrations: 'Noch keine Registrierungen',
     noRegistrationsNext: 'Fügen Sie zuerst die Zertifikate eines Herstellers als Truststore hinzu.',
     pattern: 'Seriennummern',
     patternHint: 'Ein regulärer Ausdruck (RE2) für die ganze Seriennummer, etwa PMP-[0-9]{6}.',
     title: 'DevID-Registrierungen',
     truststore: 'Truststore',
-    truststoreHint: 'Für IDevID: worauf das Zertifikat des Herstellers zurückgehen muss.',
+    truststoreHint: 'Ein Truststore für IDevID: Die IDevIDs müssen auf eines seiner Zertifikate zurückgehen.',
   },
 );
 

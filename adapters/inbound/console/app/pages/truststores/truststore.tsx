@@ -17,21 +17,20 @@ import { accept, m as t, truststoreFields, usageTitle } from './truststores.tsx'
 
 const m = messages(
   {
-    change: 'Change the truststore',
-    dropNew: 'Drop a file here, or choose one, to put its certificates in place of these.',
+    change: 'Edit truststore',
+    dropNew: 'Drop a file here, or choose one, to replace these certificates.',
     fingerprint: 'SHA-256',
-    noUse: 'No registration lets devices in by it.',
+    noUse: 'No registration uses this truststore.',
     removeLead: 'Only a truststore that nothing refers to can be deleted.',
     removeTitle: 'Delete this truststore?',
-    until: 'Good until',
+    until: 'Valid until',
     uses: 'Registrations that use it',
   },
   {
-    change: 'Truststore ändern',
-    dropNew:
-      'Legen Sie hier eine Datei ab, oder wählen Sie eine aus, um ihre Zertifikate an die Stelle dieser zu setzen.',
+    change: 'Truststore bearbeiten',
+    dropNew: 'Legen Sie hier eine Datei ab, oder wählen Sie eine aus, um diese Zertifikate zu ersetzen.',
     fingerprint: 'SHA-256',
-    noUse: 'Keine Registrierung lässt damit Geräte ein.',
+    noUse: 'Keine Registrierung verwendet diesen Truststore.',
     removeLead: 'Nur ein Truststore, auf den nichts verweist, lässt sich löschen.',
     removeTitle: 'Diesen Truststore löschen?',
     until: 'Gültig bis',

@@ -7,8 +7,8 @@ import { createdColumn } from '../lists/columns.tsx';
 import type { Column } from '../lists/list.tsx';
 
 const m = messages(
-  { active: 'May sign in', inactive: 'Locked out', role: 'Role' },
-  { active: 'Darf sich anmelden', inactive: 'Ausgesperrt', role: 'Rolle' },
+  { active: 'Active', inactive: 'Inactive', role: 'Role' },
+  { active: 'Aktiv', inactive: 'Inaktiv', role: 'Rolle' },
 );
 
 /** What users and service accounts have in common. */

@@ -4,7 +4,7 @@ import type { Field, Values } from '../forms/input.tsx';
 
 const m = messages(
   { final: 'This cannot be undone.', typeName: 'To confirm, type {name}' },
-  { final: 'Das lässt sich nicht rückgängig machen.', typeName: 'Geben Sie zur Bestätigung {name} ein' },
+  { final: 'Das lässt sich nicht rückgängig machen.', typeName: 'Geben Sie zur Bestätigung „{name}“ ein' },
 );
 
 /** What a dialog does harm to. */

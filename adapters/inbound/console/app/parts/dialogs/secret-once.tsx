@@ -7,13 +7,13 @@ import { Dialog } from './dialog.tsx';
 
 const m = messages(
   {
-    kept: 'I have put it away',
-    lead: 'This secret is shown now and never again. Copy it to where it is needed before you go on.',
+    kept: 'I have stored it safely',
+    lead: 'Postern shows this secret only once. Copy it to where you need it before you continue.',
     title: 'The secret',
   },
   {
-    kept: 'Ich habe es verwahrt',
-    lead: 'Dieses Geheimnis wird jetzt gezeigt und nie wieder. Kopieren Sie es dorthin, wo es gebraucht wird, bevor Sie weitergehen.',
+    kept: 'Ich habe es sicher verwahrt',
+    lead: 'Postern zeigt dieses Geheimnis nur einmal. Kopieren Sie es dorthin, wo Sie es brauchen, bevor Sie fortfahren.',
     title: 'Das Geheimnis',
   },
 );

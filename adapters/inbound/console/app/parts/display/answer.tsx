@@ -8,11 +8,11 @@ import { Text } from './text.tsx';
 
 const m = messages(
   {
-    conflict: 'The state of things does not allow this',
+    conflict: 'The current state does not allow this',
     forbidden: 'Your role does not allow this',
     forbiddenNext: 'Ask an administrator for a role that has the permission.',
-    invalid: 'Something in what was sent is not right',
-    notFound: 'There is no such thing',
+    invalid: 'The request is not valid',
+    notFound: 'Not found',
     notFoundNext: 'It may have been deleted, or the address is wrong.',
     server: 'The service could not do it',
     serverNext: 'Try again. If it happens again, the log of the service says why.',
@@ -26,11 +26,11 @@ const m = messages(
       'Check the network, and whether the service is running. Nothing that was stored is lost.',
   },
   {
-    conflict: 'Der Zustand lässt das nicht zu',
+    conflict: 'Der aktuelle Zustand lässt das nicht zu',
     forbidden: 'Ihre Rolle erlaubt das nicht',
     forbiddenNext: 'Bitten Sie jemanden aus der Administration um eine Rolle mit dieser Berechtigung.',
-    invalid: 'Etwas an den gesendeten Angaben stimmt nicht',
-    notFound: 'Das gibt es nicht',
+    invalid: 'Die Angaben sind nicht gültig',
+    notFound: 'Nicht gefunden',
     notFoundNext: 'Es wurde vielleicht gelöscht, oder die Adresse ist falsch.',
     server: 'Der Dienst konnte das nicht ausführen',
     serverNext: 'Versuchen Sie es noch einmal. Bleibt es dabei, steht der Grund im Protokoll des Dienstes.',

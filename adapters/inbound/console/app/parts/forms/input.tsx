@@ -9,7 +9,7 @@ const m = messages(
   },
   {
     choose: 'Bitte wählen',
-    optional: 'freiwillig',
+    optional: 'optional',
   },
 );
 

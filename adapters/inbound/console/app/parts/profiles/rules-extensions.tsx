@@ -6,16 +6,16 @@ import { Purposes } from './rules-purposes.tsx';
 
 const m = messages(
   {
-    crl: 'Where the CRL of the CA is',
+    crl: 'URL of the CRL',
     issuer: 'Where the certificate of the CA is, and who answers about its state',
-    isCa: 'It is a CA',
-    pathLength: 'CAs below it at most',
+    isCa: 'The certificate is for a CA',
+    pathLength: 'Path length (number of CAs below)',
   },
   {
-    crl: 'Wo die Sperrliste der Stelle ist',
+    crl: 'Adresse der Sperrliste',
     issuer: 'Wo das Zertifikat der Stelle ist, und wer über seinen Zustand Auskunft gibt',
-    isCa: 'Es ist eine Zertifizierungsstelle',
-    pathLength: 'Höchstens so viele Stellen darunter',
+    isCa: 'Das Zertifikat ist für eine CA',
+    pathLength: 'Pfadlänge (Anzahl der CAs darunter)',
   },
 );
 

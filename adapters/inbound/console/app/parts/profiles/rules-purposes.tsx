@@ -10,10 +10,10 @@ const m = messages(
     requested: 'What is requested, of these',
   },
   {
-    always: 'Immer diese, was auch erbeten wird',
+    always: 'Immer diese, was auch beantragt wird',
     none: 'nicht angegeben',
     other: 'Weitere Zwecke (OIDs oder Namen), einer je Zeile',
-    requested: 'Was erbeten wird, aus diesen',
+    requested: 'Was beantragt wird, aus diesen',
   },
 );
 

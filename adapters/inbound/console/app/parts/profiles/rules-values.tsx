@@ -17,12 +17,12 @@ const m = messages(
     pattern: 'Has to match (RE2)',
     remove: 'Remove',
     removeOf: 'Remove the rule about {name}',
-    required: 'Has to be there',
+    required: 'Required',
     wildcards: 'Names such as *.example too',
   },
   {
     allowed: 'Aus diesen',
-    fallback: 'Wenn nichts erbeten wird',
+    fallback: 'Wenn nichts beantragt wird',
     fixed: 'Immer',
     forbidden: 'Nie',
     lines: 'Ein Wert je Zeile; {device.common_name} und dergleichen werden ausgefüllt.',
@@ -30,7 +30,7 @@ const m = messages(
     pattern: 'Muss passen zu (RE2)',
     remove: 'Entfernen',
     removeOf: 'Die Regel über {name} entfernen',
-    required: 'Muss da sein',
+    required: 'Erforderlich',
     wildcards: 'Auch Namen wie *.example',
   },
 );
