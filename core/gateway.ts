@@ -167,6 +167,8 @@ export interface Gateway {
   proceedImports(): Promise<void>;
   /** Performs the periodic maintenance, on one instance at a time; `holder` names this instance. */
   maintain(holder: string): Promise<void>;
+  /** Ends the maintenance of `holder`: another instance takes over at once. To be called when `maintain` has ended. */
+  endMaintenance(holder: string): Promise<void>;
   /** Sends the pending webhook messages. See `Deliveries.deliver`. */
   deliver(holder: string, signal: AbortSignal): Promise<void>;
   /** Logs that a list leaves out a record which cannot be shown. */
@@ -269,5 +271,6 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     deliver: (holder, signal) => deliveries.deliver(holder, signal),
     delivered: () => deliveries.settled(),
     maintain: (holder) => maintenance.run(holder),
+    endMaintenance: (holder) => maintenance.release(holder),
   };
 }

@@ -253,7 +253,7 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(host/(service|main|first-start|lifecycle|workers|restore|rotate)|cli/main).ts',
+    of: 'plugins/(host/(service|main|first-start|lifecycle|workers|restore|rotate|copy-store)|cli/main).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',
@@ -266,7 +266,14 @@ const importTable: readonly Row[] = [
       'adapters/inbound/health/',
       'adapters/wire/',
     ],
-    packages: { ...files, bun: 'types', 'node:net': 'all', 'node:os': 'all', 'node:util': 'all' },
+    packages: {
+      ...files,
+      bun: 'types',
+      'node:crypto': 'all',
+      'node:net': 'all',
+      'node:os': 'all',
+      'node:util': 'all',
+    },
   },
   {
     of: 'plugins/cli/',

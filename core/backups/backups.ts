@@ -39,6 +39,8 @@ export interface Backups extends Resource<'backup', BackupInput, Backup> {
   ): Promise<BackupFile>;
   /** Aborts the running backups of this instance, so that no incomplete file is left, and starts no more. */
   stop(): Promise<void>;
+  /** Records in the audit trail that this store is a copy of another one with `records` records. */
+  copied(principal: Principal, records: number): Promise<void>;
   /** See `settleRestore`. */
   settle(principal: Principal, ask: RestoreRequest): Promise<RestoreResult>;
 }
@@ -159,6 +161,12 @@ export function backups(context: Dependencies, crls: Crls): Backups {
     async stop() {
       stopping = true;
       await Promise.allSettled(running);
+    },
+    async copied(principal, records) {
+      demand(principal, 'backups.write');
+      await store.commit([
+        audit(context, principal.actor, { action: 'store.copy', object: '', detail: { records } }),
+      ]);
     },
     async settle(principal, ask) {
       demand(principal, 'backups.write');

@@ -35,6 +35,9 @@ type Task = () => Promise<unknown>;
 /** Milliseconds after which the intent of a signature belongs to no instance that is still signing. */
 const intentGrace = 10 * 60_000;
 
+/** The leases that every running instance keeps trying to hold, for at most a minute at a time. */
+export const maintenanceLeases = ['maintenance', 'transactions', 'upstreams'] as const;
+
 /** The periodic work of the service. Leases see to it that one instance does each part at a time. */
 export class Maintenance {
   readonly #context: Dependencies;
@@ -63,6 +66,11 @@ export class Maintenance {
     // Neither of those that run beside each other may fail unobserved while the other is awaited.
     await Promise.allSettled([upstream, own]);
     await inTurn(tasks, this.#context.log);
+  }
+
+  /** Releases the leases of `holder`, which runs no task any more, so that another instance can take over at once. */
+  async release(holder: string): Promise<void> {
+    for (const name of maintenanceLeases) await this.#context.store.lease(name, holder, 0);
   }
 
   async #upstreamTasks(holder: string): Promise<void> {

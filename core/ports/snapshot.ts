@@ -20,12 +20,14 @@ export type SnapshotItem =
 export interface Snapshot {
   /** The version of the table layout. */
   readonly schema: string;
+  /** True for a copy of everything, for a store that takes the place of this one; false for a backup. */
+  readonly isCopy: boolean;
   /** Can be read only once. */
   readonly items: AsyncIterable<SnapshotItem>;
 }
 
 /**
- * The setting that a store writes in the transaction of a restore. The service does not start before the core has
+ * The setting that a store writes in the transaction in which it loads a backup. The service does not start before the core has
  * reconciled the restored data (`core/backups/settle.ts`).
  */
 export const unsettledRestore = 'restore-unsettled';

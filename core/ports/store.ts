@@ -307,10 +307,10 @@ export interface Store extends Reads {
    */
   auditHeads(after: string): Promise<readonly AuditHead[]>;
   /**
-   * Passes a consistent snapshot of everything to `use` while other work continues to write. Leaves out sign-ins,
-   * failed logins, CRLs and leases. Absent if the store cannot make snapshots.
+   * Passes a consistent snapshot of everything to `use` while other work continues to write. Leaves out leases, and
+   * sign-ins, failed logins and CRLs unless `isCopy` is true. Absent if the store cannot make snapshots.
    */
-  snapshot?(use: (snapshot: Snapshot) => Promise<void>): Promise<void>;
+  snapshot?(use: (snapshot: Snapshot) => Promise<void>, isCopy?: boolean): Promise<void>;
   health(): Promise<Health>;
   close(): Promise<void>;
 }

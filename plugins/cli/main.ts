@@ -15,6 +15,7 @@ import { report } from './report.ts';
 import { secretsCommands } from './secrets.ts';
 import { serveCommands } from './serve.ts';
 import { serviceAccountCommands } from './service-account.ts';
+import { storeCommands } from './store.ts';
 import { tlsCommands } from './tls.ts';
 import { userCommands } from './user.ts';
 
@@ -29,6 +30,7 @@ const commands: readonly Command[] = [
   ...secretsCommands,
   ...auditCommands,
   ...backupCommands,
+  ...storeCommands,
   ...listCommands,
   ...pluginCommands,
 ];

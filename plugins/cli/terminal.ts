@@ -12,7 +12,7 @@ export interface ProgressOutput {
 
 /** Shows the progress of a long operation. */
 export interface Progress {
-  /** `done` and `total` in octets; `total` where it is known. */
+  /** `done` and `total` in octets, or in the unit of the progress; `total` where it is known. */
   at(done: number, total?: number): void;
   /** Clears the line on a terminal. */
   end(): void;
@@ -23,6 +23,7 @@ export function progressOf(
   what: string,
   output: ProgressOutput = process.stderr,
   now: () => number = () => performance.now(),
+  unit: (amount: number) => string = megabytes,
 ): Progress {
   const terminal = output.isTTY === true;
   const every = terminal ? pause.terminal : pause.elsewhere;
@@ -32,7 +33,7 @@ export function progressOf(
     at(done, total) {
       if (now() - toldAt < every) return;
       toldAt = now();
-      const line = `${what}: ${megabytes(done)}${total === undefined ? '' : ` of ${megabytes(total)} (${percent(done, total)})`}`;
+      const line = `${what}: ${unit(done)}${total === undefined ? '' : ` of ${unit(total)} (${percent(done, total)})`}`;
       output.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
       shown = terminal;
     },

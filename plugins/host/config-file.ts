@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from '../kit/contract.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from './config.ts';
 import { loadPlugin } from './registry.ts';
+import type { Source } from './schema.ts';
 
 /** What the command line says of where things are. */
 export interface Place {
@@ -37,12 +38,15 @@ export async function loadConfiguration(
       ...(httpsPort !== undefined && { https_port: httpsPort }),
       ...(httpPort !== undefined && { http_port: httpPort }),
     },
-    source: { environment: process.env, directory, readSecret },
+    source: sourceIn(directory),
     catalog,
     load: (specifier) => loadPlugin(specifier, directory),
   });
   return { configuration, dataDirectory, file };
 }
+
+/** Returns the source of values that a configuration in `directory` refers to: environment variables and files. */
+export const sourceIn = (directory: string): Source => ({ environment: process.env, directory, readSecret });
 
 function readToml(file: string): unknown {
   let text: string;

@@ -142,6 +142,7 @@ async function serveHere(
   });
   const tasks = new Tasks(log);
   const cut = new AbortController();
+  const holder = crypto.randomUUID();
   stack.defer(async () => {
     cut.abort();
     const left = await endTogether(
@@ -153,10 +154,10 @@ async function serveHere(
       },
       grace + 500,
     );
+    if (!left.includes('tasks')) await gateway.endMaintenance(holder).catch(() => undefined);
     if (left.length > 0) log.warn('stopped before all work was complete', { left: left.join(', ') });
   });
 
-  const holder = crypto.randomUUID();
   const renew = async (): Promise<void> => {
     served = await renewCredential(gateway, listener, served, log);
   };

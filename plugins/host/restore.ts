@@ -65,6 +65,7 @@ export async function restoreBackup(
   try {
     await chosen.plugin.restore(chosen.config, surroundings, {
       schema,
+      isCopy: false,
       items: work.items(file, passphrase, (octets) => progress('restoring', octets)),
     });
   } catch (error) {

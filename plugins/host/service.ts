@@ -17,6 +17,7 @@ import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/platform.ts';
 import { defaultLoginLimits } from '#core/ports/settings.ts';
+import type { Store } from '#core/ports/store.ts';
 import type { Inbound } from '../kit/contract.ts';
 import type { Configuration } from './config.ts';
 import type { LoadedConfiguration } from './config-file.ts';
@@ -30,6 +31,7 @@ export interface Addresses {
 
 /** Everything behind the listener, open. */
 export interface Service extends Addresses {
+  readonly store: Store;
   readonly gateway: Gateway;
   readonly log: Log;
   /** See `knowsMasterKey`. */
@@ -155,6 +157,7 @@ export async function openService(
     loginLimits: loginLimits(configuration),
   });
   return {
+    store: store!,
     gateway,
     log,
     baseUrl,

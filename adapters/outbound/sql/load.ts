@@ -11,7 +11,7 @@ import type { Builder, Dialect } from './queries.ts';
  */
 export async function load(open: Builder, dialect: Dialect, snapshot: Snapshot): Promise<void> {
   if (!(await isEmpty(open, dialect))) {
-    throw new Fault('conflict', 'the database is not empty: restore a backup into an empty database');
+    throw new Fault('conflict', 'the database is not empty: choose an empty database');
   }
   await migrate(open, dialect, snapshot.schema);
   let table: SnapshotTable | undefined;
@@ -30,6 +30,7 @@ export async function load(open: Builder, dialect: Dialect, snapshot: Snapshot):
     }
   }
   await migrate(open, dialect);
+  if (snapshot.isCopy) return;
   await open
     .insertInto('settings')
     .values({ name: unsettledRestore, value: new Uint8Array(0) })

@@ -6,11 +6,13 @@ import type { SqlValue } from './codec.ts';
 import type { Ask, Builder, Dialect } from './queries.ts';
 import { type ColumnType, columnName, columnsOf, kinds, tableOf } from './schema.ts';
 
-/** Good for as long as the service runs, or made anew: sign-ins and CRLs. Leases and the change counter are not told of either. */
+/** Kinds that a backup leaves out, because they expire soon or are issued again: sign-ins and CRLs. */
 const passing: ReadonlySet<Kind> = new Set(['session', 'loginFailure', 'knownAddress', 'crl', 'crlPart']);
 
-/** Neither driver nor reader ever holds more. */
+/** The number of rows that the driver and the reader hold at a time; rows of long octets are read in smaller pages. */
 const pageRows = 250;
+const longPageRows = 8;
+const long: ReadonlySet<Kind> = new Set(['crl', 'crlPart']);
 
 const types: { readonly [T in ColumnType]: SnapshotTable['columns'][number]['type'] } = {
   integer: 'integer',
@@ -22,14 +24,25 @@ const types: { readonly [T in ColumnType]: SnapshotTable['columns'][number]['typ
   actor: 'text',
 };
 
-/** Everything that the database holds, through a connection on which time stands still. */
-export async function snapshotOf(builder: Builder, dialect: Dialect, ask: Ask): Promise<Snapshot> {
+/** Returns the contents of the database, read through a connection with a fixed snapshot. See `Store.snapshot`. */
+export async function snapshotOf(
+  builder: Builder,
+  dialect: Dialect,
+  ask: Ask,
+  isCopy: boolean,
+): Promise<Snapshot> {
   const [migration] = await ask('select name from kysely_migration order by name desc limit 1', []);
-  return { schema: String(migration?.name), items: items(builder, dialect, ask) };
+  const contents = inOrder(isCopy ? kinds : kinds.filter((kind) => !passing.has(kind)));
+  return { schema: String(migration?.name), isCopy, items: items(builder, dialect, ask, contents) };
 }
 
-async function* items(builder: Builder, dialect: Dialect, ask: Ask): AsyncGenerator<SnapshotItem> {
-  for (const kind of inOrder()) {
+async function* items(
+  builder: Builder,
+  dialect: Dialect,
+  ask: Ask,
+  contents: readonly Kind[],
+): AsyncGenerator<SnapshotItem> {
+  for (const kind of contents) {
     const { name } = tableOf(kind);
     const columns = columnsOf(kind).map(([field, { type }]) => ({
       name: columnName(field),
@@ -41,7 +54,7 @@ async function* items(builder: Builder, dialect: Dialect, ask: Ask): AsyncGenera
       lastId: await lastId(dialect, name, ask),
     };
     yield { table };
-    yield* rows(builder, table, 'id', 0, ask);
+    yield* rows(builder, table, 'id', 0, ask, long.has(kind) ? longPageRows : pageRows);
   }
   const heads: SnapshotTable = {
     name: 'audit_heads',
@@ -53,13 +66,13 @@ async function* items(builder: Builder, dialect: Dialect, ask: Ask): AsyncGenera
     lastId: null,
   };
   yield { table: heads };
-  yield* rows(builder, heads, 'chain', '', ask);
+  yield* rows(builder, heads, 'chain', '', ask, pageRows);
 }
 
 /** What others refer to comes before them. */
-function inOrder(): readonly Kind[] {
+function inOrder(contents: readonly Kind[]): readonly Kind[] {
   const ordered: Kind[] = [];
-  const left = new Set(kinds.filter((kind) => !passing.has(kind)));
+  const left = new Set(contents);
   while (left.size > 0) {
     const next = [...left].find((kind) =>
       columnsOf(kind).every(([, { references }]) => references === undefined || !left.has(references)),
@@ -78,15 +91,16 @@ async function* rows(
   key: string,
   before: SqlValue,
   ask: Ask,
+  limit: number,
 ): AsyncGenerator<SnapshotItem> {
   const { sql: text } = builder
     .selectFrom(name)
     .select(columns.map((column) => column.name))
     .where(key, '>', before)
     .orderBy(key)
-    .limit(sql.lit(pageRows))
+    .limit(sql.lit(limit))
     .compile();
-  for (let after = before, found = pageRows; found === pageRows; ) {
+  for (let after = before, found = limit; found === limit; ) {
     const page = await ask(text, [after]);
     found = page.length;
     if (found === 0) return;

@@ -84,8 +84,8 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
     },
 
     ...(driver.still && {
-      snapshot: (use) =>
-        driver.still!(async (ask) => use(await snapshotOf(driver.builder, driver.dialect, ask))),
+      snapshot: (use, isCopy = false) =>
+        driver.still!(async (ask) => use(await snapshotOf(driver.builder, driver.dialect, ask, isCopy))),
     }),
 
     async health() {

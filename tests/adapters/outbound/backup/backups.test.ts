@@ -174,7 +174,7 @@ test('what is written meanwhile is in it whole or not at all', async () => {
   const { schema } = await verifyBackup(path, passphrase);
   // Foreign keys are enforced while it is filled.
   const file = join(home, 'restored.db');
-  await restoreSqliteStore(file, { schema, items: items() });
+  await restoreSqliteStore(file, { schema, isCopy: false, items: items() });
   const restored = await openSqliteStore({ path: file, clock });
   try {
     expect((await verifyAudit(restored, vault)).problems).toEqual([]);

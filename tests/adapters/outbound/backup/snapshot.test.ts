@@ -133,7 +133,7 @@ describe.each(pairs)('a snapshot of %s in %s', (from, to) => {
           yield item;
         }
       }
-      return target.restore({ schema, items: some() });
+      return target.restore({ schema, isCopy: false, items: some() });
     });
     expect(await broken.catch((error) => error)).toMatchObject({ code: 'internal' });
     await site.store.snapshot!((snapshot) => target.restore(snapshot));
@@ -142,6 +142,6 @@ describe.each(pairs)('a snapshot of %s in %s', (from, to) => {
 
 test('a snapshot of a later version is refused', async () => {
   const target = await databases.SQLite();
-  const later = target.restore({ schema: '9999-later', items: (async function* () {})() });
+  const later = target.restore({ schema: '9999-later', isCopy: false, items: (async function* () {})() });
   expect(await later.catch((error) => error)).toMatchObject({ code: 'unsupported' });
 });
