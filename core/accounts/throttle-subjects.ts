@@ -58,6 +58,7 @@ function network64(address: string): string {
   const [left = '', right = ''] = address.split('::');
   const head = left === '' ? [] : left.split(':');
   const tail = right === '' ? [] : right.split(':');
-  const zeros = address.includes('::') ? Array(Math.max(0, 8 - head.length - tail.length)).fill('0') : [];
+  const length = address.includes('::') ? 8 - head.length - tail.length : 0;
+  const zeros = Array.from({ length }, () => '0');
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }

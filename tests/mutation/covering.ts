@@ -7,8 +7,8 @@ const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Tra
 /** Tests that need a browser, PostgreSQL or minutes cost too much for one mutant. */
 const tooFar = /^tests\/(e2e|fuzz|mutation)\/|draw-layers/;
 const cluster = 'tests/fixtures/postgres.ts';
-/** Milliseconds in `tests/timings.json`: slower test files are not tried. `about`: those near the source file. */
-const longest = { about: 20_000, other: 3000 } as const;
+/** Milliseconds in `tests/timings.json`: slower test files are not tried. `near`: those that import the source file or are named alike. */
+const longest = { near: 20_000, other: 3000 } as const;
 const usual = 1000;
 
 /** Selects the test files that import a source file, directly or through other files. */
@@ -24,24 +24,15 @@ export class ImportGraph {
     this.#timings = JSON.parse(readFileSync(join(root, 'tests/timings.json'), 'utf8')).files;
   }
 
-  /**
-   * Returns the test files to try, in this order: the one named after the source file, those in its folder or that import it
-   * directly, those whose names share a word with it, others. Within each group, files that share more words come first, then faster ones.
-   */
+  /** Returns the test files that may execute the file, without slow ones that have nothing to do with it. */
   covering(file: string): readonly string[] {
     const words = wordsOf(file);
-    const shared = (test: string): number => words.filter((word) => wordsOf(test).includes(word)).length;
-    const distances = new Map(this.#tests.map((test) => [test, this.#distance(test, file)]));
-    const time = (test: string): number => this.#timings[test] ?? usual;
-    const rank = (test: string): number => {
-      if (test === `tests/${file.replace(/\.tsx?$/, '.test.ts')}`) return 0;
-      if (distances.get(test) === 1 || dirname(test) === `tests/${dirname(file)}`) return 1;
-      return shared(test) > 0 ? 2 : 3;
-    };
-    return this.#tests
-      .filter((test) => distances.get(test) !== undefined)
-      .filter((test) => time(test) <= (rank(test) < 3 ? longest.about : longest.other))
-      .toSorted((a, b) => rank(a) - rank(b) || shared(b) - shared(a) || time(a) - time(b));
+    return this.#tests.filter((test) => {
+      const distance = this.#distance(test, file);
+      const isNear = distance === 1 || wordsOf(test).some((word) => words.includes(word));
+      const time = this.#timings[test] ?? usual;
+      return distance !== undefined && time <= (isNear ? longest.near : longest.other);
+    });
   }
 
   /** Returns the length of the shortest chain of imports, or undefined if there is none. */

@@ -12,6 +12,7 @@ interface Equivalent {
 
 const cache = 'The line decides what a cache keeps, not what is returned.';
 const bound = 'A bound on memory or work that is far from any use; the exact number does not matter.';
+const another = 'Generations are compared for equality only: any number that was not used before will do.';
 
 /** The list is reviewed by hand. Prefer a test, or code without such a mutant, to a new entry. */
 export const equivalent: readonly Equivalent[] = [
@@ -42,6 +43,24 @@ export const equivalent: readonly Equivalent[] = [
     text: 'if (octets.length >= tooManyOctets || octets[0]! >= 0x80) return undefined;',
     replacement: '>',
     because: 'An INTEGER of five octets is above every range here.',
+  },
+  {
+    file: 'core/accounts/service-accounts.ts',
+    text: 'const set = { secretHash: hashOfSecret(clientSecret), generation: generation + 1 };',
+    replacement: '2',
+    because: another,
+  },
+  {
+    file: 'core/accounts/service-accounts.ts',
+    text: "return updateWrites('serviceAccount', id, { ...changes, generation: generation + 1 }, { generation });",
+    replacement: '2',
+    because: another,
+  },
+  {
+    file: 'core/accounts/users.ts',
+    text: '...((password !== undefined || hasNewRole || isSwitched) && { generation: generation + 1 }),',
+    replacement: '2',
+    because: another,
   },
 ];
 

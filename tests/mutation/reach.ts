@@ -18,6 +18,12 @@ export interface Tree {
 
 export const hashOf = (text: string): string => Bun.hash(text).toString(36);
 
+/** Without texts in quotes: a test that is renamed executes the same lines. */
+const codeHash = (source: string): string => hashOf(source.replace(/'[^'\n]*'/g, ''));
+
+/** Lines before and after. */
+const nearby = 20;
+
 /**
  * Knows which test files execute a line. Measures each test file once, when it is first needed, and keeps the result in a folder
  * until the test file or the source file changes.
@@ -31,13 +37,36 @@ export class Reach {
     this.#folder = folder;
   }
 
-  /** Returns the processor time of a test file in seconds; undefined if it fails or does not execute the line. */
-  async secondsOf(test: string, source: string, line: number, tree: Tree): Promise<number | undefined> {
-    const known = this.#measured.get(test) ?? this.#kept(test, source, tree);
-    const measuring = known ?? this.#make(test, tree);
+  /**
+   * Returns the test files among `tests` that pass and execute the line, with their processor time in seconds. The first are those
+   * that execute lines around it which few others execute, relative to their processor time.
+   */
+  async reaching(
+    source: string,
+    line: number,
+    tests: readonly string[],
+    tree: Tree,
+  ): Promise<readonly { readonly test: string; readonly seconds: number }[]> {
+    const passing: { test: string; seconds: number; lines: readonly number[] }[] = [];
+    for (const test of tests) {
+      const { passes, seconds, sources } = await this.#of(test, source, tree);
+      const lines = sources[source]?.lines.filter((one) => Math.abs(one - line) <= nearby) ?? [];
+      if (passes && lines.length > 0) passing.push({ test, seconds, lines });
+    }
+    const counts = new Map<number, number>();
+    for (const one of passing.flatMap(({ lines }) => lines)) counts.set(one, (counts.get(one) ?? 0) + 1);
+    const worth = ({ seconds, lines }: (typeof passing)[number]): number =>
+      lines.reduce((sum, one) => sum + 1 / counts.get(one)!, 0) / seconds;
+    return passing
+      .filter(({ lines }) => lines.includes(line))
+      .map((one) => ({ ...one, worth: worth(one) }))
+      .toSorted((a, b) => b.worth - a.worth);
+  }
+
+  #of(test: string, source: string, tree: Tree): Promise<Measured> {
+    const measuring = this.#measured.get(test) ?? this.#kept(test, source, tree) ?? this.#make(test, tree);
     this.#measured.set(test, measuring);
-    const { passes, seconds, sources } = await measuring;
-    return passes && sources[source]?.lines.includes(line) ? seconds : undefined;
+    return measuring;
   }
 
   #path(test: string): string {
@@ -49,12 +78,12 @@ export class Reach {
     const { hash, ...measured } = JSON.parse(readFileSync(this.#path(test), 'utf8'));
     const then = measured.sources[source]?.hash;
     const isSame =
-      hash === hashOf(tree.read(test)) && (then === undefined || then === hashOf(tree.read(source)));
+      hash === codeHash(tree.read(test)) && (then === undefined || then === hashOf(tree.read(source)));
     return isSame ? Promise.resolve(measured) : undefined;
   }
 
   async #make(test: string, tree: Tree): Promise<Measured> {
-    const hash = hashOf(tree.read(test));
+    const hash = codeHash(tree.read(test));
     const { lcov, ...rest } = await tree.measure(test);
     const sources = Object.fromEntries(
       linesOf(lcov)

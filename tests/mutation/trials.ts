@@ -5,7 +5,10 @@ import type { Results, Verdict } from './results.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Limit for one mutant: the usual processor time of the test files tried, in seconds. */
-const budget = 10;
+const budget = 15;
+
+const isNamesake = (test: string, file: string): boolean =>
+  test === `tests/${file.replace(/\.tsx?$/, '.test.ts')}`;
 
 /** Judges mutants, or recalls the verdict of an earlier run. */
 export class Trials {
@@ -26,9 +29,11 @@ export class Trials {
     if (known && known.basis === basis(known.by ? [known.by] : tests)) return known.verdict;
     let left = budget;
     let isReached = false;
-    for (const test of tests) {
-      const seconds = await this.#reach.secondsOf(test, mutant.file, mutant.line, tree);
-      if (seconds === undefined || (isReached && left < seconds)) continue;
+    const reaching = await this.#reach.reaching(mutant.file, mutant.line, tests, tree);
+    // The test file that is named after the source file comes first.
+    const named = reaching.filter(({ test }) => isNamesake(test, mutant.file));
+    for (const { test, seconds } of new Set([...named, ...reaching])) {
+      if (isReached && left < seconds) continue;
       left -= seconds;
       isReached = true;
       const outcome = await tree.judge(mutant, test, seconds);
