@@ -13,6 +13,7 @@ interface Equivalent {
 const cache = 'The line decides what a cache keeps, not what is returned.';
 const bound = 'A bound on memory or work that is far from any use; the exact number does not matter.';
 const another = 'Generations are compared for equality only: any number that was not used before will do.';
+const wait = 'A waiting time: a millisecond more or less changes nothing that a caller depends on.';
 
 /** The list is reviewed by hand. Prefer a test, or code without such a mutant, to a new entry. */
 export const equivalent: readonly Equivalent[] = [
@@ -62,6 +63,23 @@ export const equivalent: readonly Equivalent[] = [
     replacement: '2',
     because: another,
   },
+  {
+    file: 'core/enrolment/transaction-expiry.ts',
+    text: 'for (let n = 0; n < mostPages; n++) {',
+    because: bound,
+  },
+  { file: 'core/requester/idevid-device.ts', text: 'limit: 1000,', because: bound },
+  {
+    file: 'core/ca/crls.ts',
+    text: 'for (let attempt = 1; attempt <= readTries; attempt++) {',
+    because: bound,
+  },
+  {
+    file: 'core/ca/crls.ts',
+    text: 'if (this.#running.get(ca) === run) this.#running.delete(ca);',
+    because: 'A run that has ended does not delay the next one; the entry only takes memory.',
+  },
+  { file: 'core/ca/delegated-credential.ts', text: 'const patience = 60_000;', because: wait },
 ];
 
 export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>

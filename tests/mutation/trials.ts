@@ -5,7 +5,7 @@ import type { Results, Verdict } from './results.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Limit for one mutant: the usual processor time of the test files tried, in seconds. */
-const budget = 15;
+const budget = 12;
 
 const isNamesake = (test: string, file: string): boolean =>
   test === `tests/${file.replace(/\.tsx?$/, '.test.ts')}`;

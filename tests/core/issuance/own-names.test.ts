@@ -11,7 +11,18 @@ import { installation, offer, password, request } from '#tests/fixtures/installa
 import { testKey } from '#tests/fixtures/keys.ts';
 import { plant } from '#tests/fixtures/plant.ts';
 
-const names = ['pki.example', 'gw', '192.0.2.1', '10.0.0.5', '2001:db8::1', 'localhost', '127.0.0.1', '::1'];
+const names = [
+  'pki.example',
+  'gw',
+  '192.0.2.1',
+  '10.0.0.5',
+  '2001:db8::1',
+  '2001:db8::7f00:5',
+  '::ffff:192.0.2.9',
+  'localhost',
+  '127.0.0.1',
+  '::1',
+];
 const server = [oid.serverAuth];
 
 const isRefused = (subject: string, sans: readonly string[], purposes: readonly string[]): boolean => {
@@ -58,6 +69,18 @@ describe('a name of this service', () => {
     ['CN=x', ['DNS:x.example', 'IP:10.0.0.6', 'IP:::ffff:10.0.0.6'], false],
     ['CN=x', ['DNS:*.pki.example'], false],
     ['CN=x', ['URI:https://pki.example'], false],
+    ['CN=x', ['IP:2001:db8::7f00:5'], true],
+    ['CN=x', ['IP:192.0.2.9'], true],
+    ['CN=x', ['IP:2001:db8::7f00:6', 'IP:192.0.2.8'], false],
+    ['CN=pki*.example', [], true],
+    ['CN=pki*pki.example', [], false],
+    ['CN=p*k*i.example', [], true],
+    ['CN=*.example.org', [], false],
+    ['CN=g', [], false],
+    ['CN=gw.', [], true],
+    ['CN=g*', [], true],
+    ['CN=[10.0.0.5]', [], true],
+    ['CN=[10.0.0.5', [], false],
     ['CN=q*.example', [], false],
     ['CN=gateway', ['DNS:gw.example'], false],
     ['CN=localhost', ['DNS:localhost', 'IP:127.0.0.1', 'IP:::1', 'IP:::ffff:127.0.0.1'], false],

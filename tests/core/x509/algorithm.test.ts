@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import * as asn1js from 'asn1js';
 import { AlgorithmIdentifier, RSASSAPSSParams } from 'pkijs';
-import { der } from '#core/der/builder.ts';
+import { type DerBuilder, der } from '#core/der/builder.ts';
 import { readDer } from '#core/der/reader.ts';
 import { tag } from '#core/der/tag.ts';
 import { Fault } from '#core/fault.ts';
@@ -15,6 +15,7 @@ import {
   signatureAlgorithms,
 } from '#core/x509/algorithm.ts';
 import { oid } from '#core/x509/oids.ts';
+import { withSomethingAdded } from '#tests/fixtures/added-element.ts';
 
 const identifier = (which: string, parameters?: Uint8Array): Uint8Array =>
   der((b) =>
@@ -113,6 +114,30 @@ describe('signature algorithms', () => {
     ['no sequence', Uint8Array.of(tag.null, 0)],
   ])('%s is malformed', (_, encoded) => {
     expect(refusal(encoded).code).toBe('malformed');
+  });
+
+  test.each([
+    ['hash', 0],
+    ['mask generation function', 1],
+    ['salt length', 2],
+  ])('PSS without its %s, which is then SHA-1, is rejected', (_which, absent) => {
+    const all = [
+      (b: DerBuilder) => b.explicit(0, identifier(oid.sha256)),
+      (b: DerBuilder) => b.explicit(1, identifier(oid.mgf1, identifier(oid.sha256))),
+      (b: DerBuilder) => b.explicit(2, (n) => n.integer(32)),
+    ];
+    const parameters = (members: typeof all) =>
+      identifier(
+        oid.rsaPss,
+        der((b) => b.sequence((s) => members.forEach((add) => void add(s)))),
+      );
+    expect(readDer(parameters(all), readSignatureAlgorithm)).toBe('rsa-pss-sha256');
+    expect(refusal(parameters(all.filter((_, n) => n !== absent))).code).toBe('badAlgorithm');
+  });
+
+  test.each(signatureAlgorithms)('%s with something appended anywhere is rejected', (algorithm) => {
+    for (const one of withSomethingAdded(signatureAlgorithmIdentifier(algorithm)))
+      expect(['malformed', 'badAlgorithm']).toContain(refusal(one).code);
   });
 
   test.each<[KeyType, string]>([

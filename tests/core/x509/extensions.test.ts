@@ -51,6 +51,7 @@ import {
 } from '#core/x509/extensions/usage.ts';
 import { parseGeneralName } from '#core/x509/general-name.ts';
 import { oid } from '#core/x509/oids.ts';
+import { withSomethingAdded } from '#tests/fixtures/added-element.ts';
 import { runs } from '#tests/property.ts';
 
 const bytes = (digits: string): Uint8Array => new Uint8Array(Buffer.from(digits.replaceAll(' ', ''), 'hex'));
@@ -222,6 +223,19 @@ describe('extensions', () => {
     expect(hex(extension.value)).toBe(digits);
     expect(decode(extension.value)).toEqual(value);
   });
+
+  test.each(rows)(
+    '%s with something appended anywhere is rejected',
+    (_, extension, _critical, _digits, decode) => {
+      for (const one of withSomethingAdded(extension.value)) {
+        let read: unknown;
+        expect(() => {
+          read = decode(one);
+        }).toThrow(expect.objectContaining({ code: 'malformed' }));
+        expect(read).toBeUndefined();
+      }
+    },
+  );
 
   test('subtrees of all kinds are read as they were written', () => {
     const constraints = { permitted: subtrees.slice(0, 2), excluded: subtrees.slice(2) };

@@ -11,7 +11,7 @@ import { hex } from '#core/der/bytes.ts';
 import { Fault } from '#core/fault.ts';
 import { parseCertTemplate } from '#core/x509/crmf.ts';
 import { buildCertTemplate } from '#core/x509/crmf-builder.ts';
-import { withSomethingAdded } from './added.ts';
+import { withSomethingAdded } from '#tests/fixtures/added-element.ts';
 import { bodiesOf4210, bodiesOf9810, certificate, header, issuer } from './samples.ts';
 
 const bodies = [...bodiesOf4210, ...bodiesOf9810];

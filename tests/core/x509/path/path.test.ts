@@ -3,7 +3,11 @@ import { X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { Fault } from '#core/fault.ts';
 import { type Certificate, parseCertificate } from '#core/x509/certificate.ts';
-import { certificatePoliciesExtension, policyMappingsExtension } from '#core/x509/extensions/policies.ts';
+import {
+  certificatePoliciesExtension,
+  policyConstraintsExtension,
+  policyMappingsExtension,
+} from '#core/x509/extensions/policies.ts';
 import { basicConstraintsExtension } from '#core/x509/extensions/usage.ts';
 import { oid } from '#core/x509/oids.ts';
 import { type PathOptions, validatePath } from '#core/x509/path.ts';
@@ -58,6 +62,18 @@ describe('validatePath', () => {
       three({ middle: { with: [policies(ours, others), mapping] }, leaf: { with: [policies(theirs)] } }),
     );
     expect(validatePath(leaf, options)).toMatchObject({ ok: true, policies: [ours] });
+  });
+
+  test.each([
+    ['the device', { leaf: { with: [policyConstraintsExtension({ requireExplicitPolicy: 0 })] } }],
+    ['a CA', { middle: { with: [policyConstraintsExtension({ requireExplicitPolicy: 1 })] } }],
+  ])('names the device without a policy when %s requires one', (_who, orders) => {
+    const { leaf, options } = parsed(three(orders));
+    expect(validatePath(leaf, options)).toMatchObject({
+      ok: false,
+      reason: 'policy',
+      detail: expect.stringContaining('device-1'),
+    });
   });
 
   test('returns anyPolicy when it is valid for the whole path', () => {
