@@ -80,6 +80,17 @@ export const equivalent: readonly Equivalent[] = [
     because: 'A run that has ended does not delay the next one; the entry only takes memory.',
   },
   { file: 'core/ca/delegated-credential.ts', text: 'const patience = 60_000;', because: wait },
+  {
+    file: 'core/enrolment/issue-by-name.ts',
+    text: "if (clearance.kind === 'alreadyIssued') return clearance.certificate.id;",
+    because: 'The line only narrows the type: a request that is remembered is never repeatable.',
+  },
+  {
+    file: 'core/ca/delegated-credential.ts',
+    text: 'if (gone) await this.#destroy(gone);',
+    replacement: 'void this.#destroy(gone)',
+    because: 'The removal of the replaced key does not fail, and nothing waits for it.',
+  },
 ];
 
 export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>

@@ -46,6 +46,21 @@ describe('DerBuilder', () => {
     },
   );
 
+  test.each([
+    [0xffffff, '0483FFFFFF'],
+    [0x1000000, '048401000000'],
+  ])('a length of %d is written in the fewest octets', (length, header) => {
+    const contents = new Uint8Array(length);
+    for (const encoded of [
+      der((b) => b.octetString(contents)),
+      der((b) => b.octetString((inner) => inner.raw(contents))),
+    ]) {
+      expect(hex(encoded.subarray(0, header.length / 2))).toBe(header);
+      expect(encoded.length).toBe(header.length / 2 + length);
+      expect(readDer(encoded, (reader) => reader.octetString()).length).toBe(length);
+    }
+  });
+
   test('the result of finish does not change with later writes', () => {
     const builder = new DerBuilder();
     builder.null();

@@ -6,6 +6,7 @@ import { parseCertificate } from '#core/x509/certificate.ts';
 import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
 import { parseGeneralName } from '#core/x509/general-name.ts';
 import { oid } from '#core/x509/oids.ts';
+import { installation } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 import { idevid, makerCa } from '#tests/fixtures/manufacturer.ts';
 import { runs } from '#tests/property.ts';
@@ -70,6 +71,17 @@ test('the key is identified independently of the rest of the certificate', () =>
   const one = read('serialNumber=1')!;
   expect(read('serialNumber=2')!.key).toBe(one.key);
   expect(one.key).toMatch(/^[0-9A-F]{64}$/);
+});
+
+test('an IDevID is rejected when no truststore could trust it', async () => {
+  await using site = await installation();
+  const certificate = idevid(key, maker, 'serialNumber=SN-1');
+  const target = { protocol: 'est', domain: undefined, profile: undefined } as const;
+  const evidence = { kind: 'certificate', certificates: [certificate], address: '192.0.2.1' } as const;
+  await expect(site.gateway.admit(evidence, target)).rejects.toMatchObject({
+    code: 'unauthenticated',
+    detail: 'the client certificate is not accepted: this gateway did not issue it',
+  });
 });
 
 describe('the name of a new device', () => {
