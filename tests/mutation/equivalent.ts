@@ -91,6 +91,36 @@ export const equivalent: readonly Equivalent[] = [
     replacement: 'void this.#destroy(gone)',
     because: 'The removal of the replaced key does not fail, and nothing waits for it.',
   },
+  {
+    file: 'core/ca/revocation-status.ts',
+    text: 'const day = 24 * 3_600_000;',
+    replacement: '3600001',
+    because: 'A certificate has whole seconds.',
+  },
+  {
+    file: 'core/ca/crl-parts.ts',
+    text: 'for (let at = 0; at < old.length; at += pageLength) {',
+    replacement: '<=',
+    because: 'An empty commit writes nothing.',
+  },
+  {
+    file: 'core/der/bytes.ts',
+    text: 'if (a === b) return true;',
+    replacement: 'false && (a === b)',
+    because: 'A shortcut: the comparison that follows gives the same.',
+  },
+  {
+    file: 'core/enrolment/plan-for-requester.ts',
+    text: "holder: device ?? (renewed && operation === 'renewal' ? sameHolder(renewed) : undefined),",
+    replacement: '||',
+    because: 'A requester without a device can only renew its own certificate.',
+  },
+  ...['1', '3'].map((replacement) => ({
+    file: 'core/der/builder.ts',
+    text: 'const larger = new Uint8Array(Math.max(needed, this.#buffer.length * 2));',
+    replacement,
+    because: bound,
+  })),
 ];
 
 export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>

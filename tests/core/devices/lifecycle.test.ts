@@ -283,3 +283,24 @@ test('the history of a device has its actions, and those on it and its certifica
   const wrong = gateway.devices.timeline(admin, device.id, { limit: 2, cursor: '1 or 1' });
   expect(await failure(wrong)).toMatchObject({ code: 'malformed', field: 'cursor' });
 });
+
+test('a device in another domain gets and renews no certificate through a registration authority', async () => {
+  await using site = await installation();
+  const { gateway, admin } = site;
+  const { device, certificate } = await enrolled(site, 'pump');
+  const evidence = holder(await registrationAuthority(site));
+  const { issuingCa, profiles } = await gateway.domains.read(admin, 1);
+  const { id: domain } = await gateway.domains.create(admin, { uniqueName: 'other', issuingCa, profiles });
+  const { issuer, serialNumber } = parseCertificate(certificate);
+  const renewal = async () => {
+    const target = { protocol: 'cmp', domain: undefined, profile: undefined } as const;
+    const requester = await gateway.admit(evidence, target);
+    const request = { kind: 'pkcs10', der: csr('pump') } as const;
+    return gateway.enrol(requester, { operation: 'renew', request, renews: { issuer, serialNumber } });
+  };
+  expect((await renewal()).kind).toBe('issued');
+  await site.store.commit([{ op: 'update', kind: 'device', id: device.id, set: { domain } }]);
+  expect(await failure(renewal())).toMatchObject({ code: 'forbidden', id: 'device_in_other_domain' });
+  const enrolment = site.enrol(evidence, { profile: 'domain_credential' }, csr('pump'));
+  expect(await failure(enrolment)).toMatchObject({ code: 'forbidden' });
+});

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { Kysely, SqliteDialect } from 'kysely';
 import { AuditChain } from '#adapters/outbound/sql/audit-chain.ts';
 import type { Unit } from '#adapters/outbound/sql/driver.ts';
-import type { Tables } from '#adapters/outbound/sql/queries.ts';
+import type { Queries, Tables } from '#adapters/outbound/sql/queries.ts';
+import { Refusal } from '#adapters/outbound/sql/refusal.ts';
 import { Statements } from '#adapters/outbound/sql/statements.ts';
 import { idsOf, plan } from '#adapters/outbound/sql/steps.ts';
 import { raisesCounter } from '#adapters/outbound/sql/unit.ts';
@@ -113,9 +114,18 @@ describe('a plan', () => {
     ]);
   });
 
-  test('with a condition that no record can meet is refused', () => {
+  test('with a condition that no record can meet is refused as for a record that is gone', async () => {
     const impossible = { op: 'delete', kind: 'setting', id: 7, where: { name: 7 as never } } as const;
-    expect(() => planned([impossible])).toThrow();
+    const refusal = (): Refusal => {
+      try {
+        planned([impossible]);
+      } catch (error) {
+        if (error instanceof Refusal) return error;
+      }
+      throw new Error('the plan was made');
+    };
+    const fault = await refusal().explain({} as Queries);
+    expect([fault.code, fault.id]).toEqual(['conflict', 'record_changed']);
   });
 
   test('with a field that does not exist is malformed', () => {
