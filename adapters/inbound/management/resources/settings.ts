@@ -111,6 +111,7 @@ export const settingsRoutes = (gateway: Gateway): readonly Route[] => [
       permission: 'settings.write',
       body: {
         schema: inputSchema(fields, 'change', 'SettingsChanges'),
+        optional: true,
         example: { access_token_seconds: 600 },
       },
       responses: { 200: jsonResponse('The updated settings.', schema, example) },

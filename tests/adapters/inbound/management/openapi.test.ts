@@ -87,7 +87,10 @@ interface Parameter {
 
 interface Described {
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
 }
 
 const limits: Readonly<Record<string, readonly string[]>> = {
@@ -117,6 +120,22 @@ test('everything that a client sends has the limits that the server checks', asy
   for (const [name, schema] of inputs) if ([...schemasIn(schema)].some(isUnlimited)) open.push(name);
   // Cursors belong to the store, names of log files to the list of them, and there is one language.
   expect(open.filter((one) => !/ (?:cursor|file_name|lang)$/.test(one))).toEqual([]);
+});
+
+test('a body is required if one of its members is', async () => {
+  const { body } = await anonymous.get('/api/schema/?format=json');
+  const wrong: string[] = [];
+  for (const [path, methods] of Object.entries<Record<string, Described>>(body.paths)) {
+    for (const [method, { requestBody }] of Object.entries(methods)) {
+      if (!requestBody) continue;
+      const { schema } = requestBody.content['application/json'];
+      const { required = [], anyOf } =
+        body.components.schemas[String(schema.$ref).split('/').at(-1)!] ?? schema;
+      if (requestBody.required !== (required.length > 0 || anyOf !== undefined))
+        wrong.push(`${method} ${path}`);
+    }
+  }
+  expect(wrong).toEqual([]);
 });
 
 /** The lists of the document: the path, and the parameters of the query by name. */
