@@ -26,8 +26,8 @@ import { hugeInteger, oddNames, withSerialNumber } from '#tests/fixtures/odd-nam
 import { type CmpSite, cmpSite } from './cmp/fixture.ts';
 import { open } from './http/fixture.ts';
 
-// Names that can be read but not written, and integers of 60,000 octets, at every place where such a thing comes in: each is accepted,
-// or refused in the form of the protocol, and the service goes on.
+// Names that can be read but not written, and integers of 60,000 octets, wherever they can be sent: each is
+// accepted, or rejected in the form of the protocol, and the service continues.
 const key = testKey('p-256', 'odd');
 const leafKey = testKey('p-256', 'odd leaf');
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** The device enrols at the default domain as it always did. */
+/** Enrols the device at the default domain as before. */
 async function expectService(): Promise<void> {
   const evidence = password(device.username, device.password);
   const issued = await site.enrol(evidence, {}, request(leafKey, 'CN=pump-1'));
@@ -56,7 +56,7 @@ function pkcs10(subject: Name, spki: Uint8Array = leafKey.publicKey.spki): Uint8
   return assembleCertificationRequest(info, algorithm, leafKey.sign(algorithm, info));
 }
 
-/** A key of RSA whose modulus and exponent have 12,000 octets each: bodies of requests have 64 KiB at most. */
+/** An RSA key whose modulus and exponent have 12,000 octets each: requests have at most 64 KiB. */
 const large = hugeInteger.subarray(0, 12_000);
 const hugeKey = der((b) =>
   b.sequence((s) => {
@@ -66,13 +66,13 @@ const hugeKey = der((b) =>
 );
 
 describe('over the Management API', () => {
-  // The clock that other tests move ends sessions.
+  // Other tests move the clock, which ends sessions.
   beforeAll(async () => {
     api = await apiOf(site);
   });
 
   test.each(oddNames)(
-    'a CA is imported whose name has %s, and issues under the name as it is',
+    'a CA whose name has %s can be imported, and issues under the unchanged name',
     async (what, name) => {
       const ca = oddCa(name, what);
       const answer = await api.post('/api/issuing-cas/', {
@@ -95,7 +95,7 @@ describe('over the Management API', () => {
     },
   );
 
-  test.each(oddNames)('a truststore is made whose certificate has %s', async (what, name) => {
+  test.each(oddNames)('a truststore can be created with a certificate that has %s', async (what, name) => {
     const { certificate } = oddCa(name, what);
     const file = encodePem('CERTIFICATE', certificate);
     const answer = await api.post('/api/truststores/', {
@@ -112,7 +112,7 @@ describe('over the Management API', () => {
   test.each([
     ['a serial number', oddCertificate({ subject: emptyName, key, ca: true, serial: hugeInteger })],
     ['a public key', der((b) => b.sequence((s) => s.raw(hugeKey)))],
-  ])('%s of 60,000 octets is refused in a CA and in a truststore', async (what, certificate) => {
+  ])('%s of 60,000 octets is rejected in a CA and in a truststore', async (what, certificate) => {
     const pem = encodePem('CERTIFICATE', certificate);
     const ca = { unique_name: what, issuing_ca_type: 2, private_key: key.pem(), certificate: pem };
     expect((await api.post('/api/issuing-cas/', ca)).status).toBe(400);
@@ -131,7 +131,10 @@ describe.each(['over TLS', 'in Client-Cert'])('an IDevID %s', (how) => {
   });
   afterAll(() => listener.close(0));
 
-  /** By curl, as the TLS client of Bun loads some of these certificates no more than its server takes them. */
+  /**
+   * Connects with curl, as the TLS client of Bun loads some of these certificates as little as its server
+   * accepts them.
+   */
   async function enrol(certificate: Uint8Array, identity: typeof key, path: string, csr: Uint8Array) {
     const rest = path.startsWith('/rest');
     const directory = mkdtempSync(join(tmpdir(), 'postern-odd-'));
@@ -158,12 +161,12 @@ describe.each(['over TLS', 'in Client-Cert'])('an IDevID %s', (how) => {
     return { status: Number(output.slice(at)), text: output.slice(0, at) };
   }
 
-  /** BoringSSL, which makes the handshake, reads no such name. */
+  /** BoringSSL, which does the handshake, cannot read such names. */
   const readByTls = ([what]: (typeof oddNames)[number]): boolean =>
     how !== 'over TLS' || !/surrogate pair|VisibleString/.test(what);
 
   test.each(oddNames.filter((one) => !readByTls(one)))(
-    'with %s fails in the handshake, and the next is answered',
+    'with %s fails in the handshake, and the next request is answered',
     async (_, name) => {
       const refused = await enrol(oddCertificate({ subject: name, key }), key, est, pkcs10(emptyName));
       expect(refused.status).toBe(0);
@@ -174,14 +177,14 @@ describe.each(['over TLS', 'in Client-Cert'])('an IDevID %s', (how) => {
   );
 
   test.each(oddNames.filter(readByTls))(
-    'that nobody trusts, with %s, is refused and audited',
+    'that is not trusted, with %s, is rejected and audited',
     async (_, name) => {
       const certificate = oddCertificate({ subject: name, key });
       for (const path of [est, '/rest/default/enroll']) {
         const before = await refusals(site);
         const { status } = await enrol(certificate, key, path, pkcs10(emptyName));
         expect([path, status]).toEqual([path, 401]);
-        // A minute later there is room for more refusals in the audit trail.
+        // A minute later, more rejections can be audited.
         site.clock.advance(61_000);
         expect(await refusals(site)).toBe(before + 1);
       }
@@ -207,8 +210,8 @@ describe.each(['over TLS', 'in Client-Cert'])('an IDevID %s', (how) => {
     expect(readCertificates(Uint8Array.fromBase64(text))).toHaveLength(1);
   });
 
-  test('with a serial number of 11,000 octets is refused', async () => {
-    // Node offers no certificates of more than 16 KiB, and neither may a proxy.
+  test('with a serial number of 11,000 octets is rejected', async () => {
+    // Node offers no certificates of more than 16 KiB, and a proxy may not either.
     const certificate = oddCertificate({ subject: emptyName, key, serial: hugeInteger.subarray(0, 11_000) });
     const { status } = await enrol(certificate, key, est, pkcs10(emptyName));
     expect(status).toBe(401);
@@ -235,11 +238,11 @@ describe('a certification request', () => {
     return [est.status, rest.status];
   };
 
-  test.each(oddNames)('for a subject with %s is refused', async (_, name) => {
+  test.each(oddNames)('for a subject with %s is rejected', async (_, name) => {
     expect(await send(pkcs10(name))).toEqual([400, 400]);
   });
 
-  test('for an RSA key of 96,000 bits is refused', async () => {
+  test('for an RSA key of 96,000 bits is rejected', async () => {
     expect(await send(pkcs10(emptyName, hugeKey))).toEqual([400, 400]);
   });
 });
@@ -251,7 +254,7 @@ describe('over CMP', () => {
   });
   afterAll(() => cmp[Symbol.asyncDispose]());
 
-  test.each(oddNames)('a signer whose certificate has %s is refused and audited', async (_, name) => {
+  test.each(oddNames)('a signer whose certificate has %s is rejected and audited', async (_, name) => {
     const certificate = oddCertificate({ subject: name, key });
     const before = await refusals(cmp);
     const client = cmp.client({ certificate, key });
@@ -268,7 +271,7 @@ describe('over CMP', () => {
     expect(await refusals(cmp)).toBe(before + 1);
   });
 
-  test.each(oddNames)('a certificate among extraCerts that has %s changes nothing', async (what, name) => {
+  test.each(oddNames)('a certificate in extraCerts that has %s changes nothing', async (what, name) => {
     const credential = await cmp.cmpDevice(`extra ${oddNames.findIndex(([one]) => one === what)}`);
     const client = cmp.client(credential);
     const extraCerts = [oddCertificate({ subject: name, key })];
@@ -286,7 +289,7 @@ describe('over CMP', () => {
     expect(failureOf(await cmp.client(credential).send(cr(message)))).toBe('badCertTemplate');
   });
 
-  test('a sender with such a name under a MAC is accepted: only senderKID counts', async () => {
+  test('a sender with such a name in a message with a MAC is accepted: only senderKID counts', async () => {
     const credential = await cmp.cmpDevice('sender');
     const [, name] = oddNames[0]!;
     const header = { sender: { kind: 'directory', value: name } as const };

@@ -4,8 +4,8 @@ import { caWithoutCrl } from '#tests/fixtures/ca-without-crl.ts';
 import { type Installation, installation } from '#tests/fixtures/installation.ts';
 
 /**
- * The interface specification, line by line, for the collections and their records: written from its text, and not from what
- * the service says of itself.
+ * The interface specification for collections and their records, line by line. Written from its text, not from
+ * the service's output.
  */
 type Kind =
   | 'integer'
@@ -31,11 +31,11 @@ const kinds: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 interface Collection {
   readonly path: string;
   readonly record: Readonly<Record<string, Kind>>;
-  /** The body of a POST with what is required alone, and one with everything that the specification lists. */
+  /** The body of a POST with the required fields, and one with every field of the specification. */
   readonly least: Readonly<Record<string, unknown>>;
   readonly all: () => Promise<Readonly<Record<string, unknown>>>;
   readonly required: readonly string[];
-  /** Extra filters: parameter → value of the record that `all` made. */
+  /** Additional filters: parameter → value of the record from `all`. */
   readonly filters: Readonly<Record<string, (record: Readonly<Record<string, unknown>>) => string>>;
 }
 
@@ -144,13 +144,13 @@ function expectRecord(
   expect(wrong.map(([name, kind]) => [name, kind, record[name]])).toEqual([]);
 }
 
-/** NULL before everything else, ties by id. Two URIs that differ in the id alone are in the order of the ids. */
+/** NULL first, ties by id. Two URIs that differ only in the id have no order between them. */
 function compare(a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   return typeof a === 'string' ? (a < String(b) ? -1 : a > String(b) ? 1 : 0) : Number(a) - Number(b);
 }
 
-/** Both directions, in one page and in pages of one record. */
+/** Both directions, on one page and on pages of one record. */
 async function expectOrdered(path: string, field: string): Promise<void> {
   for (const sign of ['', '-']) {
     const answer = await api.get(`${path}?ordering=${sign}${field}`);
@@ -186,7 +186,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       made = whole.body;
     });
 
-    /** The required fields, with other names than those of the records that are there. */
+    /** The required fields, with other names than those of the existing records. */
     const others = (number: number): Record<string, unknown> => ({
       ...Object.fromEntries(
         collection.required.map((name) => {
@@ -198,7 +198,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       ...(path === '/api/truststores/' && { unique_name: `truststore-${number}` }),
     });
 
-    test('POST → 201 with the record, for the required fields and for all', () => {
+    test('POST with the required fields, or with all, gives 201 and the record', () => {
       expect([least.status, least.text]).toEqual([201, expect.any(String)]);
       expectRecord(least.body, collection.record);
       expect(whole.status).toBe(201);
@@ -207,7 +207,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect(whole.body).toMatchObject(plain);
     });
 
-    test('POST without a required field → 400 that names it', async () => {
+    test('POST without a required field gives 400 and names the field', async () => {
       for (const name of collection.required) {
         const { [name]: _, ...rest } = collection.least;
         const { status, body } = await api.post(path, rest);
@@ -215,7 +215,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       }
     });
 
-    test('GET → 200 with a bare array, newest first', async () => {
+    test('GET gives 200 and an array, newest first', async () => {
       const { body: newest } = await api.post(path, others(4));
       const answer = await api.get(path);
       expect([answer.status, Array.isArray(answer.body)]).toEqual([200, true]);
@@ -224,7 +224,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect(ids(answer)[0]).toBe(newest.id);
     });
 
-    test('the filters, `ordering` and `search`', async () => {
+    test('filters, `ordering` and `search` select and order records', async () => {
       for (const [name, value] of Object.entries(collection.filters)) {
         const found = await api.get(`${path}?${name}=${encodeURIComponent(value(made))}`);
         expect([name, found.status, ids(found).includes(Number(made.id))]).toEqual([name, 200, true]);
@@ -236,11 +236,11 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect(ids(await api.get(`${path}?search=surely-nothing-has-this`))).toEqual([]);
     });
 
-    test('`ordering` accepts every field that the specification lists, page by page', async () => {
+    test('`ordering` accepts every field of the specification, on any page', async () => {
       for (const name of Object.keys(collection.record)) await expectOrdered(path, name);
     });
 
-    test('pages by `limit` and the Link header reach every record once', async () => {
+    test('pages with `limit` and the Link header return every record once', async () => {
       const seen: number[] = [];
       let next: string | undefined = `${path}?limit=1`;
       while (next !== undefined) {
@@ -252,7 +252,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect(seen).toEqual(ids(await api.get(path)));
     });
 
-    test('GET, PUT and PATCH of one → 200 with the record, both with and without the trailing slash', async () => {
+    test('GET, PUT and PATCH of a record give 200, with and without the trailing slash', async () => {
       for (const one of [`${path}${made.id}/`, `${path}${made.id}`]) {
         const read = await api.get(one);
         expect([read.status, read.body.id]).toEqual([200, made.id]);
@@ -267,7 +267,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       }
     });
 
-    test('what is not there → 404, what is not an id too, other methods → 405 with Allow', async () => {
+    test('an unknown record or an invalid id gives 404, and another method 405 with Allow', async () => {
       for (const id of ['999999', '0', '-1', 'x', '1.5', '99999999999999999999', '9007199254740993']) {
         for (const method of ['GET', 'DELETE'])
           expect([id, (await api.call(method, `${path}${id}/`)).status]).toEqual([id, 404]);
@@ -278,7 +278,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect([oneAnswer.status, oneAnswer.headers.allow]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE']);
     });
 
-    test('a form is a body too; anything else → 415', async () => {
+    test('a form is accepted as a body, and other types give 415', async () => {
       const form = new FormData();
       for (const [name, value] of Object.entries(others(3)))
         form.set(name, name === 'trust_store_file' ? new Blob([pem]) : `${value}`);
@@ -288,7 +288,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
       expect([refused.status, Object.keys(refused.body)]).toEqual([415, ['detail', 'code']]);
     });
 
-    test('DELETE → 204 without a body', async () => {
+    test('DELETE gives 204 without a body', async () => {
       const { body: other } = await api.post(path, others(5));
       const { status, bytes } = await api.remove(`${path}${other.id}/`);
       expect([status, bytes.length]).toEqual([204, 0]);
@@ -297,7 +297,7 @@ describe.each(collections.map((collection) => [collection.path, collection] as c
   },
 );
 
-describe('what is no collection with everything', () => {
+describe('resources that are not full collections', () => {
   const ca = {
     id: 'integer',
     unique_name: 'string',
@@ -395,7 +395,7 @@ describe('what is no collection with everything', () => {
   });
 });
 
-describe('bad input', () => {
+describe('invalid input', () => {
   const bad: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = collections.flatMap(
     ({ path, required, record }) =>
       Object.keys(record)
@@ -417,7 +417,7 @@ describe('bad input', () => {
     return value === null && ['domain', 'onboarding_config', 'no_onboarding_config'].includes(name);
   }
 
-  test.each(bad)('%s %j → 400 that names the field, and nothing is written', async (path, member) => {
+  test.each(bad)('%s %j gives 400 with the field, and nothing is written', async (path, member) => {
     const collection = collections.find((candidate) => candidate.path === path)!;
     const before = ids(await api.get(path));
     const [name] = Object.keys(member);
@@ -434,12 +434,12 @@ describe('bad input', () => {
     ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'non_field_errors'],
     ['an unknown field', '{"common_name":"x","no_such":1}', 'no_such'],
     ['a prototype', '{"common_name":"x","__proto__":{"a":1}}', '__proto__'],
-  ])('%s → 400', async (_what, body, field) => {
+  ])('%s gives 400', async (_what, body, field) => {
     const answer = await api.call('POST', '/api/devices/', { body, contentType: 'application/json' });
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
   });
 
-  test('a second record with a unique name → 400 on the field', async () => {
+  test('a second record with a unique name gives 400 with the field', async () => {
     for (const [path, input, field] of [
       ['/api/domains/', { unique_name: 'twice' }, 'unique_name'],
       ['/api/cert-profiles/', { unique_name: 'twice' }, 'unique_name'],

@@ -31,7 +31,7 @@ describe('a credential', () => {
     [4, expect.stringMatching(/^owner-id-/), /Digital Signature/],
     [5, expect.stringMatching(/^signer-/), /Code Signing/],
   ] as const) {
-    test(`of type ${type} is made from nothing but its type`, async () => {
+    test(`of type ${type} can be created with its type only`, async () => {
       const { status, body } = await api.post(path, { credential_type: type });
       expect([status, body]).toMatchObject([
         201,
@@ -48,7 +48,7 @@ describe('a credential', () => {
     });
   }
 
-  test('is made for names of one’s own', async () => {
+  test('can be created for other names', async () => {
     const { status, body } = await api.post(path, {
       credential_type: 0,
       unique_name: 'plant server',
@@ -79,14 +79,14 @@ describe('a credential', () => {
     [{ credential_type: 0, subject_alternative_names: 'DNS:x' }, 'subject_alternative_names'],
     [{ credential_type: 0, key_type: 'ed25519' }, 'key_type'],
     [{ credential_type: 5, key_type: 'ed25519' }, 'key_type'],
-    // The profile code_signing asks for more.
+    // Profile code_signing requires more.
     [{ credential_type: 5, key_type: 'rsa-2048' }, 'key_type'],
     [{ credential_type: 1, subject_alternative_names: ['DNS:x.example'] }, 'subject_alternative_names'],
     [{ credential_type: 1, certificate: outsideCa().root }, 'certificate'],
     [{ credential_type: 3, certificate: outsideCa().certificate }, 'private_key'],
     [{ credential_type: 0, is_default: true }, 'is_default'],
   ] as const) {
-    test(`is refused, and the field is named: ${JSON.stringify(body).slice(0, 90)}`, async () => {
+    test(`is rejected with the field named: ${JSON.stringify(body).slice(0, 90)}`, async () => {
       const before = (await api.get(path)).body.length;
       const answer = await api.post(path, body);
       expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
@@ -94,7 +94,7 @@ describe('a credential', () => {
     });
   }
 
-  test('keeps its type, and takes another unique name', async () => {
+  test('keeps its type when its unique name changes', async () => {
     const { body: made } = await api.post(path, { credential_type: 3 });
     const url = `${path}${made.id}/`;
     expect((await api.put(url, { credential_type: 3 })).body).toEqual({
@@ -117,7 +117,7 @@ describe('a credential', () => {
     expect((await api.get(url)).status).toBe(404);
   });
 
-  test('is listed by its type', async () => {
+  test('can be filtered by its type', async () => {
     const { body: made } = await api.post(path, { credential_type: 5 });
     const { body } = await api.get(`${path}?credential_type=5`);
     expect(body[0].id).toBe(made.id);
@@ -127,7 +127,7 @@ describe('a credential', () => {
     expect((await api.get(`${path}?credential_type=x`)).status).toBe(400);
   });
 
-  test('of a CA goes with its CA, and not the other way round', async () => {
+  test('of a CA is deleted with its CA, and not separately', async () => {
     const { body } = await api.post(path, { credential_type: 1 });
     expect((await api.remove(`${path}${body.id}/`)).status).toBe(204);
     expect((await api.get(`/api/issuing-cas/${body.issuing_ca}/`)).status).toBe(200);
@@ -137,7 +137,7 @@ describe('a credential', () => {
     expect((await api.get(`${path}${second.id}/`)).status).toBe(404);
   });
 
-  test('whose key is destroyed with it is of no more use', async () => {
+  test('of which the key is destroyed cannot be used any more', async () => {
     const { body } = await api.post(path, { credential_type: 3 });
     const { key } = (await site.store.get('credential', body.id))!;
     await api.remove(`${path}${body.id}/`);
@@ -145,7 +145,7 @@ describe('a credential', () => {
   });
 });
 
-test('of an issuing CA needs a root that can sign it', async () => {
+test('of an issuing CA requires a root that can sign', async () => {
   await using own = await installation();
   const ownApi = await apiOf(own);
   await ownApi.post('/api/issuing-cas/', { unique_name: 'last', issuing_ca_type: 0, path_length: 0 });
@@ -155,7 +155,7 @@ test('of an issuing CA needs a root that can sign it', async () => {
   expect([status, body]).toEqual([400, { credential_type: [expect.stringContaining('no root CA')] }]);
 });
 
-describe('a credential from outside', () => {
+describe('an imported credential', () => {
   const outside = outsideCa();
   const key = testKey('p-256', 'outside server').pem();
   const issuer = { key: outside.key, certificate: outside.certificate };
@@ -165,7 +165,7 @@ describe('a credential from outside', () => {
   );
   const material = { private_key: key, certificate, certificate_chain: outside.certificate };
 
-  test('is served like any other, with its chain, and is for whoever brought it in to replace', async () => {
+  test('is served like any other, with its chain, and only its owner can replace it', async () => {
     await using own = await installation({ clock: testClock(Date.now() + 60_000) });
     const ownApi = await apiOf(own);
     const { status, body } = await ownApi.post(path, { credential_type: 0, ...material });
@@ -179,7 +179,7 @@ describe('a credential from outside', () => {
     expect((await own.gateway.tlsCredential()).id).toBe(body.id);
   });
 
-  test('comes as PKCS #12 too', async () => {
+  test('can be in PKCS #12', async () => {
     const p12 = openssl(
       [
         'pkcs12',
@@ -221,12 +221,12 @@ describe('a credential from outside', () => {
     ],
     ['no certificate', { private_key: key }, 'certificate'],
   ] as const) {
-    test(`is refused as a TLS server with ${what}`, async () => {
+    test(`is rejected as a TLS server credential with ${what}`, async () => {
       const { status, body } = await api.post(path, { credential_type: 0, ...fields });
       expect([status, Object.keys(body)]).toEqual([400, [field]]);
     });
   }
-  test('stays what it is: a CA is no credential', async () => {
+  test('cannot be the certificate of a CA', async () => {
     const { status, body } = await api.post(path, {
       credential_type: 2,
       private_key: key,
@@ -237,7 +237,7 @@ describe('a credential from outside', () => {
 });
 
 describe('the TLS server credential', () => {
-  test('that is activated is served on the next handshake', async () => {
+  test('is used for the next handshake after its activation', async () => {
     await using own = await installation({ clock: testClock(Date.now() + 60_000) });
     const ownApi = await apiOf(own);
     const before = await own.gateway.tlsCredential();
@@ -260,7 +260,7 @@ describe('the TLS server credential', () => {
     }
   });
 
-  test('cannot be deleted while it is served', async () => {
+  test('cannot be deleted while it is in use', async () => {
     const { id } = await site.gateway.tlsCredential();
     const { status, body } = await api.remove(`${path}${id}/`);
     expect([status, body]).toEqual([
@@ -269,14 +269,14 @@ describe('the TLS server credential', () => {
     ]);
   });
 
-  test('is one, however many are activated at once', async () => {
+  test('is a single one after concurrent activations', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => api.post(path, { credential_type: 0 })));
     const answers = await Promise.all(made.map(({ body }) => api.post(`${path}${body.id}/activate/`)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await api.get(`${path}?is_active=true`)).body).toHaveLength(1);
   });
 
-  test('is neither of another type nor expired', async () => {
+  test('must have its type and not be expired', async () => {
     const { body: other } = await api.post(path, { credential_type: 3 });
     expect((await api.post(`${path}${other.id}/activate/`)).status).toBe(409);
     expect((await api.post(`${path}999/activate/`)).status).toBe(404);
@@ -291,7 +291,7 @@ describe('the TLS server credential', () => {
     });
   });
 
-  test('is renewed when a third of its life is left, for the same names', async () => {
+  test('is renewed when a third of its validity is left, with the same names', async () => {
     await using own = await installation();
     const first = await own.gateway.tlsCredential();
     await own.gateway.maintain('one');
@@ -316,14 +316,14 @@ describe('the TLS server credential', () => {
     expect(active.records).toHaveLength(1);
   });
 
-  test('is for administrators', async () => {
+  test('is available to administrators only', async () => {
     const operator = await apiAs(site, 'Operator');
     expect((await operator.post(path, { credential_type: 0 })).status).toBe(403);
     expect((await operator.get(path)).status).toBe(200);
   });
 });
 
-/** As the listener does it: a new context for the next handshake. */
+/** Makes a new context for the next handshake, like the listener. */
 async function listen({ gateway }: Installation) {
   const options = async () => {
     const { certificate, chain, privateKey } = await gateway.tlsCredential();

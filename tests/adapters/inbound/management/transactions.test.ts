@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-test('a transaction says where it stands, and nothing of its messages', async () => {
+test('a transaction shows its state and no message contents', async () => {
   const { body } = await api.get('/api/transactions/?state=waiting');
   const { body: certificates } = await api.get('/api/certificates/?ordering=id');
   expect(body).toEqual([

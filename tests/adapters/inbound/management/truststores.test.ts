@@ -32,7 +32,7 @@ const create = (file: unknown, more: object = {}) =>
   api.post(path, { unique_name: `store ${++names}`, intended_usage: 0, trust_store_file: file, ...more });
 
 describe('a truststore', () => {
-  test('is made of PEM, and called as its first certificate', async () => {
+  test('can be created from PEM, and gets the name of its first certificate', async () => {
     const { status, body } = await api.post(path, { intended_usage: 2, trust_store_file: one + two });
     expect([status, body]).toEqual([
       201,
@@ -97,13 +97,13 @@ describe('a truststore', () => {
       { password: 'secret' },
     ],
   ] as const) {
-    test(`is made of ${what}`, async () => {
+    test(`can be created from ${what}`, async () => {
       const { status, body } = await create(file, more);
       expect([status, body.certificates.length]).toEqual([201, count]);
     });
   }
 
-  test('is made of an uploaded file, whatever it is called', async () => {
+  test('can be created from an uploaded file with any name', async () => {
     const form = new FormData();
     form.set('intended_usage', '1');
     form.set('unique_name', 'uploaded');
@@ -134,7 +134,7 @@ describe('a truststore', () => {
     ['201 certificates', many(201), 'the file contains more than 200 certificates'],
     ['a number', 7, 'a string is expected'],
   ] as const) {
-    test(`is not made of ${what}`, async () => {
+    test(`cannot be created from ${what}`, async () => {
       const before = (await api.get(path)).body.length;
       const { status, body } = await create(file instanceof Uint8Array ? Buffer.from(file).toString() : file);
       expect([status, body]).toEqual([400, { trust_store_file: [message] }]);
@@ -142,7 +142,7 @@ describe('a truststore', () => {
     });
   }
 
-  test('of PKCS #12 with a wrong password is refused for the password', async () => {
+  test('from PKCS #12 with a wrong password is rejected with the password named', async () => {
     const p12 = uri(converted('pkcs12', '-export', '-nokeys', '-in', 'all.pem', '-passout', 'pass:secret'));
     const { status, body } = await create(p12, { password: 'wrong' });
     expect([status, body]).toEqual([400, { password: ['the password is wrong'] }]);
@@ -154,13 +154,13 @@ describe('a truststore', () => {
     [{ intended_usage: 0 }, 'trust_store_file'],
     [{ intended_usage: 0, trust_store_file: one, unique_name: 'x'.repeat(256) }, 'unique_name'],
   ] as const) {
-    test(`names ${field} when that is at fault`, async () => {
+    test(`is rejected with ${field} named when that is invalid`, async () => {
       const answer = await api.post(path, body);
       expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
     });
   }
 
-  test('is changed, replaced by what was read, and deleted', async () => {
+  test('can be changed, sent back as it was read, and deleted', async () => {
     const { body: made } = await create(one);
     const url = `${path}${made.id}/`;
     const moved = await api.patch(url, { intended_usage: 3 });
@@ -217,7 +217,9 @@ describe('a truststore', () => {
     );
   });
 
-  test('is listed by its usage, and only for those who may read', async () => {
+  test('can be filtered by usage, and read only with the permission', async () => {
+    await create(one);
+    await create(one, { intended_usage: 1 });
     const { body } = await api.get(`${path}?intended_usage=1`);
     expect(body.every((store: { intended_usage: number }) => store.intended_usage === 1)).toBe(true);
     expect(body.length).toBeGreaterThan(0);
@@ -231,7 +233,7 @@ describe('a truststore', () => {
 const without = (body: object, name: string): object =>
   Object.fromEntries(Object.entries(body).filter(([member]) => member !== name));
 
-/** Copies that differ in a few octets of their signatures: nobody looks at those. */
+/** Copies with a few other octets in their signatures, which are not verified. */
 function many(count: number): string {
   return Array.from({ length: count }, (_, i) => {
     const copy = Buffer.from(der);

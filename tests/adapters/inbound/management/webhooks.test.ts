@@ -16,7 +16,7 @@ const deliver = async (site: Installation): Promise<void> => {
   await site.gateway.delivered();
 };
 
-test('a webhook is made, tested and given another secret; its receiver checks each message', async () => {
+test('a webhook is created, tested and gets another secret; its receiver verifies each message', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   await using there = await receiver();
@@ -43,7 +43,7 @@ test('a webhook is made, tested and given another secret; its receiver checks ea
   expect(actions).toEqual(['webhook.create', 'webhook.test', 'webhook.rotate', 'webhook.test']);
 });
 
-test('what happened is listed by state, and dead letters are sent again', async () => {
+test('deliveries are listed by state, and failed ones can be sent again', async () => {
   await using site = await installation();
   const api = await apiOf(site);
   await using there = await receiver();
@@ -101,13 +101,13 @@ test.each([
   [{ truststore: 999_999 }, 'truststore'],
   [{ secret: 'mine' }, 'secret'],
   [{ handle: 'mine' }, 'handle'],
-])('%j is refused at %s', async (changes, field) => {
+])('%j is rejected at %s', async (changes, field) => {
   const input = { unique_name: 'refused', url: 'https://tickets.example/', ...changes };
   const { status, body } = await api.post('/api/webhooks/', input);
   expect([status, Object.keys(body)]).toEqual([400, [field]]);
 });
 
-test('a truststore that a webhook has stays, and is one for TLS', async () => {
+test('the truststore of a webhook cannot be deleted and must be one for TLS', async () => {
   const { body: credentials } = await api.get('/api/tls/?credential_type=0');
   const { body: credential } = await api.get(`/api/tls/${credentials[0].id}/`);
   const truststore = async (unique_name: string, intended_usage: number): Promise<number> =>

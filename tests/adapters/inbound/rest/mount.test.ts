@@ -34,7 +34,7 @@ beforeEach(() => {
   rest = createRest(gateway);
 });
 
-/** An enroll that would be answered with a certificate, but for what `changes` says. */
+/** Returns an enroll request that succeeds, unless `changes` say otherwise. */
 const enroll = (changes: Partial<HttpRequest> = {}): HttpRequest =>
   httpRequest({
     path: '/rest/plant/enroll',
@@ -49,7 +49,7 @@ const reenroll = (changes: Partial<HttpRequest> = {}): HttpRequest => ({
   ...changes,
 });
 
-/** Checks all that every failure has in common. */
+/** Checks what all error responses have in common. */
 function expectError(response: HttpResponse, status: number, error: string, operation?: 'renew'): void {
   expect(response.status).toBe(status);
   expect(response.headers['content-type']).toBe('application/json');
@@ -69,7 +69,7 @@ function expectIssued(response: HttpResponse): void {
   });
 }
 
-test('REST enrolment is served over TLS alone, with bodies up to 64 KiB', () => {
+test('REST enrolment is served over TLS only, with bodies up to 64 KiB', () => {
   expect(rest).toMatchObject({ prefix: '/rest', plainHttp: false, bodyLimit: 65_536 });
 });
 
@@ -78,7 +78,7 @@ describe('the four routes', () => {
     ['/rest/plant/enroll', undefined],
     ['/rest/plant/enroll/', undefined],
     ['/rest/plant/tls_client/enroll', 'tls_client'],
-  ])('%s takes a password', async (path, profile) => {
+  ])('%s accepts a password', async (path, profile) => {
     expectIssued(await rest.handle(enroll({ path })));
     const { username, password } = known;
     expect(gateway.calls).toEqual([
@@ -94,7 +94,7 @@ describe('the four routes', () => {
     ['/rest/plant/reenroll', undefined, 'renew'],
     ['/rest/plant/tls_client/reenroll', 'tls_client', 'renew'],
     ['/rest/plant/tls_client/enroll', 'tls_client', 'enrol'],
-  ] as const)('%s takes a client certificate', async (path, profile, operation) => {
+  ] as const)('%s accepts a client certificate', async (path, profile, operation) => {
     expectIssued(await rest.handle(reenroll({ path })));
     expect(gateway.calls).toEqual([
       {
@@ -115,7 +115,7 @@ describe('the four routes', () => {
     '/pl%2Fant/enroll',
     '/pl%ant/enroll',
     '//enroll',
-  ])('/rest%s is none of them, by any method', async (path) => {
+  ])('/rest%s is not a route, for any method', async (path) => {
     for (const method of ['GET', 'POST']) {
       expectError(await rest.handle(enroll({ method, path: `/rest${path}` })), 404, 'not_found');
     }
@@ -123,7 +123,7 @@ describe('the four routes', () => {
   });
 });
 
-test('the same chain is written alike for every certificate', async () => {
+test('the same chain has the same text for every certificate', async () => {
   expectIssued(await rest.handle(enroll()));
   expectIssued(await rest.handle(enroll()));
   chain = [...chain].reverse();
@@ -131,7 +131,7 @@ test('the same chain is written alike for every certificate', async () => {
   expectIssued(await rest.handle(enroll()));
 });
 
-test('OpenSSL reads certificate and chain', async () => {
+test('OpenSSL reads the certificate and the chain', async () => {
   const { certificate, certificate_chain } = JSON.parse((await rest.handle(enroll())).body as string);
   for (const pem of [certificate, ...certificate_chain]) {
     expect(openssl(['x509', '-in', 'pem', '-noout', '-subject'], { pem }).ok).toBe(true);
@@ -154,7 +154,7 @@ describe('csr', () => {
   });
 });
 
-describe('a failure', () => {
+describe('an error response', () => {
   const headers = (changes: Record<string, string | undefined>): Partial<HttpRequest> => ({
     headers: { authorization: knownBasic, 'content-type': 'application/json', ...changes },
   });
@@ -231,7 +231,7 @@ describe('a failure', () => {
       () => enroll(headers({ 'content-type': 'application/pkcs10' })),
     ],
     [415, 'unsupported_media_type', 'no type', () => enroll(headers({ 'content-type': undefined }))],
-  ])('answers %d %s for %s', async (status, error, _, request) => {
+  ])('has status %d and code %s for %s', async (status, error, _, request) => {
     const response = await rest.handle(request());
     expectError(response, status, error);
     expect(response.headers.allow).toBe(status === 405 ? 'POST' : undefined);
@@ -250,7 +250,7 @@ describe('a failure', () => {
     ['unsupported', 400, 'invalid_request'],
     ['tooManyRequests', 429, 'too_many_requests'],
     ['unavailable', 503, 'unavailable'],
-  ])('by the Fault %s answers %d %s with its detail and hint', async (code, status, error) => {
+  ])('for the Fault %s has status %d, code %s, detail and hint', async (code, status, error) => {
     gateway.failure = new Fault(code, 'what is wrong', {
       hint: 'what to do',
       retryAfter: 7,
@@ -269,7 +269,7 @@ describe('a failure', () => {
     expectError(response, 401, 'invalid_credentials', 'renew');
   });
 
-  test('that may pass says when to try again even if the Fault does not', async () => {
+  test('for a temporary error has Retry-After even if the Fault has none', async () => {
     gateway.failure = new Fault('tooManyRequests', 'too many');
     expect((await rest.handle(enroll())).headers['retry-after']).toBe('60');
   });
@@ -277,7 +277,7 @@ describe('a failure', () => {
   test.each([
     ['an Error', new Error('a secret')],
     ['a Fault', new Fault('internal', 'internal error')],
-  ])('of ours, %s, is left to the listener', async (_, error) => {
+  ])('for the internal error %s is left to the listener', async (_, error) => {
     gateway.failure = error;
     await expect(rest.handle(enroll())).rejects.toBe(error);
   });
@@ -291,11 +291,11 @@ describe('a failure', () => {
     [431, 'too_large'],
     [501, 'not_implemented'],
     [500, 'server_error'],
-  ])('that the listener finds is written alike: %d %s', (status, error) => {
+  ])('of the listener has the same form: %d %s', (status, error) => {
     expectError(rest.refuse(status, 'what is wrong'), status, error);
   });
 
-  test('to say who asks comes before anything that the body says', async () => {
+  test('about authentication precedes any error in the body', async () => {
     expectError(
       await rest.handle(enroll({ ...headers({ authorization: undefined }), body: bytesOf('{') })),
       401,
@@ -309,7 +309,7 @@ describe('a failure', () => {
   });
 });
 
-test('a request that waits for approval is answered with 202 and a time to come back', async () => {
+test('a request that needs approval gets 202 with Retry-After', async () => {
   gateway.outcome = { kind: 'pending', id: 42, retryAfter: 30 };
   const response = await rest.handle(enroll());
   expect(response.status).toBe(202);
@@ -321,7 +321,7 @@ test('a request that waits for approval is answered with 202 and a time to come 
   });
 });
 
-test('whatever body comes, the answer is an answer', async () => {
+test('arbitrary bodies are answered without an internal error', async () => {
   const bodies = fc.oneof(
     fc.uint8Array({ maxLength: 100 }),
     fc.jsonValue().map(json),

@@ -10,7 +10,7 @@ test.each([
   ['/pl%C3%A4nt/tls%20client/enroll', 'enrol', 'plänt', 'tls client'],
   ['/enroll/enroll', 'enrol', 'enroll', undefined],
   ['/enroll/reenroll/enroll', 'enrol', 'enroll', 'reenroll'],
-] as const)('%j asks to %s in domain %j with profile %j', (path, operation, domain, profile) => {
+] as const)('%j requests to %s in domain %j with profile %j', (path, operation, domain, profile) => {
   expect(parseRestPath(path)).toEqual({ operation, domain, profile });
 });
 
@@ -26,6 +26,6 @@ test.each([
   '/plant/enroll//',
   '/a%2Fb/enroll',
   '/%zz/enroll',
-])('%j is no REST path', (path) => {
+])('%j is not a REST path', (path) => {
   expect(parseRestPath(path)).toBeUndefined();
 });

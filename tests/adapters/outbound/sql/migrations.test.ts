@@ -13,7 +13,7 @@ interface Column {
 
 interface Table {
   readonly columns: ReadonlyMap<string, Column>;
-  /** The columns of each unique index. */
+  /** Returns the columns of each unique index. */
   readonly unique: readonly (readonly string[])[];
 }
 
@@ -37,7 +37,7 @@ function tablesOf(db: Database): Map<string, Table> {
   );
 }
 
-describe('an instance of the earlier version goes on beside the tables of', () => {
+describe('an instance of an earlier version works with the tables of', () => {
   const db = new Database(':memory:');
   const builder = new Kysely<Tables>({
     dialect: new SqliteDialect({
@@ -63,10 +63,10 @@ describe('an instance of the earlier version goes on beside the tables of', () =
     for (const [table, { columns, unique }] of before) {
       const now = after.get(table);
       expect([table, now === undefined]).toEqual([table, false]);
-      // What it reads and writes is as it was.
+      // It reads and writes the columns it knows as before.
       for (const column of columns.values())
         expect(now!.columns.get(column.name)).toMatchObject({ ...column, cid: expect.any(Number) });
-      // What it does not know of need not be written.
+      // Columns that it does not know need no value.
       const added = [...now!.columns.values()].filter((column) => !columns.has(column.name));
       for (const column of added) {
         expect([column.name, column.notnull === 0 || column.dflt_value !== null]).toEqual([
@@ -74,7 +74,7 @@ describe('an instance of the earlier version goes on beside the tables of', () =
           true,
         ]);
       }
-      // Nor can what it writes be refused because of what others have written.
+      // Its writes are not rejected because of those of newer instances.
       const known = unique.map((index) => index.join());
       for (const index of now!.unique.filter((columns) => !known.includes(columns.join()))) {
         expect([table, index, index.some((column) => !columns.has(column))]).toEqual([table, index, true]);

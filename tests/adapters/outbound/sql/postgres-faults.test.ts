@@ -13,11 +13,11 @@ const clock = { now: () => Date.now() };
 const role = (uniqueName: string) =>
   [insert('role', { uniqueName }), { op: 'audit', event: event({ action: uniqueName }) }] as const;
 
-/** Adds, and changes no configuration: one statement, which is a transaction by itself. */
+/** Adds a record that is no configuration: one statement, which is a transaction by itself. */
 const failedLogin = (subject: string) =>
   [insert('loginFailure', { subject }), { op: 'audit', event: event({ action: subject }) }] as const;
 
-/** Until it works; how often it did not. Everything that goes wrong is to be `unavailable`. */
+/** Repeats until it succeeds; returns the number of failures, all of which must be `unavailable`. */
 async function persist(attempt: () => Promise<unknown>): Promise<number> {
   const deadline = Date.now() + 10_000;
   for (let failures = 0; ; failures++) {
@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     }
   }
 
-  test('connections that were cut while nobody used them are no reason to refuse anything', () =>
+  test('that closed idle connections causes no failed request', () =>
     withStore(async (store) => {
       await store.commit(role('before'));
       await Promise.all(Array.from({ length: 8 }, () => store.get('role', 1)));
@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
       expect(await verifyChains(store)).toHaveLength(2);
     }));
 
-  test('while it takes no writes, it is read, nothing is written and it is not healthy; then it goes on', () =>
+  test('that becomes read-only can be read, rejects writes as unhealthy, and works again afterwards', () =>
     withStore(async (store) => {
       await store.commit(role('before'));
       await server.execute('alter system set default_transaction_read_only = on');
@@ -89,7 +89,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
       expect((await verifyChains(store)).map(({ action }) => action)).toEqual(['before', 'after']);
     }));
 
-  test('behind a proxy that has no server left, it is unavailable soon, and the proxy is not overrun', async () => {
+  test('behind a proxy without a server is soon unavailable, and the proxy gets few connections', async () => {
     await using proxy = await tcpProxy(() => Number(new URL(server.url).port));
     await withStore(
       async (store) => {
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     );
   });
 
-  test('too many connections: whoever gets none is told to come back, and the others are served', async () => {
+  test('with too many connections is unavailable for new requests, and serves the others', async () => {
     await server.execute('create role crowded login superuser');
     await withStore(
       async (store) => {
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     );
   });
 
-  test('no connection left for writing: it is not healthy, and says that it is max_connections', async () => {
+  test('without a connection for writes is unhealthy because of max_connections', async () => {
     await server.execute('create role full_up login superuser');
     await withStore(
       async (store) => {
@@ -160,13 +160,13 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     );
   });
 
-  describe('a connection that is cut at COMMIT', () => {
+  describe('a connection that is closed at COMMIT', () => {
     const cases = [
       ['answer', 'it took effect'],
       ['request', 'it did not take effect'],
       ['late', 'it takes effect, if at all, when another one is tried already'],
     ] as const;
-    test.each(cases)('loses the %s: %s, and either way it is done once', async (what) => {
+    test.each(cases)('loses the %s: %s, and the commit takes effect once', async (what) => {
       await using proxy = await commitProxy(Number(new URL(server.url).port));
       await withStore(
         async (store) => {
@@ -191,7 +191,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     });
 
     test.each(cases)(
-      'with one statement for all loses the %s: %s, and either way it is done once',
+      'in a single-statement commit loses the %s: %s, and the commit takes effect once',
       async (what) => {
         await using proxy = await commitProxy(Number(new URL(server.url).port));
         await withStore(
@@ -225,7 +225,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
       },
     );
 
-    test('where one of several is refused, the others are done once all the same', async () => {
+    test('with one rejected commit among several lets the others take effect once', async () => {
       await using proxy = await commitProxy(Number(new URL(server.url).port));
       await withStore(
         async (store) => {
@@ -246,7 +246,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
       );
     });
 
-    test('where nothing is left to tell by, it is unavailable, and what is done afterwards is right', async () => {
+    test('without a way to find the result is unavailable, and later commits are correct', async () => {
       await using proxy = await commitProxy(Number(new URL(server.url).port));
       await withStore(
         async (store) => {
@@ -267,7 +267,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
     });
   });
 
-  test('of two servers the one that takes writes is used; when the other takes over, what was answered is there', async () => {
+  test('of two servers, the writable one is used; after a fail-over, acknowledged commits are there', async () => {
     const own = await startPostgres();
     try {
       const [, , database] = (await own.createDatabase()).split('/').slice(1) as [string, string, string];
@@ -283,7 +283,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
         Array.from({ length: 4 }, async (_, n) => {
           for (let i = 0; !stop; i++) {
             const name = `r${n}-${i}`;
-            // A repeat may find that the first one was done.
+            // A retry may find that the first attempt took effect.
             const made = await store.commit(role(name)).then(
               () => true,
               (error) => error.code === 'conflict',

@@ -14,7 +14,7 @@ import { testKey } from '#tests/fixtures/keys.ts';
 import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixtures/postgres.ts';
 import { fewRows } from '#tests/fixtures/query-plans.ts';
 
-/** A node of a plan, as EXPLAIN (FORMAT JSON) writes it. */
+/** A node of a plan in the format of EXPLAIN (FORMAT JSON). */
 interface Node {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -23,7 +23,7 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** What auto_explain has logged: each statement with its plan. */
+/** Returns the statements that auto_explain has logged, with their plans. */
 function plansIn(log: string): readonly { readonly sql: string; readonly plan: Node }[] {
   return [...log.matchAll(/plan:\n(\t\{[\s\S]*?\n\t\})\n/g)].map(([, json]) => {
     const { 'Query Text': sql, Plan: plan } = JSON.parse(json!.replaceAll('\n\t', '\n'));
@@ -31,7 +31,7 @@ function plansIn(log: string): readonly { readonly sql: string; readonly plan: N
   });
 }
 
-/** The growing tables of which a plan reads every row, or every row of an index, only to leave rows out. */
+/** Returns the growing tables of which a plan scans every row or index entry and discards rows. */
 function scannedTables(node: Node, limited = false): string[] {
   const table = node['Relation Name'];
   const reads = /^(Seq|Index|Index Only) Scan$/.test(node['Node Type']);
@@ -70,10 +70,11 @@ describe.skipIf(!hasPostgres)('the statements of the service on PostgreSQL', () 
   }, 60_000);
   afterAll(() => server.stop());
 
-  test('read no growing table whole', async () => {
+  test('scan no growing table', async () => {
     const url = await server.createDatabase();
     const name = new URL(url).pathname.slice(1);
-    // An index is used wherever there is one, although the tables are small; the plan knows no values, as of a prepared statement.
+    // Sequential scans are disabled, although the tables are small. As for prepared statements, plans know no
+    // values.
     const settings = [
       "session_preload_libraries = 'auto_explain'",
       'auto_explain.log_min_duration = 0',

@@ -8,10 +8,10 @@ import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixture
 
 const clock = { now: () => Date.now() };
 
-/** Changes configuration: statements of their own, then COMMIT. */
+/** Changes configuration: several statements and COMMIT. */
 const role = (uniqueName: string) =>
   [insert('role', { uniqueName }), { op: 'audit', event: event({ action: uniqueName }) }] as const;
-/** Only adds: one statement, which is a transaction by itself. */
+/** Only adds records: one statement, which is a transaction by itself. */
 const failedLogin = (subject: string) =>
   [insert('loginFailure', { subject }), { op: 'audit', event: event({ action: subject }) }] as const;
 const kinds = [
@@ -34,7 +34,7 @@ async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
 describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
   let server: PostgresFixture;
   let standby: Awaited<ReturnType<PostgresFixture['standby']>>;
-  // For each test: after a fail-over nothing is as it was.
+  // Started for each test, as a fail-over changes the servers.
   beforeEach(async () => {
     server = await startPostgres();
     standby = await server.standby();
@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
     (await server.execute(`select 1 from pg_stat_activity where wait_event = 'SyncRep'`)).length;
 
   test.each(kinds)(
-    'a commit %s is answered soon while the standby is away, and nothing piles up',
+    'a commit %s fails soon while the standby is away, and commits do not accumulate',
     async (_, change) => {
       const store = await open();
       try {
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
         expect(await failure(store.lease('work', 'me', 10))).toMatchObject({ code: 'unavailable' });
         expect(await failure(store.confirm!())).toMatchObject({ code: 'unavailable' });
         expect(await store.health()).toEqual({ ok: false, detail: away });
-        // Once the standby is known to be away, nothing more is written that would be in doubt.
+        // Once the standby is known to be away, no commit is sent.
         const written = (await verifyChains(store)).map(({ action }) => action);
         expect(written.filter((action) => action.startsWith('later'))).toEqual([]);
         expect(await waiting()).toBe(0);
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
   );
 
   test.each(kinds)(
-    'a commit %s whose wait for the standby is cancelled by others is not answered as done',
+    'a commit %s is not acknowledged when its wait for the standby is cancelled',
     async (_, change) => {
       const store = await open({ commitTimeout: 60_000, statementTimeout: 60_000 });
       try {
@@ -119,8 +119,8 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
     }
   }, 60_000);
 
-  test('what was in doubt may be lost by a fail-over: nothing that was answered is, and the gateway goes on', async () => {
-    // Servers of its own: they are not what they were afterwards.
+  test('a fail-over may lose unconfirmed commits but no acknowledged one, and the gateway continues', async () => {
+    // Servers of its own, as the fail-over changes them.
     const server = await startPostgres();
     const standby = await server.standby();
     const url = new URL(await server.createDatabase());
@@ -130,7 +130,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL with a synchronous standby', () => {
       await store.commit(role('answered'));
       await standby.kill();
       expect(await failure(store.commit(role('in doubt')))).toMatchObject({ code: 'unavailable' });
-      // It can be read, and is not believed to last.
+      // It can be read, but is not taken as durable.
       expect(await store.changeCounter()).toBe(2);
       await server.kill();
       await standby.start();

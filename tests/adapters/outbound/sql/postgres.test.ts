@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
 
   type Database = TestDatabase & { readonly url: string };
 
-  /** One with the tables in it, to be copied: making them takes longer than most tests. */
+  /** A database with the tables, to be copied: creating them takes longer than most tests. */
   let tables: Promise<string> | undefined;
   async function makeTables(): Promise<string> {
     const url = await server.createDatabase();
@@ -69,14 +69,14 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     return made;
   };
 
-  test('gateways that make the tables at once find them made once', async () => {
+  test('gateways that create the tables concurrently create them once', async () => {
     const database = await fresh();
     const stores = await Promise.all([1, 2, 3, 4, 5].map(() => database.open()));
     await Promise.all(stores.map((store, i) => store.commit([insert('role', { uniqueName: `r${i}` })])));
     expect(await stores[0]!.count('role', [], 10)).toBe(5);
   });
 
-  test('a gateway goes on while a newer version brings the tables up to its date, and starts on them again', async () => {
+  test('a gateway works while a newer version upgrades the tables, and starts on them again', async () => {
     const database = await fresh();
     const old = await database.open();
     await old.commit([insert('role', { uniqueName: 'before' })]);
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     expect(await Promise.all(both.map((store) => store.count('role', [], 5)))).toEqual([2, 2]);
   });
 
-  test('a database that is not there or will not let us in is unavailable', async () => {
+  test('a missing database or rejected login is unavailable', async () => {
     const [port] = await freePorts(1);
     const urls = [
       `postgres://postern@127.0.0.1:${port}/postgres`,
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     }
   });
 
-  test('a statement that takes too long is given up, and nothing of its commit happens', async () => {
+  test('a statement that takes too long is cancelled, and its commit has no effect', async () => {
     const database = await fresh();
     const store = await openPostgresStore({ url: database.url, clock, statementTimeout: 200 });
     const sql = postgres(database.url, { max: 1 });
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     await store.close();
   });
 
-  test('a store that closes does not wait long for a server that does not answer', async () => {
+  test('a store that closes does not wait long for a server that does not respond', async () => {
     const database = await fresh();
     const store = await openPostgresStore({ url: database.url, clock });
     await store.changeCounter();
@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     await sql.end();
   });
 
-  test('commits of two gateways that lock each other both get through', async () => {
+  test('commits of two gateways that deadlock both succeed', async () => {
     const database = await fresh();
     const [a, b] = [await database.open(), await database.open()];
     await a.commit([insert('role', { uniqueName: '1' }), insert('role', { uniqueName: '2' })]);
@@ -157,7 +157,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     }
   }, 60_000);
 
-  test('connections that are cut are made anew', async () => {
+  test('closed connections are opened again', async () => {
     const database = await fresh();
     const store = await database.open();
     await store.commit([insert('role'), { op: 'audit', event: event() }]);
@@ -173,7 +173,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     await verifyChains(store);
   });
 
-  test('a server that dies under load: what was answered is there, the rest is unavailable, and work goes on', async () => {
+  test('a server that crashes under load loses no acknowledged commit, is unavailable, and then works again', async () => {
     const database = await fresh();
     const store = await database.open();
     const done: string[] = [];
@@ -204,7 +204,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
       await server.kill();
       await Bun.sleep(100);
       expect(await store.health()).toEqual({ ok: false, detail: 'the database is unreachable' });
-      // What can be tried again is, for a while: the first time the server is away for longer.
+      // Commits are retried for a while: the server is away for longer the first time.
       while (refused.length === 0) await Bun.sleep(10);
       await server.start();
       const before = done.length;

@@ -19,7 +19,7 @@ describe('a statement that reads a whole table', () => {
     'update "parts" set "due_at" = ? where "state" = ?',
     'delete from "parts" where "due_at" < ?',
     'select * from "parts" where "id" in (select "id" from "parts" where "due_at" < ? order by id desc limit 3)',
-  ])('is seen: %s', (sql) => {
+  ])('is found: %s', (sql) => {
     expect(scansTable(database(), sql)).toBe(true);
   });
 
@@ -29,7 +29,7 @@ describe('a statement that reads a whole table', () => {
     `select "id" from "parts" where "state" = ? and "state" <> 'done' order by "due_at" limit 10`,
     'update "parts" set "due_at" = ? where "id" = ?',
     'insert into "parts" ("state") values (?)',
-  ])('is no other: %s', (sql) => {
+  ])('is not: %s', (sql) => {
     expect(scansTable(database(), sql)).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import { Refusal } from '#adapters/outbound/sql/refusal.ts';
 import { newHandle } from '#core/ports/store.ts';
 import { insert, nullable } from '#tests/contracts/store-samples.ts';
 
-/** Where all domains up to the one with the id 1200 are, and nothing else. */
+/** A store with all domains up to id 1200 and nothing else. */
 function database(): { driver: Driver; asked: number[] } {
   const asked: number[] = [];
   const answer = async (sql: string, parameters: readonly SqlValue[]): Promise<Row[]> => {
@@ -39,7 +39,7 @@ const devices = (count: number, more: (n: number) => object) =>
     insert('device', { ...nullable.device, commonName: `pump-${n}`, ...more(n) }),
   );
 
-test('which of many writes refers to what is not there is found by few questions', async () => {
+test('the write with a missing reference is found among many with few queries', async () => {
   const { driver, asked } = database();
   const writes = devices(1500, (n) => ({ domain: n + 1 }));
   const fault = await new Refusal(writes, { kind: 'reference' }).explain(driver);
@@ -47,7 +47,7 @@ test('which of many writes refers to what is not there is found by few questions
   expect(asked).toEqual([1000, 500]);
 });
 
-test('what many refer to is asked for once, and what the commit itself makes is not asked for', async () => {
+test('a reference of many writes is checked once, and one to a record of the commit is not checked', async () => {
   const { driver, asked } = database();
   const writes = devices(1500, (n) => ({
     domain: 1 + (n % 3),
@@ -58,7 +58,7 @@ test('what many refer to is asked for once, and what the commit itself makes is 
   expect(asked).toEqual([3, 1]);
 });
 
-test('where all is there again by the time of asking, it was gone', async () => {
+test('a reference that exists when it is checked was missing before', async () => {
   const { driver } = database();
   const fault = await new Refusal(
     devices(2, () => ({ domain: 1 })),

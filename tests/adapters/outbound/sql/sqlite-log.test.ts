@@ -24,7 +24,7 @@ function newDirectory(): string {
   return directory;
 }
 
-/** A store in a file whose flushes are those of `flush`. */
+/** Opens a store in a file with the flushes of `flush`. */
 async function open(flush: Flush, path = join(newDirectory(), 'postern.db')) {
   const store = await openSqliteStore({ path, clock, flush });
   let isOpen = true;
@@ -55,7 +55,7 @@ function heldFlushes() {
     hold: () => {
       held = true;
     },
-    /** Resolves when the flush `n` has begun; the first after `hold` is 0. */
+    /** Resolves when flush `n` has begun; the first after `hold` is 0. */
     begun: (n: number) => {
       begun[n] ??= Promise.withResolvers();
       return begun[n].promise;
@@ -78,9 +78,9 @@ const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
   (await Promise.race([promise, Bun.sleep(20).then(() => 'pending')])) === 'pending';
 
 describe('the log of SQLite', () => {
-  test('holds an acknowledged commit on the disk, whatever the kernel still has in memory', async () => {
+  test('has an acknowledged commit on the disk, not only in the memory of the kernel', async () => {
     const power = { directory: newDirectory(), flushes: 0 };
-    // What a power cut would leave: the database, and the log as it was when the last flush ended.
+    // The state after a power failure: the database, and the log as of the last completed flush.
     const flush: Flush = async (descriptor) => {
       fdatasyncSync(descriptor);
       const log = readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -100,7 +100,7 @@ describe('the log of SQLite', () => {
     expect(power.flushes).toBeGreaterThanOrEqual(20);
   });
 
-  test('a commit is acknowledged when its flush has ended', async () => {
+  test('a commit is acknowledged when its flush has completed', async () => {
     const flushes = heldFlushes();
     const { store } = await open(flushes.flush);
     flushes.hold();
@@ -111,7 +111,7 @@ describe('the log of SQLite', () => {
     expect(await committed).toHaveLength(1);
   });
 
-  test('what is not flushed yet is not read either', async () => {
+  test('a commit cannot be read before its flush', async () => {
     const flushes = heldFlushes();
     const { store } = await open(flushes.flush);
     await store.commit([role('zero')]);
@@ -133,7 +133,7 @@ describe('the log of SQLite', () => {
     expect(await reads.count).toBe(2);
   });
 
-  test('commits of another process are flushed before they are read', async () => {
+  test('commits of another process are flushed before they can be read', async () => {
     const flushes = heldFlushes();
     const { store, path } = await open(flushes.flush);
     expect(await names(store)).toEqual([]);
@@ -145,7 +145,7 @@ describe('the log of SQLite', () => {
     expect(await isPending(read)).toBe(true);
     flushes.end(0);
     expect(await read).toEqual(['theirs']);
-    // Nothing has been committed since.
+    // Nothing was committed since.
     expect(await names(store)).toEqual(['theirs']);
     expect(flushes.count).toBe(1);
   });
@@ -166,7 +166,7 @@ describe('the log of SQLite', () => {
     expect(flushes.count).toBe(2);
   });
 
-  test('after a failed flush nothing is acknowledged or read until the log has been copied back', async () => {
+  test('after a failed flush, nothing is acknowledged or read until the log has been checkpointed', async () => {
     const failing = { now: false, count: 0 };
     const flush: Flush = async () => {
       if (!failing.now) return;
@@ -180,12 +180,12 @@ describe('the log of SQLite', () => {
     expect(await failure(store.commit([role('refused')]))).toMatchObject({ code: 'unavailable' });
     expect(await failure(names(store))).toMatchObject({ code: 'unavailable' });
     expect(await store.health()).toMatchObject({ ok: false, detail: 'the disk fails' });
-    // Another flush would succeed without having written anything: it is not tried.
+    // A second flush would succeed without writing anything, so it is not tried.
     expect(failing.count).toBe(1);
     failing.now = false;
     while (await failure(store.commit([{ op: 'audit', event: event({ action: 'after' }) }])))
       await Bun.sleep(50);
-    // The log that failed is empty, and all that it had is in the database itself.
+    // The failed log is empty, and its contents are in the database file.
     await close();
     rmSync(`${path}-wal`);
     if (existsSync(`${path}-shm`)) rmSync(`${path}-shm`);
@@ -199,7 +199,7 @@ describe('the log of SQLite', () => {
     expect(events.map(({ action }) => action)).toContain('before');
   });
 
-  test('the event loop turns while the disk is busy', async () => {
+  test('the event loop is not blocked while the disk is busy', async () => {
     const flushes = heldFlushes();
     const { store } = await open(flushes.flush);
     flushes.hold();

@@ -77,7 +77,7 @@ describe('SQLite', () => {
     }
   });
 
-  test('a commit that was made although SQLite says otherwise does not break the audit chain', async () => {
+  test('a commit that SQLite reports as failed, but made, does not break the audit chain', async () => {
     const database = fresh();
     const opened = spyOn(Database.prototype, 'run');
     const store = await database.open();
@@ -107,7 +107,7 @@ describe('SQLite', () => {
     expect(events.map(({ action }) => action).sort()).toEqual(['one', 'three', 'two']);
   });
 
-  test('in memory, each store is one by itself', async () => {
+  test('in memory, stores are independent', async () => {
     const [a, b] = await Promise.all([1, 2].map(() => openSqliteStore({ path: ':memory:', clock })));
     await a!.commit([insert('role')]);
     expect(await a!.count('role', [], 5)).toBe(1);
@@ -115,7 +115,7 @@ describe('SQLite', () => {
     await Promise.all([a!.close(), b!.close()]);
   });
 
-  test('processes that make the tables at once and write at once do not disturb each other', async () => {
+  test('processes that create the tables and write concurrently all succeed', async () => {
     const database = fresh();
     const writers = ['a', 'b', 'c'].map((prefix) => writer(database.path, prefix, 100));
     expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual([0, 0, 0]);
@@ -125,7 +125,7 @@ describe('SQLite', () => {
     expect(await store.auditHeads('')).toHaveLength(3);
   }, 60_000);
 
-  test('what a killed process was told is written, is written', async () => {
+  test('what a killed process reported as committed is there', async () => {
     const database = fresh();
     const told: string[] = [];
     for (const prefix of ['first', 'second', 'third']) {
@@ -149,7 +149,7 @@ describe('SQLite', () => {
     expect(db.query('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
   }, 60_000);
 
-  test('a record that is damaged is a failure that names it, and nothing of what it holds', async () => {
+  test('a damaged record is an error that names the record but not its contents', async () => {
     const database = fresh();
     const store = await database.open(clock);
     const [role] = await store.commit([insert('role', { uniqueName: 'Line' })]);
@@ -175,7 +175,7 @@ describe('SQLite', () => {
     }
   });
 
-  test('while another process writes, a commit waits, and so does nothing else', async () => {
+  test('while another process writes, a commit waits without blocking', async () => {
     const database = fresh();
     const store = await database.open();
     using other = new Database(database.path);
@@ -190,7 +190,7 @@ describe('SQLite', () => {
     expect(await store.count('role', [], 5)).toBe(1);
   });
 
-  test('when another process does not stop writing, a commit is refused as unavailable', async () => {
+  test('a commit is unavailable when another process does not stop writing', async () => {
     const database = fresh();
     const store = await openSqliteStore({ path: database.path, clock, busyTimeout: 50 });
     using other = new Database(database.path);
@@ -206,7 +206,7 @@ describe('SQLite', () => {
     await store.close();
   });
 
-  test('a search does not keep anything else waiting', async () => {
+  test('a search does not block other queries', async () => {
     const database = fresh();
     const store = await database.open();
     await store.commit(
@@ -215,7 +215,7 @@ describe('SQLite', () => {
       ),
     );
     await store.list('device', { limit: 1 });
-    // Takes some time: only the last word is nowhere.
+    // Takes a while: only the last word matches nothing.
     const search = ['p', 'u', 'm', 'pu', 'um', 'mp', 'pum', 'ump', 'pump', 'not'];
     let most = 0;
     for (let attempt = 0; attempt < 20 && most < 2; attempt++) {
@@ -231,11 +231,11 @@ describe('SQLite', () => {
       await searched;
       most = Math.max(most, answered);
     }
-    // Had it stood in the way, there would have been one at most.
+    // If the search had blocked, at most one would be done.
     expect(most).toBeGreaterThanOrEqual(2);
   });
 
-  test('a query that takes too long is given up, and those that wait for it are answered', async () => {
+  test('a query that takes too long is cancelled, and those that wait for it are served', async () => {
     const database = fresh();
     const store = await database.open();
     const reader = new SqliteReader(database.path, 200);
@@ -254,7 +254,7 @@ describe('SQLite', () => {
     await store.close();
   });
 
-  test('no commit copies the log back: a thread does, and the log begins anew', async () => {
+  test('checkpoints run in a thread, not in a commit, and the log starts again', async () => {
     const database = fresh();
     const store = await database.open();
     const octets = new Uint8Array(250_000);
@@ -265,7 +265,7 @@ describe('SQLite', () => {
       await store.commit([insert('crlPart', { name: `${n}`, octets })]);
       longest = Math.max(longest, log());
     }
-    // 100 MB were written. As long as the log is at most, a commit does not copy it back itself.
+    // 100 MB were written. Below the limit of the log, a commit does not checkpoint.
     expect(longest).toBeGreaterThan(8192 * 4096);
     expect(longest).toBeLessThan(65_536 * 4096);
     const copied = statSync(database.path).size;
@@ -273,7 +273,7 @@ describe('SQLite', () => {
     expect(await store.count('crlPart', [], 1000)).toBe(400);
   }, 60_000);
 
-  test('a clock that was set back between two upgrades is no obstacle', async () => {
+  test('a clock that was set back between two upgrades is ignored', async () => {
     const database = fresh();
     await (await database.open()).close();
     await database.execute(
@@ -287,7 +287,7 @@ describe('SQLite', () => {
   test.each([
     ['no database', (contents: Buffer) => contents.fill(0x41)],
     ['cut off', (contents: Buffer) => contents.subarray(0, contents.length / 4)],
-  ])('a file that is %s is named, with what to do', async (_, damage) => {
+  ])('a file that is %s gives an error with the fix', async (_, damage) => {
     const database = fresh();
     await (await database.open()).close();
     writeFileSync(database.path, damage(readFileSync(database.path)));
@@ -295,7 +295,7 @@ describe('SQLite', () => {
     await expect(opening).rejects.toThrow(/^\/.*postern\.db: .*; the file is damaged: restore a backup/);
   });
 
-  test('what a newer version has added to the database is no obstacle; what this one cannot live with is', async () => {
+  test('additions of a newer version to the database are accepted, and incompatible changes rejected', async () => {
     const database = fresh();
     const store = await database.open();
     await database.execute('alter table roles add column later text');

@@ -23,7 +23,7 @@ function planned(unit: Unit, watched: (ids: readonly number[]) => readonly numbe
   return plan(statements, [unit], ids.map(watched), head);
 }
 
-/** How often a plan looks at the ids of its records. */
+/** Returns how often a plan looks at the ids of its records. */
 function looks(unit: Unit): number {
   let count = 0;
   planned(unit, (ids) => new Proxy(ids, { get: (target, key) => [++count, Reflect.get(target, key)][1] }));
@@ -31,7 +31,7 @@ function looks(unit: Unit): number {
 }
 
 describe('a plan', () => {
-  test('of ten times as many writes looks at their ids ten times as often, not a hundred times', () => {
+  test('of ten times as many writes looks at ids ten times as often, not a hundred times', () => {
     const roles = (count: number): Unit =>
       Array.from({ length: count }, (_, n) => insert('role', { uniqueName: `role ${n}` }));
     const [few, many] = [looks(roles(100)), looks(roles(1000))];
@@ -49,7 +49,7 @@ describe('a plan', () => {
     expect(() => planned(unit)).toThrow(expect.objectContaining({ code: 'internal' }));
   });
 
-  test('a handle that another unit used stands for the record of this unit', () => {
+  test('a handle that another unit used refers to the record of this unit', () => {
     const unit = [insert('role', {}, role), insert('user', { role }, newHandle('user'))];
     expect(() => planned([...unit])).not.toThrow();
     expect(() => planned([insert('user', { role })])).toThrow(expect.objectContaining({ code: 'internal' }));

@@ -12,9 +12,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('it lists what the log writes, rotated files first, and nothing else', async () => {
+test('it lists the log files, rotated ones first, and no others', async () => {
   for (const text of ['one', 'two']) {
-    // Longer than a file may be, so that what was written before is rotated.
+    // Longer than a file may be, so that the earlier lines are rotated.
     const log = await openLogFile({ directory, level: 'info', stderr: false, maxBytes: 100, maxFiles: 3 });
     log.info(text, { filler: 'x'.repeat(100) });
     await log.close();
@@ -29,7 +29,7 @@ test('it lists what the log writes, rotated files first, and nothing else', asyn
   expect(files.every(({ size, modified }) => size > 0 && modified > 0)).toBe(true);
 });
 
-test('it reads the end of a file, no more than is asked for', async () => {
+test('it reads at most the requested length from the end of a file', async () => {
   writeFileSync(join(directory, 'postern.log'), 'one\ntwo\n');
   const logs = openLogDirectory(directory);
   expect(Buffer.from(await logs.read('postern.log', 100)).toString()).toBe('one\ntwo\n');
@@ -46,7 +46,7 @@ test.each(['../secret', 'postern.log/../../secret', '/etc/passwd', '', '.', 'pos
   },
 );
 
-test('a link that is called like a log file shows nothing of what it points to', async () => {
+test('a link with the name of a log file is not followed', async () => {
   writeFileSync(join(directory, 'secret'), 'secret');
   symlinkSync(join(directory, 'secret'), join(directory, 'postern.log'));
   const logs = openLogDirectory(directory);

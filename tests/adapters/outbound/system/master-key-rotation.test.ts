@@ -34,7 +34,7 @@ test.each<[string, object, object]>([
   ['a key file', {}, {}],
   ['a passphrase', passphrases, { passphrase: passphrases.newPassphrase }],
 ])(
-  'with %s, both keys open during a rotation, and what was sealed before it also after it',
+  'with %s, both keys open during a rotation, and the new key opens earlier secrets afterwards',
   async (_, given, then) => {
     const options = { dataDirectory, ...given };
     const old = (await vaultOf(options)).seal(secret, 'x');
@@ -59,7 +59,7 @@ test.each<[string, object, object]>([
       expect(after.open(old, 'x')).toEqual(secret);
     }
 
-    // Once more: two keys are retired.
+    // Again: two keys are retired.
     const again = { dataDirectory, ...then, newPassphrase: 'a third one of them' };
     await prepareRotation(again);
     await finishRotation(again);
@@ -69,7 +69,7 @@ test.each<[string, object, object]>([
   },
 );
 
-test('what a process that was killed left behind is taken up, wherever that was', async () => {
+test('a rotation that was killed at any step is continued', async () => {
   const options = { dataDirectory };
   const old = (await vaultOf(options)).seal(secret, 'x');
   // Killed after the key file, before the record.
@@ -87,7 +87,7 @@ test('what a process that was killed left behind is taken up, wherever that was'
   expect((await vaultOf(options)).open(old, 'x')).toEqual(secret);
 });
 
-test('a rotation says what is missing', async () => {
+test('a rotation names what is missing', async () => {
   const options = { dataDirectory };
   await openMasterKey(options);
   await prepareRotation(options);
@@ -97,7 +97,7 @@ test('a rotation says what is missing', async () => {
   expect(await messageOf(openMasterKey(options))).toContain('master.key.new is missing');
 });
 
-test('a rotation of a passphrase wants another one, and says so', async () => {
+test('a rotation of a passphrase requires a different one', async () => {
   const { passphrase, newPassphrase } = passphrases;
   const options = { dataDirectory, passphrase };
   await openMasterKey(options);

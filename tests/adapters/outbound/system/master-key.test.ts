@@ -34,7 +34,7 @@ const messageOf = (opening: Promise<unknown>): Promise<string> =>
   );
 
 describe('a master key', () => {
-  test('gives each purpose a key of its own', async () => {
+  test('gives each purpose a different key', async () => {
     const master = await openMasterKey({ dataDirectory });
     const [vault, files] = [master.subKey('postern vault'), master.subKey('postern key files')];
     expect(vault).toHaveLength(32);
@@ -42,11 +42,11 @@ describe('a master key', () => {
     expect(hex(master.subKey('postern vault'))).toBe(hex(vault));
   });
 
-  test('comes from a file or from a passphrase, not from both', async () => {
+  test('comes from a file or from a passphrase, but not from both', async () => {
     expect(await messageOf(openMasterKey({ dataDirectory, file, passphrase }))).toContain('not both');
   });
 
-  test('is refused when the record of it is damaged', async () => {
+  test('is rejected when its record is damaged', async () => {
     await openMasterKey({ dataDirectory });
     for (const text of ['', '{', 'null', '{}', '{"version":2,"source":"file","check":""}']) {
       writeFileSync(join(dataDirectory, 'master.json'), text);
@@ -56,7 +56,7 @@ describe('a master key', () => {
 });
 
 describe('a master key in a file', () => {
-  test('is made at the first start, for its owner alone, and found at the next', async () => {
+  test('is created at the first start, readable by its owner only, and used afterwards', async () => {
     const first = (await openMasterKey({ dataDirectory })).subKey('postern vault');
     expect(statSync(dataDirectory).mode & 0o777).toBe(0o700);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -71,7 +71,7 @@ describe('a master key in a file', () => {
     expect(hex(a.subKey('postern vault'))).not.toBe(hex(b.subKey('postern vault')));
   });
 
-  test('may lie outside the data directory and serve several', async () => {
+  test('may be outside the data directory and shared by several', async () => {
     const shared = join(parent, 'shared.key');
     writeFileSync(shared, `${'0123456789abcdef'.repeat(4)}\n`, { mode: 0o600 });
     const a = await openMasterKey({ file: shared, dataDirectory });
@@ -79,7 +79,7 @@ describe('a master key in a file', () => {
     expect(hex(a.subKey('postern vault'))).toBe(hex(b.subKey('postern vault')));
   });
 
-  // RFC 5869 spelt out in Python: hmac(hmac(32 zero octets, key), b'postern vault\x01'), SHA-256.
+  // RFC 5869 in Python: hmac(hmac(32 zero octets, key), b'postern vault\x01'), SHA-256.
   test('derives by HKDF-SHA256', async () => {
     const shared = join(parent, 'shared.key');
     writeFileSync(shared, '0123456789abcdef'.repeat(4), { mode: 0o600 });
@@ -104,7 +104,7 @@ describe('a master key in a file', () => {
     },
   );
 
-  test('is refused when it is not the one that the data directory was made with', async () => {
+  test('is rejected when the data directory was made with another one', async () => {
     await openMasterKey({ dataDirectory });
     writeFileSync(file, 'f'.repeat(64));
     const message = await messageOf(openMasterKey({ dataDirectory }));
@@ -112,7 +112,7 @@ describe('a master key in a file', () => {
     expect(message).not.toContain('ffff');
   });
 
-  test('is not replaced by a new one when it is lost', async () => {
+  test('is not replaced when it is lost', async () => {
     await openMasterKey({ dataDirectory });
     unlinkSync(file);
     expect(await messageOf(openMasterKey({ dataDirectory }))).toContain('is missing');
@@ -131,14 +131,14 @@ describe('a master key in a file', () => {
     },
   );
 
-  test('does not give way to a passphrase', async () => {
+  test('is not replaced by a passphrase', async () => {
     await openMasterKey({ dataDirectory });
     expect(await messageOf(openMasterKey({ dataDirectory, passphrase }))).toContain('comes from a key file');
   });
 });
 
 describe('a master key from a passphrase', () => {
-  test('is the same at each start, whichever way its letters are composed, and no key is stored', async () => {
+  test('is the same at each start, for any Unicode normalization, and is not stored', async () => {
     const composed = 'pässphrase über alles';
     const first = await openMasterKey({ dataDirectory, passphrase: composed.normalize('NFC') });
     const second = await openMasterKey({ dataDirectory, passphrase: composed.normalize('NFD') });
@@ -147,7 +147,7 @@ describe('a master key from a passphrase', () => {
     expect(readFileSync(join(dataDirectory, 'master.json'), 'utf8')).not.toContain('phrase über');
   });
 
-  test('is told to be wrong at once, without showing it', async () => {
+  test('is reported as wrong immediately, without being shown', async () => {
     await openMasterKey({ dataDirectory, passphrase });
     const message = await messageOf(openMasterKey({ dataDirectory, passphrase: 'incorrect horse battery' }));
     expect(message).toBe(`wrong passphrase for the master key of ${dataDirectory}`);
@@ -169,7 +169,7 @@ describe('a master key from a passphrase', () => {
     expect(readdirSync(dataDirectory)).toEqual([]);
   });
 
-  test('does not give way to a key file', async () => {
+  test('is not replaced by a key file', async () => {
     await openMasterKey({ dataDirectory, passphrase });
     expect(await messageOf(openMasterKey({ dataDirectory }))).toContain('comes from a passphrase');
   });

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
 
-test('the clock tells the milliseconds since 1970', () => {
+test('the clock returns milliseconds since 1970', () => {
   const before = Date.now();
   const now = systemClock.now();
   expect(now).toBeGreaterThanOrEqual(before);
   expect(now).toBeLessThanOrEqual(Date.now());
 });
 
-test('entropy comes in fresh arrays of any length, none like another', () => {
+test('entropy returns a new array of any length each time', () => {
   const seen = new Set<string>();
   for (let i = 0; i < 1000; i++) seen.add(Buffer.from(systemEntropy.bytes(16)).toString('hex'));
   expect(seen.size).toBe(1000);

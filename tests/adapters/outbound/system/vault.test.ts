@@ -20,7 +20,7 @@ function faultOf(action: () => unknown): Fault {
 }
 
 describe('the vault', () => {
-  test('opens what it sealed in the same context', () => {
+  test('opens what it sealed for the same context', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 5000 }), fc.string({ unit: 'grapheme' }), (plain, context) => {
         expect(Buffer.from(vault.open(vault.seal(plain, context), context))).toEqual(Buffer.from(plain));
@@ -29,7 +29,7 @@ describe('the vault', () => {
     );
   });
 
-  test('opens at another gateway that has the same master key', () => {
+  test('opens secrets of another gateway with the same master key', () => {
     expect(Buffer.from(createVault(Buffer.from(key)).open(vault.seal(secret, 'a'), 'a'))).toEqual(secret);
   });
 
@@ -38,7 +38,7 @@ describe('the vault', () => {
     expect(new Set(sealed).size).toBe(100);
   });
 
-  test('does not open in another context', () => {
+  test('does not open for another context', () => {
     expect(faultOf(() => vault.open(vault.seal(secret, 'device 1'), 'device 2')).code).toBe('internal');
   });
 
@@ -48,7 +48,7 @@ describe('the vault', () => {
     );
   });
 
-  test('does not open when any bit was changed', () => {
+  test('does not open when any bit has changed', () => {
     const sealed = vault.seal(secret, 'a');
     for (let i = 0; i < sealed.length * 8; i++) {
       const changed = Uint8Array.from(sealed);
@@ -57,7 +57,7 @@ describe('the vault', () => {
     }
   });
 
-  test('answers arbitrary bytes with an internal Fault that tells the log the context, and the caller nothing', () => {
+  test('answers arbitrary bytes with an internal Fault whose context is only in the log', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const fault = faultOf(() => vault.open(bytes, 'device 7'));
@@ -69,7 +69,7 @@ describe('the vault', () => {
     );
   });
 
-  test('does not open what was cut short to any length', () => {
+  test('does not open when truncated to any length', () => {
     const sealed = vault.seal(secret, 'a');
     for (let length = 0; length < sealed.length; length++) {
       expect(faultOf(() => vault.open(sealed.subarray(0, length), 'a')).code).toBe('internal');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { exchange } from '#adapters/outbound/upstream/exchange.ts';
 
-// An upstream of raw octets: what it writes is what it has been told to.
+// An upstream server of raw octets, which writes what the test says.
 let server: Server;
 let write: (connection: Socket) => void;
 let connections = 0;
@@ -38,13 +38,13 @@ const framings = {
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
 } as const;
 
-describe.each(Object.entries(framings))('an answer %s', (_, framed) => {
+describe.each(Object.entries(framings))('a response %s', (_, framed) => {
   test.each([
     ['small', 10, true],
     ['large', 300_000, true],
     ['on a connection that stays open', 10, false],
   ] as const)(
-    'that is written twice is read once, and the next one is its own: %s',
+    'that is written twice is read once, and the next response is the right one: %s',
     async (_, octets, ends) => {
       for (const letter of ['a', 'b', 'c']) {
         const before = connections;
@@ -60,13 +60,13 @@ describe.each(Object.entries(framings))('an answer %s', (_, framed) => {
     },
   );
 
-  test('after which another one comes is the one', async () => {
+  test('that is followed by another one is used, and the other one is ignored', async () => {
     write = (connection) => connection.end(framed('mine') + framed('another').replace('200 OK', '403 No'));
     const { status, body } = await ask();
     expect([status, Buffer.from(body).toString()]).toEqual([200, 'mine']);
   });
 
-  test('that is cut off is none, whatever it says', async () => {
+  test('that is truncated is rejected, whatever its contents', async () => {
     const one = framed('x'.repeat(1000));
     write = (connection) => connection.end(one.slice(0, -500));
     expect(await ask().catch(({ code }) => code)).toBe('unavailable');

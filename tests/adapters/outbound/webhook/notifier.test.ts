@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 const post = (url: string, options: NotifierOptions = {}, more: Partial<Message> = {}): Promise<Attempt> =>
   createNotifier(options).post({ url, id: 'msg_1', at: 1_790_000_000_999, body, secret, ...more }, never);
 
-test('a message is posted as it is, signed as receivers check it', async () => {
+test('a message is posted unchanged, with a signature that receivers can verify', async () => {
   await using there = await receiver();
   expect(await post(there.url)).toEqual({ delivered: true, status: 204, detail: null });
   const [message] = there.received;
@@ -32,7 +32,7 @@ test('a message is posted as it is, signed as receivers check it', async () => {
   expect(isSigned(message!, `whsec_${Buffer.alloc(32).toString('base64')}`)).toBe(false);
 });
 
-test('the signature is that of the example in the specification’s own terms', async () => {
+test("the signature of the specification's example is the same", async () => {
   await using there = await receiver();
   const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
   await post(
@@ -46,7 +46,7 @@ test('the signature is that of the example in the specification’s own terms', 
   );
 });
 
-test('whatever is not 2xx is not delivered, and a redirect is not followed', async () => {
+test('a response other than 2xx is a failed delivery, and redirects are not followed', async () => {
   await using elsewhere = await receiver();
   await using there = await receiver();
   for (const status of [301, 302, 307, 308, 400, 404, 410, 429, 500, 503]) {
@@ -58,7 +58,7 @@ test('whatever is not 2xx is not delivered, and a redirect is not followed', asy
   expect(elsewhere.received).toEqual([]);
 });
 
-test('a receiver that does not answer in time, or cuts the connection, has not got it', async () => {
+test('a timeout or a closed connection is a failed delivery', async () => {
   await using there = await receiver();
   there.answer = () => {};
   const began = Date.now();
@@ -72,7 +72,7 @@ test('a receiver that does not answer in time, or cuts the connection, has not g
   expect(await post(there.url, { timeout: 2000 })).toMatchObject({ delivered: false, status: null });
 });
 
-test('an answer without end is not read, and garbage is none', async () => {
+test('an endless response is not read to its end, and an invalid one is a failed delivery', async () => {
   await using there = await receiver();
   let written = 0;
   there.answer = (response) => {
@@ -95,7 +95,7 @@ test('an answer without end is not read, and garbage is none', async () => {
   garbage.close();
 });
 
-test('nobody there: the reason names no more than what the system says', async () => {
+test('a connection error is reported with the reason of the system only', async () => {
   const free = createServer();
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
   const { port } = free.address() as { port: number };
@@ -105,7 +105,7 @@ test('nobody there: the reason names no more than what the system says', async (
   expect(attempt.detail).toStartWith('it cannot be reached');
 });
 
-test('the TLS certificate of the receiver is checked, by the system’s anchors or by those given', async () => {
+test('the TLS certificate of the receiver is verified with the anchors of the system or the given ones', async () => {
   const made = openssl(
     [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
@@ -128,13 +128,13 @@ test('the TLS certificate of the receiver is checked, by the system’s anchors 
   expect(there.received[0]!.headers.host).toBe(`hook.test:${there.port}`);
 });
 
-test('the next address of a name is tried where nothing listens at the first', async () => {
+test('the next address of a name is tried when the first refuses the connection', async () => {
   await using there = await receiver();
   const resolve = async () => ['127.0.0.2', '127.0.0.1'];
   expect(await post(`http://hook.test:${there.port}/`, { resolve })).toMatchObject({ delivered: true });
 });
 
-test('nothing is sent to a name that stands for a link-local address, among others or alone', async () => {
+test('nothing is sent to a name that resolves to a link-local address, alone or with others', async () => {
   await using there = await receiver();
   for (const addresses of [
     ['169.254.169.254'],
@@ -152,7 +152,7 @@ test('nothing is sent to a name that stands for a link-local address, among othe
   expect(there.received).toEqual([]);
 });
 
-test('a message that is called off ends at once', async () => {
+test('a cancelled message ends immediately', async () => {
   await using there = await receiver();
   there.answer = () => {};
   const cut = new AbortController();
@@ -184,7 +184,7 @@ test.each([
   ['192.0.2.1', false],
   ['2001:db8::1', false],
   ['::ffff:10.0.0.7', false],
-])('%s is refused: %p', (address, refused) => {
+])('%s is rejected: %p', (address, refused) => {
   expect(isRefused(address)).toBe(refused);
 });
 
