@@ -188,28 +188,25 @@ describe('over EST, REST and CMP', () => {
   const waiting = (): { id: number; protocol: string }[] =>
     jo.get('/api/approvals/?state=waiting&ordering=id');
 
-  inOrder('requests are granted, rejected and polled for', { timeout: 180_000 }, (step) => {
-    step(
-      'a request waits, also while the service is started anew, is granted, and gets its certificate',
-      async () => {
-        expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
-        await server.stop();
-        await server.start();
-        expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
-        const open = waiting();
-        expect(open.map(({ protocol }) => protocol)).toEqual(['est', 'rest', 'cmp']);
-        for (const { id } of open) expect(jo.decide(id, 'approve')).toBe(200);
-        expect(all(enough)).toEqual(['issued', 'issued', 'issued']);
-        for (const { common_name } of devices.values()) expect(isValid(server, common_name)).toBe(true);
-        expect(jo.get('/api/approvals/?ordering=id').map(({ state }: { state: string }) => state)).toEqual([
-          'issued',
-          'issued',
-          'issued',
-        ]);
-      },
-    );
+  inOrder('requests are approved, rejected and polled for', { timeout: 180_000 }, (step) => {
+    step('a request is pending across a restart, is approved, and gets its certificate', async () => {
+      expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
+      await server.stop();
+      await server.start();
+      expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
+      const open = waiting();
+      expect(open.map(({ protocol }) => protocol)).toEqual(['est', 'rest', 'cmp']);
+      for (const { id } of open) expect(jo.decide(id, 'approve')).toBe(200);
+      expect(all(enough)).toEqual(['issued', 'issued', 'issued']);
+      for (const { common_name } of devices.values()) expect(isValid(server, common_name)).toBe(true);
+      expect(jo.get('/api/approvals/?ordering=id').map(({ state }: { state: string }) => state)).toEqual([
+        'issued',
+        'issued',
+        'issued',
+      ]);
+    });
 
-    step('a request is rejected, and stays so', async () => {
+    step('a rejected request stays rejected', async () => {
       for (const client of clients) devices.set(client, await server.register(`valve-${client.protocol}`));
       expect(all()).toEqual(['waiting', 'waiting', 'waiting']);
       for (const { id } of waiting()) expect(jo.decide(id, 'reject')).toBe(200);
@@ -217,7 +214,7 @@ describe('over EST, REST and CMP', () => {
       expect(waiting()).toEqual([]);
     });
 
-    step('OpenSSL polls by itself until somebody has approved', async () => {
+    step('OpenSSL polls until a request is approved', async () => {
       const device = await server.register('gate-1');
       makeRequest(server, 'gate-1');
       const client = Bun.spawn(['bash', '-c', cmpLine(server, device, 60)], {
@@ -242,7 +239,7 @@ describe('over EST, REST and CMP', () => {
 });
 
 test.skipIf(!hasPostgres)(
-  'two gateways on one PostgreSQL: asked for at both, decided at both, fetched at both',
+  'two gateways on one PostgreSQL: requested, decided and collected at both',
   async () => {
     const postgres = await startPostgres();
     try {

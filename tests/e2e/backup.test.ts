@@ -93,7 +93,7 @@ const pairs: [Name, Name][] = [
 ];
 if (nightly) pairs.push(['SQLite', 'SQLite'], ['PostgreSQL', 'PostgreSQL']);
 
-describe.each(pairs)('a backup of a service on %s, restored on %s', (from, to) => {
+describe.each(pairs)('a backup of a service on %s can be restored on %s', (from, to) => {
   const needsPostgres = from !== 'SQLite' || to !== 'SQLite';
   const runs = needsPostgres && !hasPostgres ? test.skip : test;
 

@@ -45,7 +45,7 @@ const statusOf = async (server: Server, certificate: Uint8Array) => {
   }
 };
 
-test('kill -9 between ip and certConf: the confirmation still works; without one the certificate is revoked in time', async () => {
+test('after kill -9 between ip and certConf, the certificate can be confirmed, and is revoked in time without a confirmation', async () => {
   await using server = await startServer({
     config: '[inbound.cmp]\nconfirm_seconds = 8\n[inbound.est]\n[inbound.publication]\n',
   });

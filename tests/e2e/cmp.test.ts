@@ -47,14 +47,14 @@ function client(operation: string, args: string): { status: number; said: string
 
 const verified = () => run('openssl verify -x509_strict -CAfile root.pem -untrusted ca.pem out.pem');
 
-test('the lines that `device add` prints work as pasted: a certificate, and its renewal', () => {
+test('the commands that `device add` prints get a certificate and renew it', () => {
   const before = run('openssl x509 -in pump-1.pem -noout -serial');
   run(pump.commands.cmp_renew!);
   expect(run('openssl x509 -in pump-1.pem -noout -serial')).not.toBe(before);
   expect(run('openssl verify -x509_strict -CAfile root.pem -untrusted ca.pem pump-1.pem')).toContain('OK');
 });
 
-describe('what succeeds', () => {
+describe('accepted messages', () => {
   const rows: [what: string, operation: string, args: string, says: string][] = [
     ['ir by a shared secret', 'ir', `${path} ${byMac} ${asked}`, 'received PKICONF'],
     ['ir, implicitly confirmed', 'ir', `${path} ${byMac} ${asked} -implicit_confirm`, 'received IP'],
@@ -142,7 +142,7 @@ describe('what succeeds', () => {
     60_000,
   ); // an RSA key of 4096 bits may take its time
 
-  test('Ed25519, by which OpenSSL 3.0 cannot protect messages: ir, then rr by another certificate of the device', () => {
+  test('Ed25519, which OpenSSL 3.0 cannot use for protection: ir, then rr signed by another certificate of the device', () => {
     run('openssl genpkey -algorithm ED25519 -out kind.key');
     expect(client('ir', `${path} ${byMac} -newkey kind.key -subject /CN=pump-1 ${certOut}`).status).toBe(0);
     expect(verified()).toContain('OK');
@@ -150,7 +150,7 @@ describe('what succeeds', () => {
     expect(client('rr', `${path} ${byCertificate} -oldcert kind.pem`).status).toBe(0);
   });
 
-  test('several at once, over one connection and another', () => {
+  test('several certificates, over one connection and over several', () => {
     const { status, said } = client('ir', `${path} ${byMac} ${asked} ${certOut} -repeat 3`);
     expect(status).toBe(0);
     expect(said.match(/received PKICONF/g)).toHaveLength(3);
@@ -186,14 +186,14 @@ describe('what succeeds', () => {
     '/p/.',
     '/p/_/ir',
   ];
-  test.each(paths)('path %p, with its confirmation', (form) => {
+  test.each(paths)('path %p, with confirmation', (form) => {
     const { status, said } = client('ir', `-path ".well-known/cmp${form}" ${byMac} ${asked} ${certOut}`);
     expect({ status, said }).toEqual({ status: 0, said });
     expect(said).toContain('received PKICONF');
   });
 });
 
-describe('what is refused, in words and with its bit of PKIFailureInfo', () => {
+describe('rejected messages, with their text and bit of PKIFailureInfo', () => {
   const rows: [what: string, operation: string, args: string, says: RegExp][] = [
     [
       'a wrong secret',
@@ -306,7 +306,7 @@ describe('what is refused, in words and with its bit of PKIFailureInfo', () => {
     expect(said).toMatch(says);
   });
 
-  test('a certificate of a CA that is not ours, and one that signed itself', () => {
+  test('a certificate of an unknown CA, and a self-signed one', () => {
     const request = 'openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
     run(`${request} -x509 -keyout s.key -out s.pem -subj /CN=Somebody -days 1`);
     run(`${request} -keyout t.key -out t.csr -subj /CN=pump-1`);
@@ -327,7 +327,7 @@ describe('what is refused, in words and with its bit of PKIFailureInfo', () => {
     expect(said).toMatch(/badAlg.*2048/);
   });
 
-  test('a path that is none, and a method that is none', () => {
+  test('an invalid path and an invalid method', () => {
     expect(client('ir', `-path .well-known/cmp/nothing ${byMac} ${asked}`).status).toBe(1);
     const http = `http://127.0.0.1:${server.httpPort}/.well-known/cmp`;
     const code = (args: string) => run(`curl -s -o answer -w '%{http_code}' ${args}`);
@@ -342,7 +342,7 @@ describe('what is refused, in words and with its bit of PKIFailureInfo', () => {
 });
 
 describe('revocation', () => {
-  test.each([-1, 0, 1, 3, 4, 5, 9])('-revreason %p: the CRL says so', (reason) => {
+  test.each([-1, 0, 1, 3, 4, 5, 9])('-revreason %p is in the CRL', (reason) => {
     expect(client('ir', `${path} ${byMac} ${asked} ${certOut}`).status).toBe(0);
     run('mv out.pem gone.pem');
     const { status, said } = client('rr', `${path} ${byCertificate} -oldcert gone.pem -revreason ${reason}`);
@@ -368,7 +368,7 @@ describe('revocation', () => {
     expect(again.said).toContain('certRevoked');
   });
 
-  test('hold, release, and neither of them twice', () => {
+  test('hold and release, and neither of them twice', () => {
     expect(client('ir', `${path} ${byMac} ${asked} ${certOut}`).status).toBe(0);
     run('mv out.pem held.pem');
     const rr = (reason: number) =>
@@ -379,7 +379,7 @@ describe('revocation', () => {
     expect([rr(8).status, rr(8).status, kur()]).toEqual([0, 1, 0]);
   });
 
-  test('a revoked certificate is good for nothing any more', () => {
+  test('a revoked certificate is rejected everywhere', () => {
     expect(client('ir', `${path} ${byMac} ${asked} ${certOut}`).status).toBe(0);
     run('mv out.pem gone.pem');
     const own = '-cert gone.pem -key pump-1.key -trusted root.pem';
@@ -404,7 +404,7 @@ describe('general messages', () => {
   });
 });
 
-describe('replay', () => {
+describe('replayed messages', () => {
   const post = (file: string): Buffer => {
     run(
       `curl -sf -H 'Content-Type: application/pkixcmp' --data-binary @${file} -o answer http://127.0.0.1:${server.httpPort}/.well-known/cmp`,
@@ -412,7 +412,7 @@ describe('replay', () => {
     return readFileSync(join(server.directory, 'answer'));
   };
 
-  test('a recorded request gets the recorded answer, byte for byte, and no certificate more', () => {
+  test('a recorded request gets the recorded response, octet for octet, and no second certificate', () => {
     const record = `-reqout 'request.der confirm.der' -rspout 'response.der confirmed.der'`;
     expect(client('ir', `${path} ${byMac} ${asked} ${certOut} ${record}`).status).toBe(0);
     const recorded = (file: string) => readFileSync(join(server.directory, file));
@@ -427,13 +427,13 @@ describe('replay', () => {
     expect(serials()).toBe(before);
   });
 
-  test('OpenSSL itself sends an old request again, and takes no old answer for a new one', () => {
+  test('OpenSSL replays a request, and rejects a replayed response', () => {
     const { status, said } = client('ir', `${path} ${byMac} ${asked} ${certOut} -reqin request.der`);
     expect(status).toBe(1);
     expect(said).toMatch(/nonce|transactionid/i);
   });
 
-  test('with another transactionID it is another message, and its MAC is wrong', () => {
+  test('with another transactionID it is another message, with an invalid MAC', () => {
     const message = readFileSync(join(server.directory, 'request.der'));
     const altered = Buffer.from(message);
     // The last octets are the MAC's.

@@ -45,7 +45,7 @@ async function until(server: Server, id: number, isThere: (now: Progress) => boo
   }
 }
 
-test('an import of devices that is killed in its midst goes on after the next start, and makes each device once', async () => {
+test('an import of devices that was killed continues at the next start, and creates each device once', async () => {
   await using server = await startServer();
   const lines = Array.from({ length: count }, (_, n) => `pump-${n},SN-${n}`);
   const csv = `common_name,serial_number\n${lines.join('\n')}\npump-0,again\n`;

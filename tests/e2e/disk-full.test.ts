@@ -42,7 +42,7 @@ const canBeFull = isHere(
 const csr = Buffer.from(request(testKey('p-256', 'kill'), 'CN=pump-1')).toString('base64');
 
 test.skipIf(!canBeFull)(
-  'a disk that is full: 503 until there is room again, and all that was answered is there',
+  'with a full disk the service answers 503 until there is space, and loses no acknowledged certificate',
   async () => {
     const disk = smallDisk();
     try {
@@ -117,7 +117,7 @@ test.skipIf(!canBeFull).each([
   ['was stopped, with several workers', 2, (server: Server) => server.stop()],
   ['was killed', 1, (server: Server) => server.kill()],
 ] as const)(
-  'a server that %s starts on a full disk, says so, serves CRLs and CA certificates, and goes on when there is room',
+  'a server that %s starts on a full disk, reports it, serves CRLs and CA certificates, and recovers',
   async (_, workers, end) => {
     const disk = smallDisk();
     try {

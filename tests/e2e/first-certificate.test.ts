@@ -21,11 +21,11 @@ function run(line: string): string {
   return stdout;
 }
 
-test('the ready line is the last that is printed, and names the service', () => {
+test('the ready line is the last line and names the service', () => {
   expect(server.output.at(-1)).toBe(`postern ready ${server.baseUrl}`);
 });
 
-inOrder('the lines that `device add` prints, pasted one after the other', { timeout: 60_000 }, (step) => {
+inOrder('the commands that `device add` prints, one after the other', { timeout: 60_000 }, (step) => {
   const verify = 'openssl verify -x509_strict -CAfile ca.pem pump-1.pem';
 
   step('make a key and fetch the CA certificates', async () => {
@@ -36,7 +36,7 @@ inOrder('the lines that `device add` prints, pasted one after the other', { time
     );
   });
 
-  step('enrol over EST; OpenSSL accepts the certificate strictly', async () => {
+  step('enrol over EST, and OpenSSL verifies the certificate strictly', async () => {
     run(device.commands.est!);
     expect(run(verify)).toContain('pump-1.pem: OK');
     expect(run('openssl x509 -in pump-1.pem -noout -subject -ext keyUsage,extendedKeyUsage')).toContain(
@@ -44,7 +44,7 @@ inOrder('the lines that `device add` prints, pasted one after the other', { time
     );
   });
 
-  step('renew over EST with the certificate that it got', async () => {
+  step('renew over EST with that certificate', async () => {
     const before = run('openssl x509 -in pump-1.pem -noout -serial');
     run(device.commands.est_renew!);
     expect(run(verify)).toContain('pump-1.pem: OK');
@@ -57,7 +57,7 @@ inOrder('the lines that `device add` prints, pasted one after the other', { time
     expect(run(verify)).toContain('pump-1.pem: OK');
   });
 
-  step('renew over REST with the certificate that it got', async () => {
+  step('renew over REST with that certificate', async () => {
     const before = run('openssl x509 -in pump-1.pem -noout -serial');
     run(device.commands.rest_renew!);
     expect(run(verify)).toContain('pump-1.pem: OK');
@@ -65,7 +65,7 @@ inOrder('the lines that `device add` prints, pasted one after the other', { time
   });
 });
 
-describe('keys of every kind', () => {
+describe('key types', () => {
   const kinds: [name: string, genpkey: string][] = [
     ['RSA 2048', '-algorithm RSA -pkeyopt rsa_keygen_bits:2048'],
     ['RSA 4096', '-algorithm RSA -pkeyopt rsa_keygen_bits:4096'],
@@ -74,7 +74,7 @@ describe('keys of every kind', () => {
     ['P-521', '-algorithm EC -pkeyopt ec_paramgen_curve:P-521'],
     ['Ed25519', '-algorithm ED25519'],
   ];
-  test.each(kinds)('%s is certified over EST', (_name, genpkey) => {
+  test.each(kinds)('%s gets a certificate over EST', (_name, genpkey) => {
     run(
       `openssl genpkey ${genpkey} -out pump-1.key && openssl req -new -key pump-1.key -subj /CN=pump-1 -out pump-1.csr`,
     );
@@ -90,7 +90,7 @@ describe('keys of every kind', () => {
     ['secp256k1', '-algorithm EC -pkeyopt ec_paramgen_curve:secp256k1', 'curve'],
     ['Ed448', '-algorithm ED448', 'key'],
   ];
-  test.each(weak)('%s is refused in clear words', (_name, genpkey, words) => {
+  test.each(weak)('%s is rejected with a clear message', (_name, genpkey, words) => {
     run(
       `openssl genpkey ${genpkey} -out weak.key && openssl req -new -key weak.key -subj /CN=pump-1 -outform DER -out weak.csr`,
     );
@@ -103,7 +103,7 @@ describe('keys of every kind', () => {
   });
 });
 
-test('all four path forms of EST answer, with and without a trailing slash', () => {
+test('all four path forms of EST work, with and without a trailing slash', () => {
   run(
     'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout f.key -outform DER -out f.csr -subj /CN=pump-1',
   );
@@ -123,7 +123,7 @@ test('all four path forms of EST answer, with and without a trailing slash', () 
   }
 });
 
-test('an untrusted or self-signed client certificate is 401, never 500', () => {
+test('an untrusted or self-signed client certificate gives 401, never 500', () => {
   run(
     'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout s.key -out s.pem -subj /CN=pump-1 -days 1',
   );
@@ -145,7 +145,7 @@ test('a Client-Cert header from an untrusted peer is ignored', () => {
   expect(status).toBe('401');
 });
 
-test('plain HTTP serves CRLs and CA certificates, and no enrolment', () => {
+test('plain HTTP serves CRLs and CA certificates but no enrolment', () => {
   const http = `http://127.0.0.1:${server.httpPort}`;
   run(`curl -sf ${http}/crl/2.crl | openssl crl -inform DER -CAfile ca.pem -noout`);
   run(`curl -sf ${http}/aia/2.cer | openssl x509 -inform DER -noout -subject`);
@@ -159,7 +159,7 @@ test('no secret is in the log', () => {
   expect(server.log()).not.toContain(device.password);
 });
 
-test('SIGTERM finishes and exits with 0', async () => {
+test('SIGTERM ends the service with status 0', async () => {
   expect(await server.stop()).toBe(0);
   await server.start();
 }, 60_000);

@@ -54,7 +54,7 @@ function run(server: Server, line: string): string {
   return stdout;
 }
 
-describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API', () => {
+describe.skipIf(!hasSoftHsm)('CAs with keys in SoftHSM, created over the API', () => {
   let hsm: SoftHsm;
   let server: Server;
   let device: DeviceSecrets;
@@ -74,7 +74,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
     hsm.remove();
   });
 
-  inOrder('are made, used and there again after a start', { timeout: 5 * patience }, (step) => {
+  inOrder('are created, used and available after a restart', { timeout: 5 * patience }, (step) => {
     step('a root and an issuing CA below it', async () => {
       const type = { issuing_ca_type: 3, key_store: 'hsm' };
       const made = await api(server, 'POST', 'issuing-cas/', {
@@ -96,7 +96,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
     });
 
     step(
-      'a device of their domain enrols and renews over EST, REST and CMP, and OpenSSL accepts it strictly',
+      'a device of their domain enrols and renews over EST, REST and CMP, and OpenSSL verifies it strictly',
       async () => {
         const { body } = await api(server, 'GET', 'domains/?unique_name=default');
         const moved = await api(server, 'PATCH', `domains/${body[0].id}/`, { issuing_ca: issuing.id });
@@ -117,7 +117,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
       },
     );
 
-    step('and their CRLs are signed in it', async () => {
+    step('sign their CRLs in the HSM', async () => {
       for (const { id } of [root, issuing]) {
         expect((await api(server, 'POST', `issuing-cas/${id}/generate-crl/`)).status).toBeLessThan(300);
         run(server, `curl -sf -o ${id}.crl http://localhost:${server.httpPort}/crl/${id}.crl`);
@@ -130,7 +130,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
       }
     });
 
-    step('a key that another tool has made, with its certificate, becomes a CA by its label', async () => {
+    step('can be created by label from a key and certificate of another tool', async () => {
       run(server, 'openssl ecparam -name secp384r1 -genkey -noout -out own.key');
       run(server, 'openssl pkcs8 -topk8 -nocrypt -in own.key -out own.pk8');
       run(
@@ -156,7 +156,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
       expect(crl.status).toBeLessThan(300);
     });
 
-    step('the private keys are in no file of ours, and the PIN in no log', async () => {
+    step('leave no private key in our files and no PIN in the log', async () => {
       const stored = readdirSync(join(server.directory, 'data'), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
@@ -165,7 +165,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
       expect(server.log()).not.toContain(pin);
     });
 
-    step('the service stops as any other, and goes on after a start', async () => {
+    step('do not delay the shutdown of the service, and work after a start', async () => {
       expect(await server.stop()).toBe(0);
       await server.start();
       run(server, device.commands.est!);
@@ -174,7 +174,7 @@ describe.skipIf(!hasSoftHsm)('CAs whose keys are in SoftHSM, made over the API',
   });
 });
 
-describe.skipIf(!hasProxy)('a CA whose token comes and goes', () => {
+describe.skipIf(!hasProxy)('a CA whose token is disconnected', () => {
   let hsm: SoftHsm;
   let proxy: PulledToken;
   let server: Server;
@@ -231,7 +231,7 @@ describe.skipIf(!hasProxy)('a CA whose token comes and goes', () => {
   }
 
   test(
-    'answers 503 with Retry-After while it is away, says why in its health, and recovers by itself',
+    'answers 503 with Retry-After meanwhile, is reported by health, and recovers by itself',
     async () => {
       await enrolAgain();
       const before = certificates('good').length;
@@ -251,7 +251,7 @@ describe.skipIf(!hasProxy)('a CA whose token comes and goes', () => {
     patience,
   );
 
-  test('killed -9 between the intent and the signature, it settles the intent and signs nothing twice', async () => {
+  test('after kill -9 between intent and signature settles the intent and signs nothing twice', async () => {
     proxy.freeze();
     const unanswered = enrol().catch(() => 'cut off');
     while (certificates('intended').length === 0) await Bun.sleep(20);

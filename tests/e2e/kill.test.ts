@@ -79,7 +79,7 @@ async function killUnderLoad(config: string, open: (server: Server) => Promise<S
   }
 }
 
-describe('kill -9 during a load of enrolments, three times over: what a client received is stored, no serial twice', () => {
+describe('after kill -9 under load, three times, every certificate of a client is stored, and no serial number occurs twice', () => {
   test('SQLite', async () => {
     await killUnderLoad('', (server) =>
       openSqliteStore({ path: join(server.directory, 'data', 'postern.db'), clock: systemClock }),

@@ -24,7 +24,7 @@ const missing = [
 const hasBalancers = isHere(missing.length === 0, `${missing.join(' and ')} not installed`);
 
 describe.skipIf(!hasBalancers)(
-  'behind a load balancer, configured as docs/how-to/load-balancer.md says',
+  'behind a load balancer that is configured as in docs/how-to/load-balancer.md',
   () => {
     const directory = mkdtempSync(join(tmpdir(), 'postern-balancer-'));
     const running: Subprocess[] = [];
@@ -137,7 +137,7 @@ ${modules.map((path) => `load_module ${path};\n`).join('')}`;
       ['nginx', 'passes TLS through', 'nginx', 'passed'],
       ['nginx', 'ends TLS', 'nginx', 'ended'],
     ] as const)(
-      '%s %s: a device enrols by its password and renews by its certificate, which nobody else can name',
+      '%s %s: a device enrols with its password and renews with its certificate, which no other client can claim',
       (...row) => {
         const [, , balancer, way] = row;
         const port = ports[balancer][way];

@@ -22,7 +22,7 @@ function curl(path: string, ...options: readonly string[]): string {
   return stdout;
 }
 
-test('a service account from the command line signs in with OAuth’s form, reads the API and the metrics', () => {
+test('a service account from the command line signs in with the OAuth form, and reads the API and the metrics', () => {
   const made = JSON.parse(server.cli('service-account', 'create', 'scraper', '--role', 'Auditor', '--json'));
   expect(made).toEqual({
     id: expect.any(Number),
@@ -45,7 +45,7 @@ test('a service account from the command line signs in with OAuth’s form, read
   expect(files.map(({ name }: { name: string }) => name)).toEqual(['postern.log']);
 });
 
-test('the default role of a service account is Default, and an unknown role is told', () => {
+test('the default role of a service account is Default, and an unknown role is reported', () => {
   expect(server.cli('service-account', 'create', 'line')).toContain('with the role Default.');
   expect(() => server.cli('service-account', 'create', 'other', '--role', 'Nobody')).toThrow(
     'the role "Nobody" does not exist',
@@ -55,7 +55,7 @@ test('the default role of a service account is Default, and an unknown role is t
   );
 });
 
-test('/schema is the OpenAPI document, and plain HTTP has neither it nor the API', () => {
+test('/schema is the OpenAPI document, and neither it nor the API is on plain HTTP', () => {
   expect(curl('/schema/', '-D-')).toContain('application/vnd.oai.openapi\r\n');
   for (const path of ['/schema/', '/api/devices/', '/metrics']) {
     const { stdout } = shell(
@@ -66,7 +66,7 @@ test('/schema is the OpenAPI document, and plain HTTP has neither it nor the API
   }
 });
 
-test('`audit verify` finds a trail in order beside the running server, and names what was tampered with in a copy', async () => {
+test('`audit verify` accepts the audit trail of a running server, and names the change in a manipulated copy', async () => {
   await using own = await startServer();
   own.device('pump-1');
   const before = JSON.parse(own.cli('audit', 'verify', '--json'));

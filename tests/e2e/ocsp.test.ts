@@ -5,7 +5,7 @@ import { hasSoftHsm, pin, type SoftHsm, startSoftHsm } from '#tests/fixtures/tok
 
 const module = resolve(import.meta.dir, '../../plugins/kit/examples/ocsp/plugin.ts');
 
-describe('the OCSP example, loaded by module, with the clients of OpenSSL and curl', () => {
+describe('the OCSP example, loaded as a module, with OpenSSL and curl as clients', () => {
   let server: Server;
   let token: string;
   beforeAll(async () => {
@@ -50,13 +50,13 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     run(`curl -sSfk -H 'Authorization: Bearer ${token}' ${server.baseUrl}/api${path} ${more}`);
   const idOf = (name: string): number => JSON.parse(api(`/certificates/?search=${name}`))[0].id as number;
 
-  test('certificates name it', () => {
+  test('is named in certificates', () => {
     expect(run('openssl x509 -in pump-1.pem -noout -ocsp_uri').trim()).toBe(
       `http://localhost:${server.httpPort}/ocsp`,
     );
   });
 
-  test('a certificate is good, by a signature that OpenSSL verifies, with a nonce and without', () => {
+  test('answers good, with a signature that OpenSSL verifies, with and without a nonce', () => {
     for (const nonce of ['', '-no_nonce']) {
       const answer = ask('-cert pump-1.pem', nonce);
       expect(answer).toContain('Response verify OK');
@@ -66,7 +66,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(ask('-sha256 -cert pump-1.pem')).toContain('pump-1.pem: good');
   });
 
-  test('several are answered in one message, by certificate and by number', () => {
+  test('answers for several certificates in one message, by certificate and by serial number', () => {
     const serial = run('openssl x509 -in pump-2.pem -noout -serial').trim().replace('serial=', '0x');
     const answer = ask(`-cert pump-1.pem -serial ${serial} -serial 0x1234`);
     expect(answer).toContain('Response verify OK');
@@ -75,7 +75,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(answer).toContain('0x1234: unknown');
   });
 
-  test('the root speaks for the issuing CA', () => {
+  test('answers with the root for the issuing CA', () => {
     const answer = shell(
       server.directory,
       `openssl ocsp -url ${url()} -issuer root.pem -cert ca.pem -CAfile root.pem 2>&1`,
@@ -84,7 +84,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(answer).toContain('ca.pem: good');
   });
 
-  test('the responder is delegated for this alone, and its certificate need not be checked', () => {
+  test('has a responder certificate for OCSP only, with id-pkix-ocsp-nocheck', () => {
     run(
       `openssl ocsp -url ${url()} -issuer ca.pem -cert pump-1.pem -no_nonce -CAfile root.pem -verify_other ca.pem -respout answer.der`,
     );
@@ -94,11 +94,11 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(text).toContain('Responder Id');
   });
 
-  test('a request signed by somebody is answered as any other', () => {
+  test('answers a signed request like any other', () => {
     expect(ask('-cert pump-1.pem', '-signer pump-2.pem -signkey pump-2.key')).toContain('pump-1.pem: good');
   });
 
-  test('GET is answered on both listeners, with what caches need', () => {
+  test('answers GET on both listeners, with caching headers', () => {
     run('openssl ocsp -issuer ca.pem -cert pump-1.pem -no_nonce -reqout request.der');
     for (const base of [url(), `${server.baseUrl}/ocsp`]) {
       const get = `curl -sSfk -D headers "${base}/$(openssl base64 -A -in request.der | sed 's/+/%2B/g;s/=/%3D/g;s,/,%2F,g')"`;
@@ -117,7 +117,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     }
   });
 
-  test('a revocation shows at once, with its time and reason', () => {
+  test('shows a revocation immediately, with its time and reason', () => {
     const id = idOf('pump-3');
     expect(ask('-cert pump-3.pem', '-no_nonce')).toContain('pump-3.pem: good');
     api(`/certificates/${id}/revoke/`, `--json '{"reason":"keyCompromise"}'`);
@@ -127,7 +127,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(answer).toContain('Revocation Time:');
   });
 
-  test('what is no request, and what is about another CA, is told so', () => {
+  test('rejects an invalid request, and answers unknown for another CA', () => {
     const garbage = `curl -sSf -H 'Content-Type: application/ocsp-request' --data-binary hello ${url()}`;
     run(`${garbage} -o garbage.der`);
     expect(shell(server.directory, 'openssl ocsp -respin garbage.der 2>&1').stdout).toContain(
@@ -143,7 +143,7 @@ describe('the OCSP example, loaded by module, with the clients of OpenSSL and cu
     expect(answer).toContain('unauthorized (6)');
   });
 
-  test('the configuration is checked', () => {
+  test('has its configuration checked', () => {
     const file = join(server.directory, 'wrong.toml');
     run(`printf '[inbound.status]\\nmodule = "${module}"\\npath = "ocsp"\\nvalidity = 5\\n' > ${file}`);
     const { status, stderr } = shell(
@@ -183,7 +183,7 @@ describe.skipIf(!hasSoftHsm)('the OCSP example for a CA whose key is in SoftHSM'
     return stdout;
   }
 
-  test('a delegated responder signs for it; the CA itself when it is not active any more', () => {
+  test('signs with a delegated responder, or with the CA when that is inactive', () => {
     const body = JSON.stringify({ username: 'admin', password: adminPassword });
     const token = JSON.parse(run(`curl -sSfk ${server.baseUrl}/api/token/ --json '${body}'`)).access;
     const api = (method: string, path: string, body: unknown) =>

@@ -122,7 +122,7 @@ function revoke(file: string): void {
 }
 
 describe('over EST', () => {
-  test('from the factory to the plant', () => {
+  test('an IDevID gets its first certificate and renews it', () => {
     manufacture('PMP-0001', 'issuing-ca', ['issuing-ca']);
     const idevid = by('PMP-0001.idevid', 'PMP-0001');
     run(newKey('one'));
@@ -174,7 +174,7 @@ describe('over EST', () => {
     expect(verified('one.pem')).toContain('OK');
   }, 60_000);
 
-  test('with a long chain, over TLS 1.2 and 1.3', () => {
+  test('works with a long chain, over TLS 1.2 and 1.3', () => {
     const cas = ['root-ca', ...Array.from({ length: 8 }, (_, n) => `ca-${n}`)];
     for (let n = 1; n < cas.length; n++) makerCa(cas[n]!, cas[n - 1]);
     run(newKey('many'));
@@ -191,7 +191,7 @@ describe('over EST', () => {
     }
   }, 60_000);
 
-  test('with a serial number that is not registered, or a chain that leads nowhere, no device comes to be', () => {
+  test('creates no device for an unregistered serial number or an untrusted chain', () => {
     manufacture('VLV-0001', 'issuing-ca', ['issuing-ca']);
     manufacture('PMP-0009', 'issuing-ca', []);
     csr('VLV-0001', '/CN=VLV-0001');
@@ -203,7 +203,7 @@ describe('over EST', () => {
 });
 
 describe('over REST', () => {
-  test('first contact, the same again for a lost answer, and no second', () => {
+  test('an IDevID gets its first certificate, the same again for a lost response, and no second one', () => {
     manufacture('PMP-0003', 'issuing-ca', ['issuing-ca']);
     csr('PMP-0003', '/CN=PMP-0003');
     const line = (file: string) =>
@@ -233,7 +233,7 @@ describe('over CMP', () => {
     expect(stdout + stderr).toContain(words);
   };
 
-  test('from the factory to the plant', () => {
+  test('an IDevID gets its first certificate and renews it', () => {
     manufacture('PMP-0002', 'issuing-ca', ['issuing-ca']);
     const idevid = '-cert PMP-0002.idevid -key PMP-0002.key -extracerts PMP-0002.idevid';
     run(newKey('two'));

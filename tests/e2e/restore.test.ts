@@ -34,7 +34,7 @@ const damaged = (name: string, change: (bytes: Buffer) => Buffer): string => {
   return path;
 };
 
-test('a backup is for its owner alone to read, and says nothing to anybody else', () => {
+test('a backup is readable by its owner only, and reveals nothing to others', () => {
   expect(readFileSync(file).includes('BEGIN')).toBe(false);
   expect(postern(['backup', file], 'data')).toMatchObject({ status: 1 });
 });
@@ -71,7 +71,7 @@ const refusals: [why: string, restore: () => ReturnType<typeof postern>, says: s
   ['a CRL that is none', () => postern(['restore', file, '--crl', file], 'new'), 'PEM'],
 ];
 test.each(refusals)(
-  '%s is refused, and nothing is written',
+  '%s is rejected, and nothing is written',
   (_, restore, says) => {
     const { status, stderr } = restore();
     expect([1, 2]).toContain(status);
@@ -81,7 +81,7 @@ test.each(refusals)(
   20_000,
 );
 
-test('a data directory that is in use is refused, and stays as it is', () => {
+test('a data directory in use is rejected and stays unchanged', () => {
   const files = ['postern.db', 'master.key', 'master.json'].map((name) =>
     join(server.directory, 'data', name),
   );
@@ -91,7 +91,7 @@ test('a data directory that is in use is refused, and stays as it is', () => {
   expect(files.map((path) => readFileSync(path).toString('base64'))).toEqual(before);
 }, 60_000);
 
-test('the keys of another installation are not touched', () => {
+test('the keys of another installation are not changed', () => {
   const other = join(server.directory, 'other');
   cpSync(join(server.directory, 'data'), other, { recursive: true });
   writeFileSync(join(other, 'master.json'), '{}');
@@ -99,7 +99,7 @@ test('the keys of another installation are not touched', () => {
   expect([status, stderr]).toEqual([1, expect.stringContaining('already exists: restore')]);
 }, 60_000);
 
-test('a restore that is cut off keeps the service from starting, until it is brought to its end', () => {
+test('an interrupted restore prevents the start until it is completed', () => {
   const foreign = join(server.directory, 'foreign.crl');
   const { success } = Bun.spawnSync(['bash', '-c', foreignCrl], { cwd: server.directory, stderr: 'ignore' });
   expect(success).toBe(true);

@@ -23,7 +23,7 @@ const keyFiles = (server: Server): readonly string[] =>
     .filter((name) => name.endsWith('.key'))
     .map((name) => readFileSync(inData(server, `keys/${name}`), 'utf8'));
 
-test('a rotation that is killed again and again goes on, and nothing is lost', async () => {
+test('a rotation that is killed repeatedly continues, and loses nothing', async () => {
   await using server = await startServer();
   const devices = [await server.register('pump-1'), await server.register('pump-2')];
   expect(enrol(server, devices[0]!)).toBe('200');
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('gateways that share a PostgreSQL', () => {
     for (const name of names) cpSync(inData(from, name), join(to, name), { recursive: true });
   };
 
-  test('rotate one after the other, and one that does not know the new key stops and says so', async () => {
+  test('rotate one after the other, and one without the new key stops with a message', async () => {
     const url = await postgres.createDatabase();
     const config = `[server]\nworkers = 1\n[store]\nplugin = "postgres"\nurl = "${url}"\n`;
     await using one = await startServer({ config });

@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('three gateways on one PostgreSQL', () => {
       { reference: 'pump-1', secret: device.cmp_shared_secret },
     );
 
-  test('one session, one CMP transaction, a message at each', async () => {
+  test('share sessions and CMP transactions from message to message', async () => {
     const client = cmp();
     const certificate = issued(await client.send(ir(crmf(key))));
     const status = { certHash: hash('sha256', certificate, 'buffer'), certReqId: 0 };
@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgres)('three gateways on one PostgreSQL', () => {
     }
   });
 
-  test('one killed and each started again under load: nothing fails, all that was answered is stored once, one CRL per number', async () => {
+  test('are killed and started under load: nothing fails, every certificate is stored once, each CRL number occurs once', async () => {
     const received: X509Certificate[] = [];
     const failed: string[] = [];
     /** By number: the CRLs that were seen with it. */
@@ -189,7 +189,7 @@ describe.skipIf(!hasPostgres)('three gateways on one PostgreSQL', () => {
     expect(a.cli('audit', 'verify')).toContain(': intact');
   }, 60_000);
 
-  test('while the database is away each protocol says so in its own words; once it is there again, it works by itself', async () => {
+  test('report an unavailable database in each protocol, and recover by themselves', async () => {
     const authorization = await signIn();
     await postgres.kill();
     try {

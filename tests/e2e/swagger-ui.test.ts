@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 test.skipIf(!hasBrowser)(
-  'the API browser loads, signs in with a token and tries an operation, and all it needs comes from here',
+  'the API browser loads from the gateway only, signs in with a token and tries an operation',
   async () => {
     const url = `${server.baseUrl}/api/schema/swagger-ui/`;
     const login = JSON.stringify({ username: 'admin', password: adminPassword });

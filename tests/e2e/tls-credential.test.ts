@@ -37,7 +37,7 @@ const presented = (): Promise<string> =>
     socket.on('error', reject);
   });
 
-test('a TLS server credential that is activated is served on the next handshake, and after a restart', async () => {
+test('an activated TLS server credential is used for the next handshake, and after a restart', async () => {
   const before = await presented();
   const { body: tokens } = await call('POST', '/api/token/', { username: 'admin', password: adminPassword });
   const fields = {

@@ -304,8 +304,8 @@ afterAll(async () => {
 describe('through the gateway over CMP to a second Postern', () => {
   beforeAll(() => useIssuer(cas.postern));
 
-  inOrder('all that follows, in order', { timeout: 240_000 }, (step) => {
-    step('over EST, and the certificate is confirmed there', async () => {
+  inOrder('requests, in order', { timeout: 240_000 }, (step) => {
+    step('over EST, with a confirmation at the upstream CA', async () => {
       makeRequest('by-est');
       expect(est('by-est')).toBe(200);
       expect(isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
@@ -319,7 +319,7 @@ describe('through the gateway over CMP to a second Postern', () => {
       expect(latest).toMatchObject({ operation: 'p10cr', state: 'done' });
     });
 
-    step('over CMP in both kinds of requests', async () => {
+    step('over CMP with both kinds of requests', async () => {
       makeRequest('by-p10cr');
       expect(await cmp('by-p10cr', '-cmd p10cr -csr by-p10cr.csr')).toContain('received PKICONF');
       expect(isOfUpstream('by-p10cr')).toBe('by-p10cr.pem: OK\n');
@@ -330,7 +330,7 @@ describe('through the gateway over CMP to a second Postern', () => {
       expect(isOfUpstream('by-cr')).toBe('by-cr.pem: OK\n');
     });
 
-    step('while somebody there has to approve: the device polls here, and the gateway there', async () => {
+    step('with an approval there: the device polls here, and the gateway there', async () => {
       const policy = await api(upstream, 'POST', '/api/approval-policies/', {
         unique_name: 'look twice',
         priority: 1,
@@ -345,7 +345,7 @@ describe('through the gateway over CMP to a second Postern', () => {
       expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
     });
 
-    step('a revocation is not done under the shared secret, and nothing else stops for that', async () => {
+    step('a revocation fails with the shared secret, and everything else continues', async () => {
       const { ours, revoked } = await revokedHere('by-est');
       expect(revoked.status).toBe(400);
       expect(JSON.stringify(revoked.body)).toContain(
@@ -357,7 +357,7 @@ describe('through the gateway over CMP to a second Postern', () => {
       expect(est('afterwards')).toBe(200);
     });
 
-    step('while that is down: 503, and a certificate when it is back', async () => {
+    step('while the upstream CA is down: 503, and a certificate afterwards', async () => {
       await upstream.stop();
       makeRequest('down');
       expect(est('down')).toBe(503);
@@ -395,8 +395,8 @@ describe('through the gateway with the message of the device inside, to a second
   }
   const latest = async () => (await list(upstream, '/api/transactions/?ordering=-id&page_size=1'))[0]!;
 
-  inOrder('all that follows, in order', { timeout: 300_000 }, (step) => {
-    step('cr: the upstream has it from the device, and its confirmation from the gateway', async () => {
+  inOrder('messages, in order', { timeout: 300_000 }, (step) => {
+    step('cr: the upstream CA gets it from the device, and its confirmation from the gateway', async () => {
       makeKey('by-signed-cr');
       const said = await signed('by-signed-cr', '-cmd cr -newkey by-signed-cr.key -subject /CN=pump-1');
       expect(said).toContain('received PKICONF');
@@ -407,7 +407,7 @@ describe('through the gateway with the message of the device inside, to a second
       expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
     });
 
-    step('a revocation is passed on, with its reason', async () => {
+    step('a revocation is forwarded with its reason', async () => {
       const { serial, revoked } = await revokedHere('by-signed-cr');
       expect([revoked.status, revoked.body]).toEqual([200, revoked.body]);
       const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
@@ -415,7 +415,7 @@ describe('through the gateway with the message of the device inside, to a second
       expect(JSON.stringify(body)).toContain('keyCompromise');
     });
 
-    step('kur, and the device does without a confirmation', async () => {
+    step('kur without a confirmation by the device', async () => {
       makeKey('by-kur');
       const said = await signed('by-kur', '-cmd kur -newkey by-kur.key -implicit_confirm');
       expect(said).toContain('received KUP');
@@ -426,32 +426,29 @@ describe('through the gateway with the message of the device inside, to a second
       expect(await latest()).toMatchObject({ operation: 'kur', state: 'done' });
     });
 
-    step(
-      'while somebody there has to approve, with the gateway killed in between: it goes on where it was',
-      async () => {
-        const policy = await api(upstream, 'POST', '/api/approval-policies/', {
-          unique_name: 'look thrice',
-          priority: 1,
-          decision: 'manual',
-        });
-        expect([policy.status, policy.body]).toEqual([201, policy.body]);
-        makeKey('decided');
-        const wish = '-cmd cr -newkey decided.key -subject /CN=pump-1';
-        expect(await signed('decided', `${wish} -total_timeout 2`)).toContain('received POLLREP');
-        await gateway.kill();
-        await gateway.start();
-        expect(await approve()).toMatchObject({ device_name: 'pump-1' });
-        const said = await signed('decided', `${wish} -total_timeout 30`);
-        expect(said).toContain('received PKICONF');
-        expect(isOfMachines('decided')).toBe('decided.pem: OK\n');
-        expect(await doneThere('decided', 'certificate.issue')).toBe('pump-1');
-        expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
-        expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
-      },
-    );
+    step('with an approval there and the gateway killed in between: the request continues', async () => {
+      const policy = await api(upstream, 'POST', '/api/approval-policies/', {
+        unique_name: 'look thrice',
+        priority: 1,
+        decision: 'manual',
+      });
+      expect([policy.status, policy.body]).toEqual([201, policy.body]);
+      makeKey('decided');
+      const wish = '-cmd cr -newkey decided.key -subject /CN=pump-1';
+      expect(await signed('decided', `${wish} -total_timeout 2`)).toContain('received POLLREP');
+      await gateway.kill();
+      await gateway.start();
+      expect(await approve()).toMatchObject({ device_name: 'pump-1' });
+      const said = await signed('decided', `${wish} -total_timeout 30`);
+      expect(said).toContain('received PKICONF');
+      expect(isOfMachines('decided')).toBe('decided.pem: OK\n');
+      expect(await doneThere('decided', 'certificate.issue')).toBe('pump-1');
+      expect(await latest()).toMatchObject({ operation: 'cr', state: 'done' });
+      expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
+    });
 
     step(
-      'cut off in mid-answer, and the gateway killed: the same message again, and one certificate',
+      'with the response cut off and the gateway killed: the same message is sent again, and one certificate issued',
       async () => {
         const before = (await list(upstream, '/api/transactions/')).length;
         makeKey('cut');
@@ -472,26 +469,29 @@ describe('through the gateway with the message of the device inside, to a second
       },
     );
 
-    step('answered twice on one connection: each gets its own certificate, once', async () => {
-      const before = (await list(upstream, '/api/transactions/')).length;
-      between.mode = 'twice';
-      for (const name of ['twice-1', 'twice-2']) {
-        makeKey(name);
-        const said = await signed(name, `-cmd cr -newkey ${name}.key -subject /CN=pump-1`);
-        expect(said).toContain('received PKICONF');
-        expect(isOfMachines(name)).toBe(`${name}.pem: OK\n`);
-        const [ours, its] = [
-          `openssl x509 -in ${name}.pem -noout -pubkey`,
-          `openssl pkey -in ${name}.key -pubout`,
-        ];
-        expect(run(ours)).toBe(run(its));
-      }
-      between.mode = 'pass';
-      expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 2);
-    });
+    step(
+      'with duplicated responses on one connection: each device gets its own certificate once',
+      async () => {
+        const before = (await list(upstream, '/api/transactions/')).length;
+        between.mode = 'twice';
+        for (const name of ['twice-1', 'twice-2']) {
+          makeKey(name);
+          const said = await signed(name, `-cmd cr -newkey ${name}.key -subject /CN=pump-1`);
+          expect(said).toContain('received PKICONF');
+          expect(isOfMachines(name)).toBe(`${name}.pem: OK\n`);
+          const [ours, its] = [
+            `openssl x509 -in ${name}.pem -noout -pubkey`,
+            `openssl pkey -in ${name}.key -pubout`,
+          ];
+          expect(run(ours)).toBe(run(its));
+        }
+        between.mode = 'pass';
+        expect(await list(upstream, '/api/transactions/')).toHaveLength(before + 2);
+      },
+    );
 
     step(
-      'signed by a certificate that the upstream has revoked: the device hears that, and others go on',
+      'signed by a certificate that the upstream CA revoked: the device learns so, and others continue',
       async () => {
         const serial = run('openssl x509 -in by-kur.pem -noout -serial').trim().split('=')[1];
         const [theirs] = await list(upstream, `/api/certificates/?search=${serial}`);
@@ -507,7 +507,7 @@ describe('through the gateway with the message of the device inside, to a second
       },
     );
 
-    step('where nothing else is wanted, what a secret protects is refused, and EST too', async () => {
+    step('when only nested messages are allowed, a message with a MAC and EST are rejected', async () => {
       await gateway.stop();
       const file = join(gateway.directory, 'postern.toml');
       writeFileSync(file, readFileSync(file, 'utf8').replace('"nested"', '"nested-only"'));
@@ -522,7 +522,7 @@ describe('through the gateway with the message of the device inside, to a second
   });
 });
 
-test('through the gateway to the server of openssl cmp, which is polled for it', async () => {
+test('through the gateway to the server of openssl cmp, with polling', async () => {
   await useIssuer(cas.mock);
   writeFileSync(join(gateway.directory, 'mock.key'), mockKey.pem());
   makeRequest('mock', 'true');
@@ -533,7 +533,7 @@ test('through the gateway to the server of openssl cmp, which is polled for it',
   expect(mock.output().split('received P10CR')).toHaveLength(2);
 }, 60_000);
 
-test('the other way round: CMP at the gateway, EST at the upstream, and polling on both', async () => {
+test('from CMP at the gateway to EST at the upstream CA, with polling on both', async () => {
   await useIssuer(cas.scripted);
   scripted.script(() => httpAnswer(202, 'later', { 'retry-after': '2' }));
   makeRequest('both');

@@ -169,14 +169,14 @@ afterAll(async () => {
 describe('through the gateway to a second Postern', () => {
   beforeAll(() => useIssuer(gateway, cas.postern));
 
-  inOrder('all that follows, in order', { timeout: 240_000 }, (step) => {
+  inOrder('requests, in order', { timeout: 240_000 }, (step) => {
     step('over EST', async () => {
       await makeRequest('by-est');
       expect(await est('by-est')).toBe(200);
       expect(await isOfUpstream('by-est')).toBe('by-est.pem: OK\n');
     });
 
-    step('over REST, with the chain of the upstream', async () => {
+    step('over REST, with the chain of the upstream CA', async () => {
       await makeRequest('by-rest');
       await run(`printf '{"csr":"%s"}' "$(tr -d '\\n' <by-rest.b64)" >by-rest.json`);
       const how = `-u 'pump-1:${pump.password}' -H 'Content-Type: application/json' --data-binary @by-rest.json`;
@@ -188,7 +188,7 @@ describe('through the gateway to a second Postern', () => {
     });
 
     step(
-      'over CMP with the device’s PKCS#10; its CRMF request cannot be passed on, and that is said',
+      'over CMP with PKCS#10; a CRMF request cannot be forwarded and is rejected with the reason',
       async () => {
         await makeRequest('by-cmp');
         const cmp = (operation: string, how: string) =>
@@ -203,14 +203,14 @@ describe('through the gateway to a second Postern', () => {
       },
     );
 
-    step('and back to renew: the gateway knows the certificate by which the device comes', async () => {
+    step('over EST again to renew: the gateway knows the certificate of the device', async () => {
       await makeRequest('renewed');
       const how = `--cert by-est.pem --key by-est.key -H 'Content-Type: application/pkcs10' --data-binary @renewed.b64`;
       const url = `${gateway.baseUrl}/.well-known/est/~tls_client/simplereenroll`;
       expect(await run(`curl -sk -o renewed.out -w '%{http_code}' ${how} '${url}'`)).toBe('200');
     });
 
-    step('while somebody there has to approve: 202 here too, until then', async () => {
+    step('with an approval there: 202 here too until it is approved', async () => {
       const policy = await api(upstream, 'POST', '/api/approval-policies/', {
         unique_name: 'look twice',
         priority: 1,
@@ -238,27 +238,30 @@ describe('through the gateway to a second Postern', () => {
       expect((await api(upstream, 'DELETE', `/api/approval-policies/${idOf(policy)}/`)).status).toBe(204);
     });
 
-    step('while that is down: 503, and a certificate when it is back, without a restart here', async () => {
-      await upstream.stop();
-      await makeRequest('down');
-      expect(await est('down')).toBe(503);
-      expect(await run('cat down.out')).toContain('cannot be reached');
-      await upstream.start();
-      let status = 503;
-      for (let n = 0; n < 40 && status !== 200; n++) {
-        await Bun.sleep(500);
-        status = await est('down');
-      }
-      expect(status).toBe(200);
-      const waiting = await list(gateway, '/api/upstream-requests/?state=asked');
-      expect(waiting).toEqual([]);
-    });
+    step(
+      'while the upstream CA is down: 503, and a certificate afterwards without a restart here',
+      async () => {
+        await upstream.stop();
+        await makeRequest('down');
+        expect(await est('down')).toBe(503);
+        expect(await run('cat down.out')).toContain('cannot be reached');
+        await upstream.start();
+        let status = 503;
+        for (let n = 0; n < 40 && status !== 200; n++) {
+          await Bun.sleep(500);
+          status = await est('down');
+        }
+        expect(status).toBe(200);
+        const waiting = await list(gateway, '/api/upstream-requests/?state=asked');
+        expect(waiting).toEqual([]);
+      },
+    );
   });
 });
 
 const issuedByScripted = '/api/upstream-requests/?issuer=scripted&state=issued';
 
-test('killed between asking and hearing, the gateway goes on: one certificate, for the same request', async () => {
+test('killed between request and response: the gateway continues, with one certificate for the same request', async () => {
   await useIssuer(gateway, cas.scripted);
   await makeRequest('killed');
   const before = { received: scripted.received.length, issued: scripted.issued.length };
@@ -301,7 +304,7 @@ test('killed between asking and hearing, the gateway goes on: one certificate, f
   expect(await list(gateway, issuedByScripted)).toHaveLength(heard + 1);
 }, 90_000);
 
-test('an upstream that writes its answers twice on one connection: each request has its own certificate, once', async () => {
+test('an upstream CA that duplicates responses on one connection: each request gets its own certificate once', async () => {
   await useIssuer(gateway, cas.scripted);
   between.mode = 'twice';
   const issued = scripted.issued.length;
@@ -319,7 +322,7 @@ test('an upstream that writes its answers twice on one connection: each request 
   }
 });
 
-test('an address and a port that nobody has is said at the creation of the CA', async () => {
+test('an unreachable address or port is reported when the CA is created', async () => {
   const [port] = await freePorts(1);
   await using alone = await startServer({
     config: `[issuers.nobody]\nplugin = "remote-est"\nurl = "https://localhost:${port}"\n`,

@@ -25,7 +25,7 @@ async function api(
   return (path, body) => post(path, body, access);
 }
 
-test('killed between the certificate and the message, the service tells of it after its restart', async () => {
+test('a service that was killed between certificate and webhook message sends the message after its restart', async () => {
   await using there = await receiver();
   await using server = await startServer();
   const { signing_secret: secret } = await (await api(server))('/api/webhooks/', {

@@ -53,7 +53,7 @@ const names = [
 ];
 
 describe('help', () => {
-  test('without a command it goes to standard error, with status 2', () => {
+  test('without a command goes to standard error, with status 2', () => {
     const { status, stdout, stderr } = postern([]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     for (const name of names) expect(stderr).toContain(`  ${name} `);
@@ -65,7 +65,7 @@ describe('help', () => {
     for (const name of names) expect(stdout).toContain(`  ${name} `);
   });
 
-  test.each(names)('postern %s --help says what it takes', (name) => {
+  test.each(names)('postern %s --help lists the options', (name) => {
     const { status, stdout } = postern([...name.split(' '), '--help']);
     expect(status).toBe(0);
     expect(stdout).toStartWith(`Usage: postern ${name}`);
@@ -80,7 +80,7 @@ describe('help', () => {
   });
 });
 
-describe('wrong usage is status 2, and opens nothing', () => {
+describe('wrong usage gives status 2 and opens nothing', () => {
   const rows: readonly [args: readonly string[], says: string][] = [
     [['frobnicate'], 'no such command: frobnicate'],
     [['device'], 'device add NAME'],
@@ -107,7 +107,7 @@ describe('wrong usage is status 2, and opens nothing', () => {
   }
 });
 
-describe('a configuration at fault is status 78', () => {
+describe('an invalid configuration gives status 78', () => {
   const file = join(nowhere, 'faulty.toml');
   writeFileSync(file, '[server]\nworker = 3\n[keys.hsm]\nplugin = "nope"\n');
 
@@ -119,7 +119,7 @@ describe('a configuration at fault is status 78', () => {
     expect(existsSync(join(nowhere, 'data'))).toBe(false);
   });
 
-  test('a file that is not there', () => {
+  test('a missing file', () => {
     const { status, stderr } = postern(['check', '--config', 'nowhere.toml']);
     expect({ status, stderr }).toEqual({
       status: 78,
@@ -128,19 +128,16 @@ describe('a configuration at fault is status 78', () => {
   });
 });
 
-test.each(['ca list', 'audit verify', 'backup x'])(
-  'where no service was ever started, postern %s fails',
-  (words) => {
-    const { status, stdout, stderr } = postern(words.split(' '), {
-      env: { POSTERN_BACKUP_PASSPHRASE: 'of no consequence' },
-    });
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toStartWith(`postern: ${join(nowhere, 'data')} is not a data directory of Postern\n`);
-    expect(existsSync(join(nowhere, 'data'))).toBe(false);
-  },
-);
+test.each(['ca list', 'audit verify', 'backup x'])('before the first start, postern %s fails', (words) => {
+  const { status, stdout, stderr } = postern(words.split(' '), {
+    env: { POSTERN_BACKUP_PASSPHRASE: 'of no consequence' },
+  });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toStartWith(`postern: ${join(nowhere, 'data')} is not a data directory of Postern\n`);
+  expect(existsSync(join(nowhere, 'data'))).toBe(false);
+});
 
-test('check says what it found, and opens nothing', () => {
+test('check reports problems and opens nothing', () => {
   const { status, stdout } = postern(['check', '--json', '--https-port', '9443']);
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -152,7 +149,7 @@ test('check says what it found, and opens nothing', () => {
   expect(existsSync(join(nowhere, 'data'))).toBe(false);
 });
 
-test('check lists the inbound plugins that are off', () => {
+test('check lists the disabled inbound plugins', () => {
   const file = join(nowhere, 'est-only.toml');
   writeFileSync(file, '[inbound.est]\n[inbound.management]\n');
   const { stdout } = postern(['check', '--config', file]);
@@ -182,14 +179,14 @@ describe('beside a running server', () => {
     return response.status;
   };
 
-  test('what is printed for people comes before the one line that says ready', () => {
+  test('messages are printed before the ready line', () => {
     expect(server.output).toEqual([
       'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
       `postern ready ${server.baseUrl}`,
     ]);
   });
 
-  test('the data directory belongs to one account', () => {
+  test('the data directory is accessible to its owner only', () => {
     for (const name of ['.', 'keys', 'logs', 'postern.db', 'master.key']) {
       expect(statSync(join(data, name)).mode & 0o077).toBe(0);
     }
@@ -211,7 +208,7 @@ describe('beside a running server', () => {
     });
   });
 
-  test('a file or a record that is damaged is named, without what it holds', () => {
+  test('a damaged file or record is named without its contents', () => {
     const file = join(data, 'addresses.json');
     const addresses = readFileSync(file);
     writeFileSync(file, '{"baseUrl":"https://a-secret');
@@ -238,7 +235,7 @@ describe('beside a running server', () => {
     expect(domain.profiles).toContain('domain_credential');
   });
 
-  test('device add makes a device once, with the URLs that the server really has', () => {
+  test('device add creates a device once, with the URLs of the server', () => {
     const added = JSON.parse(run(['device', 'add', 'pump 7', '--json']).stdout);
     expect(added).toMatchObject({
       common_name: 'pump 7',
@@ -256,7 +253,7 @@ describe('beside a running server', () => {
     });
   });
 
-  test('user create takes the password from standard input, and the user signs in', async () => {
+  test('user create reads the password from standard input, and the user can sign in', async () => {
     const created = run(['user', 'create', 'bob', '--role', 'Operator'], { stdin: 'bobs password\n' });
     expect(created).toMatchObject({
       status: 0,
@@ -276,7 +273,7 @@ describe('beside a running server', () => {
   });
 
   test.each([1, 2])(
-    'with %d workers, a server that waits for another one to start leaves when it is told to',
+    'with %d workers, a server that waits for another one to start stops on SIGTERM',
     async (workers) => {
       const other = join(nowhere, `waiting-${workers}`);
       mkdirSync(other, { mode: 0o700 });
@@ -304,7 +301,7 @@ describe('beside a running server', () => {
     },
   );
 
-  test('a second server on the same port says so and leaves', () => {
+  test('a second server on the same port reports it and stops', () => {
     const ports = ['--https-port', String(server.httpsPort), '--http-port', '0'];
     writeFileSync(join(nowhere, 'loopback.toml'), '[server]\nhost = "127.0.0.1"\n');
     const { status, stderr } = postern([

@@ -12,7 +12,7 @@ import { definePlugin, type Plugin } from '#plugins/kit/contract.ts';
 const directory = mkdtempSync(join(tmpdir(), 'postern-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** As an HSM's plugin might be. It is never opened here. */
+/** A plugin like one for an HSM. It is never opened here. */
 const hsm = definePlugin({
   slot: 'keys',
   name: 'hsm',
@@ -50,7 +50,7 @@ async function problems(toml: string): Promise<readonly string[]> {
 const good = '[keys.hsm]\nlibrary = "lib.so"\npin = "1234"\n';
 const secret = 'hunter2-hunter2';
 
-describe('what is wrong is said by its path', () => {
+describe('an invalid value is reported with its path', () => {
   const rows: readonly [toml: string, problem: string][] = [
     ['[sever]', 'sever: unknown table (did you mean "server"?)'],
     ['[zebra]', 'zebra: unknown table'],
@@ -150,7 +150,7 @@ describe('what is wrong is said by its path', () => {
     });
   }
 
-  test('all of it at once', async () => {
+  test('all problems are reported together', async () => {
     const toml =
       '[server]\nhttps_port = -1\nworker = 2\n[keys.hsm]\nlibary = "x"\n[store]\nplugin = "oracle"\n';
     expect(await problems(toml)).toEqual([
@@ -170,7 +170,7 @@ const namesOf = (slot: string): string =>
     .map(({ name }) => name)
     .join(', ');
 
-describe('no value is ever said', () => {
+describe('values are never printed', () => {
   process.env.POSTERN_TEST_SECRET = secret;
   const rows: readonly string[] = [
     `[secrets]\npassphrase = ${secret}`,
@@ -196,14 +196,14 @@ describe('no value is ever said', () => {
   }
 });
 
-describe('what is not TOML', () => {
+describe('invalid TOML', () => {
   const rows: readonly [toml: string, line: number, message: string][] = [
     ['[server]\nhttps_port = 1\n\nworkers = \n[log]\n', 4, ''],
     ['[server]\nhttps_port = 1\nhttps_port = 2\n', 3, "Cannot redefine key 'https_port'"],
     ['= 1', 1, ''],
   ];
   for (const [toml, line, message] of rows) {
-    test(`${toml.replaceAll('\n', ' ⏎ ')} is refused with its line`, async () => {
+    test(`${toml.replaceAll('\n', ' ⏎ ')} is rejected with its line`, async () => {
       expect(await problems(toml)).toEqual([
         expect.stringContaining(`${join(directory, 'postern.toml')}, near line ${line}: ${message}`),
       ]);
@@ -211,8 +211,8 @@ describe('what is not TOML', () => {
   }
 });
 
-describe('what is right', () => {
-  test('no file at all: SQLite, key files, every inbound plugin', async () => {
+describe('a valid configuration', () => {
+  test('without a file has SQLite, key files and every inbound plugin', async () => {
     const data = join(directory, 'fresh');
     const { configuration, file, dataDirectory } = await loadConfiguration({ data }, catalog);
     expect(file).toBeUndefined();
@@ -236,14 +236,14 @@ describe('what is right', () => {
         name === plugin.name ? name : `${name}=${plugin.name}`,
       );
 
-    test('has exactly what its tables name, without `defaults`', async () => {
+    test('has exactly the plugins of its tables, without `defaults`', async () => {
       expect(await chosen('[inbound.est]\n[inbound.api]\nplugin = "management"')).toEqual([
         'est',
         'api=management',
       ]);
     });
 
-    test('with `defaults = true` adds its tables to all that come with Postern', async () => {
+    test('with `defaults = true` adds its tables to the built-in plugins', async () => {
       const module = JSON.stringify(join(import.meta.dir, '../../plugins/kit/examples/ocsp/plugin.ts'));
       expect(await chosen(`[inbound]\ndefaults = true\n[inbound.ocsp]\nmodule = ${module}`)).toEqual([
         ...all,
@@ -251,19 +251,19 @@ describe('what is right', () => {
       ]);
     });
 
-    test('a table for a plugin that comes with Postern takes the place of the default one', async () => {
+    test('replaces a default plugin by a table for it', async () => {
       const toml = '[inbound]\ndefaults = true\n[inbound.api]\nplugin = "management"\ndevice_import_mib = 7';
       expect(await chosen(toml)).toEqual([...all.filter((name) => name !== 'management'), 'api=management']);
     });
 
-    test('`enabled = false` switches one plugin off', async () => {
+    test('disables a plugin with `enabled = false`', async () => {
       const toml = '[inbound]\ndefaults = true\n[inbound.rest]\nenabled = false';
       expect(await chosen(toml)).toEqual(all.filter((name) => name !== 'rest'));
       expect(inboundOff(catalog, (await read(toml)).inbound)).toEqual(['rest']);
     });
   });
 
-  test('postern.toml in the data directory is found, and the command line wins over it', async () => {
+  test('is read from postern.toml in the data directory, and overridden on the command line', async () => {
     const data = join(directory, 'with-file');
     mkdirSync(data);
     writeFileSync(join(data, 'postern.toml'), '[server]\nhttps_port = 1000\nhttp_port = 1001\n');
@@ -272,7 +272,7 @@ describe('what is right', () => {
     expect([configuration.server.https_port, configuration.server.http_port]).toEqual([1000, 2000]);
   });
 
-  test('a table is its plugin when it is called so; another name needs plugin', async () => {
+  test('uses the plugin with the name of the table, or that in `plugin`', async () => {
     const { keys } = await read(`${good}[keys.second]\nplugin = "keyfile"\n`);
     expect(keys.map(({ name, plugin }) => [name, plugin.name])).toEqual([
       ['hsm', 'hsm'],
@@ -281,14 +281,14 @@ describe('what is right', () => {
     expect(keys[0]!.config).toEqual({ library: join(directory, 'lib.so'), pin: '1234', slot: 7 });
   });
 
-  test('a secret in a file, relative to the configuration, loses its line feed and nothing else', async () => {
+  test('reads a secret from a relative file, without its final line feed', async () => {
     const path = join(directory, 'pin');
     writeFileSync(path, ` \${12}34 \n`, { mode: 0o600 });
     const { keys } = await read('[keys.hsm]\nlibrary = "/opt/lib.so"\npin = { file = "pin" }\n');
     expect(keys[0]!.config).toMatchObject({ library: '/opt/lib.so', pin: ` \${12}34 ` });
   });
 
-  test(`environment variables stand for text, numbers and a part of either; $\${ is a plain \${`, async () => {
+  test(`replaces environment variables in text, numbers and parts of either; $\${ is a literal \${`, async () => {
     Object.assign(process.env, { POSTERN_TEST_PORT: '844', POSTERN_TEST_PIN: '0042' });
     const { server, keys } = await read(
       `[server]\nhttps_port = "\${POSTERN_TEST_PORT}3"\n[keys.hsm]\nlibrary = "/l"\npin = "\${POSTERN_TEST_PIN}-$\${X}"\n`,

@@ -36,7 +36,7 @@ function postern(args: readonly string[], env: Record<string, string> = {}): Res
 const run = (...args: readonly string[]): Result =>
   postern([...args, '--data', join(server.directory, 'data')]);
 
-/** What a command prints as JSON. */
+/** Returns the JSON that a command prints. */
 function json(...args: readonly string[]) {
   const { status, stdout, stderr } = run(...args, '--json');
   expect({ args, status, stderr }).toEqual({ args, status: 0, stderr: '' });
@@ -67,7 +67,7 @@ test('--version prints the version of the package', () => {
   expect(postern(['--version'])).toMatchObject({ status: 0, stdout: `postern ${version}\n` });
 });
 
-test('every command takes --help, and every one but serve --json', () => {
+test('every command accepts --help, and every one except serve accepts --json', () => {
   const names = [...postern(['--help']).stdout.matchAll(/^ {2}([a-z-]+(?: [a-z]+)?) /gm)].map(
     ([, name]) => name!,
   );
@@ -79,7 +79,7 @@ test('every command takes --help, and every one but serve --json', () => {
   }
 }, 60_000);
 
-describe('what is misspelt is suggested', () => {
+describe('a misspelt command or option gets a suggestion', () => {
   test.each([
     [['devcie', 'list'], 'no such command: devcie list (did you mean "device list"?)'],
     [['device', 'lst'], 'no such command: device lst (did you mean "device list"?)'],
@@ -102,7 +102,7 @@ inOrder('devices', { timeout: 120_000 }, (step) => {
       await api('POST', '/api/devices/', { common_name });
   });
 
-  step('device list shows them all, or those that are asked for', async () => {
+  step('device list shows all devices, or those selected', async () => {
     const all = json('device', 'list');
     expect(all).toMatchObject([
       { common_name: 'pump-1', domain: 'default', state: 'registered', blocked_at: null, next_expiry: null },
@@ -122,7 +122,7 @@ inOrder('devices', { timeout: 120_000 }, (step) => {
   });
 
   step(
-    'device block, unblock and delete do as the API does, and are audited as the command line',
+    'device block, unblock and delete work like the API, and are audited as the command line',
     async () => {
       const { id } = json('device', 'show', 'pump-1');
       expect(run('device', 'block', 'pump-1', '--comment', 'stolen').stdout).toBe(
@@ -147,7 +147,7 @@ inOrder('devices', { timeout: 120_000 }, (step) => {
     },
   );
 
-  step('a field at fault is called as on the command line', async () => {
+  step('an invalid field is named as on the command line', async () => {
     const again = run('device', 'add', 'pump-2');
     expect(again.status).toBe(1);
     expect(again.stderr).toStartWith('postern: NAME: ');
@@ -158,7 +158,7 @@ inOrder('devices', { timeout: 120_000 }, (step) => {
 });
 
 describe('certificates and CAs', () => {
-  test('certificate find, show and revoke; crl export has the revocation', async () => {
+  test('certificate find, show and revoke work, and crl export has the revocation', async () => {
     const made = await api('POST', '/api/certificates/', { common_name: 'terminal 7' });
     const serial: string = made.serial_number;
     const [found, ...others] = json('certificate', 'find', 'terminal');
@@ -206,7 +206,7 @@ describe('certificates and CAs', () => {
     ]);
   });
 
-  test('ca list has the fingerprint and the end of each certificate', () => {
+  test('ca list shows the fingerprint and expiry of each certificate', () => {
     const cas = json('ca', 'list');
     expect(run('ca', 'list').stdout).toMatch(/UNTIL +WARNING +FINGERPRINT/);
     for (const one of cas)
@@ -230,7 +230,7 @@ describe('tls set', () => {
       socket.on('error', reject);
     });
 
-  test('has the running server serve a certificate from files, with a password or without', async () => {
+  test('makes the running server use a certificate from files, with or without a password', async () => {
     const shell = (command: string) => {
       const { exitCode, stderr } = Bun.spawnSync(['sh', '-c', command], { cwd: server.directory });
       expect([exitCode, exitCode === 0 || stderr.toString()]).toEqual([0, true]);

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dir, '../..');
 
-/** A clone with a package `x` and a Bun that says what it was called with; `npm` installs just that, and says so. */
+/** Makes a clone with a package `x` and a Bun that prints its arguments; `npm` installs only that and prints so. */
 let clone: string;
 let bin: string;
 
@@ -80,7 +80,7 @@ async function output(started: ReturnType<typeof start>) {
 
 const called = () => `bun / ${clone}/plugins/cli/main.ts serve a b\n`;
 
-describe('a clone whose packages are in step with the lock file', () => {
+describe('a clone whose packages match the lock file', () => {
   const rows: readonly [what: string, wanted: string, there: string][] = [
     ['the same', lock('1.0.0'), lock('1.0.0')],
     ['an optional package left out', lock('1.0.0', optional), lock('1.0.0')],
@@ -93,7 +93,7 @@ describe('a clone whose packages are in step with the lock file', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('it is found through links, from anywhere', async () => {
+  test('is found through links, from any directory', async () => {
     installed(lock('1.0.0'));
     mkdirSync(join(clone, 'usr/bin'), { recursive: true });
     symlinkSync('../postern', join(clone, 'usr/postern'));
@@ -101,9 +101,9 @@ describe('a clone whose packages are in step with the lock file', () => {
     expect((await output(start(join(clone, 'usr/bin/postern')))).stdout).toBe(called());
   });
 
-  test('it may be read-only', async () => {
+  test('may be read-only', async () => {
     installed(lock('1.0.0'));
-    // Root writes where it may not, too: what counts is that nothing is there afterwards.
+    // Root may write anyway: nothing may be there afterwards.
     const before = Bun.spawnSync(['find', clone]).stdout.toString();
     chmodSync(clone, 0o555);
     expect((await output(start())).stdout).toBe(called());
@@ -111,7 +111,7 @@ describe('a clone whose packages are in step with the lock file', () => {
     expect(Bun.spawnSync(['find', clone]).stdout.toString()).toBe(before);
   });
 
-  test('where install scripts were off, the binary of the platform package is used', async () => {
+  test('uses the binary of the platform package when install scripts were disabled', async () => {
     installed(lock('1.0.0'));
     rmSync(join(clone, 'node_modules/bun'), { recursive: true });
     mkdirSync(join(clone, 'node_modules/@oven/bun-linux-x64/bin'), { recursive: true });
@@ -120,7 +120,7 @@ describe('a clone whose packages are in step with the lock file', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('a signal reaches Bun itself', async () => {
+  test('forwards signals to Bun', async () => {
     installed(lock('1.0.0'));
     const started = start(undefined, ['wait']);
     const reader = started.stdout.getReader();
@@ -129,7 +129,7 @@ describe('a clone whose packages are in step with the lock file', () => {
     expect(await started.exited).toBe(143);
   });
 
-  test('Bun is the very process that npm starts: npm hands signals to that one alone', async () => {
+  test('runs Bun as the process that npm starts, which forwards signals only to that', async () => {
     installed(lock('1.0.0'));
     script('node_modules/bun/bin/bun.exe', 'echo $$');
     const { scripts } = await Bun.file(join(root, 'package.json')).json();
@@ -138,7 +138,7 @@ describe('a clone whose packages are in step with the lock file', () => {
   });
 });
 
-describe('a clone whose packages are not', () => {
+describe('a clone whose packages do not match', () => {
   const rows: readonly [what: string, wanted: string, there: string | undefined, call: string][] = [
     ['none', lock('1.0.0'), undefined, 'ci --omit=dev --no-audit --no-fund'],
     ['another version', lock('2.0.0'), lock('1.0.0'), 'ci --omit=dev --no-audit --no-fund'],
@@ -155,7 +155,7 @@ describe('a clone whose packages are not', () => {
       'ci --include=dev --no-audit --no-fund',
     ],
   ];
-  test.each(rows)('%s: npm installs what the lock file says', async (_, wanted, there, call) => {
+  test.each(rows)('%s: npm installs the packages of the lock file', async (_, wanted, there, call) => {
     writeFileSync(join(clone, 'package-lock.json'), wanted);
     if (there !== undefined) installed(there);
     expect(await output(start())).toEqual({
@@ -168,13 +168,13 @@ describe('a clone whose packages are not', () => {
     expect((await output(start())).stderr).toBe('');
   });
 
-  test('of several that start at once, one installs and the others wait', async () => {
+  test('is installed by one of several concurrent starts while the others wait', async () => {
     const results = await Promise.all([start(), start(), start()].map(output));
     expect(results.map(({ status, stdout }) => [status, stdout])).toEqual(Array(3).fill([0, called()]));
     expect(npmCalls()).toHaveLength(1);
   });
 
-  test('the lock of a start that died is broken', async () => {
+  test('ignores the lock of a start that died', async () => {
     const gone = Bun.spawnSync(['true']).pid;
     symlinkSync(`${gone}`, join(clone, '.installing.lock'));
     const results = await Promise.all([start(), start(), start()].map(output));
@@ -183,12 +183,12 @@ describe('a clone whose packages are not', () => {
     expect(readdirSync(clone).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('a lock that is let go while another looks at it is taken the next time', async () => {
+  test('takes a lock that is released while it is checked', async () => {
     script('bin/ln', `rm ${join(bin, 'ln')}; exit 1`);
     expect(await output(start())).toMatchObject({ status: 0, stdout: called() });
   });
 
-  test('where they may not be written, it says so', async () => {
+  test('reports a directory that is not writable', async () => {
     chmodSync(clone, 0o555);
     // Root may write anywhere.
     const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
@@ -200,7 +200,7 @@ describe('a clone whose packages are not', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('a failure of npm ends it, and frees the lock', async () => {
+  test('stops and frees the lock when npm fails', async () => {
     script('bin/npm', '[ "$1" = config ] || { echo "npm error no network" >&2; exit 3; }');
     const { status, stdout, stderr } = await output(start());
     expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
@@ -208,7 +208,7 @@ describe('a clone whose packages are not', () => {
     expect(existsSync(join(clone, '.installing.lock'))).toBe(false);
   });
 
-  test('linked packages belong to somebody else, and stay', async () => {
+  test('keeps linked packages', async () => {
     installed(lock('0.9.0'));
     Bun.spawnSync(['mv', 'node_modules', 'shared'], { cwd: clone });
     symlinkSync('shared', join(clone, 'node_modules'));
@@ -218,7 +218,7 @@ describe('a clone whose packages are not', () => {
     expect(existsSync(join(clone, 'shared/bun/bin/bun.exe'))).toBe(true);
   });
 
-  test('without npm, a Bun on the machine installs', async () => {
+  test('is installed by a Bun on the machine when npm is missing', async () => {
     rmSync(join(bin, 'npm'));
     for (const tool of ['awk', 'cp', 'dirname', 'grep', 'ln', 'mkdir', 'readlink', 'rm', 'sh', 'sleep']) {
       symlinkSync(Bun.which(tool)!, join(bin, tool));
@@ -231,7 +231,7 @@ describe('a clone whose packages are not', () => {
     const alone = () =>
       Bun.spawnSync([join(clone, 'postern'), 'serve', 'a b'], { cwd: '/', env: { PATH: bin } });
     expect(alone().stdout.toString()).toBe(called());
-    // The second time, it is in step.
+    // The second start finds matching packages.
     expect(alone().stderr.toString()).toBe('');
     rmSync(join(clone, 'node_modules'), { recursive: true });
     rmSync(join(bin, 'bun'));

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { endTogether, Tasks } from '#plugins/host/lifecycle.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 
-test('what ends is waited for together, and what does not end is named', async () => {
+test('shutdown waits for all parts together and names the one that does not end', async () => {
   const begun: string[] = [];
   const end = (name: string, promise: Promise<unknown>) => {
     begun.push(name);
@@ -17,7 +17,7 @@ test('what ends is waited for together, and what does not end is named', async (
   expect(await endTogether(ends, 50)).toEqual(['tasks']);
 });
 
-test('a task that is stopped ends its run and does not begin another', async () => {
+test('a stopped task completes its run and does not start another', async () => {
   const log = recordingLog();
   const tasks = new Tasks(log);
   const { promise, resolve } = Promise.withResolvers<void>();

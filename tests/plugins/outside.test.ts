@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Server, shell, startServer } from '#tests/fixtures/server.ts';
 
-/** A folder of somebody else's: no packages are installed in it, nothing of this repository is near. */
+/** A directory outside this repository, without installed packages. */
 const elsewhere = mkdtempSync(join(tmpdir(), 'postern-outside-'));
 afterAll(() => rmSync(elsewhere, { recursive: true }));
 
@@ -77,7 +77,7 @@ const memoryKeys = module(
   });`,
 );
 
-describe('plugins from outside, named by module', () => {
+describe('external plugins, named by module', () => {
   test('serve, and keep the keys', async () => {
     const config = `[keys.mine]\nmodule = "${memoryKeys}"\n[inbound.greet]\nmodule = "${greeting}"\nword = "good day"\n[inbound.est]\n[inbound.management]\n`;
     await using server: Server = await startServer({ config });
@@ -94,7 +94,7 @@ describe('plugins from outside, named by module', () => {
     });
   }, 60_000);
 
-  test('a package is found beside the configuration', () => {
+  test('a package is found next to the configuration', () => {
     const home = join(elsewhere, 'home');
     mkdirSync(join(home, 'node_modules/postern-greeting'), { recursive: true });
     writeFileSync(
@@ -122,7 +122,7 @@ function check(file: string) {
   return { status: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-describe('a module that will not do is a fault of the configuration', () => {
+describe('an invalid module is an error of the configuration', () => {
   const plain = (members: string): string =>
     `import { Type } from 'postern'; export default { contract: 4, slot: 'inbound', name: 'x', summary: '', config: Type.Object({}), open: async () => ({ mounts: [] }), ${members} };`;
   const rows: readonly [what: string, source: string, problem: string][] = [

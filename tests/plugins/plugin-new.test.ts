@@ -18,7 +18,7 @@ const elsewhere = mkdtempSync(join(tmpdir(), 'postern-kit-'));
 afterAll(() => rmSync(elsewhere, { recursive: true }));
 
 function run(command: readonly string[], cwd = elsewhere) {
-  // The suites' own nightly runs are elsewhere.
+  // The nightly runs of the suites are elsewhere.
   const { POSTERN_NIGHTLY: _, ...env } = process.env;
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd, env });
   return { status: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
@@ -62,7 +62,7 @@ describe('postern plugin new', () => {
     120_000,
   );
 
-  test('what it wrote for each slot serves in one gateway', async () => {
+  test('the plugins it wrote for each slot work in one gateway', async () => {
     const module = (name: string): string => `module = "${join(elsewhere, name)}"\n`;
     const config = [
       `[store]\n${module('my-store')}`,
@@ -76,7 +76,7 @@ describe('postern plugin new', () => {
     expect(checked).toMatchObject({ status: 0, stdout: expect.stringContaining('is valid') });
 
     await using server = await startServer({ config: config.replace('ca-token', `${elsewhere}/ca-token`) });
-    // serve says so as well.
+    // serve prints it as well.
     expect(server.output.join('\n')).toContain(
       'Disabled inbound plugins: cmp, est, rest, publication, console.',
     );
@@ -95,7 +95,7 @@ describe('postern plugin new', () => {
 
   // The compiler reads all of Postern each time.
   test.if(nightly)(
-    'what it wrote compiles by itself',
+    'the plugins it wrote compile',
     () => {
       for (const slot of slots) {
         const directory = join(elsewhere, `my-${slot}`);
@@ -138,7 +138,7 @@ describe('postern plugin new', () => {
       "cannot be inside Postern's own directory",
     ],
   ];
-  test.each(wrong)('refuses %s', (_, words, told) => {
+  test.each(wrong)('rejects %s', (_, words, told) => {
     const before = readdirSync(elsewhere);
     const { status, stderr } = pluginNew(...words);
     expect({ status, told: stderr.includes(told) }).toEqual({ status: 2, told: true });
@@ -146,7 +146,7 @@ describe('postern plugin new', () => {
     expect(existsSync(join(root, 'x'))).toBe(false);
   });
 
-  test('overwrites nothing, and takes an empty directory', () => {
+  test('overwrites nothing, and accepts an empty directory', () => {
     const full = join(elsewhere, 'full');
     mkdirSync(full);
     writeFileSync(join(full, 'notes'), 'mine');

@@ -20,7 +20,7 @@ const surroundings = {
   },
 };
 
-/** Issuers that write down what happens to them; `fails` names the one that does not open, and how. */
+/** Issuers that record their calls; `fails` names the one that does not open, and how. */
 function issuers(names: readonly string[], events: string[], fails: Record<string, unknown> = {}) {
   return names.map(
     (name): Chosen<'issuers'> => ({
@@ -75,7 +75,7 @@ describe('the plugins of a slot', () => {
     expect(events.slice(-5)).toEqual(['open a a', 'open b b', 'open c c', 'close b', 'close a']);
   });
 
-  test('close all the same when one of them fails to', async () => {
+  test('are all closed when one of them fails to close', async () => {
     const events: string[] = [];
     {
       await using stack = new AsyncDisposableStack();
@@ -84,7 +84,7 @@ describe('the plugins of a slot', () => {
     expect(events.slice(-2)).toEqual(['close stubborn', 'close a']);
   });
 
-  test('tell the operator by their messages what is wrong', async () => {
+  test('report errors with their messages', async () => {
     await using stack = new AsyncDisposableStack();
     const message = async (error: unknown) =>
       openSlot('issuers', issuers(['x'], [], { x: error }), surroundings, stack).then(

@@ -62,8 +62,8 @@ const file = (name: string, text: string): string => {
 const wish = () => orderOf(verifyPkcs10(pkcs10(testKey('p-256', 'pump'), 'CN=pump-1')));
 const whole = () => [upstream.ca.issuing, upstream.ca.root];
 
-describe('an upstream over CMP, as it stands in the configuration', () => {
-  test('is reached by a shared secret, in both kinds of MAC, and trusted by a fingerprint or without one', async () => {
+describe('an upstream CA over CMP in the configuration', () => {
+  test('uses a shared secret with both kinds of MAC, and trusts a fingerprint or none', async () => {
     const own = { url: upstream.url, reference: 'gateway', secret: upstream.secret };
     for (const config of [
       own,
@@ -78,7 +78,7 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     }
   });
 
-  test('is told the time of each message, unless the configuration leaves it out', async () => {
+  test('gets messageTime unless the configuration omits it', async () => {
     const own = { url: upstream.url, reference: 'gateway', secret: upstream.secret };
     for (const message_time of [undefined, true, false]) {
       const issuer = await open({ ...own, ...(message_time !== undefined && { message_time }) });
@@ -87,7 +87,7 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     }
   });
 
-  test('is reached by a certificate whose key is in a file, or in a key store', async () => {
+  test('uses a certificate whose key is in a file or in a key store', async () => {
     const key = testKey('p-384', 'gateway');
     const inFile = {
       client_certificate: file('ra.pem', pem('CERTIFICATE', certificateFor(key.publicKey.spki))),
@@ -107,7 +107,7 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     }
   });
 
-  test('gets messages of devices in whichever way is wanted', async () => {
+  test('gets messages of devices in each configured form', async () => {
     const own = testKey('p-256', 'gateway');
     const certificate = certificateFor(own.publicKey.spki);
     const config = {
@@ -132,7 +132,7 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
     }
   });
 
-  test('says at the first use that a key is not there, or not that of the certificate', async () => {
+  test('reports at first use that a key is missing or does not match the certificate', async () => {
     const { id } = await keys.generate('p-256', 'another');
     const client_certificate = file('other.pem', pem('CERTIFICATE', upstream.ca.issuing));
     for (const [client_key_id, detail] of [
@@ -197,7 +197,7 @@ describe('an upstream over CMP, as it stands in the configuration', () => {
       () => ({ url, ...secret, mac_iterations: 100_001 }),
     ],
   ] as const satisfies readonly (readonly [string, () => Config])[]) {
-    test(`is refused: ${what}`, async () => {
+    test(`is rejected: ${what}`, async () => {
       const error = await open(config()).then(
         () => undefined,
         (thrown: Error) => thrown,

@@ -29,8 +29,8 @@ const file = (name: string, text: string): string => {
   return path;
 };
 
-describe('an upstream over EST, as it stands in the configuration', () => {
-  test('is reached at the usual path, at one of its own, and under a label', async () => {
+describe('an upstream CA over EST in the configuration', () => {
+  test('is called at the default path, at another path, and with a label', async () => {
     await using upstream = await estUpstream(clock.now);
     const { origin } = new URL(upstream.url);
     const trust = { file: file('root.pem', pem('CERTIFICATE', upstream.root)) };
@@ -73,7 +73,7 @@ describe('an upstream over EST, as it stands in the configuration', () => {
       () => ({ url, retry_after_least_seconds: 9, retry_after_most_seconds: 8 }),
     ],
   ] as const) {
-    test(`is refused: ${what}`, async () => {
+    test(`is rejected: ${what}`, async () => {
       await expect(open(config())).rejects.toThrow(what);
     });
   }

@@ -12,7 +12,7 @@ async function healthy(server: Server): Promise<boolean> {
   return response.ok;
 }
 
-/** Process ids of a process's children. */
+/** Returns the process ids of the children of a process. */
 const childrenOf = (pid: number): number[] =>
   Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid)])
     .stdout.toString()
@@ -20,7 +20,7 @@ const childrenOf = (pid: number): number[] =>
     .map(Number)
     .filter((child) => child > 0);
 
-test('SIGTERM lets a request that is under way end, then the exit status is 0', async () => {
+test('SIGTERM completes a request in progress, and the exit status is 0', async () => {
   await using server = await startServer();
   const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
   await new Promise<void>((resolve) => socket.once('secureConnect', resolve));
@@ -41,7 +41,7 @@ test('SIGTERM lets a request that is under way end, then the exit status is 0', 
   expect(answer).toStartWith('HTTP/1.1 401 ');
 }, 60_000);
 
-test('a request that never ends keeps it from stopping for a few seconds only', async () => {
+test('a request that never ends delays the shutdown by a few seconds only', async () => {
   await using server = await startServer();
   const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
   socket.on('error', () => undefined);
@@ -54,7 +54,7 @@ test('a request that never ends keeps it from stopping for a few seconds only', 
   expect(server.log()).not.toContain('stopped before all work was complete');
 }, 60_000);
 
-test('a second signal ends it there and then', async () => {
+test('a second signal stops the server immediately', async () => {
   await using server = await startServer();
   const socket = connect({ port: server.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
   socket.on('error', () => undefined);
@@ -69,14 +69,14 @@ test('a second signal ends it there and then', async () => {
   expect(performance.now() - begun).toBeLessThan(7000);
 }, 60_000);
 
-test('several workers serve one port; one that dies is replaced, and all go with the server', async () => {
+test('several workers serve one port; a worker that dies is replaced, and all stop with the server', async () => {
   await using server = await startServer({ config: '[server]\nworkers = 2\n' });
   const { pid } = server;
   const workers = childrenOf(pid);
   expect(workers).toHaveLength(2);
   expect(await healthy(server)).toBe(true);
 
-  // Workers of another service could listen there as well, if it did not look.
+  // Without the check, workers of another service could listen there too.
   await expect(
     startServer({ config: '[server]\nworkers = 2\n', ports: [server.httpsPort, server.httpPort] }),
   ).rejects.toThrow(`postern: port ${server.httpsPort} is in use by another process`);
@@ -97,7 +97,7 @@ test('several workers serve one port; one that dies is replaced, and all go with
   for (const worker of now) expect(() => process.kill(worker, 0)).toThrow();
 }, 60_000);
 
-test('workers do not outlive a server that was killed', async () => {
+test('workers stop when their server is killed', async () => {
   await using server = await startServer({ config: '[server]\nworkers = 2\n' });
   const workers = childrenOf(server.pid);
   process.kill(server.pid, 'SIGKILL');
@@ -116,7 +116,7 @@ test('workers do not outlive a server that was killed', async () => {
 }, 60_000);
 
 test.each([1, 2])(
-  'a second serve on the data directory of a running one (%p workers) stops and says where that is; a killed one is in nobody’s way',
+  'a second serve on a data directory in use (%p workers) names it and stops, and a killed server does not block the next',
   async (workers) => {
     await using server = await startServer({ config: `[server]\nworkers = ${workers}\n` });
     const data = join(server.directory, 'data');
@@ -136,7 +136,7 @@ test.each([1, 2])(
 );
 
 describe.if(hasPostgres)('with PostgreSQL', () => {
-  test('two gateways with workers share one database; a device of the one is known to the other', async () => {
+  test('two gateways with workers share one database and its devices', async () => {
     const postgres = await startPostgres();
     try {
       const store = `[store]\nplugin = "postgres"\nurl = "${postgres.url}"\n`;
@@ -154,7 +154,7 @@ describe.if(hasPostgres)('with PostgreSQL', () => {
       expect(() => two.device('pump-1')).toThrow('another device has it already');
       expect(await healthy(two)).toBe(true);
 
-      // The same keys, as in an HSM, and a master key of its own.
+      // The same keys, as in an HSM, with its own master key.
       const file = join(two.directory, 'foreign.toml');
       writeFileSync(file, `${config}[keys.keyfile]\ndirectory = "${keys}/keys"\n`);
       const place = ['--data', join(two.directory, 'foreign'), '--config', file];

@@ -15,7 +15,7 @@ function output(isTTY: boolean) {
   };
 }
 
-test('progress on a terminal is one line that is written over and taken away at the end', () => {
+test('progress on a terminal is one line that is updated and removed at the end', () => {
   const { written, progress, after } = output(true);
   after(100, 1e6, 4e6);
   after(100, 2e6, 4e6);
@@ -29,7 +29,7 @@ test('progress on a terminal is one line that is written over and taken away at 
   ]);
 });
 
-test('progress elsewhere is a line every ten seconds, and nothing for what is quick', () => {
+test('progress elsewhere is a line every ten seconds, and nothing for short work', () => {
   const { written, progress, after } = output(false);
   for (let n = 1; n <= 25; n++) after(1000, n * 1e6);
   progress.end();

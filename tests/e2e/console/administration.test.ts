@@ -56,8 +56,8 @@ const listen = (): Promise<unknown> =>
   page.evaluate(`{ globalThis.sent = []; const ask = fetch;
     globalThis.fetch = (url, how) => { if (how?.method === 'POST') sent.push(how.body); return ask(url, how); }; }`);
 
-inOrder('a request that waits for two people', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
-  step('is seen at a glance, with all that would be issued and why', async () => {
+inOrder('a request that needs two approvers', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
+  step('shows the outcome with its reasons', async () => {
     expect(ask()).toEqual({ status: 202, subject: '' });
     await site.signIn(page, '/');
     expect(await said('.navigation .mark')).toContain('1 pending approval');
@@ -71,7 +71,7 @@ inOrder('a request that waits for two people', { skip: !hasBrowser, timeout: 180
     expect(differences).toContain('fixed by the profile');
   });
 
-  step('is approved by one of them with a comment, who then has said enough', async () => {
+  step('is approved by one of them with a comment, who cannot approve again', async () => {
     // Not by `admin`, who has registered the device.
     expect(await said('main .notice')).toContain('Another account has to approve');
     await signOut();
@@ -92,22 +92,25 @@ inOrder('a request that waits for two people', { skip: !hasBrowser, timeout: 180
     expect(ask().status).toBe(202);
   });
 
-  step('is granted by the second one, and the device that asks again gets its certificate', async () => {
-    await signOut();
-    await site.signIn(page, '/approvals/1', 'jo', joPassword);
-    await press('Approve');
-    await page.until("document.querySelector('dialog')");
-    await press('Approve');
-    await factIs('State', 'Granted\n\nThe requester receives the certificate at the next request.');
-    await page.until("document.querySelector('.navigation .mark') === null");
-    expect(ask()).toEqual({ status: 200, subject: expect.stringMatching(/^subject=\s*CN\s*=\s*gate-1$/) });
-    await site.show(page, '/approvals');
-    expect(await said('.empty')).toContain('No pending approvals');
-    await site.show(page, '/approvals?tab=history&state=issued');
-    expect(await said('table.list tbody')).toContain('2 of 2');
-  });
+  step(
+    'is approved by the second one, and the device that repeats the request gets its certificate',
+    async () => {
+      await signOut();
+      await site.signIn(page, '/approvals/1', 'jo', joPassword);
+      await press('Approve');
+      await page.until("document.querySelector('dialog')");
+      await press('Approve');
+      await factIs('State', 'Granted\n\nThe requester receives the certificate at the next request.');
+      await page.until("document.querySelector('.navigation .mark') === null");
+      expect(ask()).toEqual({ status: 200, subject: expect.stringMatching(/^subject=\s*CN\s*=\s*gate-1$/) });
+      await site.show(page, '/approvals');
+      expect(await said('.empty')).toContain('No pending approvals');
+      await site.show(page, '/approvals?tab=history&state=issued');
+      expect(await said('table.list tbody')).toContain('2 of 2');
+    },
+  );
 
-  step('comes back after a session that ran out in front of it', async () => {
+  step('is shown again after a session expired', async () => {
     await site.show(page, '/approvals/1');
     await page.evaluate(`new Promise((resolve) => {
       const request = indexedDB.open('postern', 1);
@@ -122,50 +125,47 @@ inOrder('a request that waits for two people', { skip: !hasBrowser, timeout: 180
     await page.until("document.querySelectorAll('.remark, progress').length === 2");
   });
 
-  step(
-    'what a request says of itself is text and nothing else, and nobody decides on their own',
-    async () => {
-      const markup = '<img src=x onerror=alert(1)>';
-      await site.api('POST', '/api/approval-policies/', {
-        unique_name: markup,
-        decision: 'manual',
-        protocols: ['management'],
-      });
-      await site.api('POST', '/api/certificates/', { common_name: markup });
-      await site.show(page, '/approvals');
-      // As RFC 4514 §2.4 writes it.
-      const subject = 'CN=\\<img src=x onerror=alert(1)\\>';
-      expect(await said('table.list tbody')).toContain(subject);
-      await page.click('table.list tbody a');
-      expect(await said('main h1')).toBe(subject);
-      expect(await fact('Approval policy')).toBe(markup);
-      expect(await said('main .notice')).toContain('Another approver has to decide');
-      expect(
-        await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
-      ).toBeNull();
+  step('shows the values of a request as plain text, and cannot be approved by its requester', async () => {
+    const markup = '<img src=x onerror=alert(1)>';
+    await site.api('POST', '/api/approval-policies/', {
+      unique_name: markup,
+      decision: 'manual',
+      protocols: ['management'],
+    });
+    await site.api('POST', '/api/certificates/', { common_name: markup });
+    await site.show(page, '/approvals');
+    // As RFC 4514 §2.4 writes it.
+    const subject = 'CN=\\<img src=x onerror=alert(1)\\>';
+    expect(await said('table.list tbody')).toContain(subject);
+    await page.click('table.list tbody a');
+    expect(await said('main h1')).toBe(subject);
+    expect(await fact('Approval policy')).toBe(markup);
+    expect(await said('main .notice')).toContain('Another approver has to decide');
+    expect(
+      await page.evaluate("document.querySelector('main img') ?? document.querySelector('main .main')"),
+    ).toBeNull();
 
-      // A stranger's name is in the audit log as it was sent.
-      await fetch(`${site.server.baseUrl}/.well-known/est/simpleenroll`, {
-        method: 'POST',
-        tls: { rejectUnauthorized: false },
-        headers: {
-          authorization: `Basic ${Buffer.from(`${markup}\u202egpj:secret`).toString('base64')}`,
-          'content-type': 'application/pkcs10',
-        },
-        body: 'AAAA',
-      });
-      await site.show(page, '/audit');
-      expect(await said('table.list tbody')).toContain(`${markup}U+202Egpj`);
-      expect(await page.evaluate("document.querySelector('main img')")).toBeNull();
-    },
-  );
+    // A stranger's name is in the audit log as it was sent.
+    await fetch(`${site.server.baseUrl}/.well-known/est/simpleenroll`, {
+      method: 'POST',
+      tls: { rejectUnauthorized: false },
+      headers: {
+        authorization: `Basic ${Buffer.from(`${markup}\u202egpj:secret`).toString('base64')}`,
+        'content-type': 'application/pkcs10',
+      },
+      body: 'AAAA',
+    });
+    await site.show(page, '/audit');
+    expect(await said('table.list tbody')).toContain(`${markup}U+202Egpj`);
+    expect(await page.evaluate("document.querySelector('main img')")).toBeNull();
+  });
 });
 
 describe.skipIf(!hasBrowser)('the administration of the service', () => {
   beforeAll(() => site.signIn(page, '/'));
 
   inOrder('a service account', { timeout: 60_000 }, (step) => {
-    step('shows the secret of a service account once, and it is the one that counts', async () => {
+    step('shows the secret of a service account once, and that secret works', async () => {
       await site.show(page, '/service-accounts');
       await press('Add service account');
       await page.type('dialog [name=unique_name]', 'line-controller');
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain(secret);
     });
 
-    step('shows the secret that takes the place of one just so', async () => {
+    step('shows a rotated secret in the same way', async () => {
       await site.show(page, '/service-accounts');
       await page.click('[aria-label="New secret: line-controller"]');
       await page.type('dialog [name=confirmation]', 'line-controller');
@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       after: 'sftp://backup@vault.example/srv/postern',
     },
   ])(
-    'has a list on $path that follows what is made, changed and deleted',
+    'has a list at $path that shows created, changed and deleted records',
     async (row) => {
       const fill = async (values: Readonly<Record<string, string | undefined>>): Promise<void> => {
         for (const [name, value = ''] of Object.entries(values)) {
@@ -272,7 +272,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     { list: '/domains', api: '/api/domains/', body: {}, edit: 'Edit' },
     { list: '/tls', api: '/api/tls/', body: { credential_type: 0 }, edit: 'Rename' },
   ])(
-    'has pages under $list whose record is called otherwise, and deleted',
+    'has pages under $list whose records can be renamed and deleted',
     async ({ list, api, body, edit }) => {
       const { id } = (await site.api('POST', api, { ...body, unique_name: 'line-4' })) as { id: number };
       await site.show(page, `${list}/${id}`);
@@ -295,7 +295,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     30_000,
   );
 
-  test('says why the last administrator cannot go, and what to do first', async () => {
+  test('explains why the last administrator cannot be deleted, and what to do first', async () => {
     await site.show(page, '/users');
     await page.click('[aria-label="Delete: admin"]');
     await page.type('dialog input', 'admin');
@@ -306,7 +306,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     await press('Cancel');
   }, 60_000);
 
-  test('gives a role what is ticked, area by area', async () => {
+  test('grants a role the ticked permissions, by area', async () => {
     await site.show(page, '/roles/new');
     await page.type('[name=unique_name]', 'Line operators');
     await page.click('[name="devices."]');
@@ -318,7 +318,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     ]);
   }, 60_000);
 
-  test('finds what happened by what stands in the URL, and says in words whether the trail is intact', async () => {
+  test('filters audit events by the URL, and shows whether the audit trail is valid', async () => {
     await site.api('POST', '/api/domains/', { unique_name: 'audited' });
     await site.show(page, '/audit?action=domain.create&actor=admin');
     const rows = await said('table.list tbody');
@@ -328,7 +328,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
     expect(await said('.card .notice.good')).toContain('The audit log is intact');
   }, 60_000);
 
-  test('raises the security level where nothing stands against it, and says what does', async () => {
+  test('raises the security level when all records satisfy it, and lists those that do not', async () => {
     await site.show(page, '/settings?tab=level');
     expect(await said('[aria-label=critical] .notice')).toContain('p-256');
     await page.click('[aria-label="Change to this level: hardened"]');

@@ -44,8 +44,8 @@ const fill = (selector: string, value: string): Promise<unknown> =>
     if (input) { input.value = ${JSON.stringify(value)}; input.dispatchEvent(new Event('input', { bubbles: true })); }
     input !== null }`);
 
-describe.skipIf(!hasBrowser)('what is in braces is a value only where there is one:', () => {
-  test('the hint for serial numbers shows its pattern whole', async () => {
+describe.skipIf(!hasBrowser)('braces are placeholders only with a value:', () => {
+  test('the hint for serial numbers shows its complete pattern', async () => {
     await site.show(page, '/registrations');
     await press('Add registration');
     await page.until("document.querySelector('dialog')?.innerText.includes('such as PMP-[0-9]{6}.')");
@@ -53,8 +53,8 @@ describe.skipIf(!hasBrowser)('what is in braces is a value only where there is o
   });
 });
 
-describe.skipIf(!hasBrowser)('a profile is edited with what would come of it before the eyes:', () => {
-  test('the preview follows the form, objections lead to their place, and it is saved', async () => {
+describe.skipIf(!hasBrowser)('a profile is edited with a preview:', () => {
+  test('the preview follows the form, problems link to their fields, and the profile is saved', async () => {
     const { id } = (await site.api('POST', '/api/cert-profiles/', {
       unique_name: 'pump_tls',
       profile: { validity: { duration: 'P1Y' }, subject: { CN: {} } },
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('a profile is edited with what would come of it bef
     expect(profile).toEqual({ validity: { duration: 'P30D' }, subject: { CN: {} } });
   }, 60_000);
 
-  test('a text that is no JSON waits, and says so', async () => {
+  test('invalid JSON is reported and not applied', async () => {
     await site.show(page, '/profiles/new');
     await fill('[name=profile]', '{ "validity": ');
     expect(await text('.stays .complaint')).toContain('no JSON object');
@@ -119,8 +119,8 @@ describe.skipIf(!hasBrowser)('a profile is edited with what would come of it bef
   }, 60_000);
 });
 
-describe.skipIf(!hasBrowser)('files are dropped:', () => {
-  test('a truststore, whose certificates are then shown', async () => {
+describe.skipIf(!hasBrowser)('files can be dropped:', () => {
+  test('a truststore, which shows its certificates', async () => {
     const pem = run(
       "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout maker.key -days 700 -subj '/CN=<b>Maker' -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign",
     );
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('files are dropped:', () => {
     expect(await page.evaluate("document.querySelector('main b') === null")).toBe(true);
   }, 60_000);
 
-  test('what is no certificate is refused beside the file', async () => {
+  test('a file without a certificate is rejected next to the input', async () => {
     await site.show(page, '/truststores');
     await drop('notes.txt', 'nothing');
     await page.until("document.querySelector('dialog [name=trust_store_file]')?.files.length === 1");
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('files are dropped:', () => {
     await press('Cancel', 'dialog');
   }, 60_000);
 
-  test('devices in CSV, with the progress of it and what was refused', async () => {
+  test('devices in CSV, with progress and errors', async () => {
     await site.show(page, '/devices/imports');
     const rows = Array.from({ length: 400 }, (_, n) => `fan-${n},SN-${n},${n === 7 ? 'nowhere' : 'default'}`);
     await drop('fans.csv', ['common_name,serial_number,domain', ...rows].join('\n'));
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('files are dropped:', () => {
 });
 
 describe.skipIf(!hasBrowser)('a device', () => {
-  test('is blocked with a word for the audit trail, and unblocked', async () => {
+  test('is blocked with a comment for the audit trail, and unblocked', async () => {
     const { id } = (await site.api('POST', '/api/devices/', { common_name: 'press-1' })) as { id: number };
     await site.show(page, `/devices/${id}`);
     await press('Block');

@@ -41,7 +41,7 @@ const written = (at: string, locale: string, timeZone: string): string =>
     timeZone,
   }).format(new Date(at));
 
-describe.skipIf(!hasBrowser)('a time is written', () => {
+describe.skipIf(!hasBrowser)('a time is formatted', () => {
   test.each([
     ['en-GB,en', 'Europe/London', 'en-GB', /^\d{1,2} \w{3,4} \d{4}, \d\d:\d\d (?:GMT|BST)$/],
     ['en-US,en', 'America/New_York', 'en-US', /^\w{3} \d{1,2}, \d{4}, \d\d:\d\d\s[AP]M E[SD]T$/],
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('a time is written', () => {
     30_000,
   );
 
-  test('in the variant of the language that is chosen, not of the one that comes first', async () => {
+  test('in the selected variant of the language, not the first one', async () => {
     await expiryOfCa('de-DE,en-GB', 'Europe/Berlin');
     await page.evaluate(`{ const s = document.querySelector('.preferences select'); s.value = 'en';
       s.dispatchEvent(new Event('change', { bubbles: true })); }`);

@@ -63,7 +63,7 @@ const made = async (name: string) => {
 };
 
 describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
-  test('can be of every kind that the API knows', async () => {
+  test('can be of every type in the API', async () => {
     await begin('Intermediate CA');
     expect(await options('issuing_ca_type')).toEqual([
       'Root CA',
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
     ]);
   });
 
-  test('with its key in an HSM is asked for the key store, and made there', async () => {
+  test('with its key in an HSM asks for the key store, and the key is made there', async () => {
     await begin('Key in an HSM (PKCS #11)');
     expect(await options('key_store')).toEqual(['Please choose', 'hsm']);
     await choose('key_store', 'hsm');
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
   test.each([
     ['Upstream CA over EST', 4, 'plant-est'],
     ['Upstream CA over CMP', 5, 'plant-cmp'],
-  ])('of the kind %s is asked which upstream', async (kind, type, issuer) => {
+  ])('of type %s asks for the upstream CA', async (kind, type, issuer) => {
     await begin(kind);
     expect(await options('issuer')).toEqual(['Please choose', issuer]);
     expect(await inputs()).toEqual(['issuing_ca_type', 'unique_name', 'issuer']);
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
     await page.until("document.querySelector('main .notice.bad') !== null");
   });
 
-  test('says that it ends with its parent where more is asked for, and does', async () => {
+  test('shows that it expires with its parent when a longer validity is requested', async () => {
     await begin('Intermediate CA');
     const hint = (): Promise<string> =>
       page.evaluate(
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser || !hasSoftHsm)('a new CA', () => {
     expect(end(id)).toBe(end(1));
   }, 60_000);
 
-  test('is refused beside the input at fault', async () => {
+  test('is rejected with the error next to the input', async () => {
     await begin('Key in an HSM (PKCS #11)');
     await page.type('[name=unique_name]', 'nowhere');
     await press('Create');

@@ -29,7 +29,7 @@ const audit = (of: Page): Promise<readonly string[]> =>
 
 const expected = (complaint: string): boolean => /server responded with a status of 4\d\d/.test(complaint);
 
-test('a page demands a permission that there is', () => {
+test('a page requires an existing permission', () => {
   expect(pages.length).toBeGreaterThan(5);
   const known: readonly string[] = permissions;
   expect(pages.filter(({ needs }) => needs !== undefined && !known.includes(needs))).toEqual([]);
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
   });
 
   test.each(pages)(
-    '$path is shown without a fault, light and dark, wide and narrow, in English and in German',
+    '$path is shown without errors, light and dark, wide and narrow, in English and in German',
     async (described) => {
       await site.show(page, placeOf(described));
       expect(await page.evaluate("document.querySelector('.notice.bad')?.textContent ?? ''")).toBe('');
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     expect(page.complaints.filter((complaint) => !expected(complaint))).toEqual([]);
   }
 
-  test('an address without a page shows so, with the navigation, also before anybody signs in', async () => {
+  test('an unknown address shows an error page with the navigation, also before sign-in', async () => {
     const notFound = "document.querySelector('main h1')?.innerText === 'Page not found'";
     await goTo('/devices/1/nothing');
     await page.until(notFound);
@@ -96,7 +96,7 @@ async function choose(language: string): Promise<void> {
   await page.until(`document.documentElement.lang === '${language}' && ${settled}`);
 }
 
-describe.skipIf(!hasBrowser)('a role sees the pages that its permissions allow, and no others:', () => {
+describe.skipIf(!hasBrowser)('a role sees exactly the pages that its permissions allow:', () => {
   test.each(Object.keys(shippedRoles))(
     '%s',
     async (role) => {

@@ -28,7 +28,7 @@ const spoilAccessToken = (page: Page): Promise<void> =>
   })`);
 
 describe.skipIf(!hasBrowser)('a session', () => {
-  test('a wrong password is said so beside the field, and the right one shows the page that was asked for', async () => {
+  test('does not start with a wrong password, and starts with the requested page', async () => {
     await using page = await site.tab();
     await page.open(`${site.server.baseUrl}/sign-in`);
     await page.until("document.querySelector('.who button')?.click() ?? document.querySelector('.sign-in')");
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(await heading(page)).toBe('Domains');
   }, 60_000);
 
-  test('a service account is refused, and told where it belongs', async () => {
+  test('is refused to a service account, with the reason', async () => {
     await using page = await site.tab();
     await page.open(`${site.server.baseUrl}/sign-in`);
     await page.until("document.querySelector('.who button')?.click() ?? document.querySelector('.sign-in')");
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(await said(page, '.complaint')).toContain('Service accounts sign in to the API');
   }, 60_000);
 
-  test('tabs share it; when the access token has run out, one of them gets another and all go on', async () => {
+  test('is shared by tabs; when the access token has expired, one tab refreshes it and all continue', async () => {
     await using first = await site.tab();
     await site.signIn(first, '/domains');
     await spoilAccessToken(first);
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     for (const tab of tabs) await tab[Symbol.asyncDispose]();
   }, 60_000);
 
-  test('one that is ended from elsewhere ends here, and its page comes back after the next sign-in', async () => {
+  test('that is ended elsewhere ends here, and its page is shown after the next sign-in', async () => {
     await using page = await site.tab();
     await page.open(`${site.server.baseUrl}/devices`);
     await page.until(`document.querySelector('.navigation') || document.querySelector('.sign-in')`);
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(await heading(page)).toBe('Domains');
   }, 60_000);
 
-  test('one with a password that an administrator has set leads to another password before anything else', async () => {
+  test('with a password set by an administrator requires a new password first', async () => {
     const given = 'what the administrator chose';
     const chosen = 'what jim chose himself';
     const [role] = (await site.api('GET', '/api/roles/?unique_name=Operator')) as { id: number }[];
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     await page.until("document.querySelector('.sign-in')");
   }, 60_000);
 
-  test('signing out ends it in every tab, and the refresh token is good no more', async () => {
+  test('ends in every tab on sign-out, and the refresh token no longer works', async () => {
     await using page = await site.tab();
     await using other = await site.tab();
     await site.signIn(page, '/');
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(left).toBe(0);
   }, 60_000);
 
-  test('nothing of it is where another site, or a later person, could get at it', async () => {
+  test('leaves nothing that another site or a later user can read', async () => {
     await using page = await site.tab();
     await site.signIn(page, '/');
     expect(await page.evaluate('document.cookie')).toBe('');
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     expect(kept).not.toContain('eyJ');
   }, 60_000);
 
-  test('with the service gone it says so, and comes back with it', async () => {
+  test('shows when the service is unavailable, and continues afterwards', async () => {
     await using page = await site.tab();
     await site.signIn(page, '/');
     await page.until(settled);

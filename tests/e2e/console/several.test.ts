@@ -42,8 +42,8 @@ const rows = (): Promise<readonly string[]> =>
     `${settled} && [...document.querySelectorAll('table.list tbody tr')].map((row) => row.innerText)`,
   );
 
-inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
-  step('has a row of figures that lead to what they count, and names in place of keys', async () => {
+inOrder('overview and bulk actions', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
+  step('show numbers that link to what they count, and names in place of ids', async () => {
     expect(await figure('Pending approvals')).toBe('2');
     expect(await figure('Unhealthy parts')).toBe('0');
     expect(Number(await figure('Active certificates'))).toBeGreaterThanOrEqual(3);
@@ -53,7 +53,7 @@ inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 
     expect((await rows()).join()).toContain('terminal-1');
   });
 
-  step('has bars that lead to the certificates of their day in the time zone of the reader', async () => {
+  step("show bars that link to the certificates of a day in the reader's time zone", async () => {
     await site.show(page, '/');
     await page.until("document.querySelector('.chart svg a')");
     await page.evaluate(
@@ -64,7 +64,7 @@ inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 
     expect((await rows()).join()).toContain('terminal-3');
   });
 
-  step('says at the top what health warns of', async () => {
+  step('show the warnings of health', async () => {
     await page.evaluate(`{ const ask = fetch; globalThis.fetch = (url, how) => url === '/api/health/'
       ? Promise.resolve(new Response(JSON.stringify({ status: 'unavailable', checks: {
           store: { ok: false, detail: 'the disk is full' }, issuing: { ok: false, detail: 'the issuing CA "x" expires' } } }), { status: 503 }))
@@ -79,7 +79,7 @@ inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 
     expect(await figure('Unhealthy parts')).toBe('2');
   });
 
-  step('certificates are revoked with one reason', async () => {
+  step('revoke certificates with one reason', async () => {
     await site.show(page, '/certificates?search=terminal');
     await select('terminal-1');
     await select('terminal-2');
@@ -96,7 +96,7 @@ inOrder('figures, and several of a kind at once', { skip: !hasBrowser, timeout: 
     expect(revoked.map(({ common_name }) => common_name).sort()).toEqual(['terminal-1', 'terminal-2']);
   });
 
-  step('requests are approved with one comment', async () => {
+  step('approve requests with one comment', async () => {
     await site.show(page, '/approvals');
     await page.click('[aria-label="Select all entries of this page"]');
     await press('Approve');

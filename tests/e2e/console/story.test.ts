@@ -27,10 +27,10 @@ function run(line: string): string {
 const { fact, factIs, press, choose } = hands(() => page);
 
 inOrder(
-  'from the first sign-in to the revoked certificate',
+  'an administrator issues and revokes a first certificate',
   { skip: !hasBrowser, timeout: 180_000 },
   (step) => {
-    step('a domain is added', async () => {
+    step('a domain is created', async () => {
       await site.signIn(page, '/domains');
       await press('Add domain');
       await page.type('dialog [name=unique_name]', 'plant-7');
@@ -42,7 +42,7 @@ inOrder(
 
     let password: string;
 
-    step('a device is added to it, and its secrets are shown when they are asked for', async () => {
+    step('a device is created, and its secrets are shown on request', async () => {
       await site.show(page, '/devices/new');
       await page.type('[name=common_name]', 'pump-7');
       await choose('domain', 'plant-7');
@@ -54,29 +54,32 @@ inOrder(
       expect(password.length).toBeGreaterThan(20);
     });
 
-    step('it enrols with curl and OpenSSL, and the certificate is seen and explained', async () => {
-      const enrol = `${site.server.baseUrl}/.well-known/est/plant-7/simpleenroll`;
-      run(
-        'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout 7.key -out 7.csr -subj /CN=pump-7',
-      );
-      run(
-        `openssl req -in 7.csr -outform DER | openssl base64 -A | curl -sSfk --user 'pump-7:${password}' -H 'Content-Type: application/pkcs10' --data-binary @- ${enrol} | openssl base64 -d | openssl pkcs7 -inform DER -print_certs -out 7.pem`,
-      );
-      await press('Certificates');
-      await page.until(`${settled} && document.querySelector('table.list tbody a')`);
-      await page.click('table.list tbody a');
-      await page.until(
-        "document.querySelector('.facts dt') && location.pathname.startsWith('/certificates/')",
-      );
-      const serial = run('openssl x509 -in 7.pem -noout -serial').trim().replace('serial=', '');
-      expect(await fact('Serial number')).toBe(serial);
-      expect(await fact('State')).toBe('Valid');
-      expect(await fact('keyUsage')).toContain('to sign, for example for TLS and authentication');
-      expect(await fact('basicConstraints')).toContain('it may not sign certificates');
-      expect(await page.evaluate("document.querySelectorAll('.tree .node').length")).toBe(3);
-    });
+    step(
+      'the device enrols with curl and OpenSSL, and its certificate is shown with explanations',
+      async () => {
+        const enrol = `${site.server.baseUrl}/.well-known/est/plant-7/simpleenroll`;
+        run(
+          'openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout 7.key -out 7.csr -subj /CN=pump-7',
+        );
+        run(
+          `openssl req -in 7.csr -outform DER | openssl base64 -A | curl -sSfk --user 'pump-7:${password}' -H 'Content-Type: application/pkcs10' --data-binary @- ${enrol} | openssl base64 -d | openssl pkcs7 -inform DER -print_certs -out 7.pem`,
+        );
+        await press('Certificates');
+        await page.until(`${settled} && document.querySelector('table.list tbody a')`);
+        await page.click('table.list tbody a');
+        await page.until(
+          "document.querySelector('.facts dt') && location.pathname.startsWith('/certificates/')",
+        );
+        const serial = run('openssl x509 -in 7.pem -noout -serial').trim().replace('serial=', '');
+        expect(await fact('Serial number')).toBe(serial);
+        expect(await fact('State')).toBe('Valid');
+        expect(await fact('keyUsage')).toContain('to sign, for example for TLS and authentication');
+        expect(await fact('basicConstraints')).toContain('it may not sign certificates');
+        expect(await page.evaluate("document.querySelectorAll('.tree .node').length")).toBe(3);
+      },
+    );
 
-    step('it is revoked with a reason, and OpenSSL finds it on the CRL', async () => {
+    step('the certificate is revoked with a reason, and OpenSSL finds it on the CRL', async () => {
       await press('Revoke');
       await page.until("document.querySelector('dialog')");
       await choose('reason', 'keyCompromise: the private key is or may be compromised');
@@ -96,7 +99,7 @@ inOrder(
       );
     });
 
-    step('the CRL of a CA is made at the press of a button', async () => {
+    step('the CRL of a CA is issued with a button', async () => {
       await site.show(page, '/cas/2');
       const before = Number(await fact('Number'));
       await press('Issue CRL now');
@@ -104,7 +107,7 @@ inOrder(
       .some((dt) => dt.innerText === 'Number' && Number(dt.nextElementSibling.innerText) === ${before + 1})`);
     });
 
-    step('the device is deleted once its name has been typed', async () => {
+    step('the device is deleted after its name was typed', async () => {
       await site.show(page, '/devices/1');
       await press('Delete');
       await page.until("document.querySelector('dialog')");
@@ -120,7 +123,7 @@ inOrder(
     const markup = `<img src=x onerror=alert(1)><b>bold</b>`;
     const reversed = 'invoice\u202egpj.exe';
 
-    step('markup, and marks that turn the direction of writing, are shown as text', async () => {
+    step('markup and bidirectional control characters are shown as text', async () => {
       await site.signIn(page, '/devices');
       // The API refuses invisible characters; what was stored before it did so is still shown.
       await site.api('POST', '/api/devices/', { common_name: markup, serial_number: 'renamed' });
@@ -138,7 +141,7 @@ inOrder(
       expect(await page.evaluate<boolean>("document.title.includes('\\u202e')")).toBe(false);
     });
 
-    step('ten thousand characters are cut, and there for who wants them', async () => {
+    step('a long text is truncated and can be expanded', async () => {
       const long = 'a'.repeat(10_000);
       run(
         `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout long.key -out long.pem -days 365 -subj '/CN=<img src\\=x onerror\\=alert(1)>' -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign -addext 1.2.3.4=ASN1:UTF8String:${long}`,

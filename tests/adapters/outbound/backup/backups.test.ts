@@ -52,7 +52,7 @@ function newDirectory(): string {
   return path;
 }
 
-test('files and keys are in a backup as they are; keys of a device are not', async () => {
+test('a backup contains all files and keys except keys of devices', async () => {
   const { id } = await keys.generate('p-256', 'one');
   const { files: _, ...device } = keys;
   writeFileSync(join(home, 'master.json'), '{"a":1}\n');
@@ -76,7 +76,7 @@ test('files and keys are in a backup as they are; keys of a device are not', asy
   expect(found).toEqual([id, readFileSync(join(home, 'keys', `${id}.key`), 'utf8')]);
 });
 
-test('without a passphrase, or with a short one, nothing is written', async () => {
+test('a missing or short passphrase is rejected before anything is written', async () => {
   const path = newDirectory();
   for (const given of [undefined, 'too short']) {
     const backups = backupsWith({ passphrase: given });
@@ -86,7 +86,7 @@ test('without a passphrase, or with a short one, nothing is written', async () =
   expect(readdirSync(path)).toEqual([]);
 });
 
-test('the oldest go; what is no backup stays', async () => {
+test('the oldest backups are deleted, and other files kept', async () => {
   const path = newDirectory();
   writeFileSync(join(path, 'postern-notes.txt'), '');
   mkdirSync(join(path, 'sub'));
@@ -98,7 +98,7 @@ test('the oldest go; what is no backup stays', async () => {
   expect(readdirSync(path).sort()).toEqual([...names.slice(2), 'postern-notes.txt', 'sub']);
 });
 
-test('backups of a clock that was ahead are the first to go, and the one just made is not', async () => {
+test('backups dated in the future are deleted first, and the new one is kept', async () => {
   const path = newDirectory();
   const run = async () => (await backupsWith({ keep: 2 }).run({ kind: 'directory', path }, alive)).name;
   clock.advance(7_200_000);
@@ -115,7 +115,7 @@ test('backups of a clock that was ahead are the first to go, and the one just ma
   expect(readdirSync(path).sort()).toEqual([first, second]);
 });
 
-test('what a run that was killed has left behind goes: of a file at once, in a directory after a day', async () => {
+test('leftovers of a killed run are deleted: a file immediately, in a directory after a day', async () => {
   const path = newDirectory();
   const part = (age: number) =>
     `.postern-${new Date(clock.now() - age).toISOString().replace(/[-:]/g, '')}.backup.part`;
@@ -127,7 +127,7 @@ test('what a run that was killed has left behind goes: of a file at once, in a d
   expect(readdirSync(path).sort()).toEqual([young, '.mine.part', 'a.backup', name].sort());
 });
 
-test('a file that is there already is not written over', async () => {
+test('an existing file is not overwritten', async () => {
   const path = join(newDirectory(), 'b');
   writeFileSync(path, 'mine');
   expect(
@@ -140,7 +140,7 @@ test('a file that is there already is not written over', async () => {
   expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 
-test('a run that loses its turn leaves nothing behind', async () => {
+test('a run that loses its lease leaves nothing', async () => {
   const path = newDirectory();
   const lost = () => Promise.reject(new Error('another one runs'));
   const failed = await backupsWith()
@@ -150,7 +150,7 @@ test('a run that loses its turn leaves nothing behind', async () => {
   expect(readdirSync(path)).toEqual([]);
 });
 
-test('what is written meanwhile is in it whole or not at all', async () => {
+test('a concurrent commit is in the backup completely or not at all', async () => {
   const path = join(newDirectory(), 'b');
   let going = true;
   let made = 0;

@@ -24,7 +24,7 @@ const opened = (sealed: Uint8Array, secret = passphrase) =>
   collect(open(pieces(sealed), secret, cheap)).catch((error) => error);
 
 describe('a sealed stream', () => {
-  test('opens at the price that it was sealed at, which is the usual one unless another is asked for', async () => {
+  test('opens with the cost it was sealed with, which has a default', async () => {
     const sealed = await collect(seal(pieces(plainOf(9)), passphrase));
     expect(await collect(open(pieces(sealed), passphrase))).toEqual(Buffer.from(plainOf(9)));
     const usual = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
@@ -39,12 +39,12 @@ describe('a sealed stream', () => {
     expect(await opened(sealed)).toEqual(Buffer.from(plain));
   });
 
-  test('opens whatever the pieces that it comes in', async () => {
+  test('opens from pieces of any size', async () => {
     const sealed = await collect(seal(pieces(plainOf(2000), 1), passphrase, cheap));
     expect(await collect(open(pieces(sealed, 1), passphrase, cheap))).toEqual(Buffer.from(plainOf(2000)));
   });
 
-  test('is another one each time', async () => {
+  test('is different each time', async () => {
     const [a, b] = [
       await collect(seal(pieces(plainOf(9)), passphrase, cheap)),
       await collect(seal(pieces(plainOf(9)), passphrase, cheap)),
@@ -53,7 +53,7 @@ describe('a sealed stream', () => {
   });
 });
 
-describe('a sealed stream is refused', () => {
+describe('a sealed stream is rejected', () => {
   const plain = plainOf(2 * chunk + 100);
   const sealed = collect(seal(pieces(plain), passphrase, cheap));
   const sealedChunk = chunk + 16;
@@ -82,7 +82,7 @@ describe('a sealed stream is refused', () => {
     expect(await opened(change(Buffer.from(await sealed)))).toMatchObject({ code });
   });
 
-  test('under another passphrase', async () => {
+  test('with another passphrase', async () => {
     expect(await opened(await sealed, `${passphrase} `)).toMatchObject({ code: 'forbidden' });
   });
 });

@@ -26,7 +26,7 @@ test.each([
   await expect(read(header, entry)).rejects.toMatchObject({ code: 'malformed' });
 });
 
-test('rows come back as they were written', async () => {
+test('rows are read as they were written', async () => {
   const rows = { rows: [[1, 'text', true, null, Uint8Array.of(0, 255)]] };
   async function* entries() {
     yield header as never;

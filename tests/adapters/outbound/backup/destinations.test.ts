@@ -71,7 +71,7 @@ describe.each(kinds)('%s', (name, open, where) => {
   });
 });
 
-test('a relative path is refused', async () => {
+test('a relative path is rejected', async () => {
   const directory = join(local, 'there');
   mkdirSync(directory);
   try {
@@ -82,7 +82,7 @@ test('a relative path is refused', async () => {
 });
 
 describe.skipIf(!hasSshd)('an SFTP server', () => {
-  test('is known by the fingerprint of its key too', async () => {
+  test('can be identified by the fingerprint of its key', async () => {
     const { stdout } = Bun.spawnSync(['ssh-keygen', '-l', '-f', '-'], {
       stdin: Buffer.from(server.hostKey.split(' ').slice(1).join(' ')),
     });
@@ -91,7 +91,7 @@ describe.skipIf(!hasSshd)('an SFTP server', () => {
     await destination.close();
   });
 
-  test('with another key is refused, before anything is sent to it', async () => {
+  test('with another key is rejected before anything is sent', async () => {
     const hostKey = `SHA256:${'A'.repeat(43)}`;
     const refused = await openSftp(location(server.directory), { ...identity(), hostKey }).catch(
       (error) => error,
@@ -100,7 +100,7 @@ describe.skipIf(!hasSshd)('an SFTP server', () => {
     expect(refused.detail).toContain('differs from sftp_host_key');
   });
 
-  test('that does not let us in is a matter for the operator', async () => {
+  test('that rejects the login gives a permanent error', async () => {
     const key = server.strangerKey;
     const refused = await openSftp(location(server.directory), { ...identity(), key }).catch(
       (error) => error,
@@ -109,14 +109,14 @@ describe.skipIf(!hasSshd)('an SFTP server', () => {
     expect(refused.detail).toContain('rejects sftp_key');
   });
 
-  test('that is away may be there later', async () => {
+  test('that is unavailable gives a temporary error', async () => {
     const nowhere = { ...location('/'), port: 1 };
     expect(await openSftp(nowhere, identity()).catch((error) => error)).toMatchObject({
       code: 'unavailable',
     });
   });
 
-  test('needs a key and a host key', async () => {
+  test('requires a key and a host key', async () => {
     expect(await openSftp(location('/'), undefined).catch((error) => error)).toMatchObject({
       code: 'conflict',
     });

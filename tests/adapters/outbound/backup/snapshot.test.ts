@@ -140,7 +140,7 @@ describe.each(pairs)('a snapshot of %s in %s', (from, to) => {
   });
 });
 
-test('a snapshot of a later version is refused', async () => {
+test('a snapshot of a later version is rejected', async () => {
   const target = await databases.SQLite();
   const later = target.restore({ schema: '9999-later', isCopy: false, items: (async function* () {})() });
   expect(await later.catch((error) => error)).toMatchObject({ code: 'unsupported' });

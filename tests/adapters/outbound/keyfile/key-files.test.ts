@@ -55,7 +55,7 @@ describe('key files', () => {
     throw new Error('no Fault');
   };
 
-  test('are on the disk before they have their name, and their names before anybody is told', async () => {
+  test('are flushed before they are renamed, and renamed before the id is returned', async () => {
     const handle = await open(directory, 'r');
     const prototype = Object.getPrototypeOf(handle);
     await handle.close();
@@ -71,7 +71,7 @@ describe('key files', () => {
     expect(seen).toEqual([expect.stringMatching(/^\.[0-9a-f-]{36}\.tmp$/), `${id}.key`, '']);
   });
 
-  test('are for their owner alone, as is their directory', async () => {
+  test('are readable by their owner only, as is their directory', async () => {
     const { id } = await keys.generate('p-256', 'pump');
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(fileOf(id)).mode & 0o777).toBe(0o600);
@@ -86,12 +86,12 @@ describe('key files', () => {
     expect(file.includes(pkcs8)).toBe(false);
   });
 
-  test('are the only files left after keys were made', async () => {
+  test('are the only files after keys were made', async () => {
     const { id } = await keys.generate('ed25519', 'pump');
     expect(readdirSync(directory)).toEqual([`${id}.key`]);
   });
 
-  test('sign at once when the key is known, and after reading the file when it is not', async () => {
+  test('sign synchronously when the key is cached, and otherwise after reading the file', async () => {
     const { id } = await keys.generate('p-256', 'pump');
     expect(keys.sign(id, 'ecdsa-sha256', data)).toBeInstanceOf(Uint8Array);
     const other = await reopen();
@@ -100,7 +100,7 @@ describe('key files', () => {
     expect(other.sign(id, 'ecdsa-sha256', data)).toBeInstanceOf(Uint8Array);
   });
 
-  test('keep 256 keys at hand and read the others again', async () => {
+  test('cache 256 keys', async () => {
     const first = await keys.generate('ed25519', 'first');
     const recent = await keys.generate('ed25519', 'recent');
     for (let i = 0; i < 255; i++) {
@@ -113,7 +113,7 @@ describe('key files', () => {
     expect(await signature).toHaveLength(64);
   });
 
-  test('refuse one with any octet changed, and give no key', async () => {
+  test('are rejected when any octet has changed', async () => {
     const { id } = await keys.generate('ed25519', 'pump');
     const file = readFileSync(fileOf(id));
     const fresh = await reopen();
@@ -143,7 +143,7 @@ describe('key files', () => {
     ['without members', '{}'],
     ['an array', '[1]'],
     ['huge', 'x'.repeat(100_000)],
-  ])('refuse one that is %s', async (_, contents) => {
+  ])('are rejected when they are %s', async (_, contents) => {
     const id = '00000000-0000-4000-8000-000000000000';
     writeFileSync(fileOf(id), contents, { mode: 0o600 });
     const fault = await faultOf(() => keys.publicKey(id));
@@ -151,25 +151,25 @@ describe('key files', () => {
     expect((fault.cause as Error).message).toContain(id);
   });
 
-  test('refuse one under the name of another', async () => {
+  test('are rejected under the name of another key', async () => {
     const [a, b] = [await keys.generate('ed25519', 'a'), await keys.generate('ed25519', 'b')];
     writeFileSync(fileOf(a.id), readFileSync(fileOf(b.id)));
     const fresh = await reopen();
     expect((await faultOf(() => fresh.publicKey(a.id))).code).toBe('internal');
   });
 
-  test('refuse one that was sealed under another master key', async () => {
+  test('are rejected when sealed with another master key', async () => {
     const { id } = await keys.generate('ed25519', 'pump');
     const other = await openKeyFiles({ directory, vault: createVault(randomBytes(32)) });
     expect((await faultOf(() => other.sign(id, 'ed25519', data))).code).toBe('internal');
   });
 
-  test('are not opened in a directory that others may enter, and the message says what to run', async () => {
+  test('are not opened in a directory that others may enter; the message names the command to run', async () => {
     chmodSync(directory, 0o750);
     await expect(reopen()).rejects.toThrow(`chmod 700 '${directory}'`);
   });
 
-  test('are not opened when others may read one, and the message says what to run', async () => {
+  test('are not opened when others may read one; the message names the command to run', async () => {
     const { id } = await keys.generate('ed25519', 'pump');
     chmodSync(fileOf(id), 0o604);
     await expect(reopen()).rejects.toThrow(`chmod 600 '${fileOf(id)}'`);
@@ -177,7 +177,7 @@ describe('key files', () => {
     expect(await (await reopen()).publicKey(id)).toHaveLength(44);
   });
 
-  test('take no notice of what a writer left that died, and clear it away once it is old', async () => {
+  test('ignore the leftovers of a killed writer, and delete them when they are old', async () => {
     const { id } = await keys.generate('ed25519', 'pump');
     const [old, young] = ['a', 'b'].map((digit) => join(directory, `.${digit.repeat(36)}.tmp`)) as [
       string,
@@ -205,20 +205,20 @@ describe('key files', () => {
     expect((await fresh.health()).ok).toBe(false);
   });
 
-  test('no longer sign within two seconds of their removal by another process', async () => {
+  test('stop signing within two seconds of their removal by another process', async () => {
     const { id } = await keys.generate('ed25519', 'pump');
     await (await reopen()).remove(id);
     await Bun.sleep(1100);
     expect((await faultOf(() => keys.sign(id, 'ed25519', data))).code).toBe('notFound');
   });
 
-  test('cut a label that is too long', async () => {
+  test('truncate a label that is too long', async () => {
     const { id } = await keys.generate('ed25519', 'x'.repeat(300));
     expect(JSON.parse(readFileSync(fileOf(id), 'utf8')).label).toBe('x'.repeat(100));
     expect(await (await reopen()).publicKey(id)).toHaveLength(44);
   });
 
-  test('take RSA keys of odd sizes', async () => {
+  test('accept RSA keys of unusual sizes', async () => {
     const { spki } = await keys.generate('rsa-2056', 'odd');
     expect(spki.length).toBeGreaterThan(257);
   });
@@ -234,12 +234,12 @@ describe('key files', () => {
         () => pkcs8(generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })),
       ],
       ['X25519', () => pkcs8(generateKeyPairSync('x25519'))],
-    ])('refuse %s', async (_, make) => {
+    ])('reject %s', async (_, make) => {
       expect((await faultOf(() => keys.import!(make(), 'weak'))).code).toBe('badAlgorithm');
       expect(readdirSync(directory)).toEqual([]);
     });
 
-    test('refuse an encrypted key', async () => {
+    test('reject an encrypted key', async () => {
       const { privateKey } = generateKeyPairSync('ed25519');
       const encrypted = privateKey.export({
         format: 'der',
@@ -250,7 +250,7 @@ describe('key files', () => {
       expect((await faultOf(() => keys.import!(encrypted, 'encrypted'))).code).toBe('malformed');
     });
 
-    test('refuse a private key beside the public key of another', async () => {
+    test('reject a private key with the public key of another', async () => {
       const [a, b] = [
         generateKeyPairSync('ec', { namedCurve: 'P-256' }),
         generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -261,7 +261,7 @@ describe('key files', () => {
       expect(readdirSync(directory)).toEqual([]);
     });
 
-    test('refuse what is larger than any key', async () => {
+    test('reject data that is larger than any key', async () => {
       expect((await faultOf(() => keys.import!(new Uint8Array(1_000_000), 'large'))).code).toBe('malformed');
     });
   });

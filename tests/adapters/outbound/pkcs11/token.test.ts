@@ -108,7 +108,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     return publicKey.export({ format: 'der', type: 'spki' });
   }
 
-  describe('with keys that other tools have made', () => {
+  describe('with keys of other tools', () => {
     test('finds them by id and by label, and signs with them', async () => {
       const spki = importKey('made elsewhere', 'A1B2');
       const keys = await openToken(optionsOf(hsm));
@@ -119,7 +119,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       await keys.close();
     });
 
-    test('finds a key of its own by the label that it gave', async () => {
+    test('finds its own key by label', async () => {
       const keys = await openToken(optionsOf(hsm));
       const made = await keys.generate('p-384', 'Plant Root ü');
       expect((await keys.find!('Plant Root ü')).id).toBe(made.id);
@@ -127,7 +127,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       await keys.close();
     });
 
-    test('does not choose between two of a label, or of an id', async () => {
+    test('rejects a label or id that two keys have', async () => {
       importKey('twice', 'C1');
       importKey('twice', 'C2');
       importKey('another', 'D1');
@@ -152,7 +152,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     // The other tests open the token with a PIN that is not recorded as right, too.
     afterEach(clear);
 
-    test('says so at once, and has been asked once', async () => {
+    test('reports it immediately, after one login', async () => {
       const log = recordingLog();
       const message = await refusalOf({ ...optionsOf(hsm), pin: wrong, pinFile: fresh(), log });
       expect(message).toBe('the token rejects the configured PIN');
@@ -160,7 +160,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       expect(JSON.stringify(log.entries)).not.toContain(wrong);
     });
 
-    test('is not asked again with the same PIN, whoever starts again, until the configuration has another', async () => {
+    test('does not try the same PIN again at any start, until the configuration has another', async () => {
       const options = { ...optionsOf(hsm), pinFile: fresh() };
       await refusalOf({ ...options, pin: wrong });
       clear();
@@ -171,21 +171,21 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       expect(await refusalOf(options)).toBe('opened');
     });
 
-    test('takes the corrected PIN although it counts the wrong one', async () => {
+    test('accepts the corrected PIN although it has counted the wrong one', async () => {
       const options = { ...optionsOf(hsm), pinFile: fresh() };
       await refusalOf({ ...options, pin: wrong });
       expect(await refusalOf(options)).toBe('opened');
       expect(await counts()).toBe(false);
     });
 
-    test('is asked once by several that start at the same time', async () => {
+    test('is tried once by several concurrent starts', async () => {
       const options = { ...optionsOf(hsm), pin: wrong, pinFile: fresh() };
       const messages = await Promise.all(Array.from({ length: 4 }, () => refusalOf(options)));
       const tried = messages.filter((message) => message === 'the token rejects the configured PIN');
       expect(tried).toHaveLength(1);
     });
 
-    test('by somebody else goes on with the PIN that has worked before', async () => {
+    test('of another user continues with the PIN that has worked before', async () => {
       const options = { ...optionsOf(hsm), pinFile: fresh() };
       expect(await refusalOf(options)).toBe('opened');
       await refusalOf({ ...options, pin: wrong, pinFile: fresh() });
@@ -193,7 +193,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     });
 
     test.each(['', '{"accepted":tru', '[]', '{"accepted":false}'])(
-      'is not asked at all while the record of PINs is damaged: %p',
+      'is not tried while the record of PINs is damaged: %p',
       async (record) => {
         const options = { ...optionsOf(hsm), pin: wrong, pinFile: fresh() };
         writeFileSync(options.pinFile, record);
@@ -204,14 +204,14 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       },
     );
 
-    test('keeps what is recorded of PINs from being read', async () => {
+    test('does not reveal the recorded PINs', async () => {
       const options = { ...optionsOf(hsm), pinFile: fresh() };
       await refusalOf(options);
       expect(readFileSync(options.pinFile, 'latin1')).not.toContain(pin);
     });
   });
 
-  test('has its module in a process that is told nothing of ours but what modules need', async () => {
+  test('has its module in a process without our environment, except the variables for modules', async () => {
     const ours = { DATABASE_URL: 'postgres://a-secret', POSTERN_ADMIN_PASSWORD: 'a-secret', LC_TIME: 'C' };
     const before = Object.keys(ours).map((name) => [name, process.env[name]] as const);
     Object.assign(process.env, ours);
@@ -234,7 +234,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     }
   });
 
-  test('works beside another one of the same module', async () => {
+  test('works beside another token of the same module', async () => {
     hsm.createToken('second');
     const one = await openToken(optionsOf(hsm));
     const two = await openToken({ ...optionsOf(hsm), token: 'second', pinFile: fresh() });
@@ -246,7 +246,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     await two.close();
   });
 
-  test('that is missing is waited for, and named in the log', async () => {
+  test('that is missing is waited for and logged', async () => {
     const log = recordingLog();
     const keys = await openToken({ ...optionsOf(hsm), token: 'late', pinFile: fresh(), log });
     expect(await keys.health()).toEqual({ ok: false, detail: 'the token is not present' });
@@ -260,7 +260,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     await keys.close();
   });
 
-  test('of a module that does not load is an error at once', async () => {
+  test('with a module that does not load is an error immediately', async () => {
     const options = { ...optionsOf(hsm), pinFile: fresh() };
     const missing = await refusalOf({ ...options, library: join(hsm.directory, 'missing.so') });
     expect(missing).toContain('the PKCS #11 module cannot be used');
@@ -283,7 +283,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     await keys.close();
   }, 60_000);
 
-  test('whose module crashes is opened again, and what was asked is answered', async () => {
+  test('whose module crashes is opened again, and the request is answered', async () => {
     const keys = await openToken({ ...optionsOf(hsm), pinFile: fresh() });
     const { id } = await keys.generate('p-256', 'crash');
     for (const child of children()) process.kill(child, 'SIGKILL');
@@ -292,7 +292,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     expect(children()).toEqual([]);
   });
 
-  test('that is closed answers nothing more', async () => {
+  test('that is closed rejects requests', async () => {
     const keys = await openToken({ ...optionsOf(hsm), pinFile: fresh() });
     await keys.close();
     expect((await faultOf(() => keys.generate('p-256', 'x'))).code).toBe('unavailable');
@@ -308,7 +308,7 @@ function children(): number[] {
   );
 }
 
-describe.skipIf(!hasProxy)('a token that is pulled out', () => {
+describe.skipIf(!hasProxy)('a disconnected token', () => {
   let hsm: SoftHsm;
   let proxy: PulledToken;
   let keys: KeyStore;
@@ -328,7 +328,7 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
   });
 
   test(
-    'is unavailable at once, fails its health check, and works again without a restart',
+    'is unavailable immediately, fails its health check, and works again without a restart',
     async () => {
       await keys.sign(id, 'ecdsa-sha256', data);
       const before = log.entries.length;
@@ -355,7 +355,7 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
   );
 
   test(
-    'and put back before anybody asked is not missed',
+    'that is back before the next request causes no error',
     async () => {
       for (let round = 0; round < 3; round++) {
         await proxy.pull();
@@ -367,7 +367,7 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
   );
 
   test(
-    'while it signs fails what is under way or answers it, and nothing hangs',
+    'during a signature fails or completes the request, and nothing hangs',
     async () => {
       const outcomes = new Set<string>();
       const { promise: working, resolve: works } = Promise.withResolvers<void>();
@@ -393,7 +393,7 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
   );
 
   test(
-    'or does not answer holds up nothing but itself',
+    'that does not respond blocks only its own requests',
     async () => {
       proxy.freeze();
       let ticks = 0;
@@ -420,9 +420,9 @@ describe.skipIf(!hasProxy)('a token that is pulled out', () => {
   );
 });
 
-describe.skipIf(!hasSoftokn)('a key that was made in a token', () => {
+describe.skipIf(!hasSoftokn)('a key generated in a token', () => {
   test(
-    'is sensitive, cannot be extracted and only signs',
+    'is sensitive, not extractable and only for signatures',
     async () => {
       const tokens = await startSoftokn();
       const keys = await openToken(optionsOf(tokens));

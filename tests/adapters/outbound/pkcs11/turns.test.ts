@@ -3,7 +3,7 @@ import { Turns } from '#adapters/outbound/pkcs11/turns.ts';
 
 const until = (): PromiseWithResolvers<string> => Promise.withResolvers<string>();
 
-test('as many go on at a time as there are places, the others in their order', async () => {
+test('as many requests run at once as there are places, and the others in order', async () => {
   const turns = new Turns(2, 10_000);
   const ends = Array.from({ length: 5 }, until);
   const begun: number[] = [];
@@ -21,14 +21,14 @@ test('as many go on at a time as there are places, the others in their order', a
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('whoever fails gives the place up too', async () => {
+test('a failed request frees its place', async () => {
   const turns = new Turns(1, 10_000);
   const failed = turns.take(() => Promise.reject(new Error('no')), undefined);
   expect(await failed.catch((error) => error.message)).toBe('no');
   expect(await turns.take(async () => 'next', undefined)).toBe('next');
 });
 
-test('whoever waits too long is told that the token is busy, and takes no place', async () => {
+test('a request that waits too long is rejected as busy and takes no place', async () => {
   const turns = new Turns(1, 20);
   const first = until();
   const holding = turns.take(() => first.promise, undefined);
@@ -43,7 +43,7 @@ test('whoever waits too long is told that the token is busy, and takes no place'
   expect(await turns.take(async () => 'next', undefined)).toBe('next');
 });
 
-test('whoever gives up while waiting is let go with the reason, before or after having asked', async () => {
+test('a cancelled request is rejected with the reason, before or while it waits', async () => {
   const turns = new Turns(1, 10_000);
   const first = until();
   const holding = turns.take(() => first.promise, undefined);

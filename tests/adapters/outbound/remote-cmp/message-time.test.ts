@@ -51,7 +51,7 @@ const strict: CmpScript = ({ header: { messageTime } }, say) =>
     : say({ type: 'error', status: rejection('badTime') });
 
 describe('messageTime', () => {
-  test('is in every message: requests, polls, confirmations, questions and revocations', async () => {
+  test('is in every message: requests, polls, confirmations, general messages and revocations', async () => {
     upstream.received.length = 0;
     const one = issuer({ waiting: { least: 60, most: 60 } });
     upstream.script(waiting, later(60));
@@ -74,7 +74,7 @@ describe('messageTime', () => {
     for (const { header } of sentTimes.genm ?? []) expect(header.messageTime).toBeNumber();
   });
 
-  test('is left out where the configuration says so', async () => {
+  test('is omitted when the configuration says so', async () => {
     upstream.received.length = 0;
     const one = issuer({ messageTime: false });
     await issuedBy(one.issue(order()));
@@ -82,7 +82,7 @@ describe('messageTime', () => {
     expect(new Set(times())).toEqual(new Set([undefined]));
   });
 
-  test('is that of the order when the order is given again, so that the upstream knows the message', async () => {
+  test('is that of the first attempt when the order is repeated, so that the upstream CA recognizes the message', async () => {
     const ordered = order();
     const given = await issuedBy(issuer().issue(ordered));
     clock.advance(10 * minute);
@@ -92,7 +92,7 @@ describe('messageTime', () => {
     expect(again!.der).toEqual(first!.der);
   });
 
-  test('is a fresh one for an upstream to which that of the order is too old', async () => {
+  test('is new for an upstream CA that rejects that of the first attempt as too old', async () => {
     upstream.script(strict, strict);
     const old = order();
     clock.advance(10 * minute);
@@ -101,7 +101,7 @@ describe('messageTime', () => {
     expect(times().slice(-2)).toEqual([second(clock.now() - 10 * minute), second(clock.now())]);
   });
 
-  test('is sent once more and no oftener where the upstream has another time', async () => {
+  test('is sent twice at most when the upstream CA has another time', async () => {
     const refuse: CmpScript = (_, say) => say({ type: 'error', status: rejection('badTime') });
     upstream.script(refuse, refuse, refuse);
     upstream.received.length = 0;

@@ -80,12 +80,12 @@ const orderIn = async (body: PkiBody, options: SendOptions = {}) =>
 const lastTwo = () => upstream.received.slice(-2) as [CmpUpstream['received'][0], CmpUpstream['received'][0]];
 const last = () => upstream.received.at(-1)!;
 
-describe('the message that a device has signed', () => {
+describe('the signed message of a device', () => {
   test.each([
     ['p10cr', () => p10cr],
     ['cr', () => cr(inCrmf.der)],
     ['kur', () => kur(inCrmf.der)],
-  ] as const)('goes inside one of ours to its last octet: %s', async (_, body) => {
+  ] as const)('is nested unchanged, to its last octet: %s', async (_, body) => {
     const order = await orderIn(body());
     await issuedBy(issuer('nested', { profile: 'machines', implicitConfirm: true }).issue(order));
     const [outer, inner] = lastTwo();
@@ -104,7 +104,7 @@ describe('the message that a device has signed', () => {
     expect(protection.verify(readPublicKey(parseCertificate(outer.extraCerts[0]!).spki))).toBe(true);
   });
 
-  test('is the same message when the order is given again, at whichever instance', async () => {
+  test('is the same message when the order is repeated at any instance', async () => {
     const order = await orderIn(p10cr);
     const count = upstream.issued.length;
     const first = await issuedBy(issuer().issue(order));
@@ -115,7 +115,7 @@ describe('the message that a device has signed', () => {
     expect(upstream.issued).toHaveLength(count + 1);
   });
 
-  test('is confirmed by us, in its transaction, unless the device itself does without', async () => {
+  test('is confirmed by the gateway in its transaction, unless the device needs no confirmation', async () => {
     const order = await orderIn(p10cr);
     const { certificate, confirm } = await issuedBy(issuer().issue(order));
     const { header } = last();
@@ -135,7 +135,7 @@ describe('the message that a device has signed', () => {
     expect(without.confirm).toBeUndefined();
   });
 
-  test('is polled for by us, in its transaction, by the number of its request', async () => {
+  test('is polled for by the gateway in its transaction, with the certReqId of its request', async () => {
     upstream.script(waiting, later(5));
     const order = await orderIn(cr(inCrmf.der));
     const { header } = parsePkiMessage(order.message!);
@@ -150,14 +150,14 @@ describe('the message that a device has signed', () => {
   });
 });
 
-describe('a request without a message that others can check', () => {
-  test('goes the usual way', async () => {
+describe('a request without a message that proves anything to others', () => {
+  test('is sent as usual', async () => {
     await issuedBy(issuer().issue(orderOf(csr)));
     expect(last().body).toEqual(p10cr);
     expect(upstream.received.at(-2)?.body.type).not.toBe('nested');
   });
 
-  test('is refused before anything is sent where nothing but nested messages is wanted', async () => {
+  test('is rejected before anything is sent when only nested messages are allowed', async () => {
     const before = upstream.received.length;
     expect(() => issuer('nested-only').check!(orderOf(csr))).toThrow(
       expect.objectContaining({
@@ -169,14 +169,14 @@ describe('a request without a message that others can check', () => {
     issuer('nested-only').check!(await orderIn(p10cr));
   });
 
-  test('a message stays here where it is not wanted', async () => {
+  test('a message is not forwarded when the configuration does not allow it', async () => {
     await issuedBy(issuer('request').issue(await orderIn(p10cr)));
     expect(last().body).toEqual(p10cr);
     expect(last().extraCerts[0]).toEqual(ours.credential.certificates[0]!);
   });
 });
 
-test('a message that asks for other names than the profile gives is not passed on: we vouch for those, if we may', async () => {
+test('a message with other names than the profile gives is not forwarded: the gateway vouches for those, if allowed', async () => {
   const { message } = await orderIn(cr(inCrmf.der));
   const order = orderOf(inCrmf, { subject: parseDistinguishedName('CN=pump-1,O=Plant') }, { message });
   await issuedBy(issuer('nested', {}, true).issue(order));
@@ -185,7 +185,7 @@ test('a message that asks for other names than the profile gives is not passed o
     expect(() => one.check!(order)).toThrow(expect.objectContaining({ code: 'badCsr' }));
 });
 
-describe('an answer to it', () => {
+describe('a response to it', () => {
   /** The usual answer inside one of somebody else's. */
   const wrapped =
     (by: () => { certificate: Uint8Array; key: TestKey }, copies = 1): CmpScript =>
@@ -198,7 +198,7 @@ describe('an answer to it', () => {
   const untrusted =
     'the response of the upstream CA is not trusted: its signer is not authorized to act for a CA (id-kp-cmcCA)';
 
-  test('may come inside a message of an authority of the upstream’s', async () => {
+  test('may be nested in a message of an authority of the upstream CA', async () => {
     upstream.script(wrapped(authority));
     await issuedBy(issuer().issue(await orderIn(p10cr)));
     const serverName = parseDistinguishedName('CN=an authority');
@@ -246,13 +246,13 @@ describe('an answer to it', () => {
       ['unavailable', 'the upstream CA responded with another transactionID'],
     ],
   ];
-  test.each(rows)('%s is not taken', async (_, script, expected) => {
+  test.each(rows)('is rejected: %s', async (_, script, expected) => {
     upstream.script(script);
     expect(await faultOf(issuer().issue(await orderIn(p10cr)))).toEqual([...expected]);
   });
 });
 
-describe('what an upstream does not take of one device stops no other', () => {
+describe('a rejected message of one device does not affect other devices', () => {
   test.each<[Failure, string]>([
     ['badMessageCheck', 'forbidden'],
     ['signerNotTrusted', 'forbidden'],
@@ -277,7 +277,7 @@ describe('what an upstream does not take of one device stops no other', () => {
     expect((await faultOf(issuer().poll!(answer.handle, order)))[0]).toBe(code);
   });
 
-  test('a message whose signature is wrong is refused for good', async () => {
+  test('a message with an invalid signature is rejected permanently', async () => {
     const message = forged((await orderIn(p10cr)).message!);
     expect(await faultOf(issuer().issue(orderOf(csr, {}, { message })))).toEqual([
       'forbidden',

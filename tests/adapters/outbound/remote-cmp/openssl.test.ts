@@ -123,14 +123,14 @@ for (const [what, args, options] of [
   ['PBMAC1', bySecretArgs, () => ({ identity: { ...secret().identity, parameters: pbmac1 } })],
   ['version 3', byKeyArgs, () => ({ ...signed(), pvno: 3 as const })],
 ] as const satisfies readonly (readonly [string, readonly string[], () => Partial<RemoteCmpOptions>])[]) {
-  test(`openssl cmp 3.0 does not know ${what}, and that is said`, async () => {
+  test(`openssl cmp 3.0 does not support ${what}, and the error says so`, async () => {
     await using server = await serve(...args);
     const [code, detail] = await faultOf(whole(issuerAt(server, options())));
     expect([code, detail.slice(0, 38)]).toEqual(['forbidden', 'the upstream CA refused (badRequest): ']);
   });
 }
 
-test('openssl cmp is asked as often as it wants', async () => {
+test('openssl cmp is polled as often as it asks for', async () => {
   await using server = await serve('-poll_count', '2', '-check_after', '3', ...byKeyArgs);
   const issuer = issuerAt(server, signed());
   const order = orderOf(wish);
@@ -143,7 +143,7 @@ test('openssl cmp is asked as often as it wants', async () => {
   expect(pauses).toEqual([1, 3]);
 });
 
-test('openssl cmp takes the device’s CRMF with its proof, and ours with our word for it', async () => {
+test("openssl cmp accepts the device's CRMF with its proof, and ours with raVerified", async () => {
   await using server = await serve('-accept_raverified', ...byKeyArgs);
   const forwarding = { forward: 'request', raVerified: false, enrolWith: 'ir', renewWith: 'kur' } as const;
   expect((await whole(issuerAt(server, { ...signed(), forwarding }), orderOf(wishInCrmf))).der).toEqual(
@@ -165,7 +165,7 @@ test('openssl cmp takes the device’s CRMF with its proof, and ours with our wo
   expect(code).toBe('badCsr');
 });
 
-test('openssl cmp revokes, by any reason', async () => {
+test('openssl cmp revokes with any reason', async () => {
   await using server = await serve(...byKeyArgs);
   const issuer = issuerAt(server, signed());
   await issuer.revoke!(certificate, 'keyCompromise');
@@ -232,7 +232,7 @@ for (const [what, args, options, fault] of [
   });
 }
 
-test('a signer of openssl cmp that does not speak for a CA is one that is named, or pinned', async () => {
+test('a signer of openssl cmp that is not a CA must be configured by name or fingerprint', async () => {
   const signer = ca.certify(verifyPkcs10(pkcs10(serverKey, 'CN=CMP server')), {
     extensions: [keyUsageExtension(['digitalSignature'])],
   });

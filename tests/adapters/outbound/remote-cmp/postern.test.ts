@@ -108,11 +108,11 @@ const whole = async (order: Parameters<Issuer['issue']>[0]): Promise<Uint8Array>
   return answer.certificate;
 };
 
-test('tells its CA certificates to who has pinned its root', async () => {
+test('sends its CA certificates to a gateway that pins its root', async () => {
   expect((await issuer.chain()).at(-1)).toEqual(root);
 });
 
-test('certifies its devices on the word of the gateway, renews and revokes', async () => {
+test('issues with raVerified, renews and revokes', async () => {
   const subject = parseDistinguishedName('CN=pump-1');
   const inCrmf = verifyCertReqMsg(crmf(key), { raVerified: false });
   const first = await whole(orderOf(inCrmf, { subject }));
@@ -125,20 +125,20 @@ test('certifies its devices on the word of the gateway, renews and revokes', asy
   await issuer.revoke!(first, 'superseded');
 });
 
-test('takes back what the gateway does not accept', async () => {
+test('revokes a certificate that the gateway rejects', async () => {
   const answer = await issuer.issue(orderOf(verifyPkcs10(pkcs10(key, 'CN=pump-1'))));
   if (answer.kind !== 'issued') throw new Error('not issued');
   await issuer.confirm!(answer.confirm!, answer.certificate, false);
   expect((await recordOf(answer.certificate))?.status).toBe('revoked');
 });
 
-test('answers the same order once, also after the confirmation', async () => {
+test('answers a repeated order with the same certificate, also after the confirmation', async () => {
   const order = orderOf(verifyPkcs10(pkcs10(key, 'CN=pump-1')));
   const first = await whole(order);
   expect(await whole(order)).toEqual(first);
 });
 
-describe('a message that a device of its own has signed', () => {
+describe('a message signed by a device of the upstream CA', () => {
   const inCrmf = verifyCertReqMsg(crmf(key), { raVerified: false });
   const orderIn = async (options: SendOptions = {}, by: CmpCredential = device) =>
     orderOf(inCrmf, {}, { message: await openingMessage(by, cr(inCrmf.der), options) });
@@ -147,7 +147,7 @@ describe('a message that a device of its own has signed', () => {
     return upstream.store.find('transaction', { name: hex(transactionID!) });
   };
 
-  test('is the device’s own request there; we confirm what comes of it', async () => {
+  test("is the device's request there, and the gateway confirms the certificate", async () => {
     const order = await orderIn();
     const answer = await nesting.issue(order);
     if (answer.kind !== 'issued') throw new Error('not issued');
@@ -170,7 +170,7 @@ describe('a message that a device of its own has signed', () => {
     expect(answer).not.toHaveProperty('confirm');
   });
 
-  test('is taken back by us', async () => {
+  test('is rejected by the gateway after issuance', async () => {
     const order = await orderIn();
     const answer = await nesting.issue(order);
     if (answer.kind !== 'issued') throw new Error('not issued');
@@ -178,7 +178,7 @@ describe('a message that a device of its own has signed', () => {
     expect((await recordOf(answer.certificate))?.status).toBe('revoked');
   });
 
-  test('is polled for by us while somebody decides on what the device wants', async () => {
+  test('is polled for by the gateway while its approval is pending', async () => {
     const { id } = await policy(upstream, { decision: 'manual', protocols: ['cmp'] });
     const jo = await person(upstream, 'jo');
     const order = await orderIn();
@@ -196,7 +196,7 @@ describe('a message that a device of its own has signed', () => {
     await upstream.gateway.approvalPolicies.remove(upstream.admin, id);
   });
 
-  test('is worth nothing without the signature of the device', async () => {
+  test('is rejected without the signature of the device', async () => {
     const order = await orderIn();
     expect(await faultOf(nesting.issue({ ...order, message: forged(order.message!) }))).toEqual([
       'forbidden',
@@ -208,7 +208,7 @@ describe('a message that a device of its own has signed', () => {
     expect(await transactionOf(order)).toBeUndefined();
   });
 
-  test('is worth nothing when the device is no longer known, or its certificate revoked', async () => {
+  test('is rejected when the device is deleted or its certificate revoked', async () => {
     const order = await orderIn({ implicitConfirm: true });
     const answer = await nesting.issue(order);
     if (answer.kind !== 'issued') throw new Error('not issued');
@@ -221,7 +221,7 @@ describe('a message that a device of its own has signed', () => {
   });
 });
 
-test('renews the certificate by which it knows the gateway', async () => {
+test('renews the certificate of the gateway', async () => {
   upstream.clock.advance(300 * 24 * 3_600_000);
   await issuer.maintain!();
   expect(await issuer.health()).toEqual({ ok: true });

@@ -71,19 +71,19 @@ const last = () => upstream.received.at(-1)!;
 describe('a request', () => {
   const forwarding = { forward: 'request', raVerified: false, enrolWith: 'cr', renewWith: 'cr' } as const;
 
-  test('in PKCS#10 goes out as the device has signed it', async () => {
+  test('in PKCS#10 is sent as the device signed it', async () => {
     await issuer().issue(orderOf(inPkcs10));
     expect(last().body).toEqual({ type: 'p10cr', request: inPkcs10.der });
   });
 
-  test('in CRMF goes out with the device’s own proof of possession, as the message that is wanted', async () => {
+  test("in CRMF is sent with the device's proof of possession, in the configured message", async () => {
     for (const enrolWith of ['ir', 'cr'] as const) {
       await issuer({ forwarding: { ...forwarding, enrolWith } }).issue(orderOf(inCrmf));
       expect(last().body).toEqual({ type: enrolWith, requests: [inCrmf.der] });
     }
   });
 
-  test('has the names of the profile, and our word for the key, where the upstream allows', async () => {
+  test('has the names of the profile and raVerified when the upstream CA allows it', async () => {
     const template = { subject: parseDistinguishedName('CN=pump-1,O=Plant') };
     const one = issuer({ forwarding: { ...forwarding, raVerified: true, renewWith: 'kur' } });
     for (const request of [inPkcs10, inCrmf]) {
@@ -101,7 +101,7 @@ describe('a request', () => {
     expect(parseCertReqMsg(body.requests[0]!).controls).toHaveLength(1);
   });
 
-  test('that cannot be passed on is refused before anything is sent', () => {
+  test('that cannot be forwarded is rejected before anything is sent', () => {
     const vouched = verifyCertReqMsg(crmf(key, { proof: { kind: 'raVerified' } }), { raVerified: true });
     const before = upstream.received.length;
     for (const [order, code] of [
@@ -114,7 +114,7 @@ describe('a request', () => {
     expect(upstream.received).toHaveLength(before);
   });
 
-  test('names the profile of the upstream and its recipient, in the version that is wanted', async () => {
+  test('has the profile of the upstream CA, its recipient, and the configured version', async () => {
     const recipient = parseDistinguishedName('CN=Corporate CA');
     await issuer({ profile: 'machines', recipient, pvno: 3 }).issue(orderOf(inPkcs10));
     const { header } = last();
@@ -122,7 +122,7 @@ describe('a request', () => {
     expect([header.pvno, header.recipient]).toEqual([3, { kind: 'directory', value: recipient }]);
   });
 
-  test('is protected in each way that there is, and brings along what is wanted of our own chain', async () => {
+  test('can be protected in each way, with the configured part of our chain', async () => {
     const mac = bySecret(upstream.secret);
     if (mac.kind !== 'mac') throw new Error('no MAC');
     await issuer({ identity: { ...mac, parameters: pbmac1 } }).issue(orderOf(inPkcs10));
@@ -141,13 +141,13 @@ describe('a request', () => {
   });
 });
 
-describe('the same order', () => {
+describe('a repeated order', () => {
   for (const [what, options] of [
     ['by a secret', () => ({})],
     ['by a certificate of ECDSA', bySignature],
     ['by a certificate of RSA', () => ({ identity: byCertificate(upstream, testKey('rsa-2048')) })],
   ] as const) {
-    test(`${what} is the same message, at whichever instance, and gets the same certificate`, async () => {
+    test(`${what} is the same message at any instance, and gets the same certificate`, async () => {
       const order = orderOf(inPkcs10);
       const chosen = options();
       const count = upstream.issued.length;
@@ -165,7 +165,7 @@ describe('the same order', () => {
     });
   }
 
-  test('that an upstream does not answer twice is over, and says so', async () => {
+  test('that the upstream CA does not answer twice fails with that reason', async () => {
     upstream.script((_, say) => say({ type: 'error', status: rejection('transactionIdInUse') }));
     expect(await faultOf(issuer().issue(orderOf(inPkcs10)))).toEqual([
       'forbidden',
@@ -173,7 +173,7 @@ describe('the same order', () => {
     ]);
   });
 
-  test('given for something else is another transaction', async () => {
+  test('for another request is another transaction', async () => {
     const one = issuer();
     await one.issue(orderOf(inPkcs10));
     const { transactionID, senderNonce } = last().header;
@@ -183,8 +183,8 @@ describe('the same order', () => {
   });
 });
 
-describe('what waits', () => {
-  test('is asked for by any instance, with the last nonce, in the time that the upstream says', async () => {
+describe('a deferred request', () => {
+  test('is polled for by any instance, with the last nonce, at the time that the upstream CA stated', async () => {
     upstream.script(waiting, later(40), later(9999));
     const order = orderOf(inPkcs10);
     let answer = await issuer().issue(order);
@@ -201,7 +201,7 @@ describe('what waits', () => {
     expect(answer.certificate).toEqual(upstream.issued.at(-1)!);
   });
 
-  test('as a whole message (RFC 9483 §4.4) is asked for by the number of none', async () => {
+  test('as a whole (RFC 9483 §4.4) is polled for with certReqId -1', async () => {
     upstream.script((_, say) => say({ type: 'error', status: { status: 'waiting' } }));
     const order = orderOf(inCrmf);
     const answer = await issuer().issue(order);
@@ -210,7 +210,7 @@ describe('what waits', () => {
     expect(last().body).toEqual({ type: 'pollReq', certReqIds: [-1] });
   });
 
-  test('and is refused in the end is over', async () => {
+  test('that is finally rejected is over', async () => {
     upstream.script(waiting, (_, say) => say({ type: 'error', status: rejection('badCertTemplate', 'no') }));
     const answer = await issuer().issue(orderOf(inPkcs10));
     if (answer.kind !== 'pending') throw new Error('not pending');
@@ -228,7 +228,7 @@ const device = () => {
 };
 const untrusted = 'the response of the upstream CA is not trusted: ';
 
-describe('an answer', () => {
+describe('a response', () => {
   const usual = (message: Parameters<CmpScript>[0]) =>
     answerTo(message, upstream.ca.certify(requestOf(message)));
   const rows: readonly (readonly [string, CmpScript, readonly [string, string]])[] = [
@@ -356,7 +356,7 @@ describe('an answer', () => {
     });
   }
 
-  test('by a wrong MAC is not trusted', async () => {
+  test('with an invalid MAC is not trusted', async () => {
     const wrong = issuer({ identity: bySecret('another secret') });
     expect(await faultOf(wrong.issue(orderOf(inPkcs10)))).toEqual([
       'unavailable',
@@ -389,7 +389,7 @@ describe('an answer', () => {
     ],
     ['by any signer', { anySigner: true }, (message, say) => say(usual(message), { signer: device() })],
   ] as const satisfies readonly (readonly [string, Partial<RemoteCmpOptions['tolerances']>, CmpScript])[]) {
-    test(`${what} is taken where that is configured, and nowhere else`, async () => {
+    test(`${what} is accepted only when configured`, async () => {
       for (const [chosen, expected] of [
         [{ ...strict, ...tolerances }, 'issued'],
         [strict, 'unavailable'],
@@ -409,7 +409,7 @@ describe('an answer', () => {
 });
 
 describe('the CA certificates', () => {
-  test('are those of the upstream whose root has the fingerprint, or that the configuration has', async () => {
+  test('are those of the upstream CA with the pinned root, or the configured ones', async () => {
     const whole = [upstream.ca.issuing, upstream.ca.root];
     for (const options of [
       {},
@@ -421,7 +421,7 @@ describe('the CA certificates', () => {
     }
   });
 
-  test('are nobody’s without the fingerprint', async () => {
+  test('are not trusted without the fingerprint', async () => {
     const trust = { kind: 'fingerprint', sha256: fingerprint(upstream.ca.impostor.certificate) } as const;
     for (const options of [{ trust }, { ...bySignature(), trust }]) {
       expect(await faultOf(issuer(options).chain())).toEqual([
@@ -473,7 +473,7 @@ describe('the CA certificates', () => {
       'the upstream CA answered a general message with pkiConf',
     ],
   ] as const satisfies readonly (readonly [string, CmpScript, string])[]) {
-    test(`${what} are said to be missing`, async () => {
+    test(`${what} are reported as missing`, async () => {
       upstream.always(script);
       const trust = { kind: 'anchors', certificates: [upstream.ca.root] } as const;
       const fault = await faultOf(issuer({ trust }).chain());
@@ -490,7 +490,7 @@ describe('a confirmation', () => {
     return { one, answer };
   };
 
-  test('says that the certificate is accepted, or that it is not', async () => {
+  test('accepts or rejects the certificate', async () => {
     const { one, answer } = await given();
     for (const accepted of [true, false]) {
       await one.confirm!(answer.confirm!, answer.certificate, accepted);
@@ -501,7 +501,7 @@ describe('a confirmation', () => {
     }
   });
 
-  test('is not made where the upstream does without', async () => {
+  test('is not sent when the upstream CA needs none', async () => {
     upstream.script((message, say) =>
       say(answerTo(message, upstream.ca.certify(requestOf(message))), {
         header: { generalInfo: message.header.generalInfo },
@@ -551,7 +551,7 @@ describe('a confirmation', () => {
 });
 
 describe('a revocation', () => {
-  test('names the certificate and the reason', async () => {
+  test('has the certificate and the reason', async () => {
     const one = issuer();
     const { certificate } = await issuedBy(one.issue(orderOf(inPkcs10)));
     await one.revoke!(certificate, 'keyCompromise');
@@ -600,7 +600,7 @@ describe('a revocation', () => {
 });
 
 describe("the gateway's own certificate", () => {
-  test('is updated by itself when two thirds of its life are over, and used from then on, after a restart too', async () => {
+  test('is renewed automatically when two thirds of its validity are over, and used from then on, also after a restart', async () => {
     const identity = byCertificate(upstream);
     const one = issuer({ identity });
     clock.advance(199 * day);
@@ -621,7 +621,7 @@ describe("the gateway's own certificate", () => {
     expect(await one.health()).toEqual({ ok: true });
   });
 
-  test('is asked for with the same key as often as it takes, and confirmed once it has come', async () => {
+  test('is requested with the same key until it is issued, and confirmed', async () => {
     const one = issuer({ identity: byCertificate(upstream) });
     clock.advance(201 * day);
     upstream.script(() => new Response(null, { status: 503 }), waiting, later(120));
@@ -643,7 +643,7 @@ describe("the gateway's own certificate", () => {
     expect(await one.health()).toEqual({ ok: true });
   });
 
-  test('for another key is not taken; one that has expired is said to have', async () => {
+  test('for another key is rejected; an expired one is reported', async () => {
     const identity = byCertificate(upstream);
     const one = issuer({ identity });
     clock.advance(201 * day);
@@ -676,7 +676,7 @@ describe("the gateway's own certificate", () => {
     });
   });
 
-  test('stays as it is where the configuration says so', async () => {
+  test('is not renewed when the configuration says so', async () => {
     const one = issuer({ identity: { ...byCertificate(upstream), renew: false } });
     clock.advance(201 * day);
     const before = upstream.received.length;
@@ -685,7 +685,7 @@ describe("the gateway's own certificate", () => {
   });
 });
 
-test('a certificate without the use of signatures signs no answers', async () => {
+test('a certificate without digitalSignature does not sign responses', async () => {
   const its = testKey('p-256', 'wrong use');
   const certificate = upstream.ca.certify(verifyPkcs10(pkcs10(its, 'CN=Upstream CMP')), {
     extensions: [keyUsageExtension(['keyAgreement'])],

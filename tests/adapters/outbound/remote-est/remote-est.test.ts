@@ -51,7 +51,7 @@ const faultOf = async (promise: Promise<unknown>): Promise<[string, string]> => 
 };
 
 describe('the upstream is trusted', () => {
-  test('by the fingerprint of its root: what comes from it is believed from then on', async () => {
+  test('by the fingerprint of its root, whose CA certificates are then used', async () => {
     expect(await issuer().chain()).toEqual([upstream.issuing, upstream.root]);
   });
 
@@ -60,7 +60,7 @@ describe('the upstream is trusted', () => {
     expect(await issuer({ trust }).chain()).toEqual([upstream.issuing, upstream.root]);
   });
 
-  test('with a root that only the file has', async () => {
+  test('with a root that is only in the file', async () => {
     const trust = { kind: 'anchors', certificates: [upstream.root] } as const;
     upstream.caCerts(() => certsOnly(upstream.issuing));
     expect(await issuer({ trust }).chain()).toEqual([upstream.issuing, upstream.root]);
@@ -98,7 +98,7 @@ describe('the upstream is trusted', () => {
     });
   }
 
-  test('with nothing secret while it is not known yet', async () => {
+  test('with no secret before it is trusted', async () => {
     const seen: (string | undefined)[] = [];
     upstream.caCerts(() => certsOnly(upstream.issuing, upstream.root));
     const one = issuer({ login: { username: 'ra', password: 'secret' } });
@@ -120,7 +120,7 @@ function order(which: string): Parameters<Issuer['issue']>[0] {
   return { prepared: { request, template }, operation: 'enrol' } as unknown as Parameters<Issuer['issue']>[0];
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   const pkcs7 = (der: Uint8Array) => buildCertsOnly([der]);
   const lines = (text: string) => text.replace(/.{20}/g, '$&\r\n  ');
   for (const [what, render] of [
@@ -247,7 +247,7 @@ describe('an answer', () => {
 });
 
 describe('the CA certificates', () => {
-  test('that are none are refused; those without the root that is pinned are not', async () => {
+  test('are rejected when they are invalid or not issued by the pinned root', async () => {
     const one = issuer();
     await one.chain();
     const leaf = upstream.certify(verifyPkcs10(pkcs10(testKey('p-256'), 'CN=x')));
@@ -264,7 +264,7 @@ describe('the CA certificates', () => {
 describe("the gateway's own certificate", () => {
   const files = () => readdirSync(join(directory, 'issuers'));
 
-  test('is got by logging in, and used from then on', async () => {
+  test('is issued with the password, and used from then on', async () => {
     const one = issuer({ login: { username: 'ra', password: 'secret' }, credentialName: 'gateway 1' });
     const { url } = upstream;
     expect(await one.describe!()).toEqual({ url, label: undefined, clientCertificate: undefined });
@@ -282,7 +282,7 @@ describe("the gateway's own certificate", () => {
     expect(statSync(join(directory, 'issuers', 'plant.credential')).mode & 0o777).toBe(0o600);
   });
 
-  test('is renewed with itself when two thirds of its life are over, and read again by who opens it later', async () => {
+  test('is renewed with itself when two thirds of its validity are over, and read by the next start', async () => {
     const login = { username: 'ra', password: 'secret' };
     const one = issuer({ login, credentialName: 'gateway 2' });
     await one.maintain!();
@@ -303,7 +303,7 @@ describe("the gateway's own certificate", () => {
     expect(upstream.received.at(-1)!.client).toEqual(second);
   });
 
-  test('is asked for with the same key, as often as it takes', async () => {
+  test('is requested with the same key until it is issued', async () => {
     const one = issuer({ login: { username: 'ra', password: 'secret' }, credentialName: 'gateway 3' });
     const at = upstream.received.length;
     upstream.script(
@@ -324,7 +324,7 @@ describe("the gateway's own certificate", () => {
     expect(await one.health()).toEqual({ ok: true });
   });
 
-  test('that the configuration gives is used, until a later one has taken its place', async () => {
+  test('from the configuration is used until a newer one replaces it', async () => {
     const key = testKey('p-256', 'given');
     const request = verifyPkcs10(pkcs10(key, 'CN=given'));
     const given = upstream.certify(request);
@@ -339,7 +339,7 @@ describe("the gateway's own certificate", () => {
     expect(upstream.received.at(-1)!.client).toEqual(upstream.issued.at(-2)!);
   });
 
-  test('for another key is not taken', async () => {
+  test('for another key is rejected', async () => {
     const one = issuer({ login: { username: 'ra', password: 'secret' }, credentialName: 'gateway 4' });
     upstream.script((request) =>
       certsOnly(upstream.certify({ ...request, publicKey: testKey('p-256', 'stranger').publicKey })),

@@ -38,7 +38,7 @@ inboundContract('the OCSP example', async () => {
   return { inbound: await open(service), close: () => service[Symbol.asyncDispose]() };
 });
 
-/** CertID of a certificate, by its issuer's. */
+/** Returns the CertID of a certificate, from its issuer's certificate. */
 function certificateId(issuer: Uint8Array, serial: Uint8Array, hash = sha1): Uint8Array {
   const { subject, spki } = parseCertificate(issuer);
   const digest = (bytes: Uint8Array) =>
@@ -56,7 +56,7 @@ function certificateId(issuer: Uint8Array, serial: Uint8Array, hash = sha1): Uin
   );
 }
 
-/** Of a CA that nobody knows. */
+/** The CertID of an unknown CA. */
 const strangeId = der((b) =>
   b.sequence((id) =>
     id
@@ -69,7 +69,7 @@ const strangeId = der((b) =>
 
 interface Ask {
   readonly ids: readonly Uint8Array[];
-  /** The value of the extension. */
+  /** Returns the value of the extension. */
   readonly nonce?: Uint8Array;
   readonly before?: (content: DerBuilder) => void;
   readonly after?: (request: DerBuilder) => void;
@@ -102,7 +102,7 @@ interface Single {
   readonly at?: number;
 }
 
-/** What a response says, its signature checked by the certificate inside it. */
+/** Returns the contents of a response after verifying its signature with the certificate inside. */
 function read(body: HttpResponse['body'], signer?: Uint8Array) {
   return readDer(body as Uint8Array, (reader) => {
     const response = reader.sequence();
@@ -177,7 +177,7 @@ const inPath = (body: Uint8Array) => `/${encodeURIComponent(Buffer.from(body).to
 interface Scene extends AsyncDisposable {
   readonly service: Installation;
   readonly mount: Mount;
-  /** The issuing CA, DER. */
+  /** The issuing CA (DER). */
   readonly issuer: Uint8Array;
   readonly serial: Uint8Array;
   readonly certificate: number;
@@ -225,7 +225,7 @@ describe('an OCSP request', () => {
     expect(nextUpdate - producedAt).toBe(240 * 60_000);
   });
 
-  test('for several certificates is answered for each, in order; of other CAs it says unknown', async () => {
+  test('for several certificates is answered for each in order, with unknown for other CAs', async () => {
     await using at = await scene();
     const second = await at.enrol('pump-2');
     await at.service.gateway.certificates.revoke(at.service.admin, second.id, { reason: 'superseded' });
@@ -256,7 +256,7 @@ describe('an OCSP request', () => {
     }
   });
 
-  test('may name and sign itself: neither is looked at', async () => {
+  test('may have a requestor name and a signature, which are ignored', async () => {
     await using at = await scene();
     const ids = [certificateId(at.issuer, at.serial)];
     const before = (content: DerBuilder) =>
@@ -270,7 +270,7 @@ describe('an OCSP request', () => {
     expect(read((await post(at.mount, encoded({ ids, before, after }))).body).singles).toHaveLength(1);
   });
 
-  test('about no CA of ours is refused as unauthorized', async () => {
+  test('about an unknown CA only is rejected as unauthorized', async () => {
     await using at = await scene();
     expect(read((await post(at.mount, encoded({ ids: [strangeId] }))).body).status).toBe(6);
   });
@@ -303,7 +303,7 @@ describe('an OCSP request', () => {
       }),
     ],
   ];
-  test('that is malformed is told so', async () => {
+  test('that is malformed gets malformedRequest', async () => {
     await using at = await scene();
     for (const [what, message] of malformed) {
       const { body } = await post(at.mount, message);
@@ -311,7 +311,7 @@ describe('an OCSP request', () => {
     }
   });
 
-  test('whose answer cannot be signed is to be sent again later; what nobody expected is our fault', async () => {
+  test('gets tryLater when the response cannot be signed, and internalError for an unexpected error', async () => {
     await using at = await scene();
     const { revocationStatuses, now } = at.service.gateway;
     for (const [failure, status] of [
@@ -330,8 +330,8 @@ describe('an OCSP request', () => {
   });
 });
 
-describe('an answer', () => {
-  test('is signed once for all who ask, until the status changes or half its time is over', async () => {
+describe('a response', () => {
+  test('is signed once for all clients, until the status changes or half its validity is over', async () => {
     await using at = await scene();
     const { gateway, admin, clock } = at.service;
     const body = encoded({ ids: [certificateId(at.issuer, at.serial)] });
@@ -347,7 +347,7 @@ describe('an answer', () => {
     expect(read(await ask()).singles[0]).toMatchObject({ status: 'revoked', reason: 1 });
   });
 
-  test('is kept for as many as configured, and never for numbers that were not issued', async () => {
+  test('is cached up to the configured number, and never for serial numbers that were not issued', async () => {
     await using at = await scene();
     const bodies: Uint8Array[] = [];
     for (const name of ['pump-2', 'pump-3']) {
@@ -362,7 +362,7 @@ describe('an answer', () => {
     expect(await ask(own)).not.toBe(first);
   });
 
-  test('over GET says how long it may be kept, and 304 to whoever has it', async () => {
+  test('to GET has caching headers, and 304 for a client that has it', async () => {
     await using at = await scene();
     const { clock } = at.service;
     const path = inPath(encoded({ ids: [certificateId(at.issuer, at.serial)] }));
@@ -383,7 +383,7 @@ describe('an answer', () => {
     expect((await get(at.mount, path, { 'if-none-match': '"x"' })).status).toBe(200);
   });
 
-  test('with a nonce, or over POST, is kept by nobody', async () => {
+  test('with a nonce, or to POST, is not cached', async () => {
     await using at = await scene();
     const ids = [certificateId(at.issuer, at.serial)];
     const answers = [
@@ -396,7 +396,7 @@ describe('an answer', () => {
 });
 
 describe('over HTTP', () => {
-  test('a path may have its base64 percent-encoded or not', async () => {
+  test('the path may be percent-encoded base64', async () => {
     await using at = await scene();
     const base64 = Buffer.from(encoded({ ids: [certificateId(at.issuer, at.serial)] })).toString('base64');
     for (const path of [encodeURIComponent(base64), base64]) {
@@ -407,7 +407,7 @@ describe('over HTTP', () => {
     }
   });
 
-  test('other methods, paths and content types are told so', async () => {
+  test('other methods, paths and content types are rejected', async () => {
     await using at = await scene();
     const body = encoded({ ids: [certificateId(at.issuer, at.serial)] });
     expect((await post(at.mount, body, 'text/plain')).status).toBe(415);
@@ -417,10 +417,10 @@ describe('over HTTP', () => {
   });
 });
 
-describe('whatever is sent', () => {
+describe('arbitrary input', () => {
   const base = encoded({ ids: [strangeId, strangeId], nonce: nonceOf(16) });
 
-  test('is read, or malformed, and nothing else', () => {
+  test('is read or malformed', () => {
     const tampered = fc
       .array(fc.tuple(fc.nat(base.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 })
       .map((changes) => changes.reduce((bytes, [at, octet]) => bytes.with(at, octet), base));
