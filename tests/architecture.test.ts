@@ -195,7 +195,7 @@ describe('a stray is seen', () => {
   }
 });
 
-describe('what is allowed, or is no code at all, is not reported', () => {
+describe('allowed imports, comments and strings are not reported', () => {
   const allowed: readonly [file: string, line: string][] = [
     ['core/issuance/serial.ts', "import { createHash, type KeyObject, verify } from 'node:crypto';"],
     ['core/issuance/serial.ts', "import type { KeyObject } from 'node:crypto';"],

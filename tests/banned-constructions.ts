@@ -36,3 +36,9 @@ export const constructions: readonly Construction[] = [
   phrase('by now', '"already"', 0),
   phrase('for ever', '"permanently"', 4),
 ];
+
+/** The name of a test, step or group without a subject: "who asks again gets the same". */
+export const headlessName = /\b(?:test|describe|step|inOrder)\S*\(\s*['"`](?:who|whoever|what)\b/i;
+
+/** Lines of tests/ with a banned construction or a headless name. The number may fall and never rise. */
+export const mostInTests = 5;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { constructions } from './banned-constructions.ts';
+import { constructions, headlessName, mostInTests } from './banned-constructions.ts';
 import { anchorsOf, banned, brokenLinks, longLines, orphans, type Pages } from './markdown.ts';
 
 const root = join(import.meta.dir, '..');
@@ -50,6 +50,23 @@ test('banned constructions in comments and messages become fewer', () => {
   expect(grown).toEqual([]);
 });
 
+test('banned constructions in tests become fewer', () => {
+  const files = filesOf('tests/**/*.ts').filter(
+    (path) => !/(?:banned-constructions|docs\.test)\.ts$/.test(path),
+  );
+  const found = files.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .flatMap((line, n) =>
+        [...patterns, headlessName].some((pattern) => pattern.test(line))
+          ? [`${path}:${n + 1}: ${line.trim()}`]
+          : [],
+      ),
+  );
+  expect(files.length).toBeGreaterThan(300);
+  expect(found.length > mostInTests ? found : []).toEqual([]);
+});
+
 describe('a violation is found', () => {
   const found = (page: string): readonly string[] => banned(page, patterns);
 
@@ -76,6 +93,14 @@ describe('a violation is found', () => {
     'People who lost the password ask an administrator.',
   ])('and nothing else: %s', (text) => {
     expect(found(text)).toEqual([]);
+  });
+
+  test.each([
+    "test('who asks again gets it', () => {",
+    "step('whoever is blocked', run)",
+    'describe(`what is sent`',
+  ])('of names of tests: %s', (line) => {
+    expect(line).toMatch(headlessName);
   });
 
   test('of the length of lines, code blocks and tables excepted', () => {

@@ -28,7 +28,7 @@ test('skipped tests are found in a report, with their names', () => {
   expect(skipsIn(reportOf())).toEqual([]);
 });
 
-test('what was skipped is listed by file, with the reasons, each once', () => {
+test('skipped tests are listed by file, with each reason once', () => {
   const skips = skipsIn(reportOf(hsm, { ...hsm, name: 'another' }));
   expect(
     account([...skips, ...expectedSkips], ['SoftHSM is not installed', 'SoftHSM is not installed']),

@@ -13,7 +13,7 @@ import {
 
 const joPassword = 'the password of jo';
 
-/** What a device is told. */
+/** The response to a device. */
 type Told = 'issued' | 'waiting' | 'refused';
 
 /** Less than until the first poll, and more than any answer takes. */
@@ -244,7 +244,7 @@ test.skipIf(!hasPostgres)(
     const postgres = await startPostgres();
     try {
       const url = await postgres.createDatabase();
-      // What stands in certificates has to be the same at both.
+      // The URLs in certificates must be the same at both.
       const config = [
         '[server]',
         'workers = 1',

@@ -151,7 +151,7 @@ describe.each(pairs)('a backup of a service on %s can be restored on %s', (from,
       expect(refused.status).not.toBe(0);
 
       const { body: events } = await api(server, 'GET', '/api/audit-events/?search=backup');
-      // That it was made is told after it was: the backup itself knows only that it was ordered.
+      // The result is recorded after the backup, which itself contains only the order.
       expect(events.map(({ action }: { action: string }) => action)).toEqual([
         'backup.restore',
         'backup.create',

@@ -58,7 +58,7 @@ test('an import of devices that was killed continues at the next start, and crea
   const ended = await until(server, id, ({ state }) => state === 'done');
   expect(ended).toMatchObject({ done: count + 1, created: count, refused: 1 });
 
-  // What the device is told to do works.
+  // The device's commands work.
   const [name] = [`pump-${count - 1}`];
   const { commands } = (await call(
     server,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** On a data directory of its own beside the server's; the passphrase stands in the environment. */
+/** Runs on another data directory next to the server's, with the passphrase in the environment. */
 function postern(args: readonly string[], data: string, secret = passphrase) {
   const place = ['--data', join(server.directory, data), '--config', join(server.directory, 'postern.toml')];
   const { exitCode, stdout, stderr } = Bun.spawnSync([launcher, ...args, ...place], {

@@ -285,7 +285,7 @@ test('killed between request and response: the gateway continues, with one certi
   await gateway.kill();
   await client.exited;
   await gateway.start();
-  // What was begun is known; nobody asks a second time before an answer could have come.
+  // The request is recorded, and not sent again before a response is possible.
   expect(await est('killed')).toBe(202);
   expect(scripted.received).toHaveLength(before.received + 1);
   let status = 202;

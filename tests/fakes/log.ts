@@ -7,7 +7,7 @@ export interface LogEntry {
   readonly cause?: unknown;
 }
 
-/** A log that keeps what it is told. */
+/** A log that keeps its entries. */
 export function recordingLog(): Log & { readonly entries: readonly LogEntry[] } {
   const entries: LogEntry[] = [];
   const at =

@@ -55,7 +55,7 @@ async function service(): Promise<Service> {
   return { site, secret, second, ca, truststore, profile, policy, whole };
 }
 
-/** Ways in which one input stands in the place of what was stored once. */
+/** Ways to replace a stored value by the input. */
 const damages: readonly ((own: Service, input: Uint8Array) => Write)[] = [
   ({ ca }, certificate) => ({ op: 'update', kind: 'issuingCa', id: ca, set: { certificate } }),
   ({ ca }, input) => ({ op: 'update', kind: 'issuingCa', id: ca, set: { chain: [input] } }),

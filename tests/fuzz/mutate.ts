@@ -41,7 +41,7 @@ const odd: readonly Uint8Array[] = [
 
 /**
  * An input with a few changes that keep most of its structure: elements are left out, repeated, moved, replaced by those of another
- * input, given other tags, contents and lengths. What is no DER is changed octet by octet.
+ * input, given other tags, contents and lengths. Input that is not DER is changed octet by octet.
  */
 export function mutate(input: Uint8Array, others: readonly Uint8Array[], random: Random): Uint8Array {
   const elements = random.once(12) ? undefined : readElements(input);

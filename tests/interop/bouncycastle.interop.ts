@@ -90,7 +90,7 @@ describe.skipIf(!libraries)("Bouncy Castle's EST client", () => {
     expect(save('renewed.pem', renewed)).toBe('subject=CN = pump-1');
   });
 
-  test('is told to retry while its request waits for approval', async () => {
+  test('gets waiting while its request is pending', async () => {
     const { access } = await api<{ access: string }>('token/', {
       username: 'admin',
       password: adminPassword,

@@ -95,13 +95,13 @@ describe('the plugins of a slot', () => {
     expect(await message('just text')).toBe('issuers.x: cannot be opened');
     const cause = new Error('connect ECONNREFUSED');
     const faults: readonly [FaultCode, string][] = [
-      ['unavailable', 'issuers.x: what clients are told: connect ECONNREFUSED'],
-      ['notFound', 'issuers.x: what clients are told: connect ECONNREFUSED'],
+      ['unavailable', 'issuers.x: the detail for clients: connect ECONNREFUSED'],
+      ['notFound', 'issuers.x: the detail for clients: connect ECONNREFUSED'],
       ['internal', 'issuers.x: connect ECONNREFUSED'],
-      ['conflict', 'issuers.x: what clients are told'],
+      ['conflict', 'issuers.x: the detail for clients'],
     ];
     for (const [code, told] of faults) {
-      expect(await message(new Fault(code, 'what clients are told', { cause }))).toBe(told);
+      expect(await message(new Fault(code, 'the detail for clients', { cause }))).toBe(told);
     }
   });
 });

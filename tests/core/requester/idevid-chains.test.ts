@@ -149,14 +149,14 @@ describe('an IDevID', () => {
       () => comes(root, [], { subject: 'serialNumber=XAC-1' }),
       'forbidden',
     ],
-    ['let in by another domain, when none is named', () => comes(elsewhere), 'other'],
+    ['accepted by another domain when none is named', () => comes(elsewhere), 'other'],
     [
-      'let in by another domain, when that is named',
+      'accepted by another domain when that is named',
       () => comes(elsewhere, [], { domain: 'other' }),
       'other',
     ],
     [
-      'let in by another domain than the one that is named',
+      'accepted by another domain than the named one',
       () => comes(elsewhere, [], { domain: 'default' }),
       refused,
     ],

@@ -55,7 +55,7 @@ test('the state of a circuit shows when it opened, when it allows a call, and th
     lastError: { at: started + 11_000, detail: 'no answer' },
   });
 
-  // A refusal is a response: the circuit closes. What is not a Fault may contain anything, and is not shown.
+  // A refusal is a response: the circuit closes. An error that is not a Fault may contain anything, and is not shown.
   await fail(new Fault('forbidden', 'not you'));
   expect(circuits.state('plant')).toMatchObject({ state: 'closed', failures: 0, since: null });
   expect(circuits.state('plant').lastError?.detail).toBe('not you');

@@ -199,7 +199,7 @@ describe('a local CA that an upstream CA certifies', () => {
   });
 });
 
-test('an upstream CA without confirmations is told to revoke a wrong certificate', async () => {
+test('a wrong certificate is revoked at an upstream CA without confirmations', async () => {
   await using one = await site();
   one.issuer.issue = async ({ prepared }) => {
     const request = { ...prepared.request!, publicKey: testKey('p-256', 'stranger').publicKey };

@@ -61,7 +61,7 @@ export async function populate(site: Site): Promise<void> {
   await populateAdministration(site);
 }
 
-/** The certificates of a manufacturer, devices that are let in by them, and a signer that has signed. */
+/** The certificates of a manufacturer, devices that they accept, and a signer that has signed. */
 async function populateTrust({ server, api }: Site): Promise<void> {
   const { status, stdout, stderr } = shell(
     server.directory,
@@ -97,7 +97,7 @@ async function populateApprovals({ server, api }: Site): Promise<void> {
     device_pattern: 'gate-.*',
   });
   const { commands } = await server.register('gate-1');
-  // It is told to come again later, which is not a certificate.
+  // The response is 202 without a certificate.
   shell(server.directory, `${commands.key} && ${commands.est}`);
 }
 

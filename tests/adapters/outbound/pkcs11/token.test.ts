@@ -44,7 +44,7 @@ async function refusalOf(options: TokenOptions): Promise<string> {
   return 'opened';
 }
 
-/** What stands in the environment of the process that holds a module, which is known by one of its variables. */
+/** Returns the environment of the process that holds a module, found by one of its variables. */
 function environmentOfHost(mark: string): readonly string[] {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -402,7 +402,7 @@ describe.skipIf(!hasProxy)('a disconnected token', () => {
       clearInterval(ticking);
       expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token does not answer']);
       expect(ticks).toBeGreaterThan(10);
-      // Whoever comes next does not wait for as long again.
+      // The next request does not wait as long again.
       const asked = spyOn(TokenProcess.prototype, 'ask');
       expect((await faultOf(() => keys.sign(id, 'ecdsa-sha256', data))).code).toBe('unavailable');
       expect(asked).not.toHaveBeenCalled();

@@ -349,7 +349,7 @@ describe('a response', () => {
       const one = issuer(bySignature());
       await one.chain();
       upstream.always(script);
-      // Of the CA certificates is known by now what there is to know.
+      // The CA certificates are already known.
       const fault = await faultOf(one.issue(orderOf(inPkcs10)));
       upstream.always(undefined);
       expect([fault[0], fault[1].slice(0, detail.length)]).toEqual([code, detail]);

@@ -84,7 +84,7 @@ describe('a commit that is refused', () => {
     expect((await arraysAfter(6000)) - before).toBeLessThan(1000);
   });
 
-  test('is told why before the store is closed', async () => {
+  test('has its reason before the store is closed', async () => {
     const asked = Promise.withResolvers<void>();
     const group = refusing(async () => {
       await asked.promise;
@@ -102,7 +102,7 @@ describe('a commit that is refused', () => {
   });
 });
 
-test('a transaction that fails is told to everybody who waits for it, and the next one goes on', async () => {
+test('a failed transaction rejects all commits in it, and the next one continues', async () => {
   let fails = true;
   const group = groupOver({
     async transact(units) {

@@ -3,7 +3,7 @@ import { FairQueue } from '#adapters/outbound/sql/fair-queue.ts';
 import { Fault } from '#core/fault.ts';
 import { failure } from '#tests/contracts/store.ts';
 
-/** Queries that end when they are told to. */
+/** Queries that end on demand. */
 function queries(turns: FairQueue) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -125,7 +125,7 @@ describe('SQLite', () => {
     expect(await store.auditHeads('')).toHaveLength(3);
   }, 60_000);
 
-  test('what a killed process reported as committed is there', async () => {
+  test('commits that a killed process acknowledged are there', async () => {
     const database = fresh();
     const told: string[] = [];
     for (const prefix of ['first', 'second', 'third']) {

@@ -114,7 +114,7 @@ const times: Row[] = [
   row('validity: GeneralizedTime before 2050', written('20260101000000Z', '20270101000000Z'), valid),
   row('validity: a day that does not exist', written('260230000000Z', '270101000000Z'), badTime),
   row('validity: the 60th second', written('251231235960Z', '270101000000Z'), badTime),
-  row('validity: for ever, from an early day', written('19500101000000Z', '99991231235959Z'), valid),
+  row('validity: without an end, from an early day', written('19500101000000Z', '99991231235959Z'), valid),
 ];
 
 const numbers: Row[] = [
