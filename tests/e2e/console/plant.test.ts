@@ -58,6 +58,16 @@ describe.skipIf(!hasBrowser)('with the data of a plant', () => {
     30_000,
   );
 
+  test('an event that did not succeed says why on its line of the audit log', async () => {
+    await page.look(desk);
+    await site.show(page, '/audit?outcome=refused%2Cfailed');
+    const rows = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('table.list tbody tr')].map((row) => row.innerText)",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter((row) => !/Rejected\s+\w+/.test(row))).toEqual([]);
+  }, 30_000);
+
   test('every figure of the overview leads to what it counts', async () => {
     await page.look(desk);
     await site.show(page, '/');

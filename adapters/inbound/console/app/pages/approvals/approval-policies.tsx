@@ -18,7 +18,7 @@ const m = messages(
     devices: 'Devices',
     inactive: 'Inactive',
     lead: 'Of the policies that match a request, the one with the lowest number applies. A request that matches none is approved at once.',
-    manualBy: '{n} have to approve',
+    manualBy: { one: '{n} approver', other: '{n} approvers' },
     none: 'No approval policies',
     noneNext: 'Every valid request is approved at once. Add a policy to require approval.',
     removeLead: 'Pending requests of this policy stay pending. The other policies apply to new requests.',
@@ -30,7 +30,7 @@ const m = messages(
     devices: 'Geräte',
     inactive: 'Inaktiv',
     lead: 'Von den Richtlinien, die auf einen Antrag zutreffen, gilt die mit der kleinsten Nummer. Trifft keine zu, ist der Antrag sofort genehmigt.',
-    manualBy: '{n} müssen genehmigen',
+    manualBy: '{n} nötig',
     none: 'Keine Genehmigungsrichtlinien',
     noneNext:
       'Jeder gültige Antrag ist sofort genehmigt. Fügen Sie eine Richtlinie hinzu, um Genehmigungen zu verlangen.',

@@ -51,7 +51,7 @@ export const m = messages(
     deviceHint: 'Die Nummer eines Geräts. Leer: alle Geräte.',
     expires: 'Tage zur Entscheidung',
     expiresHint: 'Danach hat der Antragsteller ebenso lange Zeit, das Zertifikat abzuholen.',
-    manual: 'Genehmigung nötig',
+    manual: 'Genehmigung',
     name: 'Name',
     operations: 'Vorgänge',
     operationsHint: 'Ohne Auswahl: alle.',

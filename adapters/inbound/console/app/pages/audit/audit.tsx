@@ -5,8 +5,9 @@ import { actionChoices, actionTitle, kindChoices } from '../../parts/audit/actio
 import { Action } from '../../parts/dialogs/action.tsx';
 import { Dialog, useDialog } from '../../parts/dialogs/dialog.tsx';
 import { Empty } from '../../parts/display/answer.tsx';
+import { Badge } from '../../parts/display/facts.tsx';
 import { plain, Text } from '../../parts/display/text.tsx';
-import { badgeColumn, momentColumn } from '../../parts/lists/columns.tsx';
+import { momentColumn } from '../../parts/lists/columns.tsx';
 import { periodFilters } from '../../parts/lists/filters.ts';
 import { ListPage } from '../../parts/lists/list-page.tsx';
 import type { Page } from '../../router.ts';
@@ -111,7 +112,20 @@ export const audit: Page = {
               orderable: true,
               cell: ({ action }) => <Text of={actionTitle(action)} />,
             },
-            badgeColumn('outcome', m('outcome'), looks, m),
+            {
+              name: 'outcome',
+              title: m('outcome'),
+              orderable: true,
+              // Of what did not succeed, the reason is worth its place on the line.
+              cell: ({ outcome, detail }) => (
+                <span>
+                  <Badge look={looks[outcome]}>{m(outcome)}</Badge>{' '}
+                  {outcome !== 'success' && (
+                    <span class="quiet">{plain(Object.values(detail).map(String).join(' · '))}</span>
+                  )}
+                </span>
+              ),
+            },
             {
               name: 'object',
               title: m('object'),

@@ -146,7 +146,7 @@ const others = meanings(
     'device.block': 'Gerät blockiert',
     'device.meet': 'Gerät zum ersten Mal gesehen',
     'device.onboard': 'Gerät aufgenommen',
-    'device.readSecrets': 'Gerätegeheimnisse angezeigt',
+    'device.readSecrets': 'Geheimnisse angezeigt',
     'device.resetOnboarding': 'Aufnahme zurückgesetzt',
     'device.revokeCertificates': 'Alle Zertifikate eines Geräts gesperrt',
     'device.unblock': 'Blockierung des Geräts aufgehoben',

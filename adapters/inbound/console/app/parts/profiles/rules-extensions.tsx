@@ -7,13 +7,13 @@ import { Purposes } from './rules-purposes.tsx';
 const m = messages(
   {
     crl: 'URL of the CRL',
-    issuer: 'Where the certificate of the CA is, and who answers about its state',
+    issuer: 'URLs of the CA certificate and the OCSP responder',
     isCa: 'The certificate is for a CA',
     pathLength: 'Path length (number of CAs below)',
   },
   {
     crl: 'Adresse der Sperrliste',
-    issuer: 'Wo das Zertifikat der Stelle ist, und wer über seinen Zustand Auskunft gibt',
+    issuer: 'Adressen von CA-Zertifikat und OCSP-Responder',
     isCa: 'Das Zertifikat ist für eine CA',
     pathLength: 'Pfadlänge (Anzahl der CAs darunter)',
   },
