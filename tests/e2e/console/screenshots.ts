@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildPlant } from './plant.ts';
 import { startSite } from './site.ts';
+import { smallPng } from './small-png.ts';
 
 // `npm run screenshots`: the pictures of the documentation, on the data of a plant. By hand, since each looks a little different
 // every time.
@@ -19,7 +20,7 @@ const take = async (name: string): Promise<void> => {
   await page.evaluate(
     'scrollTo(0, 0), document.activeElement?.blur(), new Promise((done) => setTimeout(done, 300))',
   );
-  writeFileSync(join(folder, `${name}.png`), await page.screenshot());
+  writeFileSync(join(folder, `${name}.png`), smallPng(await page.screenshot()));
 };
 
 const language = (tag: 'en' | 'de'): Promise<void> =>
