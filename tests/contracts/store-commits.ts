@@ -59,7 +59,7 @@ const refused: [
   [
     'a guard that does not hold',
     { op: 'update', kind: 'certificate', id: 1, where: { status: 'good' }, set: { hidden: false } },
-    { code: 'conflict', detail: 'the certificate has changed in the meantime or is gone' },
+    { code: 'conflict', detail: 'the certificate was modified or deleted concurrently' },
   ],
   [
     'a guard of null where there is something',
@@ -111,7 +111,7 @@ const refused: [
   [
     'a requirement that does not hold',
     { op: 'require', kind: 'certificate', id: 1, where: { status: 'good' } },
-    { code: 'conflict', detail: 'the certificate has changed in the meantime or is gone' },
+    { code: 'conflict', detail: 'the certificate was modified or deleted concurrently' },
   ],
   [
     'a requirement of what is not there',

@@ -51,7 +51,7 @@ test('the default role of a service account is Default, and an unknown role is r
     'the role "Nobody" does not exist',
   );
   expect(() => server.cli('service-account', 'create', 'line')).toThrow(
-    'another service account has it already',
+    'another service account already has this value',
   );
 });
 

@@ -199,7 +199,7 @@ describe('through the gateway to a second Postern', () => {
         expect(await isOfUpstream('by-cmp')).toBe('by-cmp.pem: OK\n');
         await makeRequest('by-crmf');
         const refused = await cmp('cr', '-newkey by-crmf.key -subject /CN=pump-1');
-        expect(refused).toContain('accepts PKCS#10 requests only, not CRMF');
+        expect(refused).toContain('accepts only PKCS#10 requests, not CRMF');
       },
     );
 

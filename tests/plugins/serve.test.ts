@@ -151,7 +151,7 @@ describe.if(hasPostgres)('with PostgreSQL', () => {
       const names = (server: Server) => JSON.parse(server.cli('ca', 'list', '--json'));
       expect(names(two)).toEqual(names(one));
       one.device('pump-1');
-      expect(() => two.device('pump-1')).toThrow('another device has it already');
+      expect(() => two.device('pump-1')).toThrow('another device already has this value');
       expect(await healthy(two)).toBe(true);
 
       // The same keys, as in an HSM, with its own master key.

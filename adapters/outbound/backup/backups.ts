@@ -13,21 +13,21 @@ import { openSftp, type SftpIdentity } from './sftp.ts';
 
 export interface BackupOptions {
   readonly store: Store;
-  /** By their names in the configuration. */
+  /** Key stores by their names in the configuration. */
   readonly keyStores: ReadonlyMap<string, KeyStore>;
-  /** Name in the backup → path here, of those that are there: the master key, the configuration. */
+  /** Name in the backup → path of an existing file: the master key, the configuration. */
   readonly files: Readonly<Record<string, string>>;
   readonly clock: Clock;
-  /** Without one no backup is made: keys never leave unencrypted. */
+  /** Backups require a passphrase, because keys never leave the gateway unencrypted. */
   readonly passphrase: string | undefined;
   readonly sftp: SftpIdentity | undefined;
-  /** How many backups stay in a directory; all of them when left out. */
+  /** The number of backups to keep in a directory; absent: all. */
   readonly keep: number | undefined;
 }
 
 const fewestPassphraseCharacters = 12;
 
-/** `postern-20261121T121028.123Z.backup`: in order of time when sorted by name. */
+/** `postern-20261121T121028.123Z.backup`: sorting by name sorts by time. */
 const backupName = /^postern-\d{8}T\d{6}\.\d{3}Z\.backup$/;
 const unfinishedName = /^\.postern-\d{8}T\d{6}\.\d{3}Z\.backup\.part$/;
 const nameAt = (time: number): string =>
@@ -38,7 +38,7 @@ export function createBackups(options: BackupOptions): Backups {
   return {
     async run(location, alive, { passphrase = options.passphrase } = {}) {
       if (passphrase === undefined) {
-        throw new Fault('conflict', 'backups need a passphrase: set passphrase in [backup]');
+        throw new Fault('conflict', 'backups require a passphrase: set passphrase in [backup]');
       }
       if (passphrase.length < fewestPassphraseCharacters) {
         throw new Fault(
@@ -111,7 +111,8 @@ async function* entries(
   }
   const keysElsewhere = [...keyStores].filter(([, { files }]) => !files).map(([name]) => name);
   yield { keysElsewhere };
-  // A key is durable before any record names it: what the snapshot names is there, unless it has just been deleted.
+  // A key is durable before a record refers to it. So every key of the snapshot exists, unless it was deleted
+  // meanwhile.
   for (const [store, { files: keys }] of keyStores) {
     for (const key of (await keys?.list()) ?? []) {
       const contents = await keys!.read(key);
@@ -121,7 +122,7 @@ async function* entries(
   yield* items;
 }
 
-/** With the sum of it all at the end: a reader that has seen it has seen everything. */
+/** Appends the totals, so that a reader knows that it has read everything. */
 async function* counted(all: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   const end = { tables: 0, rows: 0, keys: 0 };
   for await (const entry of all) {
@@ -133,10 +134,10 @@ async function* counted(all: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   yield { end };
 }
 
-/** Milliseconds that a backup may take. */
+/** The longest duration of a backup, in milliseconds. */
 const longest = 24 * 3_600_000;
 
-/** What those who died have left behind. Where that cannot be seen, backups can still be made. */
+/** Removes the temporary files of interrupted backups. A destination that cannot be listed still accepts backups. */
 async function sweep(destination: Destination, now: number): Promise<void> {
   const oldest = temporaryName(nameAt(now - longest));
   const names = await destination.names().catch(() => []);
@@ -144,11 +145,11 @@ async function sweep(destination: Destination, now: number): Promise<void> {
   for (const name of abandoned) await destination.remove(name).catch(() => undefined);
 }
 
-/** The oldest go: all but `keep`, of which `made` is the newest. */
+/** Deletes the oldest backups and keeps `keep` of them, including `made`. */
 async function prune(destination: Destination, made: string, keep: number | undefined): Promise<void> {
   if (keep === undefined) return;
   const names = (await destination.names()).filter((name) => backupName.test(name)).sort();
-  // What seems to be later was made while the clock was ahead.
+  // Backups with a later time were made while the clock was ahead.
   const { later = [], earlier = [] } = Object.groupBy(names, (name) => (name > made ? 'later' : 'earlier'));
   for (const name of [...later, ...earlier].slice(0, -keep)) await destination.remove(name);
 }

@@ -2,10 +2,11 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { Fault } from '#core/fault.ts';
 
 /**
- * A stream under a passphrase: header, then chunks of 64 KiB (the last one shorter, or empty), each AES-256-GCM with its tag behind it.
- * The key is scrypt's of the passphrase and the header's salt, so it is new for each file, and the nonce can be the chunk's
- * number (11 octets) and whether it is the last (1 octet): the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015) as
- * age has it. Chunks cannot be changed, moved, left out or cut off at the end unnoticed.
+ * A stream encrypted with a passphrase: a header, then chunks of 64 KiB (the last one shorter or empty), each sealed
+ * with AES-256-GCM and followed by its tag. scrypt derives the key from the passphrase and the salt in the header, so
+ * each file has its own key, and the nonce can be the number of the chunk (11 octets) and whether it is the last (1
+ * octet). This is the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015), which age uses too. A chunk
+ * cannot be modified, moved or removed, nor the end cut off, without detection.
  */
 const magic = Buffer.from('postern backup\0\u0001', 'latin1');
 const saltLength = 16;
@@ -13,10 +14,10 @@ const headerLength = magic.length + saltLength;
 const chunkLength = 64 * 1024;
 const tagLength = 16;
 const cipherName = 'aes-256-gcm';
-/** Of version 1, the octet at the end of `magic`: 128 MiB, a third of a second. */
+/** The cost of version 1, the last octet of `magic`: 128 MiB, a third of a second. */
 const usual: Cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 
-/** What a guess costs, as scrypt has it. */
+/** The cost parameters of scrypt. */
 interface Cost {
   readonly N: number;
   readonly r: number;
@@ -42,8 +43,9 @@ export async function* seal(
 }
 
 /**
- * What was sealed; each piece is good when it comes, but the whole only when the end is reached. Faults: malformed (no backup, cut off,
- * changed), unsupported (a later version), forbidden (the first chunk does not open: most likely the passphrase).
+ * Decrypts a stream. Each piece is authentic, but the stream is complete only once its end has been reached. Faults:
+ * malformed (not a backup, truncated, modified), unsupported (a later version), forbidden (the first chunk cannot be
+ * decrypted, most likely because of a wrong passphrase).
  */
 export async function* open(
   sealed: AsyncIterable<Uint8Array>,
@@ -79,7 +81,7 @@ function nonce(n: number, last: boolean): Uint8Array {
   return bytes;
 }
 
-/** `source` in pieces of `length`; the last one, marked so, has 0 to `length` octets. */
+/** Splits `source` into pieces of `length` octets. The last one is marked and has 0 to `length` octets. */
 async function* chunks(source: AsyncIterable<Uint8Array>, length: number) {
   let pending: Uint8Array[] = [];
   let size = 0;
@@ -89,7 +91,7 @@ async function* chunks(source: AsyncIterable<Uint8Array>, length: number) {
     if (size <= length) continue;
     const all = Buffer.concat(pending);
     let at = 0;
-    // The last octets stay back: only the end shows which chunk is the last.
+    // Keep the last octets: only the end of the source shows which chunk is the last.
     for (; all.length - at > length; at += length) {
       yield { chunk: all.subarray(at, at + length), last: false };
     }

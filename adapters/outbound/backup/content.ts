@@ -1,21 +1,21 @@
 import { Fault } from '#core/fault.ts';
 import type { SnapshotItem, SnapshotTable, SnapshotValue } from '#core/ports/snapshot.ts';
 
-/** The plain text of a backup: a line of JSON for each of these. */
+/** An entry of the plain text of a backup, which is a line of JSON. */
 export type Entry =
-  /** The first. `schema` is the snapshot's. */
+  /** The first entry. `schema`: that of the snapshot. */
   | { readonly backup: { readonly version: 1; readonly createdAt: number; readonly schema: string } }
   /** A file of the data directory or the configuration. */
   | { readonly file: string; readonly contents: string }
-  /** A key as its store keeps it. */
+  /** A key in the format of its key store. */
   | { readonly key: string; readonly store: string; readonly contents: string }
-  /** Key stores whose keys are not in here: they never leave their device. */
+  /** The key stores whose keys are not in the backup, because they cannot leave their device. */
   | { readonly keysElsewhere: readonly string[] }
   | SnapshotItem
-  /** The last, with what came before it. */
+  /** The last entry, with the number of entries before it. */
   | { readonly end: { readonly tables: number; readonly rows: number; readonly keys: number } };
 
-/** Rows are lines too, so that a reader needs memory for a page of them, and no more. */
+/** Encodes entries as lines. A page of rows is a line too, so a reader needs memory for one page only. */
 export async function* encodeEntries(entries: AsyncIterable<Entry>): AsyncGenerator<Uint8Array> {
   for await (const entry of entries) {
     const line = 'rows' in entry ? { rows: entry.rows.map((row) => row.map(toJson)) } : entry;
@@ -23,13 +23,13 @@ export async function* encodeEntries(entries: AsyncIterable<Entry>): AsyncGenera
   }
 }
 
-/** Bytes are base64 in an array of their own. */
+/** Converts a value to JSON. Octets become an array with one base64 string. */
 const toJson = (value: SnapshotValue): unknown =>
   value instanceof Uint8Array
     ? [Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')]
     : value;
 
-/** Faults: malformed; unsupported for what only a later version writes. */
+/** Decodes entries. Faults: malformed; unsupported for a backup of a later version. */
 export async function* decodeEntries(plain: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
   let first = true;
   for await (const line of lines(plain)) {

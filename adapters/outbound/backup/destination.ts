@@ -1,11 +1,11 @@
-/** Of a file that is being written. Whoever dies meanwhile leaves it behind. */
+/** Returns the name of a file while it is being written. An interrupted backup leaves it behind. */
 export const temporaryName = (name: string): string => `.${name}.part`;
 
-/** A directory that backups are put in. Failures are Faults: conflict for what the operator can change, or unavailable. */
+/** A directory for backups. Faults: conflict for problems that the operator can correct; unavailable. */
 export interface Destination {
-  /** Under a temporary name until the file is whole and durable. Octets. */
+  /** Writes a file, with a temporary name until it is complete and durable. Returns its number of octets. */
   put(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
-  /** Everything in it. */
+  /** Returns the names of all files in the directory. */
   names(): Promise<readonly string[]>;
   remove(name: string): Promise<void>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import { type Destination, temporaryName } from './destination.ts';
 
-/** A directory of this machine, which may be mounted from elsewhere. Faults: conflict where it cannot be used. */
+/** Opens a directory of the file system, which may be a network mount. Faults: conflict if it cannot be used. */
 export async function openDirectory(path: string): Promise<Destination> {
   if (!isAbsolute(path)) throw new Fault('conflict', 'the directory must be an absolute path');
   const found = await stat(path).catch((error) => {
@@ -13,7 +13,7 @@ export async function openDirectory(path: string): Promise<Destination> {
   return {
     async put(name, chunks) {
       const temporary = join(path, temporaryName(name));
-      // One backup at a time is made: whoever wrote this has died.
+      // Only one backup runs at a time, so this file belongs to an interrupted one.
       await unlink(temporary).catch(() => undefined);
       const size = await writeFile(temporary, chunks);
       try {
@@ -31,7 +31,7 @@ export async function openDirectory(path: string): Promise<Destination> {
   };
 }
 
-/** A file that is not there yet: octets. */
+/** Writes a file that must not exist yet. Returns its number of octets. */
 export async function writeNewFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const taken = await stat(path).catch(() => undefined);
   if (taken) throw new Fault('conflict', `${path} already exists`);
@@ -39,7 +39,7 @@ export async function writeNewFile(path: string, chunks: AsyncIterable<Uint8Arra
   return directory.put(basename(path), chunks);
 }
 
-/** Durable when it returns; gone when it fails. */
+/** The file is durable when the function returns, and removed if it fails. */
 async function writeFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const file: FileHandle = await open(path, 'wx', 0o600).catch((error) => {
     throw refused(error);
@@ -82,7 +82,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'is read-only',
 };
 
-/** What the operator can change is a conflict; a full or failing disk may be better later. */
+/** Returns conflict for problems that the operator can correct, and unavailable for a full or failing disk. */
 function refused(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const why = reasons[(error as NodeJS.ErrnoException).code ?? ''];

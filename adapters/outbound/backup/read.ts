@@ -3,22 +3,25 @@ import { Fault } from '#core/fault.ts';
 import { open } from './container.ts';
 import { decodeEntries, type Entry } from './content.ts';
 
-/** What a backup says of itself, once all of it has been read and found whole. */
+/** The summary of a backup that has been read completely and is undamaged. */
 export interface BackupSummary {
   readonly createdAt: number;
   readonly schema: string;
-  /** The names of the files in it. */
+  /** The files in the backup: name → contents. */
   readonly files: ReadonlyMap<string, string>;
-  /** Key stores whose keys are not in it. */
+  /** The key stores whose keys are not in the backup. */
   readonly keysElsewhere: readonly string[];
   readonly rows: number;
   readonly keys: number;
 }
 
-/** How much of the file has been read, in octets. */
+/** Receives the number of octets that have been read. */
 export type ReadProgress = (octets: number) => void;
 
-/** Entry by entry. Faults as they are met: malformed, unsupported, forbidden (the passphrase), unavailable. */
+/**
+ * Yields the entries of a backup file. Faults, when they are found: malformed, unsupported, forbidden (wrong
+ * passphrase), unavailable.
+ */
 export async function* readBackup(
   file: string,
   passphrase: string,
@@ -40,7 +43,7 @@ async function* octets(file: string, progress?: ReadProgress): AsyncGenerator<Ui
   }
 }
 
-/** Reads all of it and keeps little. Faults: as `readBackup`. */
+/** Reads a backup completely, with little memory. Faults: those of `readBackup`. */
 export async function verifyBackup(
   file: string,
   passphrase: string,

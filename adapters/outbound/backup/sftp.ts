@@ -6,10 +6,10 @@ import type { BackupLocation } from '#core/ports/backups.ts';
 import { type Destination, temporaryName } from './destination.ts';
 
 export interface SftpIdentity {
-  /** The private key to sign in with: PEM or OpenSSH. */
+  /** The private key for the login: PEM or OpenSSH. */
   readonly key: string;
   readonly keyPassphrase?: string;
-  /** The server's key: a line of `ssh-keyscan` or of known_hosts, or `SHA256:…` as `ssh-keygen -l` prints it. */
+  /** The key of the server: a line of `ssh-keyscan` or known_hosts, or `SHA256:…` as printed by `ssh-keygen -l`. */
   readonly hostKey: string;
 }
 
@@ -17,20 +17,23 @@ type Location = Extract<BackupLocation, { readonly kind: 'sftp' }>;
 
 /** Milliseconds. */
 const connectTimeout = 20_000;
-/** Between two signs of life, and how many may be missing. */
+/** The interval between keepalive messages in milliseconds, and how many may remain without a response. */
 const keepalive = { interval: 10_000, most: 3 } as const;
 const partLength = 32 * 1024;
 
-/** A directory behind an SSH server whose key is known. Faults: conflict (not configured, another key, no such directory), unavailable. */
+/**
+ * Opens a directory on an SSH server with a known host key. Faults: conflict (not configured, another host key, no such
+ * directory), unavailable.
+ */
 export async function openSftp(
   { host, port, user, path }: Location,
   identity: SftpIdentity | undefined,
 ): Promise<Destination> {
   if (!identity) {
-    throw new Fault('conflict', 'backups over SFTP need sftp_key and sftp_host_key in [backup]');
+    throw new Fault('conflict', 'backups over SFTP require sftp_key and sftp_host_key in [backup]');
   }
   const pinned = fingerprint(identity.hostKey);
-  // Long to load, and few need it.
+  // Loaded on demand: loading takes long, and few installations need it.
   const { Client } = await import('ssh2');
   const client = new Client();
   const lost = Promise.withResolvers<never>();
@@ -45,7 +48,7 @@ export async function openSftp(
   );
   client.on('close', () => lost.reject(refused(new Error('the connection was closed'))));
 
-  /** Calls back once, or never when the connection is gone. */
+  /** Converts a callback to a promise that also rejects when the connection is lost. */
   const call = <T>(begin: (done: (error: Error | null | undefined, result: T) => void) => void): Promise<T> =>
     Promise.race([
       new Promise<T>((resolve, reject) =>
@@ -119,7 +122,7 @@ function directory(sftp: SFTPWrapper, path: string, call: Call, end: () => void)
   };
 }
 
-/** OpenSSH has an extension for it; another server is trusted to keep what it has confirmed. */
+/** Makes a file durable with the extension of OpenSSH. Other servers are trusted to store what they have confirmed. */
 async function synchronise(sftp: SFTPWrapper, handle: Buffer, call: Call): Promise<void> {
   try {
     await call<void>((done) => sftp.ext_openssh_fsync(handle, (e) => done(e)));
@@ -131,7 +134,7 @@ async function synchronise(sftp: SFTPWrapper, handle: Buffer, call: Call): Promi
 const isUnsupported = (cause: unknown): boolean =>
   cause instanceof Error && /does not support|unsupported/i.test(cause.message);
 
-/** SHA-256 of the host key. Faults: conflict when the text has none. */
+/** Returns the SHA-256 of the host key. Faults: conflict if the text contains none. */
 function fingerprint(hostKey: string): Buffer {
   const [, digest] = /^SHA256:([A-Za-z0-9+/]{43})=?$/.exec(hostKey.trim()) ?? [];
   if (digest !== undefined) return Buffer.from(digest, 'base64');
@@ -140,7 +143,7 @@ function fingerprint(hostKey: string): Buffer {
   throw new Fault('conflict', 'sftp_host_key of [backup] is not an SSH host key');
 }
 
-/** Statuses of SFTP (draft-ietf-secsh-filexfer-02 §7): no such file, permission denied. */
+/** Status codes of SFTP (draft-ietf-secsh-filexfer-02 §7): no such file, permission denied. */
 const reasons: Readonly<Record<number, string>> = {
   2: 'does not exist',
   3: 'is not writable for this account',

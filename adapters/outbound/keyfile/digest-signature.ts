@@ -9,8 +9,8 @@ import type { PrivateKey } from './private-key.ts';
 const octets = { sha256: 32, sha384: 48, sha512: 64 } as const;
 
 /**
- * Signs a digest that somebody else has made: RSASSA-PKCS1-v1_5 (RFC 8017 §9.2, from step 2) and ECDSA in DER. Fault
- * badAlgorithm for others, and for a digest that is not of the algorithm's hash.
+ * Signs a digest that the caller computed: RSASSA-PKCS1-v1_5 (RFC 8017 §9.2, from step 2) and ECDSA (DER). Faults:
+ * badAlgorithm for other algorithms and for a digest of another length.
  */
 export function signDigestWith(
   key: PrivateKey,
@@ -31,11 +31,11 @@ export function signDigestWith(
 
 const curves: Readonly<Record<string, typeof p256>> = { 'p-256': p256, 'p-384': p384, 'p-521': p521 };
 
-/** node:crypto hashes whatever it signs by ECDSA, so the scalar goes to a library that does not. */
+/** Signs with another library, because node:crypto always hashes what it signs with ECDSA. */
 function signWithCurve({ type, key }: PrivateKey, digest: Uint8Array): Uint8Array {
   const scalar = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url');
   try {
-    // The nonce comes of the key, the digest and fresh randomness (RFC 6979 §3.6).
+    // The nonce is derived from the key, the digest and fresh randomness (RFC 6979 §3.6).
     return curves[type]!.sign(digest, scalar, {
       prehash: false,
       lowS: false,

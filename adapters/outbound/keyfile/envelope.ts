@@ -1,9 +1,9 @@
 import type { Vault } from '#core/ports/platform.ts';
 
 /**
- * A key file: one line of JSON with exactly these members in this order. `spki` is the public key, `sealed` the PKCS#8
- * private key under the vault, both base64. All that stands before `sealed` is the context it was sealed with, so
- * that no member can be changed, and no file renamed, without notice.
+ * A key file: one line of JSON with exactly these members in this order. `spki` is the public key and `sealed` the
+ * private key (PKCS#8) encrypted by the vault, both in base64. The members before `sealed` are the context of the
+ * encryption, so a modified member or a renamed file is detected.
  */
 interface Envelope {
   readonly version: 1;
@@ -13,7 +13,7 @@ interface Envelope {
   readonly sealed: string;
 }
 
-/** What is written to the file, and read back from it. */
+/** The decrypted contents of a key file. */
 interface KeyRecord {
   readonly id: string;
   readonly label: string;
@@ -38,14 +38,14 @@ export function sealKey(record: KeyRecord, vault: Vault): string {
   return encode(header, base64(vault.seal(record.pkcs8, context(header))));
 }
 
-/** The key file under the current master key; undefined when it is that already. Errors: those of `openKey`. */
+/** Encrypts a key file with the current master key. Returns undefined if it already is. Errors: those of `openKey`. */
 export function resealKey(text: string, id: string, vault: Vault): string | undefined {
   const { header, sealed } = decode(text, id);
   const again = vault.reseal(sealed, context(header));
   return again && encode(header, base64(again));
 }
 
-/** Errors: any, when this is not, to the last octet, what `sealKey` made for a key of this id. */
+/** Decrypts a key file. Throws an Error unless the text is exactly what `sealKey` returned for this id. */
 export function openKey(text: string, id: string, vault: Vault): KeyRecord {
   const { header, sealed } = decode(text, id);
   return {
@@ -61,7 +61,7 @@ function decode(text: string, id: string): { readonly header: Header; readonly s
   const header: Header = { version, id, label, spki };
   const sealed = Buffer.from(written, 'base64');
   if (version !== 1 || encode(header, base64(sealed)) !== text) {
-    throw new Error('not a key file, or one of another key');
+    throw new Error('this is not a key file, or it belongs to another key');
   }
   return { header, sealed };
 }

@@ -1,7 +1,7 @@
 import type { PrivateKey } from './private-key.ts';
 
 const mostKeys = 256;
-/** Milliseconds after which a cached key is looked for again. */
+/** Milliseconds after which the existence of a cached key is checked again. */
 const trusted = 1000;
 
 interface Entry {
@@ -9,7 +9,7 @@ interface Entry {
   seen: number;
 }
 
-/** Decrypted keys, the least recently used of which make way for others. */
+/** A cache of decrypted keys that evicts the least recently used. */
 export class KeyCache {
   readonly #entries = new Map<string, Entry>();
   readonly #exists: (id: string) => boolean;

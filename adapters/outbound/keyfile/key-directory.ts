@@ -4,12 +4,15 @@ import { access, constants, mkdir, open, readdir, rename, stat, unlink } from 'n
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
 
-/** Only what looks like this becomes part of a path. */
+/** Only an id of this form becomes part of a path. */
 const keyId = /^[0-9a-f-]{36}$/;
 export const isKeyId = (text: string): boolean => keyId.test(text);
 const keyFileName = /^[0-9a-f-]{36}\.key$/;
 const temporaryName = /^\.[0-9a-f-]{36}\.tmp$/;
-/** Another process may be about to rename a younger one; milliseconds. */
+/**
+ * Milliseconds after which a temporary file counts as abandoned. Another process may still be about to rename a younger
+ * one.
+ */
 const abandoned = 60_000;
 /** An RSA key of 8192 bits takes 10 KiB. */
 const mostFileBytes = 64 * 1024;
@@ -18,7 +21,7 @@ const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 const noSuchKey = (cause?: Error): Fault => new Fault('notFound', 'no such key', { cause });
 
-/** A directory of mode 0700 that holds one file of mode 0600 for each key, and that several processes may share. */
+/** A directory of mode 0700 with one file of mode 0600 per key. Several processes may share it. */
 export class KeyDirectory {
   readonly #path: string;
 
@@ -27,8 +30,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Makes the directory if it is missing, and removes what writers that died left behind. An Error that says what to run
-   * when the directory or a file in it is open to others.
+   * Creates the directory if it is missing, and removes the temporary files of interrupted writers. Throws an Error
+   * with the command to run if other users can access the directory or a file in it.
    */
   static async open(path: string): Promise<KeyDirectory> {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -49,7 +52,7 @@ export class KeyDirectory {
     return keyId.test(id) && existsSync(this.#file(id));
   }
 
-  /** The ids of all keys. Fault unavailable. */
+  /** Returns the ids of all keys. Faults: unavailable. */
   async list(): Promise<readonly string[]> {
     const names = await reach(() => readdir(this.#path));
     return names.filter((name) => keyFileName.test(name)).map((name) => name.slice(0, -'.key'.length));
@@ -74,7 +77,7 @@ export class KeyDirectory {
     }
   }
 
-  /** Durable when it returns, and never there in part. Fault unavailable. */
+  /** Writes a key file atomically. It is durable when the function returns. Faults: unavailable. */
   async write(id: string, contents: string): Promise<void> {
     const path = this.#file(id);
     const temporary = join(this.#path, `.${randomUUID()}.tmp`);
@@ -94,7 +97,7 @@ export class KeyDirectory {
     });
   }
 
-  /** No error if there is none. Fault unavailable. */
+  /** Deletes a key file if it exists. Faults: unavailable. */
   async remove(id: string): Promise<void> {
     if (!keyId.test(id)) return;
     await reach(async () => {
@@ -119,7 +122,10 @@ export class KeyDirectory {
     }
   }
 
-  /** Undefined for the error that a file is missing; in a directory that is missing too, this says nothing of the key. */
+  /**
+   * Returns undefined if the error means that the file is missing. If the directory is missing too, the key may still
+   * exist elsewhere, so it throws.
+   */
   #missing(error: unknown): undefined {
     if (codeOf(error) !== 'ENOENT' || !existsSync(this.#path)) throw error;
   }
@@ -134,7 +140,7 @@ async function reach<T>(action: () => Promise<T>): Promise<T> {
 }
 
 async function refuseOpen(path: string, mode: string): Promise<void> {
-  // Gone when another process has just removed the key.
+  // Another process may just have removed the key.
   const found = await stat(path).catch(() => undefined);
   if (found && (found.mode & 0o077) !== 0) {
     throw new Error(`${path} is accessible to other users; run: chmod ${mode} '${path}'`);

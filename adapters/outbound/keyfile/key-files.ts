@@ -17,12 +17,12 @@ import {
 } from './private-key.ts';
 
 const mostLabelCharacters = 100;
-/** Octets from which on a message is hashed in a thread of its own: a CRL, not a certificate. */
+/** Octets from which a message is hashed in another thread. Only CRLs are that long. */
 const longMessage = 512 * 1024;
 
 /**
- * Private keys in files, encrypted by `vault`. `import` adds the Faults malformed and badAlgorithm. An Error that says what
- * to run when the directory or a key file in it is open to others.
+ * Opens a key store with private keys in files, encrypted by `vault`. `import` also throws the Faults malformed and
+ * badAlgorithm. Throws an Error with the command to run if other users can access the directory or a key file.
  */
 export async function openKeyFiles(options: {
   readonly directory: string;
@@ -30,7 +30,7 @@ export async function openKeyFiles(options: {
 }): Promise<KeyStore> {
   const { vault } = options;
   const directory = await KeyDirectory.open(options.directory);
-  // What another process has removed is of no use here either.
+  // Another process may have removed a key that is still in the cache.
   const cache = new KeyCache((id) => directory.has(id));
 
   async function store(key: PrivateKey, label: string): Promise<StoredKey> {
@@ -83,7 +83,7 @@ export async function openKeyFiles(options: {
     async reseal() {
       let count = 0;
       for (const id of await directory.list()) {
-        // Gone when another process has just removed the key.
+        // Another process may just have removed the key.
         const text = directory.has(id) ? await directory.read(id) : undefined;
         const again = text === undefined ? undefined : resealed(text, id, vault);
         if (again === undefined) continue;

@@ -28,10 +28,10 @@ export interface PrivateKey {
 const generatePair = promisify(generateKeyPair);
 const fewestRsaBits = 2048;
 const mostRsaBits = 8192;
-/** An RSA key of 8192 bits has less than 5 KiB. */
+/** Octets. An RSA key of 8192 bits has less than 5 KiB. */
 const mostPkcs8Bytes = 16 * 1024;
 
-/** In a thread of its own. Fault badAlgorithm for a type that is not offered. */
+/** Generates a key in another thread. Faults: badAlgorithm for an unsupported type. */
 export async function generatePrivateKey(type: KeyType): Promise<PrivateKey> {
   const { publicKey, privateKey } = await generate(type);
   return { type, spki: spkiOf(publicKey), key: privateKey };
@@ -62,12 +62,15 @@ function rsaBits(type: string): number {
   });
 }
 
-/** Faults: malformed (not an unencrypted PrivateKeyInfo, or its halves do not belong together), badAlgorithm (weak or unknown). */
+/**
+ * Imports PKCS#8 (DER). Faults: malformed (not an unencrypted PrivateKeyInfo, or public and private key do not match),
+ * badAlgorithm (weak or unknown).
+ */
 export function importPrivateKey(pkcs8: Uint8Array): PrivateKey {
   const key = parse(pkcs8);
   const publicKey = readPublicKey(spkiOf(createPublicKey(key)));
   const imported: PrivateKey = { type: publicKey.type, spki: publicKey.spki, key };
-  // The public half may stand in the file on its own, and nothing else compares the two.
+  // The file may contain a separate public key, and nothing else compares it with the private key.
   const algorithm = defaultSignatureAlgorithm(publicKey.type);
   const probe = Buffer.from('postern');
   const signature = attempt(() => signWith(imported, algorithm, probe));
@@ -91,7 +94,7 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
-/** From bytes that were made here. */
+/** Restores a key from octets that Postern wrote. */
 export function restorePrivateKey(pkcs8: Uint8Array, spki: Uint8Array): PrivateKey {
   return { type: readPublicKey(spki).type, spki, key: restoreKey(pkcs8) };
 }
@@ -105,15 +108,18 @@ const restoreKey = (pkcs8: Uint8Array): KeyObject =>
 
 const spkiOf = (key: KeyObject): Uint8Array => Uint8Array.from(key.export({ format: 'der', type: 'spki' }));
 
-/** PKCS#8, DER: what of the key matters, without the attributes that an imported one may have had. */
+/** Returns PKCS#8 (DER) without the attributes that an imported key may have had. */
 export const exportPrivateKey = ({ key }: PrivateKey): Uint8Array =>
   Uint8Array.from(key.export({ format: 'der', type: 'pkcs8' }));
 
-/** ECDSA as DER; RSASSA-PSS with a salt as long as the hash. Fault badAlgorithm. */
+/** Signs data (ECDSA: DER; RSASSA-PSS: a salt of the length of the hash). Faults: badAlgorithm. */
 export const signWith = (key: PrivateKey, algorithm: SignatureAlgorithm, data: Uint8Array): Uint8Array =>
   sign(signatureHash(algorithm), data, signingKey(key, algorithm));
 
-/** As `signWith`, in a thread of its own: hashing megabytes would block the event loop. `data` must not change meanwhile. */
+/**
+ * Like `signWith`, in another thread, because hashing megabytes would block the event loop. `data` must not change
+ * meanwhile.
+ */
 export async function signLongMessage(
   key: PrivateKey,
   algorithm: SignatureAlgorithm,

@@ -1,4 +1,4 @@
-/** Numbers of PKCS #11 v2.40, and of v3.0 for EdDSA, as far as they matter here. */
+/** The constants of PKCS #11 v2.40, and of v3.0 for EdDSA, that this adapter uses. */
 
 export const ckr = {
   hostMemory: 0x2,
@@ -72,7 +72,7 @@ export const cka = {
 
 export const cko = { publicKey: 0x2, privateKey: 0x3 } as const;
 
-/** Kinds of key. */
+/** Key types. */
 export const ckk = { rsa: 0x0, ec: 0x3, edwards: 0x40 } as const;
 
 /** Flags: of sessions, of C_Initialize, of tokens. */

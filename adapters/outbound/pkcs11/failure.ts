@@ -14,7 +14,7 @@ export class TokenFailure extends Error {
   }
 }
 
-/** The module says it of a token, a session or itself that is gone; a new process may find them again. */
+/** Return values for a token, a session or a module that is gone. A new process may find it again. */
 const gone: ReadonlySet<number> = new Set([
   ckr.hostMemory,
   ckr.slotIdInvalid,
@@ -31,7 +31,7 @@ const gone: ReadonlySet<number> = new Set([
   ckr.cryptokiNotInitialized,
 ]);
 
-/** Whether the connection is of no use any more. */
+/** Returns whether the connection is lost. */
 export const isLoss = (failure: TokenFailure): boolean =>
   failure.kind === 'ended' ||
   failure.kind === 'late' ||
@@ -46,7 +46,7 @@ const pinCodes: ReadonlySet<number> = new Set([
   ckr.pinLocked,
 ]);
 
-/** Whether the token refused the PIN itself. */
+/** Returns whether the token rejected the PIN itself. */
 export const isWrongPin = (failure: unknown): boolean =>
   failure instanceof TokenFailure && failure.code !== undefined && pinCodes.has(failure.code);
 
@@ -59,5 +59,5 @@ const notOffered: ReadonlySet<number> = new Set([
   ckr.curveNotSupported,
 ]);
 
-/** Whether the token cannot do what it was asked for. */
+/** Returns whether the token does not support the operation. */
 export const isNotOffered = ({ code }: TokenFailure): boolean => code !== undefined && notOffered.has(code);

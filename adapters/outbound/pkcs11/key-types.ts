@@ -7,7 +7,7 @@ import type { KeyTemplate, TokenFacts } from './messages.ts';
 interface Kind {
   readonly type: KeyType;
   readonly template: KeyTemplate;
-  /** What the token has to offer, for keys of as many bits. */
+  /** The mechanism that the token must support for keys of this length. */
   readonly makes: number;
   readonly signs: number;
   readonly bits: number;
@@ -45,10 +45,13 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The key types that any token may make. */
+/** The key types that any token may generate. */
 export const possibleKeyTypes: readonly KeyType[] = kinds.map(({ type }) => type);
 
-/** Those that this one makes, and signs with. Tokens do not agree on what the bits of an Edwards curve are. */
+/**
+ * Returns the key types with which this token generates keys and signs. Tokens report different lengths for Edwards
+ * curves.
+ */
 export const keyTypesOf = ({ mechanisms }: TokenFacts): readonly KeyType[] =>
   kinds
     .filter(({ makes, signs, bits, template }) => {

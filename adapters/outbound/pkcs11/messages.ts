@@ -1,10 +1,10 @@
-/** What the process that holds the PKCS #11 module is asked, and what it answers. */
+/** The requests to the process with the PKCS #11 module, and its responses. */
 
 export interface Place {
   readonly library: string;
-  /** What NSS modules want to be initialised with. */
+  /** Initialisation parameters of NSS modules. */
   readonly parameters?: string;
-  /** CKA_LABEL of the token. Without this and `slot`: the only one there is. */
+  /** The label of the token. Without label and `slot`: the only token present. */
   readonly token?: string;
   /** CK_SLOT_ID. */
   readonly slot?: number;
@@ -24,7 +24,7 @@ export type KeyTemplate =
   /** `parameters`: the curve's OID, DER. */
   | { readonly kind: 'ec' | 'edwards'; readonly parameters: Uint8Array };
 
-/** A key pair, with the public key as the token has it. */
+/** A key pair, with the public key in the format of the token. */
 export type TokenKey =
   | {
       readonly id: string;
@@ -36,11 +36,11 @@ export type TokenKey =
       readonly id: string;
       readonly kind: 'ec' | 'edwards';
       readonly parameters: Uint8Array;
-      /** Within an OCTET STRING or, from some tokens, as it is. */
+      /** In an OCTET STRING or, from some tokens, without it. */
       readonly point: Uint8Array;
     };
 
-/** How a token is to sign. */
+/** The signature mechanism and its parameters. */
 export interface Scheme {
   readonly mechanism: number;
   readonly pss?: { readonly hashAlg: number; readonly mgf: number; readonly saltLen: number };
@@ -54,26 +54,26 @@ export interface Operations {
   find: { arguments: { readonly id: string } | { readonly label: string }; result: TokenKey };
   sign: { arguments: Scheme & { readonly id: string; readonly data: Uint8Array }; result: Uint8Array };
   remove: { arguments: { readonly id: string }; result: null };
-  /** Whether the token is there and the login holds. */
+  /** Checks that the token is present and the login valid. */
   check: { arguments: null; result: null };
 }
 
 export type Operation = keyof Operations;
 
-/** What went wrong, for people and for what is to be done about it. */
+/** The reason of a failure, as text and as a code. */
 export interface Failure {
   readonly kind:
-    | 'driver' // pkcs11js is not there
+    | 'driver' // pkcs11js is not installed
     | 'library' // the module cannot be loaded or initialised
-    | 'absent' // the token is not present, or which one is meant is not clear
+    | 'absent' // the token is not present, or several match
     | 'notFound'
-    | 'several' // more than one key answers to the name
-    | 'vanished' // a key that was there is not any more
-    | 'cryptoki' // the module said so
-    | 'pin' // the PIN is not tried, as things are
-    | 'late' // no answer in time
-    | 'busy' // everything before it took too long
-    | 'ended'; // the process that holds the module is gone
+    | 'several' // several keys have the same name
+    | 'vanished' // a known key no longer exists
+    | 'cryptoki' // an error code of the module
+    | 'pin' // the PIN is wrong, or was not tried
+    | 'late' // no response in time
+    | 'busy' // the operation waited too long for its turn
+    | 'ended'; // the process with the module has ended
   readonly detail: string;
   /** CKR_… */
   readonly code?: number;

@@ -9,7 +9,7 @@ const names: ReadonlySet<string> = new Set([
   'XDG_CONFIG_HOME',
   'XDG_DATA_HOME',
   'XDG_RUNTIME_DIR',
-  // Modules that reach their HSM over the network.
+  // For modules that connect to their HSM over the network.
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
   'http_proxy',
@@ -22,7 +22,7 @@ const names: ReadonlySet<string> = new Set([
   'ChrystokiConfigurationPath',
 ]);
 
-/** Beginnings of names: of the dynamic linker, locales, the engine that the process itself runs on, and modules. */
+/** Prefixes of variable names: of the dynamic linker, locales, the JavaScript engine, and modules. */
 const families = [
   'LD_',
   'LC_',
@@ -42,8 +42,8 @@ const families = [
 ] as const;
 
 /**
- * What of the gateway's environment the process of a PKCS #11 module gets. The rest is none of its business: the gateway's passwords are
- * in there. Whatever else a module wants is for the configuration to say.
+ * Returns the part of the gateway's environment that the process of a PKCS #11 module gets. The rest is withheld
+ * because it contains the gateway's passwords. The configuration can add further variables.
  */
 export const moduleEnvironment = (
   ours: Readonly<Record<string, string | undefined>>,

@@ -5,29 +5,29 @@ import { ckf } from './cryptoki.ts';
 import { isWrongPin, TokenFailure } from './failure.ts';
 import type { TokenFacts } from './messages.ts';
 
-/** What became of the last PIN that was tried. */
+/** The result of the last login attempt. */
 interface PinRecord {
   readonly accepted: boolean;
-  /** Serial number of the token and PIN, under the vault. */
+  /** The serial number of the token and the PIN, encrypted by the vault. */
   readonly sealed: string;
 }
 
 interface Options {
-  /** Where the record is kept; beside it, while somebody logs in, a lock. */
+  /** The path of the record. During a login there is a lock file beside it. */
   readonly file: string;
   readonly pin: string;
   readonly vault: Vault;
 }
 
 const vaultContext = 'pkcs11 pin';
-/** Milliseconds after which a lock belongs to nobody any more, and between two looks at it. */
+/** Milliseconds after which a lock counts as abandoned, and between two checks of it. */
 const abandoned = 30_000;
 const glance = 50;
 
 /**
- * Keeps a wrong PIN from locking the token: what the token has refused once is not tried again, by this process, by others beside
- * it or after a restart, until the configuration has another PIN. A PIN that has never worked is not tried either while
- * the token counts a wrong one, be it somebody else's.
+ * Prevents a wrong PIN from locking the token. A PIN that the token has rejected is not tried again, neither by this
+ * process nor by others nor after a restart, until the configuration contains another PIN. A PIN that has never worked
+ * is not tried either while the token reports a failed login, even one by another application.
  */
 export class PinGuard {
   readonly #options: Options;
@@ -36,7 +36,7 @@ export class PinGuard {
     this.#options = options;
   }
 
-  /** Logs in, if that is safe. Errors: TokenFailure, `pin` when the PIN was not tried. */
+  /** Logs in if that is safe. Errors: TokenFailure; `pin` if the PIN was not tried. */
   async use(token: TokenFacts, login: (pin: string) => Promise<unknown>): Promise<void> {
     if ((token.flags & ckf.loginRequired) === 0) return;
     await this.#alone(async () => {
@@ -54,7 +54,10 @@ export class PinGuard {
     });
   }
 
-  /** Seals the record under the current master key; 1 when it was not, else 0. A record of a foreign key says nothing, and stays. */
+  /**
+   * Encrypts the record with the current master key. Returns 1 if it was encrypted with an older one, else 0. A record
+   * that cannot be decrypted is ignored and kept.
+   */
   async reseal(): Promise<number> {
     let count = 0;
     await this.#alone(async () => {
@@ -70,16 +73,17 @@ export class PinGuard {
 
   #objection(flags: number, record: PinRecord | undefined, same: boolean): string | undefined {
     if (same && !record?.accepted) {
-      return `the token has refused this PIN; it is tried again when the configuration has another one, or without ${this.#options.file}`;
+      return `the token rejected this PIN: configure the right PIN, or delete ${this.#options.file} to try this one again`;
     }
-    if (flags & ckf.userPinLocked) return 'the token has locked its PIN; unlock it with its own tools';
+    if (flags & ckf.userPinLocked)
+      return 'the token has locked its PIN: unlock it with the tools of its vendor';
     if (flags & ckf.userPinFinalTry) {
-      return 'one more wrong PIN locks the token; log in to it once with another tool';
+      return 'the next wrong PIN locks the token: log in to it once with another tool';
     }
-    // Ours was right before, or has been corrected since it was wrong.
+    // The configured PIN has worked before, or has been changed since it was rejected.
     const trusted = record !== undefined && same === record.accepted;
     if (flags & ckf.userPinCountLow && !trusted) {
-      return 'the token has been given a wrong PIN, and this one has never worked; log in to it once with another tool';
+      return 'the token reports a failed login, and this PIN has never worked: log in to it once with another tool';
     }
     return undefined;
   }
@@ -91,12 +95,12 @@ export class PinGuard {
       const plain = this.#options.vault.open(Buffer.from(sealed, 'base64'), vaultContext);
       return Buffer.from(plain).toString() === this.#text(token);
     } catch {
-      // Of another master key.
+      // Encrypted with another master key.
       return false;
     }
   }
 
-  /** Errors: TokenFailure `pin` where it cannot be told whether the token has refused the PIN. */
+  /** Errors: TokenFailure `pin` if the record cannot be read, so that a rejected PIN would be unknown. */
   async #read(): Promise<PinRecord | undefined> {
     const { file } = this.#options;
     const text = await readFile(file, 'utf8').catch((error) => {
@@ -106,7 +110,7 @@ export class PinGuard {
     if (text === undefined) return undefined;
     const record = parsed(text);
     if (!isRecord(record)) {
-      throw new TokenFailure('pin', `${file} is damaged; delete it to try the PIN again`);
+      throw new TokenFailure('pin', `${file} is damaged: delete it to try the PIN again`);
     }
     return record;
   }
@@ -122,7 +126,7 @@ export class PinGuard {
     await rename(`${file}.new`, file);
   }
 
-  /** One login at a time on this machine: of several processes that start, only the first tries a wrong PIN. */
+  /** Allows one login at a time on this machine, so that of several starting processes only one tries a wrong PIN. */
   async #alone(work: () => Promise<void>): Promise<void> {
     const lock = `${this.#options.file}.lock`;
     await mkdir(dirname(lock), { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// What of pkcs11js is used. The package is built where a compiler is; elsewhere this has to do.
+// The part of pkcs11js that Postern uses. Without a compiler the package is not installed, and its types are missing.
 declare module 'pkcs11js' {
   type Handle = Buffer;
 
@@ -12,7 +12,7 @@ declare module 'pkcs11js' {
     readonly parameter?: Readonly<Record<string, number>>;
   }
 
-  /** Errors of members that reach the module say `CKR_NAME:number` in their message, or have `code`. */
+  /** Errors of functions that call the module have a message `CKR_NAME:number` or a property `code`. */
   interface Cryptoki {
     load(path: string): void;
     close(): void;

@@ -9,14 +9,14 @@ export interface ConnectionOptions {
   readonly place: Place;
   readonly environment: Readonly<Record<string, string>>;
   readonly pin: PinGuard;
-  /** How much is asked of the token at a time. */
+  /** The number of concurrent operations. */
   readonly sessions: number;
-  /** Milliseconds that it has for an answer. */
+  /** Milliseconds to wait for a response. */
   readonly patience: number;
   readonly log: Log;
 }
 
-/** Between two attempts to reach a token, in milliseconds; it doubles. */
+/** The pause between two attempts to connect, in milliseconds; it doubles. */
 const firstPause = 250;
 const longestPause = 10_000;
 
@@ -26,13 +26,13 @@ interface Connection {
 }
 
 /**
- * The way to a token, found again when it was lost: by whoever needs it next, after a pause that grows with each attempt in
- * vain. Whoever asks during the pause is refused at once.
+ * A connection to a token. After a loss, the next operation reconnects, after a pause that grows with each failed
+ * attempt. During the pause operations fail at once.
  */
 export class TokenConnection {
   readonly #options: ConnectionOptions;
   readonly #turns: Turns;
-  /** Those that have not ended, given up or not. */
+  /** The processes that have not ended, including abandoned ones. */
   readonly #processes = new Set<TokenProcess>();
   #connection: Promise<Connection> | undefined;
   #lost: { readonly failure: TokenFailure; readonly attempts: number; readonly until: number } | undefined;
@@ -45,14 +45,14 @@ export class TokenConnection {
     this.#turns = new Turns(options.sessions, options.patience);
   }
 
-  /** What the token said of itself last; undefined before it was reached. */
+  /** The latest information about the token; undefined before the first connection. */
   get facts(): TokenFacts | undefined {
     return this.#facts;
   }
 
   /**
-   * Asks something of the token, in its turn. What a loss interrupted is asked again, once, of a new connection if `again`
-   * allows it. Errors: TokenFailure.
+   * Runs an operation in its turn. If the connection is lost meanwhile and `again` allows it, the operation is repeated
+   * once on a new connection. Errors: TokenFailure.
    */
   use<T>(
     work: (process: TokenProcess) => Promise<T>,
@@ -62,26 +62,26 @@ export class TokenConnection {
       try {
         return await this.#attempt(work);
       } catch (error) {
-        // Without an answer, another wait would not be shorter.
+        // After a timeout, a second attempt would most likely time out too.
         const lost = error instanceof TokenFailure && isLoss(error) && error.kind !== 'late';
         if (!again || !lost || this.#lost) throw error;
       }
       try {
         return await this.#attempt(work);
       } catch (error) {
-        // A new connection did not help.
+        // The loss occurred again on a new connection.
         if (error instanceof TokenFailure && isLoss(error)) this.#failed(error);
         throw error;
       }
     }, signal);
   }
 
-  /** Reaches the token, if it is not reached already. Errors: TokenFailure. */
+  /** Connects to the token unless it is connected. Errors: TokenFailure. */
   async reach(): Promise<void> {
     await this.#reached();
   }
 
-  /** Asks the token whether it is there, whatever waits for it. Errors: TokenFailure. */
+  /** Checks that the token is present, ahead of waiting operations. Errors: TokenFailure. */
   check(): Promise<void> {
     const { patience } = this.#options;
     this.#checking ??= this.#attempt(async (process) => {
@@ -146,13 +146,13 @@ export class TokenConnection {
       await process.close();
       if (isWrongPin(error)) throw new TokenFailure('pin', 'the token rejects the configured PIN');
       if (error instanceof TokenFailure) throw error;
-      // The record of PINs can be neither read nor written.
+      // The PIN record cannot be read or written.
       throw new TokenFailure('pin', error instanceof Error ? error.message : String(error));
     }
   }
 
   #failed(failure: TokenFailure): void {
-    // All who waited for the same attempt come by.
+    // Every operation that waited for the same attempt reports its failure here.
     if (this.#lost?.failure === failure) return;
     const attempts = (this.#lost?.attempts ?? 0) + 1;
     if (!this.#lost) this.#options.log.warn('token connection lost', { reason: failure.message });

@@ -4,7 +4,8 @@ import { TokenFailure } from './failure.ts';
 import type { Answer, Operation, Operations, Place, Question } from './messages.ts';
 import { Token } from './token.ts';
 
-// The process that holds a PKCS #11 module for a key store. What hangs or crashes in there does so here.
+// The process that loads a PKCS #11 module for a key store, so that a module that hangs or crashes does not affect the
+// gateway.
 
 let module: Cryptoki | undefined;
 let token: Token | undefined;
@@ -48,7 +49,7 @@ async function open(place: Place): Promise<Token> {
     module = new PKCS11();
     module.load(place.library);
     const { parameters } = place;
-    // The driver cuts off the last character of the parameters.
+    // The driver drops the last character of the parameters.
     const ofNss = parameters === undefined ? {} : { libraryParameters: `${parameters} ` };
     module.C_Initialize({ flags: ckf.osLockingOk, ...ofNss });
   } catch (error) {
@@ -81,7 +82,7 @@ process.on('message', async (question: Question) => {
   if (process.connected) process.send?.(answered);
 });
 
-// They are meant for the service, which finishes what is under way and then hangs up.
+// The gateway receives these signals too. It completes operations in progress and then closes this process.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 
@@ -89,7 +90,7 @@ process.on('disconnect', () => {
   try {
     module?.C_Finalize();
   } catch {
-    // It goes with the process.
+    // It ends with the process.
   }
   process.exit();
 });

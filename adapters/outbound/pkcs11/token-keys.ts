@@ -12,23 +12,23 @@ import { fromToken, toSign, toSignDigest } from './token-signature.ts';
 
 export interface TokenOptions extends Place {
   readonly pin: string;
-  /** Where it is recorded which PIN the token has refused. */
+  /** The path of the record about rejected PINs, see `PinGuard`. */
   readonly pinFile: string;
   readonly vault: Vault;
   readonly log: Log;
-  /** What is asked of the token at a time. */
+  /** The number of concurrent operations. */
   readonly sessions?: number;
-  /** Milliseconds for an answer. Making a key may take longer. */
+  /** Milliseconds to wait for a response. Generating a key may take longer. */
   readonly patience?: number;
-  /** Environment variables of the module, on top of those of ours that modules need. */
+  /** Environment variables of the module, in addition to those of `moduleEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 const usualSessions = 4;
 const usualPatience = 10_000;
-/** A large RSA key may take a small device minutes. */
+/** Milliseconds. A small device may need minutes to generate a large RSA key. */
 const generatePatience = 180_000;
-/** Whoever asks for the health does not wait as long as whoever asks for a signature; milliseconds. */
+/** Milliseconds. Health checks wait for a shorter time than signatures. */
 const healthPatience = 2000;
 /** Seconds. */
 const retryAfter = 5;
@@ -40,8 +40,8 @@ const mostKnownKeys = 1000;
 type Signing = Scheme & { readonly data: Uint8Array };
 
 /**
- * Keys in a PKCS #11 token, which they never leave. What is wrong with the configuration is an Error at once: the module, the
- * PIN. A token that is only away is waited for.
+ * Opens a key store in a PKCS #11 token, which keys never leave. Throws an Error for an invalid configuration: the
+ * module, the PIN. A token that is temporarily absent is no error.
  */
 export async function openToken(options: TokenOptions): Promise<KeyStore> {
   const { library, parameters, token, slot, pin, pinFile, vault, log } = options;
@@ -69,7 +69,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
     }
   }
 
-  /** Public keys by id, for what has to be known of a key before it signs. */
+  /** Public keys by id: the type of a key must be known before it signs. */
   const known = new Map<string, PublicKey>();
 
   async function find(by: { readonly id: string } | { readonly label: string }): Promise<StoredKey> {
@@ -118,7 +118,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
       const template = templateOf(type);
       if (!template) throw new Fault('badAlgorithm', `tokens cannot generate keys of type ${type}`);
       const of = { template, label: [...label].slice(0, mostLabelCharacters).join('') };
-      // Not again: it may be there already.
+      // Not repeated: the first attempt may have generated the key.
       const making = connection.use((process) => process.ask('generate', of, generatePatience), {
         again: false,
       });
@@ -152,7 +152,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
 
 const misconfigured: ReadonlySet<TokenFailure['kind']> = new Set(['driver', 'library', 'pin']);
 
-/** For the operator. */
+/** Returns an explanation for the operator. */
 function explained(error: unknown): string {
   if (!(error instanceof TokenFailure)) return error instanceof Error ? error.message : String(error);
   const detail = error.message;
@@ -161,7 +161,7 @@ function explained(error: unknown): string {
   return `pkcs11js is not built: install npm, python3, make and g++, delete node_modules and start again (${detail})`;
 }
 
-/** For everybody. */
+/** Messages for clients, without details of the installation. */
 const outward: Readonly<Record<TokenFailure['kind'], string>> = {
   driver: 'PKCS #11 is not available on this machine',
   library: 'the PKCS #11 module cannot be used',
@@ -171,7 +171,7 @@ const outward: Readonly<Record<TokenFailure['kind'], string>> = {
   vanished: 'a key is no longer on the token',
   cryptoki: 'the token reports an error',
   pin: 'login to the token failed',
-  late: 'the token does not answer',
+  late: 'the token does not respond',
   busy: 'the token is busy',
   ended: 'the connection to the token was lost',
 };

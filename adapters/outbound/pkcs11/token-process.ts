@@ -10,22 +10,22 @@ interface Waiting {
   readonly timer: Timer;
 }
 
-/** How long the module may take to say goodbye to its token, in milliseconds. */
+/** Milliseconds for the module to close its connection to the token. */
 const closePatience = 2000;
 
 /**
- * A process of its own for one PKCS #11 module and one token: modules block, know only one set of parameters, one login and one
- * connection for each process, and crash.
+ * A separate process for one PKCS #11 module and one token. Modules block, crash, and support only one set of
+ * parameters, one login and one connection per process.
  */
 export class TokenProcess {
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
   readonly #process: Subprocess;
   readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
   #over = false;
 
-  /** `threads`: what may be under way at once. */
+  /** `threads`: the number of concurrent operations. */
   constructor(environment: Readonly<Record<string, string>>, threads: number) {
     const host = fileURLToPath(new URL('./token-host.ts', import.meta.url));
     this.#process = Bun.spawn([process.execPath, ...process.execArgv, host], {
@@ -37,8 +37,8 @@ export class TokenProcess {
   }
 
   /**
-   * Asks, and waits for `patience` milliseconds. What takes longer hangs inside the module and ends the process. Errors:
-   * TokenFailure, `late` and `ended` among them.
+   * Sends a request and waits `patience` milliseconds for the response. A timeout means that the module hangs, so it
+   * ends the process. Errors: TokenFailure, including `late` and `ended`.
    */
   ask<O extends Operation>(
     operation: O,
@@ -50,7 +50,7 @@ export class TokenProcess {
       if (this.#over) return reject(new TokenFailure('ended', 'the PKCS #11 module process exited'));
       const late = () => {
         this.#waiting.delete(question.number);
-        reject(new TokenFailure('late', 'the token does not answer'));
+        reject(new TokenFailure('late', 'the token does not respond'));
         this.#process.kill('SIGKILL');
       };
       const timer = setTimeout(late, patience);
@@ -63,9 +63,9 @@ export class TokenProcess {
     });
   }
 
-  /** Hangs up. Who still waits is refused. */
+  /** Closes the connection. Pending requests fail. */
   async close(): Promise<void> {
-    this.#end('the connection to the token was given up');
+    this.#end('the connection to the token was closed');
     if (this.#process.exitCode === null) this.#process.disconnect();
     const late = setTimeout(() => this.#process.kill('SIGKILL'), closePatience);
     await this.ended;

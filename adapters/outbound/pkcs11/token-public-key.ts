@@ -4,10 +4,10 @@ import { oid } from '#core/x509/oids.ts';
 import { type PublicKey, readPublicKey } from '#core/x509/public-key.ts';
 import type { TokenKey } from './messages.ts';
 
-/** Octets of an uncompressed point, or of an Edwards key. Some tokens give it without its OCTET STRING. */
+/** Octets of an uncompressed point or an Edwards key. Some tokens return it without its OCTET STRING. */
 const bareLengths: ReadonlySet<number> = new Set([32, 65, 97, 133]);
 
-/** The public half as X.509 knows it. Faults: badAlgorithm for a kind of key that is not accepted, malformed. */
+/** Converts a public key to the X.509 format. Faults: badAlgorithm for an unsupported type of key, malformed. */
 export function publicKeyOf(key: TokenKey): PublicKey {
   return readPublicKey(
     der((b) =>
@@ -24,7 +24,7 @@ export function publicKeyOf(key: TokenKey): PublicKey {
               .bitString(withoutOctetString(key.point));
             break;
           case 'edwards':
-            // PKCS #11 names the curve by its OID or by a word. The length tells Ed448 apart.
+            // PKCS #11 identifies the curve by its OID or by a name. The length distinguishes Ed448.
             info.sequence((a) => a.oid(oid.ed25519)).bitString(withoutOctetString(key.point));
         }
       }),

@@ -24,7 +24,7 @@ const orders: Readonly<Record<string, number>> = { 'p-256': 32, 'p-384': 48, 'p-
 
 type Key = Pick<PublicKey, 'type'>;
 
-/** Octets that are hashed before other work of the process has its turn: a fraction of a millisecond. */
+/** Octets hashed before yielding to other work: a fraction of a millisecond. */
 const slice = 256 * 1024;
 
 async function digestOf(hashed: HashName, message: Uint8Array): Promise<Uint8Array> {
@@ -38,8 +38,8 @@ async function digestOf(hashed: HashName, message: Uint8Array): Promise<Uint8Arr
 }
 
 /**
- * What the token is to sign, and how: hashes are made here, whatever the length of the message, which must not change meanwhile.
- * Fault badAlgorithm.
+ * Returns the mechanism and the data to sign. The hash is computed here for messages of any length. The message must
+ * not change meanwhile. Faults: badAlgorithm.
  */
 export async function toSign(
   key: Key,
@@ -58,7 +58,7 @@ export async function toSign(
   return { mechanism: ckm.rsaPss, pss: { hashAlg, mgf, saltLen }, data: digest };
 }
 
-/** The same for a digest that somebody else has made: RSASSA-PKCS1-v1_5 and ECDSA. Fault badAlgorithm. */
+/** Like `toSign`, for a digest that the caller computed: RSASSA-PKCS1-v1_5 and ECDSA. Faults: badAlgorithm. */
 export function toSignDigest(
   key: Key,
   algorithm: SignatureAlgorithm,
@@ -78,7 +78,7 @@ export function toSignDigest(
 
 function ofDigest(key: Key, hashed: HashName, digest: Uint8Array) {
   const order = orders[key.type];
-  // FIPS 186-5 §6.4.1: the leftmost bits, as many as the order has. Not every token does that itself.
+  // FIPS 186-5 §6.4.1: truncate to the length of the order. Not every token does that itself.
   if (order !== undefined) return { mechanism: ckm.ecdsa, data: digest.subarray(0, order) };
   // DigestInfo (RFC 8017 §9.2).
   const info = der((b) =>
@@ -87,7 +87,10 @@ function ofDigest(key: Key, hashed: HashName, digest: Uint8Array) {
   return { mechanism: ckm.rsaPkcs, data: info };
 }
 
-/** The signature as X.509 has it: a token gives r‖s of ECDSA (RFC 5480 §A wants a SEQUENCE). Fault internal. */
+/**
+ * Converts a signature to the X.509 format: a token returns r‖s for ECDSA, but RFC 5480 §A requires a SEQUENCE. Faults:
+ * internal.
+ */
 export function fromToken({ type }: Key, signature: Uint8Array): Uint8Array {
   const order = orders[type];
   if (order === undefined) return signature;

@@ -6,24 +6,24 @@ import type { KeyTemplate, Place, Scheme, TokenFacts, TokenKey } from './message
 
 const readWrite = ckf.readWriteSession | ckf.serialSession;
 const idBytes = 16;
-/** An id has 64 characters at most. */
+/** Octets: an id has at most 64 hexadecimal digits. */
 const mostIdBytes = 32;
-/** Longer than any signature. */
+/** Octets, more than any signature has. */
 const mostSignatureBytes = 1024;
 
-/** What other threads read from and write to, and nothing else refers to meanwhile. */
+/** Keeps buffers alive while other threads use them. */
 const underWay = new Set<Buffer>();
 
 /**
- * One token, inside the process that holds its module. Whoever asks sees to it that no more is asked at a time than the
- * token has sessions. Errors: TokenFailure.
+ * One token, inside the process with its module. The caller must not run more concurrent operations than the token has
+ * sessions. Errors: TokenFailure.
  */
 export class Token {
   readonly #module: Cryptoki;
-  /** How pkcs11js calls the parameters of RSASSA-PSS. */
+  /** The type number of RSASSA-PSS parameters in pkcs11js. */
   readonly #pssType: number;
   readonly #slot: Handle;
-  /** Keeps the login, which ends with the last session. */
+  /** A session that stays open, because the login ends with the last session. */
   readonly #keeper: Handle;
   readonly #idle: Handle[] = [];
   /** Id → private key. */
@@ -62,7 +62,7 @@ export class Token {
     }
   }
 
-  /** Whether the token answers. */
+  /** Throws unless the token responds. */
   check(): void {
     reach(() => {
       this.#module.C_GetSessionInfo(this.#keeper);
@@ -70,7 +70,7 @@ export class Token {
     });
   }
 
-  /** A key pair whose private half never leaves the token, and only signs. */
+  /** Generates a key pair. The private key cannot leave the token and can only sign. */
   generate(template: KeyTemplate, label: string): Promise<TokenKey> {
     return this.#inSession(async (session) => {
       const common: readonly Attribute[] = [
@@ -125,7 +125,7 @@ export class Token {
     });
   }
 
-  /** Both halves; it is no error if they are gone. */
+  /** Deletes both keys of a pair if they exist. */
   remove(id: string): Promise<void> {
     return this.#inSession(async (session) => {
       this.#known.delete(id);
@@ -137,7 +137,7 @@ export class Token {
     });
   }
 
-  /** A session that an operation failed in is not used again. */
+  /** Runs `work` in a session. A session is not reused after a failure. */
   async #inSession<T>(work: (session: Handle) => Promise<T>): Promise<T> {
     const session = this.#idle.pop() ?? reach(() => this.#module.C_OpenSession(this.#slot, readWrite));
     try {
@@ -148,7 +148,7 @@ export class Token {
       try {
         this.#module.C_CloseSession(session);
       } catch {
-        // It went with the token.
+        // The session ended with the token.
       }
       throw failureOf(error);
     }
@@ -160,7 +160,7 @@ export class Token {
       this.#known.set(id, key);
       return key;
     } catch (error) {
-      // A token that is taken away may leave an empty one behind.
+      // After a token was removed, the slot may contain an empty one.
       const wasThere = error instanceof TokenFailure && error.kind === 'notFound' && this.#known.has(id);
       throw wasThere ? vanished() : error;
     }
@@ -183,7 +183,7 @@ export class Token {
     }
   }
 
-  /** The public half, of an RSA key from the private one: not every tool leaves both on the token. */
+  /** Reads the public key; for RSA from the private key, because some tools leave only that on the token. */
   #read(session: Handle, privateKey: Handle, publicKey: Handle | undefined): TokenKey {
     const [idBytes, kind] = this.#attributes(session, privateKey, [cka.id, cka.keyType]);
     if (idBytes!.length === 0 || idBytes!.length > mostIdBytes) {
@@ -249,10 +249,10 @@ function recipe(template: KeyTemplate) {
 
 const idAttribute = (id: string): Attribute => ({ type: cka.id, value: Buffer.from(id, 'hex') });
 
-/** CK_ULONG, as this machine writes it. */
+/** Decodes a CK_ULONG in the byte order of this machine. */
 const numberOf = (bytes: Buffer): number => bytes.readUIntLE(0, Math.min(bytes.length, 6));
 
-/** Memory that the engine does not move, whatever is done with the view. */
+/** Allocates memory that the JavaScript engine does not move. */
 const fixed = (length: number): Buffer => Buffer.from(new ArrayBuffer(length));
 
 const vanished = (): TokenFailure => new TokenFailure('vanished', 'a key is no longer on the token');
@@ -269,7 +269,7 @@ function reach<T>(action: () => T): T {
   }
 }
 
-/** pkcs11js says `CKR_NAME:number` in the message, or has put the number elsewhere. */
+/** Converts an error of pkcs11js, which has the code in its message (`CKR_NAME:number`) or in a property. */
 function failureOf(error: unknown): TokenFailure {
   if (error instanceof TokenFailure) return error;
   const { message, code } = error as { readonly message: string; readonly code?: unknown };

@@ -7,14 +7,14 @@ interface Waiting {
 
 const mostWaiting = 10_000;
 
-/** Lets so many go on at a time, and the others wait in their order. */
+/** Limits concurrent operations. The others wait in order. */
 export class Turns {
   readonly #most: number;
   readonly #patience: number;
   readonly #waiting = new Set<Waiting>();
   #under = 0;
 
-  /** `patience`: how long somebody waits at most, in milliseconds. */
+  /** `patience`: the longest wait in milliseconds. */
   constructor(most: number, patience: number) {
     this.#most = most;
     this.#patience = patience;
@@ -28,7 +28,7 @@ export class Turns {
     try {
       return await work();
     } finally {
-      // Whoever is next takes over the place.
+      // The next waiting operation takes over the place.
       const [next] = this.#waiting;
       if (next) next.begin();
       else this.#under--;

@@ -21,7 +21,9 @@ import {
 import { exchange, type TlsIdentity, type UpstreamCall, type UpstreamReply } from '../upstream/exchange.ts';
 import { readCertsOnly, refusal, retryAfter, type Waiting } from './response.ts';
 
-/** Whom to trust: these certificates (DER), the CA certificate with this SHA-256 (upper-case hex), or the system's CAs. */
+/**
+ * The trust anchors: certificates (DER), the CA certificate with a SHA-256 (upper-case hex), or the CAs of the system.
+ */
 export type Trust =
   | { readonly kind: 'anchors'; readonly certificates: readonly Uint8Array[] }
   | { readonly kind: 'fingerprint'; readonly sha256: string }
@@ -29,27 +31,27 @@ export type Trust =
 
 export interface RemoteEstOptions {
   readonly name: string;
-  /** Up to and with the label, without a trailing slash: `https://ca.example/.well-known/est/plant`. */
+  /** The URL including the label, without a trailing slash: `https://ca.example/.well-known/est/plant`. */
   readonly url: string;
   /** The label at the end of the URL, if there is one. */
   readonly label?: string | undefined;
   readonly trust: Trust;
   readonly login?: { readonly username: string; readonly password: string } | undefined;
-  /** The certificate to begin with. */
+  /** The initial client certificate. */
   readonly credential?: Credential | undefined;
-  /** The common name of a certificate that is got by logging in, and used from then on. */
+  /** The common name of the client certificate that the gateway requests with its password and uses afterwards. */
   readonly credentialName?: string | undefined;
   /** Milliseconds for one call. */
   readonly timeout: number;
   readonly waiting: Waiting;
-  /** Where the renewed credential is kept. */
+  /** The path of the renewed credential. */
   readonly file: string;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Enrolment over Secure Transport (RFC 7030, RFC 8951) at an upstream CA, as its registration authority. */
+/** Opens an upstream CA with EST (RFC 7030, RFC 8951), for which the gateway acts as a registration authority. */
 export function openRemoteEst(options: RemoteEstOptions): Issuer {
   return new RemoteEst(options);
 }
@@ -59,7 +61,7 @@ const day = 24 * 3_600_000;
 class RemoteEst implements Issuer {
   readonly protocol = 'est';
   readonly timeout: number;
-  /** RFC 7030 §4.2.3: who was told to wait sends the same request again, and so does who heard nothing. */
+  /** RFC 7030 §4.2.3: after a 202 response, or without a response, the client sends the same request again. */
   readonly repeatable = true;
   readonly #options: RemoteEstOptions;
   readonly #file: CredentialFile;
@@ -80,7 +82,7 @@ class RemoteEst implements Issuer {
     const certificates = readCertsOnly(answer).map(parseCertificate);
     const anchors = (this.#anchors ?? []).map(parseCertificate);
     const chain = orderCaChain([...certificates, ...anchors], this.#options.clock.now());
-    // Its root may be known from elsewhere, itself it has to name.
+    // The root may be a configured anchor, but the response must contain the issuing CA.
     if (!chain || !certificates.includes(chain[0]!))
       throw new Fault('malformed', 'the CA certificates of the upstream CA do not form a chain to a root');
     return chain.map(({ der }) => der);
@@ -88,34 +90,35 @@ class RemoteEst implements Issuer {
 
   check({ prepared: { request, template } }: Order): void {
     if (request?.kind !== 'pkcs10') {
-      throw new Fault('unsupported', 'the upstream CA accepts PKCS#10 requests only, not CRMF', {
+      throw new Fault('unsupported', 'the upstream CA accepts only PKCS#10 requests, not CRMF', {
         hint: 'send a PKCS#10 request (p10cr)',
       });
     }
-    // It gets the request as the device has signed it.
+    // The upstream CA receives the request as signed by the device.
     if (!sameName(request.subject, template.subject))
       throw new Fault(
         'badCsr',
-        'the upstream CA needs a request with the final subject, which the profile changes',
+        'the upstream CA requires a request with the final subject, but the profile changes it',
       );
     if (!sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template)))
       throw new Fault(
         'badCsr',
-        'the upstream CA needs a request with the final subject alternative names, which the profile changes',
+        'the upstream CA requires a request with the final subject alternative names, but the profile changes them',
       );
   }
 
   async issue(order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
     this.check(order);
     const { der, publicKey } = order.prepared.request!;
-    // A renewal too: simplereenroll is for the certificate that the TLS client presents (RFC 7030 §4.2.2), which is ours.
+    // For renewals too: simplereenroll renews the certificate of the TLS client (RFC 7030 §4.2.2), which is the
+    // gateway's.
     const answer = await this.#send('POST', 'simpleenroll', der, this.#limit(signal));
     if (answer.status === 202) return { kind: 'pending', handle: '', retryAfter: this.#retryAfter(answer) };
     if (answer.status !== 200) throw this.#refusal(answer);
     return { kind: 'issued', ...pick(readCertsOnly(answer), publicKey.spki) };
   }
 
-  /** RFC 7030 §4.2.3: the same request again. */
+  /** Sends the same request again (RFC 7030 §4.2.3). */
   poll(_handle: string, order: Order, signal?: AbortSignal): Promise<IssuerAnswer> {
     return this.issue(order, signal);
   }
@@ -137,7 +140,7 @@ class RemoteEst implements Issuer {
     return this.#trouble === undefined ? { ok: true } : { ok: false, detail: this.#trouble };
   }
 
-  /** Gets the gateway's own certificate, or renews it when two thirds of its life are over. */
+  /** Requests the gateway's client certificate, or renews it after two thirds of its validity period. */
   async maintain(signal?: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const kept = await this.#credentials();
@@ -165,7 +168,7 @@ class RemoteEst implements Issuer {
     const expired = current !== undefined && certificateOf(current).notAfter <= clock.now();
     const present = expired && credentialName !== undefined ? undefined : current;
     const next = kept.next ?? newKey(present ? certificateOf(present) : (credentialName ?? ''));
-    // Before anybody certifies it, the key is safe.
+    // Store the key before it is certified.
     if (!kept.next) await this.#file.write({ current, next });
     const operation = present ? 'simplereenroll' : 'simpleenroll';
     const answer = await this.#send('POST', operation, next.request, limit);
@@ -175,7 +178,7 @@ class RemoteEst implements Issuer {
     }
     if (answer.status !== 200) {
       const fault = this.#refusal(answer);
-      // It does not get better by being repeated.
+      // Repeating a rejected request does not help.
       if (fault.code !== 'unavailable') await this.#file.write({ current });
       throw fault;
     }
@@ -183,7 +186,7 @@ class RemoteEst implements Issuer {
     log.info('client certificate for an upstream CA renewed', { issuer: name });
   }
 
-  /** The one that is kept, unless the configuration has a later one. */
+  /** Returns the stored credential, unless the configuration contains a later one. */
   async #credentials(): Promise<StoredCredential> {
     const kept = await this.#file.read();
     const { credential: given } = this.#options;
@@ -236,8 +239,8 @@ class RemoteEst implements Issuer {
   }
 
   /**
-   * RFC 7030 §4.1.1: from a server that nothing is known of yet one certificate is taken, the one that the operator has named by its
-   * hash. Whoever answers learns nothing that is not public.
+   * RFC 7030 §4.1.1: accepts from a server that is not authenticated yet only the certificate with the configured hash.
+   * The request reveals nothing secret.
    */
   async #bootstrap(sha256: string, limit: AbortSignal): Promise<Uint8Array> {
     const url = new URL(`${this.#options.url}/cacerts`);
@@ -264,7 +267,10 @@ class RemoteEst implements Issuer {
   }
 }
 
-/** RFC 7030 §4.2.3 has the certificate come alone; where others come along, it is the one for the key. */
+/**
+ * Returns the certificate with this key and the other certificates. RFC 7030 §4.2.3 requires only one certificate, but
+ * some servers send more.
+ */
 function pick(
   certificates: readonly Uint8Array[],
   spki: Uint8Array,
@@ -273,7 +279,7 @@ function pick(
   return { certificate: own, chain: certificates.filter((der) => der !== own) };
 }
 
-/** What was got for a key. Faults: malformed when it is not for it. */
+/** Returns the credential for a new key. Faults: malformed if the certificate is not for this key. */
 function ours({ key, request }: NewKey, certificates: readonly Uint8Array[], now: number): Credential {
   const { publicKey, subject } = verifyPkcs10(request);
   const { certificate, chain } = pick(certificates, publicKey.spki);

@@ -14,20 +14,22 @@ const begin = (): Head => ({ chain: crypto.randomUUID(), sequence: 0, hash: gene
 export class AuditChain {
   head: Head = begin();
 
-  /** When nobody can tell whether a transaction committed, nobody knows the chain's last event: another one begins. */
+  /**
+   * Begins a new chain. Called if it is unknown whether a transaction committed, and therefore which event is the last.
+   */
   restart(): void {
     this.head = begin();
   }
 }
 
-/** `event` as the successor of `head`; it becomes the new head. */
+/** Returns `event` linked to `head` as the new head. */
 export function link(head: Head, event: AuditEvent): Omit<ChainedEvent, 'id'> {
   const { chain } = head;
   const { at, actor, action, outcome, detail } = event;
-  // Half a surrogate pair would come back from the database as another character than was hashed.
+  // The database replaces a lone surrogate, so the stored text would not match its hash.
   const object = event.object.toWellFormed();
   const sequence = head.sequence + 1;
   const hash = chainHash(head.hash, chain, sequence, { at, actor, action, object, outcome, detail });
-  // Spelt out, it is made in one step.
+  // An object literal with all properties is faster than copying the event.
   return { at, actor, action, object, outcome, detail, chain, sequence, hash };
 }

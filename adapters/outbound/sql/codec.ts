@@ -3,15 +3,15 @@ import type { DeviceLogin, Kind, Records } from '#core/ports/store.ts';
 import type { Actor } from '#core/records/audit-event.ts';
 import { type Column, type ColumnType, columnOf, tableOf } from './schema.ts';
 
-/** What both drivers take as a parameter. */
+/** The types that both drivers accept as parameters. */
 export type SqlValue = number | string | boolean | Uint8Array | null;
 
-/** A row, by the names that the statement gave its columns. */
+/** A row by the column names of the statement. */
 export type Row = Record<string, unknown>;
 
 /**
- * A value as its column holds it. Faults: malformed, with `field`, for what no column of its type can hold, whatever
- * the database (PostgreSQL has no U+0000 in text, and neither has integers beyond 64 bits).
+ * Encodes a value for its column. Faults: malformed with `field` for a value that the column type cannot hold in any of
+ * the databases (PostgreSQL text has no U+0000, and integers have 64 bits).
  */
 export function encode(column: Column, field: string, value: unknown): SqlValue {
   if (value === null && column.nullable) return null;
@@ -45,7 +45,7 @@ export function encode(column: Column, field: string, value: unknown): SqlValue 
 const isBytesList = (value: unknown): value is readonly Uint8Array[] =>
   Array.isArray(value) && value.every((one) => one instanceof Uint8Array);
 
-/** An object; what its members are the types have seen to where it does not come from a cursor, which has no object. */
+/** The compiler has checked the members. Values from cursors are unchecked, but never objects. */
 const isActor = (value: unknown): value is Actor =>
   typeof value === 'object' && value !== null && 'kind' in value;
 
@@ -68,7 +68,7 @@ const decoders: { readonly [T in ColumnType]?: Decoder } = {
   },
 };
 
-/** Fields whose stored form is not yet their value. */
+/** The fields of each kind that have to be decoded. */
 const toDecode = new Map<Kind, readonly (readonly [string, Decoder])[]>();
 
 function decodersOf(kind: Kind): readonly (readonly [string, Decoder])[] {
@@ -82,7 +82,10 @@ function decodersOf(kind: Kind): readonly (readonly [string, Decoder])[] {
   return found;
 }
 
-/** Faults: internal where what is stored is damaged, or the statement did not ask for it. The log has whose it is and not what it says, which a message about JSON would quote. */
+/**
+ * Decodes a stored value. Faults: internal if it is damaged or was not selected. The log gets the record's kind and id,
+ * but not the value, which a JSON error message would quote.
+ */
 function decoded(decoder: Decoder, stored: unknown, field: string, kind: Kind, id: unknown): unknown {
   try {
     if (stored !== undefined) return decoder(stored);
@@ -93,13 +96,16 @@ function decoded(decoder: Decoder, stored: unknown, field: string, kind: Kind, i
   throw new Fault('internal', 'internal error', { cause });
 }
 
-/** The protocols in the onboarding or no-onboarding configuration of a device. Faults: internal where they are damaged. */
+/**
+ * Decodes the protocols in the onboarding or no-onboarding configuration of a device. Faults: internal if they are
+ * damaged.
+ */
 export const decodeProtocols = (stored: unknown, device: unknown): DeviceLogin['protocols'] =>
   stored === null ? null : (decoded(json, stored, 'protocols', 'device', device) as DeviceLogin['protocols']);
 
 /**
- * The record in a row that has all fields of its kind, or all but those of `without`, by their own names. The row becomes the record.
- * Faults: internal where it is damaged, and where a field is missing that has to be decoded.
+ * Converts a row, which has all fields of its kind except those of `without`, to a record in place. Faults: internal if
+ * a field is damaged, or missing although it has to be decoded.
  */
 export function toRecord<K extends Kind>(kind: K, row: Row, without?: readonly string[]): Records[K] {
   for (const [field, decoder] of decodersOf(kind)) {
@@ -110,14 +116,14 @@ export function toRecord<K extends Kind>(kind: K, row: Row, without?: readonly s
   return row as unknown as Records[K];
 }
 
-/** A single field of a row. Faults: internal where it is damaged. */
+/** Decodes a single field of a row. Faults: internal if it is damaged. */
 export function toField(kind: Kind, row: Row, field: string): unknown {
   const [, decoder] = decodersOf(kind).find(([name]) => name === field) ?? [];
   const stored = row[field];
   return decoder && stored !== null ? decoded(decoder, stored, field, kind, row.id) : stored;
 }
 
-/** Encodes the value that a field is compared with; undefined where no record can have it. */
+/** Encodes a value to compare a field with; returns undefined if no record can have it. */
 export function encodeSought(kind: Kind, field: string, value: unknown): SqlValue | undefined {
   const column = columnOf(kind, field);
   if (!column) throw new Fault('malformed', 'there is no such field', { field });

@@ -2,12 +2,12 @@ import { Fault } from '#core/fault.ts';
 import { encode, type SqlValue } from './codec.ts';
 import type { Column } from './schema.ts';
 
-/** How a list is ordered: by a field, ties by id in the same direction. */
+/** The order of a list: by a field, then by id in the same direction. */
 export interface Order {
   readonly field: string;
   readonly column: Column;
   readonly descending: boolean;
-  /** The values of an integer field in the order in which they sort; undefined: they sort as they are. */
+  /** The values of an integer field in their sort order; undefined: numeric order. */
   readonly values?: readonly number[];
 }
 
@@ -24,7 +24,7 @@ export function encodeCursor({ field, descending }: Order, { value, id }: Positi
   return Buffer.from(JSON.stringify([field, descending, value, id]), 'utf8').toString('base64url');
 }
 
-/** Faults: malformed with field `cursor` for what `encodeCursor` does not make for this order. */
+/** Decodes a cursor of this order. Faults: malformed with field `cursor` for any other text. */
 export function decodeCursor({ field, column, descending }: Order, cursor: string): Position {
   try {
     if (cursor.length > longest || !/^[\w-]+$/.test(cursor)) throw new SyntaxError('not base64url');

@@ -9,30 +9,35 @@ import type { Refusal } from './refusal.ts';
 /** One call of `commit`: all of its writes or none. */
 export type Unit = readonly Write[];
 
-/** The ids that a unit's writes touched, or why it was refused. */
+/** The ids of the records that the unit wrote, or the reason for its rejection. */
 export type Result = readonly number[] | Refusal | Fault;
 
-/** What the store asks of a database. Failures are Faults: unavailable or internal, and Refusals where said. */
+/** The operations that the store needs from a database. Faults: unavailable or internal; also Refusals where stated. */
 export interface Driver extends Queries {
-  /** Runs one statement that writes, in a durable transaction of its own. It may run twice. */
+  /** Runs one writing statement in a durable transaction. It may run twice. */
   change(sql: string, parameters: readonly SqlValue[]): Promise<Row[]>;
   /**
-   * All units in one durable transaction, in order, and advances the chain. A unit that is refused has no effect and
-   * harms no other. A failure of the whole is thrown.
+   * Writes all units in one durable transaction, in order, and advances the chain. A rejected unit has no effect and
+   * does not affect the others. Throws if the whole transaction fails.
    */
   transact(units: readonly Unit[], chain: AuditChain): Promise<readonly Result[]>;
   /**
-   * Runs `work` with a connection of its own on which the database stands still; others go on. Absent where there can be no
-   * second connection.
+   * Runs `work` with a separate connection that has a fixed snapshot of the database. Absent if a second connection is
+   * impossible.
    */
   still?(work: (ask: Ask) => Promise<void>): Promise<void>;
-  /** A small durable commit, at the latest begun when it is called: whatever was read before that is durable too. */
+  /**
+   * Makes a small durable commit that begins after everything that was read so far, and so proves that to be durable.
+   */
   beat(): Promise<void>;
-  /** LookupBatcher whether the database knows what `Witness` has seen, and returns the change counter. Faults: unavailable. */
+  /**
+   * Checks that the database contains everything that `Witness` has seen, and returns the change counter. Faults:
+   * unavailable.
+   */
   sight(): Promise<number>;
-  /** Why a commit has failed, in a few words and without secrets. */
+  /** Returns a short reason for a failed commit, without secrets. */
   reason(fault: Fault): string;
-  /** Whether it can be read. */
+  /** Checks that the database can be read. */
   health(): Promise<Health>;
   close(): Promise<void>;
 }

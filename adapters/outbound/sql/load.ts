@@ -5,9 +5,9 @@ import { migrate } from './migrations/migrate.ts';
 import type { Builder, Dialect } from './queries.ts';
 
 /**
- * Fills an empty database with a snapshot, whichever database that was taken from. To be called inside a transaction: the caller
- * commits it, or nothing has happened. A snapshot of an older version gets its tables as they were then, and is brought up to
- * date. Faults: conflict when the database is not empty, unsupported for a snapshot of a later version.
+ * Fills an empty database with a snapshot of either database. The caller runs it in a transaction and commits. The
+ * tables of a snapshot from an older version are created as they were then and migrated afterwards. Faults: conflict if
+ * the database is not empty, unsupported for a snapshot of a later version.
  */
 export async function load(open: Builder, dialect: Dialect, snapshot: Snapshot): Promise<void> {
   if (!(await isEmpty(open, dialect))) {
@@ -46,13 +46,13 @@ async function isEmpty(open: Builder, dialect: Dialect): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** Ids up to `last` are not given again, whether or not their records are still there. */
+/** Ensures that ids up to `last` are never assigned again, even if their records were deleted. */
 async function continueAfter(open: Builder, dialect: Dialect, table: string, last: number): Promise<void> {
   if (dialect === 'postgres') {
     await sql`select setval(${`${table}_id_seq`}::text::regclass, ${last}::bigint)`.execute(open);
     return;
   }
-  // A table from which nothing is deleted takes the highest id that there is; it is in no list.
+  // A table from which nothing is deleted continues after its highest id and has no entry in sqlite_sequence.
   await sql`insert into sqlite_sequence (name, seq) select ${table}, ${last} where exists
     (select 1 from sqlite_master where name = ${table} and sql like '%autoincrement%')`.execute(open);
 }

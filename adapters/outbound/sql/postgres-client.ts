@@ -6,16 +6,19 @@ import type { Hosts } from './postgres-hosts.ts';
 import { unavailable } from './queries.ts';
 import { isRefusal } from './refusal.ts';
 
-/** What parameters may be besides what postgres.js knows. */
+/** The parameter types in addition to those of postgres.js. */
 export type Types = { bigint: number; bytea: Uint8Array };
 export type Client = postgres.Sql<Types>;
 
-/** Bounds of everything that waits for the database, in milliseconds. */
+/** The limits of all waits for the database, in milliseconds. */
 export interface Timeouts {
   readonly connect: number;
-  /** The server gives up a statement after this; a second later, we give up the connection. */
+  /** The server cancels a statement after this time. A second later, the client closes the connection. */
   readonly statement: number;
-  /** A commit that is not confirmed after this counts as lost. PostgreSQL itself waits for a synchronous standby without any limit. */
+  /**
+   * A commit that is not confirmed within this time counts as lost. PostgreSQL itself waits for a synchronous standby
+   * without limit.
+   */
   readonly commit: number;
 }
 
@@ -32,19 +35,19 @@ export function connect(
     readonly onnotice?: (notice: postgres.Notice) => void;
   },
 ): Client {
-  // Its types do not know of it, its README does.
+  // Documented in the README of postgres.js, but missing in its types.
   const unlisted = { socket: opener() };
   return postgres(hosts.url, {
     max,
     ...unlisted,
-    // Of several servers, those that only follow are of no use: what they show may be old. (`read-write` lets them pass.)
+    // Of several servers, use only the primary: a standby may return old data. (`read-write` would accept one.)
     ...(hosts.count > 1 && { target_session_attrs: 'primary' }),
     ...(onclose && { onclose }),
     connect_timeout: Math.ceil(timeouts.connect / 1000),
     max_lifetime: null,
-    // Between attempts to connect, in seconds.
+    // The pause between two attempts to connect, in seconds.
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
-    // Arrays are spelt here. Without it, `reserve` waits for ever where there is no connection yet: ask something first.
+    // Array types are given here. With it, `reserve` would wait forever without a connection: run a query first.
     fetch_types: false,
     onnotice,
     types: {
@@ -60,25 +63,26 @@ export function connect(
       application_name: 'postern',
       synchronous_commit: 'on',
       statement_timeout: timeouts.statement,
-      // What a gateway that lost its power had locked is free again after this.
+      // Releases the locks of a gateway that lost power.
       idle_in_transaction_session_timeout: timeouts.statement,
     },
   });
 }
 
-/** Between attempts to connect, in milliseconds, where a connection has ended without a word. */
+/** The pause in milliseconds before the next attempt after a connection was closed without a response. */
 const pause = 200;
 
 interface Place {
   readonly host: readonly string[];
   readonly port: readonly number[];
-  /** Of a Unix socket. */
+  /** The path of a Unix socket. */
   readonly path?: string | false;
 }
 
 /**
- * Opens sockets for postgres.js, which tries again at once and for ever (3.4.9) where one is accepted and closed, as by a proxy
- * that has no server left: hundreds of times a second. Here that is a connection that could not be made.
+ * Opens sockets for postgres.js. If a connection is accepted and closed, as by a proxy without a server, postgres.js
+ * (3.4.9) reconnects at once and without limit, hundreds of times per second. This function reports it as a failed
+ * connection instead.
  */
 function opener(): (place: Place) => Socket {
   let notBefore = 0;
@@ -88,7 +92,7 @@ function opener(): (place: Place) => Socket {
     socket.once('close', () => {
       if (socket.bytesRead === 0) notBefore = performance.now() + pause;
     });
-    // What the certificate is checked for.
+    // The name that the certificate must have.
     return Object.assign(socket, { host, port });
   };
 }
@@ -98,14 +102,14 @@ const toHex = (bytes: Uint8Array): string =>
 
 export interface Answer {
   readonly rows: Row[];
-  /** How many rows were written. */
+  /** The number of rows that were written. */
   readonly count: number;
 }
 
-/** One statement on the connection of a transaction. */
+/** Runs a statement on the connection of a transaction. */
 export type Send = (sql: string, parameters: readonly SqlValue[]) => Promise<Answer>;
 
-/** LookupBatcher whether the server behind a connection has gone back in time. Faults: unavailable. */
+/** Checks whether the server of a connection has gone back in time. Faults: unavailable. */
 export type Sight = (send: Send) => Promise<unknown>;
 
 export async function ask(
@@ -114,12 +118,15 @@ export async function ask(
   parameters: readonly SqlValue[],
   reuse: boolean,
 ): Promise<Answer> {
-  // A copy: the driver writes into the array.
+  // Copy the array, because the driver modifies it.
   const rows = await sql.unsafe<Row[]>(text, [...parameters], { prepare: reuse });
   return { rows: Array.from(rows), count: rows.count };
 }
 
-/** Fault unavailable for a server that takes no writes, where there is another one to go to. Returns the process id of the backend. */
+/**
+ * Returns the process id of the backend. Faults: unavailable for a server that does not accept writes if there are
+ * other servers.
+ */
 export async function demandWrites(client: Client, hosts: Hosts): Promise<number> {
   const [row] =
     await client`select current_setting('transaction_read_only') as read_only, pg_backend_pid() as pid`;
@@ -128,8 +135,9 @@ export async function demandWrites(client: Client, hosts: Hosts): Promise<number
 }
 
 /**
- * PostgreSQL gave up waiting for the synchronous standby, and says so in a warning beside what looks like a success: the transaction
- * is on this server, and would be lost with it. The text of the warning depends on the language of the server, its origin does not.
+ * PostgreSQL stopped waiting for the synchronous standby. It reports success with a warning, but the transaction exists
+ * only on this server and would be lost with it. The text of the warning depends on the language of the server, so its
+ * origin is compared.
  */
 export const isUnreplicated = ({ routine }: postgres.Notice): boolean => routine === 'SyncRepWaitForLSN';
 
@@ -142,7 +150,7 @@ export class Unreplicated extends Fault {
   }
 }
 
-/** Waits for all, so that nothing is under way any more, then throws what went wrong first: the rest follows from it. */
+/** Waits until all promises are settled, then throws the first failure, which caused the others. */
 export async function settle<T extends readonly unknown[]>(
   promises: T,
 ): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
@@ -150,13 +158,13 @@ export async function settle<T extends readonly unknown[]>(
   return Promise.all(promises);
 }
 
-/** `promise`, or Fault unavailable after `ms`, when `late` is called. */
+/** Returns the result of `promise`. After `ms` milliseconds calls `late` and throws Fault unavailable. */
 export async function within<T>(ms: number, promise: Promise<T>, late: () => void): Promise<T> {
   let timer: Timer | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       late();
-      reject(unavailable(new Error(`no answer within ${ms} ms`)));
+      reject(unavailable(new Error(`no response within ${ms} ms`)));
     }, ms);
   });
   try {
@@ -169,7 +177,7 @@ export async function within<T>(ms: number, promise: Promise<T>, late: () => voi
 export const connectionLost = (): Error =>
   Object.assign(new Error('the connection is lost'), { code: 'CONNECTION_CLOSED' });
 
-/** Whether it is the connection that failed, or may have, and not the statement. */
+/** Returns whether the connection failed, or may have failed, rather than the statement. */
 export function isLost(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) return /^(08|57P0|25P03)/.test(error.code);
   return !isRefusal(error);
@@ -177,21 +185,23 @@ export function isLost(error: unknown): boolean {
 
 const codeOf = (error: unknown): string => (error instanceof postgres.PostgresError ? error.code : '');
 
-/** The server has become one that only follows, or was told to take no writes: nothing of the statement happened. */
+/** The server has become a standby or read-only. The statement had no effect. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
 
-/** There are as many connections as there may be; another one of ours may be free soon. */
+/** The server has reached its maximum number of connections. Another connection of this gateway may soon be free. */
 export const isCrowded = (error: unknown): boolean => codeOf(error) === '53300';
 
 /**
- * Worth another try at once: a deadlock, or a conflict of serializable transactions, is gone when the other one is through. A
- * primary key is taken (they come from sequences) by nobody but an attempt of ours that was given up too early.
+ * Returns whether an immediate retry makes sense: after a deadlock or serialization conflict, once the other
+ * transaction has ended; or if a primary key is taken, because keys come from sequences and only an abandoned attempt
+ * of this gateway can have used it.
  */
 export const isPassing = (error: unknown): boolean => /^(40001|40P01|23505)$/.test(codeOf(error));
 
 /**
- * The database is away, overloaded, in recovery or will not let us in: all that may change without us. So may a primary key that is
- * taken (23505; other unique values are Refusals): ids come from sequences, and those of an older copy are behind its records.
+ * Returns whether the failure may pass without a change here: the database is unavailable, overloaded, in recovery, or
+ * rejects the login. A primary key that is taken (23505; other unique values are Refusals) is one of these: the
+ * sequences of an older copy are behind its records.
  */
 const outside = /^(08|23505|25006|25P03|28|3D000|40|53|55P03|57)/;
 

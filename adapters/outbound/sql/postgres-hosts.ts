@@ -1,14 +1,15 @@
 import { Fault } from '#core/fault.ts';
 import { unavailable } from './queries.ts';
 
-/** While no server lets us in, one attempt in so many milliseconds is enough for all who ask. */
+/** Milliseconds between two rounds of attempts while no server accepts a connection. */
 const pause = 200;
 
 const spelling = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s;
 
 /**
- * The servers that a URL names, of which one takes writes: `postgres://user@a:5432,b:5432/name`. postgres.js knows such URLs
- * too (3.4.9), but goes round in them for ever while none of the servers is there, and forgets with each pool which one it was.
+ * The servers in a URL, one of which accepts writes: `postgres://user@a:5432,b:5432/name`. postgres.js (3.4.9) supports
+ * such URLs too, but tries the servers in an endless loop while none is available, and each pool searches for the
+ * primary again.
  */
 export class Hosts {
   readonly #urls: readonly string[];
@@ -22,7 +23,7 @@ export class Hosts {
     this.#urls = hosts.includes(',') ? hosts.split(',').map((host) => before + host + after) : [url];
   }
 
-  /** Of the server that is believed to be the right one. */
+  /** The URL of the presumed primary. */
   get url(): string {
     return this.#urls[this.#at]!;
   }
@@ -31,24 +32,30 @@ export class Hosts {
     return this.#urls.length;
   }
 
-  /** Throws Fault unavailable when every server has just been tried, in vain. */
+  /** Throws Fault unavailable if all servers have just been tried without success. */
   demand(): void {
     if (performance.now() < this.#notBefore) throw this.#why ?? unavailable();
   }
 
-  /** The server at `url` let us in. */
+  /** Records a successful connection to the server at `url`. */
   worked(url: string): void {
     if (url !== this.url) return;
     this.#failures = 0;
     this.#why = undefined;
   }
 
-  /** The server at `url` takes no writes any more. Where it is the only one, it still answers questions. */
+  /**
+   * Records that the server at `url` does not accept writes any more. If it is the only one, it is still used for
+   * reads.
+   */
   demoted(url: string): void {
     if (this.count > 1) this.failed(url);
   }
 
-  /** The server at `url` does not let us in, or must not be used: the next one has its turn. A Fault says more than its absence does. */
+  /**
+   * Records that the server at `url` is unavailable or must not be used, and moves on to the next one. `why`: a Fault
+   * is reported to callers.
+   */
   failed(url: string, why?: unknown): void {
     if (url !== this.url) return;
     if (why instanceof Fault) this.#why = why;

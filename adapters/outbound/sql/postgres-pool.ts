@@ -15,10 +15,10 @@ import {
 import type { Hosts } from './postgres-hosts.ts';
 import { unavailable } from './queries.ts';
 
-/** Of connections that there are too many of, in milliseconds. */
+/** The pause before a retry after "too many connections", in milliseconds. */
 const crowdedPause = 50;
 
-/** Connections for statements that stand alone. */
+/** A pool of connections for single statements. */
 export class Pool {
   readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
@@ -26,9 +26,9 @@ export class Pool {
   readonly #sight: Sight;
   #url: string;
   #client: Client;
-  /** The client has got an answer. */
+  /** Whether the client has received a response. */
   #answered = false;
-  /** What came of looking whether the server of the client has gone back in time. */
+  /** The result of the check whether the server of the client has gone back in time. */
   #sighted: Promise<unknown> | undefined;
   #closed = false;
 
@@ -41,13 +41,13 @@ export class Pool {
     this.#client = connect(hosts, timeouts, { max });
   }
 
-  /** Runs a statement that may as well run twice: it does when a connection that had worked is lost, or another server is tried. */
+  /** Runs a statement that may run twice: it is repeated if a working connection is lost, or on another server. */
   async query(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#once(sql, parameters, reuse);
       } catch (error) {
-        // A Fault says that time is up, or that there is nobody to ask.
+        // A Fault means a timeout or no available server.
         const again = isLost(error) || isReadOnly(error) || isCrowded(error) || isPassing(error);
         if (error instanceof Fault || !again || attempt > this.#hosts.count) throw error;
         if (isCrowded(error)) await Bun.sleep(crowdedPause * (1 + Math.random()));
@@ -58,7 +58,7 @@ export class Pool {
   async #once(sql: string, parameters: readonly SqlValue[], reuse: boolean): Promise<Row[]> {
     if (this.#closed) throw unavailable();
     this.#hosts.demand();
-    // Whoever found out that the server takes no writes any more has found out for all.
+    // The server is read-only now: record it for all pools.
     if (this.#url !== this.#hosts.url) this.#renew();
     const client = this.#client;
     const url = this.#url;
@@ -86,22 +86,22 @@ export class Pool {
     }
   }
 
-  /** Nothing is believed that a server says before it has shown that it knows what was seen before. */
+  /** Checks a new server before its first statement: it must contain everything that was seen before. */
   async #first(client: Client, sql: string, parameters: readonly SqlValue[], reuse: boolean) {
     this.#sighted ??= this.#sight((text, values) => ask(client, text, values, true));
     await this.#sighted;
     return ask(client, sql, parameters, reuse);
   }
 
-  /** The server has gone back in time: it is looked at anew, or another one is. */
+  /** Handles a server that has gone back in time: checks it again or uses another one. */
   distrust(why: unknown): void {
     this.#hosts.failed(this.#url, why);
     if (!this.#closed) this.#renew();
   }
 
   /**
-   * A connection that breaks while a message waits to be written never works again (postgres.js 3.4.9: `closed` clears
-   * nextWriteTimer but does not forget it). So after any loss the pool starts afresh.
+   * Replaces the client after any loss. A connection that breaks while a message waits to be written never works again
+   * (postgres.js 3.4.9: `closed` clears nextWriteTimer but does not reset it).
    */
   #renew(): void {
     void this.#client.end({ timeout: 1 });

@@ -2,8 +2,8 @@ import type { SqlValue } from './codec.ts';
 import type { ColumnType } from './schema.ts';
 
 /**
- * Rows of `width` values, which stand one after the other, as one parameter: JSON, an array of arrays, octets as base64. Both sides
- * take less time for it than for an array of each column, or for many parameters.
+ * Encodes concatenated rows of `width` values as one parameter: a JSON array of arrays, octets in base64. Client and
+ * server process it faster than one array per column or many parameters.
  */
 export function toJson(values: readonly SqlValue[], width: number): string {
   const rows: JsonValue[][] = [];
@@ -16,12 +16,12 @@ export function toJson(values: readonly SqlValue[], width: number): string {
 type JsonValue = string | number | boolean | null;
 
 function jsonValue(value: SqlValue): JsonValue {
-  // PostgreSQL's JSON has no lone surrogates, nor has UTF-8.
+  // PostgreSQL rejects lone surrogates in JSON.
   if (typeof value === 'string') return value.toWellFormed();
   return typeof value === 'object' && value !== null ? value.toBase64() : value;
 }
 
-/** SQL: the value at `index` of `row`, which is one of those of `toJson`, as `jsonb`. */
+/** Returns SQL for the value at `index` of `row`, a `jsonb` row of `toJson`. */
 export function valueIn(row: string, index: number, type: ColumnType): string {
   const text = `${row}->>${index}`;
   if (type === 'bytes') return `decode(${text}, 'base64')`;

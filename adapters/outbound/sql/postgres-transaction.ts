@@ -13,13 +13,13 @@ import type { Statements } from './statements.ts';
 import { type Change, type Ids, idsOf, type Plan, plan, type Rows, type Step } from './steps.ts';
 import { raisesCounter } from './unit.ts';
 
-/** The head of the audit chain after a group, and what became of its units. */
+/** The head of the audit chain after a group, and the results of its units. */
 export interface Outcome {
   readonly results: readonly Result[];
   readonly head: Head;
 }
 
-/** For each unit the ids of its writes. Those of inserts come fresh from the sequences; nothing else is asked. */
+/** Returns the ids of the writes of each unit. New ids come from the sequences. */
 export async function allotIds(units: readonly Unit[], send: Send): Promise<Ids> {
   const wanted = new Map<Kind, number>();
   for (const unit of units) {
@@ -37,20 +37,20 @@ export async function allotIds(units: readonly Unit[], send: Send): Promise<Ids>
   return idsOf(units, (kind) => Number(fresh.get(kind)?.next().value));
 }
 
-/** Whether units do nothing but add records, none of which is configuration: one statement can do that. */
+/** Returns whether units only insert records that are not configuration. One statement is enough for those. */
 export const onlyAdd = (units: readonly Unit[]): boolean =>
   units.every(
     (unit) =>
       unit.length > 0 && unit.every(({ op }) => op === 'insert' || op === 'audit') && !raisesCounter(unit),
   );
 
-/** Writes units in a transaction, sending all statements at once, of which each inserts all rows of a kind. */
+/** Writes units in a transaction. Sends all statements at once; each inserts all rows of a kind. */
 export class PostgresTransaction {
   readonly #send: Send;
   readonly #commit: Commit;
   readonly #statements: Statements;
   #head: Head;
-  /** What comes of it once COMMIT, which may have been sent, takes effect. */
+  /** The outcome if the COMMIT, which may have been sent, takes effect. */
   outcome: Outcome | undefined;
 
   constructor(send: Send, commit: Commit, statements: Statements, head: Head) {
@@ -61,8 +61,9 @@ export class PostgresTransaction {
   }
 
   /**
-   * Which outcome has come about already, in a transaction whose COMMIT went unanswered. It waits until such a transaction is
-   * over, and none of them can become true after ours has written the same events, or records under the same ids.
+   * Returns which of the possible outcomes is in the database, after a COMMIT without a response. Waits until such a
+   * transaction has ended. After that, none of them can take effect any more, because this transaction has written the
+   * same events or ids.
    */
   async already(possible: readonly Outcome[]): Promise<Outcome | undefined> {
     const { rows } = await this.#send(this.#statements.auditHeadLocked(), [this.#head.chain]);
@@ -74,7 +75,10 @@ export class PostgresTransaction {
     return found;
   }
 
-  /** All of units that only add, in the one statement of the transaction; throws when one is refused, without saying which. */
+  /**
+   * Writes units that only insert, in the single statement of the transaction. Throws if one is rejected, without
+   * naming it.
+   */
   async atOnce(units: readonly Unit[], ids: Ids): Promise<Outcome> {
     const { steps, events, head } = this.#plan(units, ids);
     const rows = byKind(steps);
@@ -95,10 +99,10 @@ export class PostgresTransaction {
     return this.outcome;
   }
 
-  /** All of them; throws when one is refused, without saying which. */
+  /** Writes all units. Throws if one is rejected, without naming it. */
   async together(units: readonly Unit[], ids: Ids): Promise<Outcome> {
     const written = this.#write(units, ids);
-    // An update or delete that finds nothing is no error to PostgreSQL: look before committing.
+    // PostgreSQL does not report an error for an update or delete without a match, so check before the commit.
     const isSure = units.every((unit) => unit.every(({ op }) => op === 'insert' || op === 'audit'));
     if (!isSure) await written;
     this.outcome = { results: ids, head: this.#head };
@@ -106,7 +110,7 @@ export class PostgresTransaction {
     return this.outcome;
   }
 
-  /** Those that are not refused, one after the other. */
+  /** Writes the units one by one and skips those that are rejected. */
   async apart(units: readonly Unit[], ids: Ids): Promise<Outcome> {
     const results: Result[] = [];
     for (const [i, unit] of units.entries()) {
@@ -164,8 +168,8 @@ const nextIds =
   'select json_agg(nextval($1::text::regclass))::text as ids from generate_series(1, $2::integer)';
 
 /**
- * All rows of a kind together, the kinds in the order of the schema: what refers to what is looked at when all of a statement is done, and
- * the same kinds in any order are the same statement, of which the server keeps a plan.
+ * Sorts rows by kind in the order of the schema. PostgreSQL checks references at the end of a statement, and a fixed
+ * order gives the same statement, for which the server caches the plan.
  */
 const byKind = (steps: readonly Step[]): Rows[] =>
   allKinds.flatMap((kind) => {
@@ -180,7 +184,10 @@ const jsonOf = ({ kind, values }: Rows): string => toJson(values, 1 + columnsOf(
 
 const jsonOfEvents = (events: readonly SqlValue[]): string => toJson(events, columnsOf('auditEvent').length);
 
-/** Data that a statement or a constraint refuses concerns one unit; but what is wrong with an audit event concerns all. */
+/**
+ * Returns a Refusal for data that a statement or constraint rejects, which concerns one unit. A rejected audit event
+ * concerns all units.
+ */
 function refusalOf(error: unknown, writes: readonly Change[]): unknown {
   const [write] = writes;
   if (!(error instanceof postgres.PostgresError) || !write) return error;

@@ -26,7 +26,9 @@ interface Session {
   readonly url: string;
   readonly client: Client;
   readonly sql: postgres.ReservedSql<Types>;
-  /** `over`: why nothing more can be sent. `unreplicated`: the last commit took effect on this server alone. */
+  /**
+   * `over`: the reason why nothing more can be sent. `unreplicated`: the last commit took effect only on this server.
+   */
   readonly state: { over?: Error; unreplicated?: true };
   /** The process id of the server's backend. */
   readonly pid: number;
@@ -34,40 +36,43 @@ interface Session {
   readonly lost: Promise<never>;
 }
 
-/** Commits; in a transaction of one statement it is that one which does. */
+/** Commits the transaction. A transaction of one statement commits with it. */
 export type Commit = (sql?: string, parameters?: readonly SqlValue[]) => Promise<Answer>;
 
 /** What a writer needs besides its own connection. */
 export interface WriterOptions {
   readonly sight: Sight;
-  /** On another connection: ends the wait of a backend for a synchronous standby. Does nothing to one that waits for something else. */
+  /**
+   * Cancels, on another connection, the wait of a backend for a synchronous standby. Does nothing if it waits for
+   * something else.
+   */
   release(pid: number): Promise<unknown>;
-  /** A statement that changes next to nothing, by which it shows whether the standby is back. */
+  /** A minimal writing statement that shows whether the standby is available again. */
   readonly probe: { readonly sql: string; readonly parameters: readonly SqlValue[] };
 }
 
-/** Milliseconds between two looks whether the standby is back, and that one of them takes at most. */
+/** Milliseconds between two checks for the standby, and the limit of one check. */
 const probePause = 1000;
 const probePatience = 1000;
 /** Milliseconds between two attempts to end a wait for the standby. */
 const releasePause = 500;
 
 export interface Transaction<P, T> {
-  /** One statement, by which `work` commits, is a transaction by itself: nothing begins and ends it. */
+  /** Whether `work` commits by a single statement, without BEGIN and COMMIT. */
   readonly isOne?: boolean;
-  /** What does not need the transaction and changes nothing: it goes in one round trip with BEGIN, if there is one. */
+  /** Reads that do not need the transaction. They share one round trip with BEGIN. */
   prelude(send: Send): Promise<P>;
   /**
-   * Calls `commit` once. It may do so before its statements are answered: PostgreSQL commits nothing where one of them has
-   * failed, and `work` must then throw what that one threw.
+   * Calls `commit` once, possibly before its statements have completed: PostgreSQL does not commit if one of them
+   * failed. In that case `work` must throw the error of that statement.
    */
   work(prepared: P, send: Send, commit: Commit): Promise<T>;
 }
 
-/** A transaction failed; why is its cause. */
+/** A transaction failed. `cause` is the reason. */
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';
-  /** The connection was lost during COMMIT, or the standby did not confirm it: it may have taken effect. */
+  /** Whether the COMMIT may have taken effect: the connection was lost, or the standby did not confirm it. */
   readonly uncertain: boolean;
 
   constructor(cause: unknown, uncertain: boolean) {
@@ -77,20 +82,20 @@ export class TransactionError extends Error {
 }
 
 /**
- * The one connection on which transactions run, one at a time. postgres.js' own `begin` will not do: when the connection
- * breaks, it writes its ROLLBACK to a socket that is gone, which throws where nobody can catch it. Here nothing is sent
- * on a connection that is known to be lost, and one that failed is never used again.
+ * The connection on which transactions run, one at a time. `begin` of postgres.js cannot be used: if the connection
+ * breaks, it writes its ROLLBACK to a closed socket, which throws where nobody can catch it. This class sends nothing
+ * on a lost connection and never reuses a failed one.
  */
 export class Writer {
   readonly #hosts: Hosts;
   readonly #timeouts: Timeouts;
   readonly #options: WriterOptions;
   #session: Session | undefined;
-  /** The transaction that came last, however it ends. */
+  /** The latest transaction. It resolves in any case. */
   #last: Promise<unknown> = Promise.resolve();
-  /** When the synchronous standby was found away. */
+  /** The time since which the synchronous standby has been unavailable. */
   #unreplicatedAt: number | undefined;
-  /** Backends that were left alone while they may have waited for the standby. */
+  /** Abandoned backends that may still wait for the standby. */
   readonly #abandoned = new Set<number>();
   #distrusted = false;
 
@@ -112,19 +117,19 @@ export class Writer {
     });
   }
 
-  /** One statement that is a transaction by itself. Throws TransactionError. */
+  /** Runs one statement as a transaction. Throws TransactionError. */
   statement(sql: string, parameters: readonly SqlValue[]): Promise<Answer> {
     return this.pipelined(alone(sql, parameters));
   }
 
-  /** A transaction of few round trips, after those that were begun before. Throws TransactionError. */
+  /** Runs a transaction with few round trips, after earlier ones. Throws TransactionError. */
   pipelined<P, T>(transaction: Transaction<P, T>): Promise<T> {
     const done = this.#last.then(() => this.#confirmed(transaction));
     this.#last = done.catch(() => {});
     return done;
   }
 
-  /** The server has gone back in time: it is looked at anew, or another one is. */
+  /** Handles a server that has gone back in time: checks it again or uses another one. */
   distrust(): void {
     this.#distrusted = true;
   }
@@ -134,12 +139,15 @@ export class Writer {
     return this.#run(transaction, this.#timeouts.commit);
   }
 
-  /** While the standby is away nothing is written, as it would be in doubt. One look in a while shows whether it is back. */
+  /**
+   * Checks at intervals whether the standby is available again. Until then nothing is written, because it could be
+   * lost.
+   */
   async #probe(since: number): Promise<void> {
     if (performance.now() - since < probePause) throw new TransactionError(new Unreplicated(), false);
     const { sql, parameters } = this.#options.probe;
     await this.#run(alone(sql, parameters), probePatience).catch(({ cause }: TransactionError) => {
-      // Nothing of what was to be written has been sent.
+      // Nothing has been sent yet.
       throw new TransactionError(cause, false);
     });
   }
@@ -175,7 +183,7 @@ export class Writer {
     }
   }
 
-  /** The answer to the statement that commits, once it is durable at the standby as well. */
+  /** Waits for the committing statement until it is durable on the standby too. */
   async #commit({ pid, state }: Session, answer: Promise<Answer>, patience: number): Promise<Answer> {
     let timer: Timer | undefined;
     const release = (): void => {

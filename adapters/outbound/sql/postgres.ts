@@ -41,7 +41,7 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full` */
   readonly url: string;
   readonly clock: Clock;
-  /** Connections for reading, default 4. Besides, there are one for writing and two for lists that accounts ask for. */
+  /** Connections for reading, default 4. In addition, there are one for writing and two for the lists of accounts. */
   readonly poolSize?: number;
   /** Milliseconds, default 5000. */
   readonly connectTimeout?: number;
@@ -51,7 +51,9 @@ export interface PostgresOptions {
   readonly commitTimeout?: number;
 }
 
-/** Opens the store in a PostgreSQL database, brings its tables up to date. Faults: unavailable, unsupported (it is newer). */
+/**
+ * Opens the store in a PostgreSQL database and applies migrations. Faults: unavailable, unsupported (a newer database).
+ */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, clock, poolSize = 4, connectTimeout = 5000, statementTimeout = 10_000 } = options;
   const { commitTimeout = 3000 } = options;
@@ -63,8 +65,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 }
 
 /**
- * Fills an empty database with a snapshot; all of it or nothing. Faults: conflict (there is something in it), unsupported (a
- * snapshot of a later version), unavailable.
+ * Fills an empty database with a snapshot, atomically. Faults: conflict (not empty), unsupported (a snapshot of a later
+ * version), unavailable.
  */
 export async function restorePostgresStore(
   { url, connectTimeout = 5000 }: Pick<PostgresOptions, 'url' | 'connectTimeout'>,
@@ -74,23 +76,25 @@ export async function restorePostgresStore(
   await underLock(new Hosts(url), timeouts, (open) => load(open, 'postgres', snapshot));
 }
 
-/** Of a snapshot, in milliseconds: whoever takes the rows may be slow. */
+/** The limit for a snapshot in milliseconds. Its consumer may be slow. */
 const patience = 10 * 60_000;
 const mostAttempts = 4;
-/** What the heartbeat writes: every process the same. */
+/** The value that the heartbeat of every process writes. */
 const heartbeat = ['', 0];
-/** How long to look for a server that knows whether a COMMIT that was cut off took effect, and how often, in milliseconds. */
+/**
+ * How long, and how often, to look for a server that knows whether an interrupted COMMIT took effect, in milliseconds.
+ */
 const doubtPatience = 4000;
 const doubtPause = 100;
 /** Load balancers do not wait long. */
 const healthPatience = 2000;
-/** How long look-ups and queries under way may hold up the end, in milliseconds. */
+/** How long closing waits for running look-ups and queries, in milliseconds. */
 const closePatience = 2000;
 const readOnlyQuery = `select current_setting('transaction_read_only') as "readOnly"`;
-/** Ends a wait for a synchronous standby, and nothing else. */
+/** Cancels only a wait for a synchronous standby. */
 const releaseStatement = `select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'`;
 
-/** By the beginning of the SQLSTATE. */
+/** Reasons by the beginning of the SQLSTATE. */
 const reasons = {
   '53300': 'the database has no free connection (max_connections)',
   '53100': 'the disk of the database is full',
@@ -146,7 +150,7 @@ class PostgresDriver implements Driver {
     return this.#sight(
       (sql, parameters) => this.query(sql, parameters, true),
       (why) => {
-        // A proxy has put another server behind connections that have worked so far.
+        // A proxy has connected working connections to another server.
         for (const pool of [this.#pool, this.#searches]) pool.distrust(why);
         this.#writer.distrust();
       },
@@ -204,7 +208,7 @@ class PostgresDriver implements Driver {
     const adds = onlyAdd(units);
     let apart = false;
     let ids: Ids | undefined;
-    /** What comes of attempts whose COMMIT may have taken effect; since when it is known that there are any. */
+    /** The outcomes of attempts whose COMMIT may have taken effect, and the time of the first one. */
     const possible: Outcome[] = [];
     let since = Number.POSITIVE_INFINITY;
     for (let attempt = 1; ; attempt++) {
@@ -235,7 +239,7 @@ class PostgresDriver implements Driver {
           since = Math.min(since, performance.now());
         }
         if (cause instanceof Unreplicated) {
-          // To ask again would be to wait again; and what took effect on the primary alone may yet be lost.
+          // Another attempt would wait again, and a commit on the primary alone may still be lost.
           if (possible.length > 0) chain.restart();
           throw cause;
         }
@@ -257,7 +261,10 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Nothing has happened yet, and another connection, or another server, may do. A Fault says that time is up. */
+  /**
+   * Returns whether another connection or server may succeed, because nothing has been written. A Fault means a
+   * timeout.
+   */
   #mayMove(cause: unknown, attempt: number): boolean {
     const moves = isReadOnly(cause) ? this.#hosts.count > 1 : isLost(cause) && !(cause instanceof Fault);
     return moves && attempt <= this.#hosts.count;
@@ -302,7 +309,7 @@ class PostgresDriver implements Driver {
 
   async close(): Promise<void> {
     const asked = Promise.all([this.#lookups.close(), this.#queries.close()]);
-    // Those that have no answer by then are refused when their connections end.
+    // Operations without a response fail when their connections are closed.
     await within(closePatience, asked, () => {}).catch(() => {});
     await Promise.all([this.#pool.close(), this.#searches.close(), this.#writer.close()]);
   }
@@ -317,8 +324,8 @@ const builderOver = (client: () => Client): Builder =>
   new Kysely<Tables>({ dialect: new LockedElsewhere({ postgres: client }) });
 
 /**
- * Kysely would lock migrations by a session's advisory lock, which some databases that speak PostgreSQL's language do not
- * have. `bringUpToDate` locks a row instead.
+ * Disables the lock of Kysely for migrations, an advisory lock that some databases with the PostgreSQL protocol lack.
+ * `bringUpToDate` locks a row instead.
  */
 class LockedElsewhere extends PostgresJSDialect {
   override createAdapter(): DialectAdapter {
@@ -331,7 +338,9 @@ class UnlockedAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-/** Where nothing is to be brought up to date, nothing is written: a gateway starts also while the database is read-only. */
+/**
+ * Applies migrations. Writes nothing if there are none, so that a gateway can start while the database is read-only.
+ */
 async function bringUpToDate(hosts: Hosts, timeouts: Timeouts): Promise<void> {
   const client = await reach(hosts, timeouts);
   try {
@@ -350,7 +359,7 @@ async function bringUpToDate(hosts: Hosts, timeouts: Timeouts): Promise<void> {
   await underLock(hosts, timeouts, (open) => migrate(open, 'postgres'));
 }
 
-/** Of gateways that start at once, one makes the tables; the others wait for it and find them made. */
+/** Lets one of several starting gateways create the tables while the others wait. */
 async function underLock(
   hosts: Hosts,
   timeouts: Timeouts,
@@ -369,12 +378,12 @@ async function underLock(
   } catch (error) {
     throw asFault(error);
   } finally {
-    // Ends a transaction that is still open, too.
+    // This also ends an open transaction.
     await client.end({ timeout: 1 });
   }
 }
 
-/** One connection, to the first server that lets us in. */
+/** Opens one connection to the first server that accepts it. */
 async function reach(hosts: Hosts, timeouts: Timeouts): Promise<Client> {
   for (let left = hosts.count; ; left--) {
     const { url } = hosts;
@@ -405,7 +414,8 @@ async function makeLock(builder: Builder): Promise<void> {
         .execute();
       return;
     } catch (error) {
-      // PostgreSQL's `if not exists` is no protection from another process that creates the table at the same moment.
+      // `if not exists` of PostgreSQL does not prevent a conflict with a process that creates the table at the same
+      // time.
       if (!(error instanceof postgres.PostgresError) || attempt === 10) throw error;
       await Bun.sleep(20 * attempt);
     }

@@ -22,7 +22,10 @@ const longestWord = 256;
 
 type Test = RawBuilder<SqlBool>;
 
-/** The records lack the fields of `without`; those that are damaged go to `damaged`, if there is one. Faults: malformed, with `field`; else internal. */
+/**
+ * Lists records without the fields of `without`. Passes damaged records to `damaged`. Faults: malformed with `field`;
+ * internal for a damaged record if `damaged` is absent.
+ */
 export async function list<K extends Kind>(
   driver: Queries,
   kind: K,
@@ -39,10 +42,10 @@ export async function list<K extends Kind>(
   const position = query.cursor === undefined ? undefined : decodeCursor(order, query.cursor);
   const tests = testsOf(driver.dialect, kind, query, order);
   const found = (position ? afterTests(order, position) : [undefined]).map((after) => {
-    // Sorting the ids before fetching the rest: a sort carries all that it selects.
+    // Sort only the ids, then fetch the rest: a sort copies all selected columns.
     let ids = driver.builder.selectFrom(tableOf(kind).name).select('id');
     for (const test of after ? [...tests, after] : tests) ids = ids.where(test);
-    // One more than asked for tells whether there is a next page.
+    // One more record than requested shows whether there is a next page.
     return ids.orderBy(ordered).limit(sql.lit(limit + 1));
   });
   const parts = found.map((ids) => sql`select id from (${ids}) as part`);
@@ -56,7 +59,7 @@ export async function list<K extends Kind>(
   const rows = await read(driver, kind, text, parameters as SqlValue[]);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  // Worked out before the rows become records, so that a damaged one at the end of a page does not hide the pages after it.
+  // Computed before the rows are decoded, so that a damaged record at the end of a page does not hide the next pages.
   const next =
     rows.length > limit && last
       ? encodeCursor(
@@ -76,7 +79,10 @@ export async function list<K extends Kind>(
   return { records, ...(next !== undefined && { next }), ...(damaged?.length && { damaged }) };
 }
 
-/** As `list`, for an account. Faults: malformed with field `ordering` for an order without an index, unless few records match. */
+/**
+ * Like `list`, for an account. Faults: malformed with field `ordering` for an order without an index, unless few
+ * records match.
+ */
 export async function listForAccount<K extends Kind>(
   driver: Queries,
   kind: K,
@@ -87,7 +93,7 @@ export async function listForAccount<K extends Kind>(
   return list(driver, kind, query, without, []);
 }
 
-/** A table that is small answers before a thread could be asked. */
+/** A query of a small table completes faster than a request to another thread. */
 const read = (driver: Queries, kind: Kind, text: string, parameters: readonly SqlValue[]): Promise<Row[]> =>
   tableOf(kind).large ? driver.search(text, parameters) : driver.query(text, parameters, false);
 
@@ -96,7 +102,7 @@ function testsOf<K extends Kind>(dialect: Dialect, kind: K, query: Query<K>, ord
   const tests = conditionTests(dialect, kind, where, order);
   if (referral) tests.push(referralTest(dialect, kind, referral));
   tests.push(...searchTests(dialect, kind, search));
-  // Always so, but SQLite takes the unique index of a text for its order only where it is asked for a part of it.
+  // Always true, but SQLite uses the unique index of a text for the order only with such a condition.
   if (dialect === 'sqlite' && order.column.type === 'text' && !order.column.nullable) {
     tests.push(sql`${orderRef(order)} >= ''`);
   }
@@ -171,7 +177,7 @@ function orderOf<K extends Kind>(kind: K, { order }: Query<K>, without: readonly
   return { field, column, descending, ...(values && { values }) };
 }
 
-/** What a list is ordered by. */
+/** Returns the expression by which a list is ordered. */
 function orderRef({ field, column, values }: Order): RawBuilder<unknown> {
   if (values) {
     const ranks = values.map((value, rank) => sql`when ${sql.lit(value)} then ${sql.lit(rank)}`);
@@ -181,7 +187,10 @@ function orderRef({ field, column, values }: Order): RawBuilder<unknown> {
   return sql`substr(${columnRef(field)}, 1, ${sql.lit(column.orderedBy)})`;
 }
 
-/** NULL comes before everything else, on both databases. Only where it can be: an index knows no such word. */
+/**
+ * Sorts NULL first on both databases. Only for nullable columns, because it keeps the databases from using other
+ * indexes.
+ */
 function ordering(order: Order): RawBuilder<unknown>[] {
   const { field, column, descending } = order;
   const direction = sql.raw(descending ? 'desc' : 'asc');
@@ -190,7 +199,7 @@ function ordering(order: Order): RawBuilder<unknown>[] {
   return [sql`${orderRef(order)} ${direction}${nulls}`, sql`id ${direction}`];
 }
 
-/** What comes after a position: one range of an index, or two where one of them is of those that are NULL. */
+/** Returns the conditions for the records after a position: one index range, or two if one of them contains NULLs. */
 function afterTests(order: Order, { value, id }: Position): readonly Test[] {
   const { field, column, descending } = order;
   const beyond = sql.raw(descending ? '<' : '>');
@@ -204,7 +213,7 @@ function afterTests(order: Order, { value, id }: Position): readonly Test[] {
   return column.nullable && descending ? [after, sql`${at} is null`] : [after];
 }
 
-/** Records of a large table that may be sorted for a list: a fraction of a second. */
+/** The most records of a large table that are sorted for a list, which takes a fraction of a second. */
 const mostSorted = 10_000;
 
 async function demandOrder<K extends Kind>(
@@ -236,7 +245,7 @@ function positionOf({ field, column, values }: Order, record: { readonly id: num
   return { value: typeof value === 'string' ? value.slice(0, column.orderedBy) : value, id };
 }
 
-/** The columns of `by` alone stand without a table before them: it is the innermost that has them. */
+/** Only the columns of `by` are unqualified, because its table is the innermost. */
 function referralTest(dialect: Dialect, kind: Kind, { by, in: field, where, exists }: Referral): Test {
   const target = sql.ref(`${tableOf(kind).name}.id`);
   const tests = [sql<SqlBool>`${columnRef(field)} = ${target}`, ...conditionTests(dialect, by, where)];
@@ -293,11 +302,11 @@ function conditionTest<K extends Kind>(
   if (sought === null) return sql`${at} is null`;
   const test = sql<SqlBool>`${at} in (${sql.join(encoded)})`;
   const usual = columnOf(kind, field)?.usual;
-  // Says the same twice: this is how the databases see that the index holds all that is asked for.
+  // Redundant, but shows the databases that the partial index contains all matching rows.
   return usual === undefined || encoded.includes(usual) ? test : sql`${test} and ${at} <> ${sql.lit(usual)}`;
 }
 
-/** No text that is stored holds U+0000, so what is compared with one that does is compared with what stands before it. */
+/** Replaces a value with U+0000, which no stored text contains, by the part before it and an equivalent condition. */
 function withoutNul<K extends Kind>(condition: Condition<K>): Condition<K> {
   const { field, is, value } = condition;
   if (typeof value !== 'string' || !value.includes('\0')) return condition;
@@ -317,7 +326,7 @@ function containsTest(dialect: Dialect, kind: Kind, field: string, text: unknown
   return like(dialect, [field], text);
 }
 
-/** As a range, which both databases look up in an index: text is compared by its octets. */
+/** Tests for a prefix by a range, for which both databases use an index. Text is compared by its octets. */
 function prefixTest(kind: Kind, field: string, prefix: unknown): Test {
   const column = columnOf(kind, field);
   if (typeof prefix !== 'string' || !column || !asText.has(column.type)) {
@@ -334,20 +343,20 @@ function prefixTest(kind: Kind, field: string, prefix: unknown): Test {
   return sql`${at} >= ${prefix} and ${at} < ${beyond}`;
 }
 
-/** Each word must be in one of the searchable fields. */
+/** Returns the conditions of a search: each word must occur in one of the searchable fields. */
 function searchTests(dialect: Dialect, kind: Kind, words: readonly string[]): Test[] {
   const sought = words.filter((word) => word !== '');
   if (sought.length > mostWords || sought.some((word) => word.length > longestWord)) {
-    const detail = `a search has at most ${mostWords} words of ${longestWord} characters`;
+    const detail = `a search must have at most ${mostWords} words of ${longestWord} characters`;
     throw new Fault('malformed', detail, { field: 'search' });
   }
   return sought.map((word) => like(dialect, tableOf(kind).searchable, word));
 }
 
-/** `text` stands in one of the fields. */
+/** Tests whether one of the fields contains `text`. */
 function like(dialect: Dialect, fields: readonly string[], text: string): Test {
   if (text.includes('\0') || fields.length === 0) return never;
-  // Both compare A to Z whatever their case; PostgreSQL no more than that under collation "C".
+  // Both ignore the case of A to Z. With collation "C", PostgreSQL does not ignore that of other letters.
   const operator = sql.raw(dialect === 'sqlite' ? 'like' : 'ilike');
   const found = fields.flatMap((field) =>
     spellings(text).map(
@@ -359,6 +368,6 @@ function like(dialect: Dialect, fields: readonly string[], text: string): Test {
 
 const pattern = (word: string): string => `%${word.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** The databases do not fold letters beyond A to Z: those are sought in each case. */
+/** Returns the case variants of a word with letters beyond A to Z, because the databases do not ignore their case. */
 const spellings = (word: string): string[] =>
   /^\p{ASCII}*$/u.test(word) ? [word] : [...new Set([word, word.toLowerCase(), word.toUpperCase()])];

@@ -5,7 +5,7 @@ import type { Kind, Write } from '#core/ports/store.ts';
 import type { Queries } from './queries.ts';
 import { columnName, kinds, tableOf } from './schema.ts';
 
-/** Why a database, or a guard, refused a write. */
+/** The reason why a database or a guard rejected a write. */
 export type Reason =
   | { readonly kind: 'gone' }
   | { readonly kind: 'taken'; readonly field: string }
@@ -33,19 +33,20 @@ export class Refusal extends Error {
     if (!write) return new Fault('internal', 'internal error', { cause: this });
     const noun = nouns[write.kind][0];
     if (this.#reason.kind === 'gone') {
-      return new Fault('conflict', `the ${noun} has changed in the meantime or is gone`, {
+      return new Fault('conflict', `the ${noun} was modified or deleted concurrently`, {
         id: 'record_changed',
       });
     }
     if (this.#reason.kind === 'taken') {
-      return new Fault('conflict', `another ${noun} has it already`, {
+      return new Fault('conflict', `another ${noun} already has this value`, {
         id: 'already_taken',
         field: this.#reason.field,
       });
     }
     if (write.op === 'delete') return stillUsed(driver, write.kind, write.id);
     return (
-      (await dangling(driver, this.#writes)) ?? new Fault('conflict', `the ${noun} refers to what is gone`)
+      (await dangling(driver, this.#writes)) ??
+      new Fault('conflict', `the ${noun} refers to a deleted record`)
     );
   }
 }

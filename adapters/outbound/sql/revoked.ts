@@ -9,7 +9,7 @@ interface RevokedRow extends RevokedCertificate {
   readonly id: number;
 }
 
-/** See `Store.revoked`. One status after the other, so that an index has the rows in the order in which they are read. */
+/** See `Store.revoked`. Reads one status after the other, so that an index contains the rows in this order. */
 export async function* revoked(
   driver: Driver,
   statements: Statements,

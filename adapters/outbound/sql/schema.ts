@@ -2,23 +2,23 @@ import type { Kind, Records } from '#core/ports/store.ts';
 import type { Actor } from '#core/records/audit-event.ts';
 
 /**
- * How a field is stored. `integer`: 64 bits. `bytesList`, `json` and `actor` are JSON text on both databases: DER as
- * base64, and an actor as an array of its members, so that a search finds values and not the names of members.
+ * The storage type of a field. `integer`: 64 bits. `bytesList`, `json` and `actor` are JSON text on both databases: DER
+ * in base64, and an actor as an array of its members, so that a search matches values and not member names.
  */
 export type ColumnType = 'integer' | 'text' | 'boolean' | 'bytes' | 'bytesList' | 'json' | 'actor';
 
 export interface Column {
   readonly type: ColumnType;
   readonly nullable: boolean;
-  /** The kind whose id it holds: a foreign key. */
+  /** The kind to whose id this foreign key refers. */
   readonly references?: Kind;
-  /** The record goes when the one it refers to goes; otherwise it keeps that one from being deleted. */
+  /** Whether the record is deleted with the one it refers to. Otherwise it prevents that deletion. */
   readonly cascade?: true;
-  /** The value that most records have. The field's index leaves them out: it would find too many to be of use. */
+  /** The value of most records. The index of the field omits them, because it would be useless for so many. */
   readonly usual?: string;
   /**
-   * A list is ordered by this many characters of the text, and so is its index: PostgreSQL refuses a row whose index entry is
-   * longer than 2704 octets.
+   * The number of characters by which lists and the index order a long text: PostgreSQL rejects index entries of more
+   * than 2704 octets.
    */
   readonly orderedBy?: number;
 }
@@ -29,11 +29,11 @@ export interface Table {
   /** Combinations of fields that no two records share; a conflict names the first. */
   readonly unique: readonly (readonly string[])[];
   readonly searchable: readonly string[];
-  /** May have millions of rows. */
+  /** Whether the table may have millions of rows. */
   readonly large?: true;
   /**
-   * Of a large table, the fields other than `id` that an account may order a list by however long it is. An index has the order. The
-   * common name of certificates is none of them: its index would make issuing a certificate 5 % dearer.
+   * The fields, besides `id`, by which an account may order a list of a large table of any length. Each has an index.
+   * The common name of certificates is not among them, because its index would make issuance 5 % slower.
    */
   readonly orders?: readonly string[];
 }
@@ -212,7 +212,7 @@ const schema = {
       onboardingConfig: orNull(to('onboardingConfig')),
       noOnboardingConfig: orNull(to('noOnboardingConfig')),
       blockedAt: orNull(integer),
-      // Remembered, also when the import is gone by then.
+      // Not a foreign key: kept after the import has been deleted.
       deviceImport: orNull(integer),
       custodians: json,
     },
@@ -268,7 +268,7 @@ const schema = {
       idevidTruststore: orNull(to('truststore')),
       idevidKey: orNull(text),
       idevid: orNull(bytes),
-      // Remembered, also when the certificate is gone by then.
+      // Not a foreign key: kept after the certificate has been deleted.
       onboardedWith: orNull(integer),
     },
     unique: [['idevidKey']],
@@ -309,7 +309,7 @@ const schema = {
       signer: to('credential'),
       signerName: text,
       hashValue: text,
-      // The first 32 octets tell signatures apart. An ML-DSA signature has up to 4627.
+      // The first 32 octets distinguish signatures. An ML-DSA signature has up to 4627.
       signature: { ...text, orderedBy: 64 },
     },
     unique: [],
@@ -324,7 +324,7 @@ const schema = {
       name: text,
       operation: text,
       requester: text,
-      // Remembered for a day or longer, also when these three are gone by then.
+      // Not foreign keys: kept for a day or longer, even if these records have been deleted.
       relay: orNull(integer),
       device: orNull(integer),
       domain: integer,
@@ -373,7 +373,7 @@ const schema = {
       answersFor: orNull(text),
       requestDigest: text,
       outcomeDigest: text,
-      // History: it stays when what it tells of is gone.
+      // Not foreign keys: history is kept when the records have been deleted.
       policy: integer,
       policyName: text,
       operation: text,
@@ -422,7 +422,7 @@ const schema = {
       state: text,
       answersFor: orNull(text),
       operation: text,
-      // Remembered for a while, also when what they name is gone by then.
+      // Not foreign keys: kept for a while, even if the records have been deleted.
       ca: orNull(integer),
       subject: text,
       wanted: bytes,
@@ -599,12 +599,12 @@ const columns: ReadonlyMap<Kind, Columns> = new Map(
   kinds.map((kind) => [kind, Object.entries(tableOf(kind).fields)]),
 );
 
-/** All fields of a kind but `id`, in the order of the schema. */
+/** Returns all fields of a kind except `id`, in the order of the schema. */
 export const columnsOf = (kind: Kind): Columns => columns.get(kind)!;
 
 const id: Column = integer;
 
-/** The column of a field of a kind, `id` included; undefined where there is no such field. */
+/** Returns the column of a field, including `id`; undefined for an unknown field. */
 export function columnOf(kind: Kind, field: string): Column | undefined {
   if (field === 'id') return id;
   const { fields } = tableOf(kind);

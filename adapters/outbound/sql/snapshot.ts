@@ -77,14 +77,14 @@ function inOrder(contents: readonly Kind[]): readonly Kind[] {
     const next = [...left].find((kind) =>
       columnsOf(kind).every(([, { references }]) => references === undefined || !left.has(references)),
     );
-    if (next === undefined) throw new Fault('internal', 'tables refer to each other in a circle');
+    if (next === undefined) throw new Fault('internal', 'the references between tables form a cycle');
     left.delete(next);
     ordered.push(next);
   }
   return ordered;
 }
 
-/** Page by page in the order of `key`, which is unique; `before` comes before them all. */
+/** Yields rows page by page in the order of the unique `key`. `before`: a value below all keys. */
 async function* rows(
   builder: Builder,
   { name, columns }: SnapshotTable,
@@ -115,7 +115,7 @@ const asValue = (stored: unknown, type: string): SnapshotValue =>
 
 async function lastId(dialect: Dialect, table: string, ask: Ask): Promise<number> {
   if (dialect === 'postgres') {
-    // A sequence knows nothing of transactions: it may be ahead of the snapshot, never behind it.
+    // Sequences are not transactional, so this one may be ahead of the snapshot, but not behind it.
     const [row] = await ask(`select last_value, is_called from "${table}_id_seq"`, []);
     return row?.is_called === true ? Number(row.last_value) : 0;
   }

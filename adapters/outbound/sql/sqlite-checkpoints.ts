@@ -1,20 +1,26 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { SqliteReader } from './sqlite-reader.ts';
 
-/** Frames (pages) of the log that are copied back at a time: 32 MiB. What was written several times is copied only once. */
+/**
+ * The frames (pages) of the log that are copied back at a time: 32 MiB. A page that was written several times is copied
+ * once.
+ */
 const mostFrames = 8192;
-/** Milliseconds from one look at the length of the log to the next. */
+/** Milliseconds between two checks of the length of the log. */
 const lookEvery = 50;
 const patience = 60_000;
 
-/** The index of the log (https://sqlite.org/walformat.html): its version, and how many frames there are and have been copied back. */
+/**
+ * The version of the log index (https://sqlite.org/walformat.html), and the positions of the numbers of frames and
+ * copied frames.
+ */
 const indexVersion = 3_007_000;
 const indexLength = 100;
 const at = { version: 0, frames: 16, copied: 96 } as const;
 
 /**
- * Copies the log of a database back into its file, in a thread of its own: SQLite would do it in the commit that makes the log too
- * long, and megabytes take a disk a tenth of a second and more.
+ * Copies the log of a database back into its file, in another thread. SQLite would do it in the commit that exceeds the
+ * limit, which would take a tenth of a second or more.
  */
 export class Checkpoints {
   readonly #path: string;
@@ -29,7 +35,7 @@ export class Checkpoints {
     this.#thread = new SqliteReader(path, patience);
   }
 
-  /** To be called after each commit. */
+  /** Must be called after each commit. */
   committed(): void {
     const now = performance.now();
     if (this.#running || now - this.#lookedAt < lookEvery) return;
@@ -44,12 +50,12 @@ export class Checkpoints {
       const isKnown = read === indexLength && this.#index.readUInt32LE(at.version) === indexVersion;
       return isKnown ? this.#index.readUInt32LE(at.frames) - this.#index.readUInt32LE(at.copied) : 0;
     } catch {
-      // The commit that makes the log eight times as long copies it back itself.
+      // A commit copies the log back itself once it is eight times as long.
       return 0;
     }
   }
 
-  /** First while others write; then what they have written meanwhile, so that the log begins anew. */
+  /** Copies most of the log while others write, then the rest under the lock, so that the log restarts. */
   async #run(): Promise<void> {
     this.#running = true;
     try {

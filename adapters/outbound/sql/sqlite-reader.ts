@@ -2,7 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Row, SqlValue } from './codec.ts';
 import { unavailable } from './queries.ts';
 
-/** What `sqlite-reader-thread.ts` is asked, and what it answers. */
+/** The requests to `sqlite-reader-thread.ts` and its responses. */
 export interface Question {
   readonly number: number;
   readonly sql: string;
@@ -20,24 +20,24 @@ interface Waiting {
 }
 
 const mostWaiting = 100;
-/** How long a query under way may hold up the end, in milliseconds. */
+/** How long closing waits for a running query, in milliseconds. */
 const closePatience = 2000;
 
 /**
- * Reads a database file in a thread of its own. SQLite answers while the caller stands still, and a search through a million
- * certificates takes a second or two: meanwhile this process goes on issuing them.
+ * Reads a database file in another thread. SQLite is synchronous, and a search through a million certificates takes a
+ * second or two; meanwhile this process continues to issue them.
  */
 export class SqliteReader {
   readonly #path: string;
   readonly #patience: number;
-  /** In the order in which the thread answers them: the first is under way. */
+  /** In the order of the responses. The first query is running. */
   readonly #waiting = new Map<number, Waiting>();
   #timer: Timer | undefined;
   #thread: Worker | undefined;
   #asked = 0;
   #closed = false;
 
-  /** `patience`: how long a query may take from when it begins, in milliseconds. */
+  /** `patience`: the limit for a query from its start, in milliseconds. */
   constructor(path: string, patience: number) {
     this.#path = path;
     this.#patience = patience;
@@ -62,13 +62,13 @@ export class SqliteReader {
     return this.#waiting.size === 0;
   }
 
-  /** The first of those that wait begins now: what it waited for the others does not count. */
+  /** Starts the timer of the first query, which begins now. Its waiting time does not count. */
   #watch(): void {
     clearTimeout(this.#timer);
     if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.#late(), this.#patience);
   }
 
-  /** Only the end of the thread ends a query. A new thread answers the others. */
+  /** Terminates the thread, the only way to end a query. A new thread runs the others. */
   #late(): void {
     this.#thread?.terminate();
     this.#thread = undefined;
@@ -88,7 +88,7 @@ export class SqliteReader {
     const thread = new Worker(new URL('./sqlite-reader-thread.ts', import.meta.url), {
       env: { DATABASE: this.#path },
     });
-    // A thread that was ended may have said something before.
+    // A terminated thread may have sent a response before.
     thread.onmessage = ({ data }: { data: Answer }) => this.#answer(data);
     thread.onerror = ({ message }) => {
       if (thread === this.#thread) this.#stop(unavailable(new Error(message)));
@@ -111,7 +111,7 @@ export class SqliteReader {
     }
   }
 
-  /** Whoever still waits is refused; who asks next gets a new thread. */
+  /** Rejects waiting queries. The next query starts a new thread. */
   #stop(fault: Fault): void {
     this.#thread?.terminate();
     this.#refuse(fault);
@@ -124,7 +124,7 @@ export class SqliteReader {
     this.#waiting.clear();
   }
 
-  /** Returns when the thread has closed the file, so that whoever opens it next has it alone. */
+  /** Resolves when the thread has closed the file, so that the next process can lock it. */
   async close(): Promise<void> {
     this.#closed = true;
     const thread = this.#thread;

@@ -12,16 +12,16 @@ import { raisesCounter } from './unit.ts';
 
 export type Prepared = Statement<unknown, SqlValue[]>;
 
-/** What one statement inserts at most; fewer are a power of two, so that there are few statements. */
+/** The most rows of one insert statement. Smaller numbers are powers of two, to limit the number of statements. */
 const mostRows = 16;
 
-/** What a group of units did inside a transaction that is still open. */
+/** The result of a group of units inside an open transaction. */
 export interface Outcome {
   readonly results: readonly Result[];
   readonly head: Head;
 }
 
-/** Writes units inside an open transaction. Everything is synchronous: no other write comes between. */
+/** Writes units inside an open transaction. Synchronous, so no other write intervenes. */
 export class SqliteTransaction {
   readonly #db: Database;
   readonly #statements: Statements;
@@ -35,14 +35,14 @@ export class SqliteTransaction {
     this.#head = head;
   }
 
-  /** All of them; throws the refusal of the first that is refused. */
+  /** Writes all units. Throws the Refusal of the first one that is rejected. */
   together(units: readonly Unit[]): Outcome {
     const before = this.#head;
     const results = this.#write(units);
     return this.#finish(results, before, units.some(raisesCounter));
   }
 
-  /** Those that are not refused. */
+  /** Writes the units one by one and skips those that are rejected. */
   apart(units: readonly Unit[]): Outcome {
     const before = this.#head;
     let raises = false;
@@ -84,7 +84,7 @@ export class SqliteTransaction {
     return ids;
   }
 
-  /** Ids as the database itself would give them: nobody else writes meanwhile. */
+  /** Returns new ids like those of the database. No other process writes meanwhile. */
   #freshIds(): (kind: Kind) => number {
     const last = new Map<Kind, number>();
     return (kind) => {
@@ -119,7 +119,7 @@ export class SqliteTransaction {
     }
   }
 
-  /** Many rows by one statement: it opens what it writes to, and finds the place there, only once. */
+  /** Inserts many rows with one statement, which opens the table and finds the position only once. */
   #insert(kind: Kind, values: readonly SqlValue[], withId: boolean): void {
     const width = columnsOf(kind).length + (withId ? 1 : 0);
     for (let at = 0; at < values.length; ) {
@@ -131,7 +131,10 @@ export class SqliteTransaction {
   }
 }
 
-/** Of a table from which nothing is deleted SQLite takes the highest id that there is, of the others the highest that there was. */
+/**
+ * Returns SQL for the last id of a table: the highest existing one, or the highest ever assigned if rows can be
+ * deleted.
+ */
 const lastIdOf = (table: string): string =>
   `select max(coalesce((select seq from sqlite_sequence where name = ?), 0),
     coalesce((select max(id) from "${table}"), 0)) as last`;

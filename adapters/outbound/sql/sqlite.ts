@@ -23,7 +23,7 @@ import { createStore } from './store.ts';
 import { Witness } from './witness.ts';
 
 export interface SqliteOptions {
-  /** The database file, made when it is not there; or `:memory:`. Its directory belongs to the service alone (0700). */
+  /** The database file, created if it is missing, or `:memory:`. Only the service can access its directory (0700). */
   readonly path: string;
   readonly clock: Clock;
   /** How long to wait while other processes write, in milliseconds. Default 5000. */
@@ -32,7 +32,7 @@ export interface SqliteOptions {
   readonly flush?: Flush;
 }
 
-/** Opens the store in a file, brings its tables up to date. Faults: unavailable, unsupported (it is newer). */
+/** Opens the store in a file and applies migrations. Faults: unavailable, unsupported (a newer database). */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, clock } = options;
   if (path !== ':memory:') {
@@ -47,16 +47,16 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     await driver.open();
     return createStore(driver, clock, witness);
   } catch (error) {
-    // `close` alone would leave it open for as long as a statement is not collected.
+    // `close` alone would leave the file open until all statements have been garbage-collected.
     if (db.inTransaction) db.run('rollback');
     db.close();
-    throw atFault(path, error);
+    throw fileError(path, error);
   }
 }
 
 /**
- * Fills a database file that is not there yet, or has nothing in it, with a snapshot; all of it or nothing. Faults: conflict (there
- * is something in it), unsupported (a snapshot of a later version), unavailable.
+ * Fills a missing or empty database file with a snapshot, atomically. Faults: conflict (not empty), unsupported (a
+ * snapshot of a later version), unavailable.
  */
 export async function restoreSqliteStore(path: string, snapshot: Snapshot): Promise<void> {
   closeSync(openSync(path, 'a', 0o600));
@@ -86,25 +86,25 @@ const pragmas = [
   'synchronous = full',
   'foreign_keys = on',
   'trusted_schema = off',
-  // 24 MiB, the busiest pages of a million certificates. Not more: after a split in an index SQLite may walk through the whole
-  // cache, and the system has the file in memory too.
+  // 24 MiB, enough for the most used pages of a million certificates. Not more: after an index split SQLite may scan
+  // the whole cache, and the operating system caches the file too.
   'cache_size = -24576',
-  // The log is copied back every 32 MiB by a thread of its own; a commit does it where that could not, every 256. It is kept at
-  // no more than 64 MiB.
+  // A separate thread copies the log back every 32 MiB. If it cannot, a commit does it every 256 MiB. At most 64 MiB of
+  // the log file are kept.
   'wal_autocheckpoint = 65536',
   'journal_size_limit = 67108864',
   'temp_store = memory',
 ];
 
 const mostPrepared = 400;
-/** For one query, in milliseconds. */
+/** The limit for one query, in milliseconds. */
 const mostPatience = 15_000;
-/** As much as an enrolment takes: a disk that has room for less is not healthy. */
+/** The octets that an enrolment writes: a disk with less room is not healthy. */
 const heartbeatOctets = 16 * 1024;
 
 const reasons = {
   SQLITE_FULL: 'the disk is full',
-  // Where the disk is full, too, when a file beside the database cannot be made.
+  // A full disk has this code if a file beside the database cannot be created.
   SQLITE_IOERR_SHMSIZE: 'the disk is full',
   SQLITE_IOERR: 'the disk fails',
   // Of the log's flush.
@@ -121,7 +121,7 @@ class SqliteDriver implements Driver {
   readonly #db: Database;
   readonly #busyTimeout: number;
   readonly #witness: Witness;
-  /** Absent in memory, where there can be no second connection. */
+  /** Absent for a database in memory, which has only one connection. */
   readonly #readers:
     | { readonly service: SqliteReader; readonly account: readonly SqliteReader[] }
     | undefined;
@@ -151,13 +151,13 @@ class SqliteDriver implements Driver {
   }
 
   async open(): Promise<void> {
-    // The files beside the database stay when it is closed: on a full disk they could not be made again, and not even reading works
-    // without them.
+    // Keep the files beside the database when it is closed. On a full disk they could not be created again, and without
+    // them not even reading works.
     if (this.#readers) this.#db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
     await this.#whenFree(() => {
       for (const pragma of pragmas) this.#db.run(`pragma ${pragma}`);
     });
-    // Of processes that start at once, one makes the tables; the others then find them made.
+    // One of several starting processes creates the tables while the others wait.
     await this.#whenFree(() => this.#db.run('begin immediate'));
     await migrate(this.builder, this.dialect);
     this.#db.run('commit');
@@ -174,7 +174,7 @@ class SqliteDriver implements Driver {
 
   readonly #lookups = new LookupBatcher((sql, sets) =>
     this.#read(() => {
-      // The locks of a transaction cost more than what a look-up reads under them.
+      // The locks of a transaction are more expensive than a single look-up.
       if (sets.length > 1) this.#prepare('begin').run();
       try {
         const statement = this.#prepare(sql);
@@ -224,7 +224,7 @@ class SqliteDriver implements Driver {
   }
 
   async beat(): Promise<void> {
-    // Other octets than the last time: SQLite does not write what has not changed.
+    // Use new octets each time, because SQLite does not write unchanged pages.
     const padding = `${crypto.randomUUID()} `.repeat(heartbeatOctets / 37);
     await this.change(this.#statements.heartbeat(), [padding, 0]);
   }
@@ -271,7 +271,7 @@ class SqliteDriver implements Driver {
     return results;
   }
 
-  /** Begun, written and committed without a pause: nothing else of this process uses the connection meanwhile. */
+  /** Begins, writes and commits synchronously, so nothing else of this process uses the connection meanwhile. */
   #transaction(chain: AuditChain, write: (open: SqliteTransaction) => Outcome): readonly Result[] {
     this.#prepare('begin immediate').run();
     let committing = false;
@@ -285,15 +285,15 @@ class SqliteDriver implements Driver {
       return results;
     } catch (error) {
       if (committing) chain.restart();
-      // Some failures (a full disk) have ended it already.
+      // Some failures, such as a full disk, have already ended the transaction.
       if (this.#db.inTransaction) this.#db.run('rollback');
       throw error;
     }
   }
 
   /**
-   * Runs `action` as soon as no other process keeps it out. SQLite's own busy_timeout would put the whole process to
-   * sleep; this one goes on serving. `action` fails as busy only where it has not done anything yet.
+   * Runs `action` once no other process holds the lock. The busy_timeout of SQLite would block the whole process.
+   * `action` must fail as busy only before it has had any effect.
    */
   async #whenFree<T>(action: () => T): Promise<T> {
     const end = performance.now() + this.#busyTimeout;
@@ -326,7 +326,7 @@ class SqliteDriver implements Driver {
       const opened = new Database(this.#db.filename, { readonly: true });
       try {
         opened.run('begin');
-        // Only reading something makes time stand still.
+        // The snapshot begins with the first read.
         opened.run('select value from change_counter');
         return opened;
       } catch (error) {
@@ -337,7 +337,7 @@ class SqliteDriver implements Driver {
     try {
       await this.#settled();
       await work(async (sql, parameters) => {
-        // Between two pages, whatever else this process has to do has its turn.
+        // Yield to other work between two pages.
         await new Promise(setImmediate);
         try {
           return db.query<Row, SqlValue[]>(sql).all(...parameters);
@@ -372,15 +372,15 @@ class SqliteDriver implements Driver {
 const isCode = (error: unknown, ...prefixes: readonly string[]): boolean =>
   error instanceof SQLiteError && prefixes.some((prefix) => error.code?.startsWith(prefix) === true);
 
-/** A disk that is full or fails may be better later; a refusal stays one; the rest is a defect. */
+/** Returns unavailable for a full or failing disk, Refusals unchanged, and internal for everything else. */
 function asFault(error: unknown): unknown {
   if (isRefusal(error)) return error;
   const outside = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL'];
   return isCode(error, ...outside) ? unavailable(error) : toFault(error);
 }
 
-/** What the file is at fault for is said with its path. */
-function atFault(path: string, error: unknown): unknown {
+/** Adds the path of the file and advice to an error about the file. */
+function fileError(path: string, error: unknown): unknown {
   const fault = asFault(error);
   const cause = fault instanceof Fault ? fault.cause : undefined;
   const [, advice] = Object.entries(remedies).find(([code]) => isCode(cause, code)) ?? [];
@@ -395,7 +395,7 @@ const remedies: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'make the file and its directory writable for this account',
 };
 
-/** Kysely runs only migrations through it; they need nothing but this. */
+/** Returns the part of the SQLite interface that Kysely needs for migrations. */
 function shim(db: Database): SqliteDatabase {
   return {
     close: () => db.close(),

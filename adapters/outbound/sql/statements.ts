@@ -5,15 +5,15 @@ import { valueIn } from './postgres-rows.ts';
 import type { Builder, Dialect, Tables } from './queries.ts';
 import { columnName, columnsOf, tableOf } from './schema.ts';
 
-/** The fields that a record must have, and how a statement asks for them. */
+/** The conditions for a record and their form in a statement. */
 export interface Sought {
-  /** Equal for all that need the same statement. */
+  /** Conditions with the same shape use the same statement. */
   readonly shape: string;
   readonly fields: readonly { readonly name: string; readonly isNull: boolean }[];
   readonly parameters: readonly SqlValue[];
 }
 
-/** undefined where a value is asked for that no record can have. */
+/** Returns undefined for a value that no record can have. */
 export function sought(kind: Kind, where: object): Sought | undefined {
   let shape = '';
   const fields: { name: string; isNull: boolean }[] = [];
@@ -30,7 +30,7 @@ export function sought(kind: Kind, where: object): Sought | undefined {
   return { shape, fields, parameters };
 }
 
-/** `id` and all fields of a kind, or all but some, under their own names, from the table or its alias `of`. */
+/** Selects `id` and the fields of a kind, without some, by their own names, from the table or its alias `of`. */
 export const selection = (
   kind: Kind,
   of = tableOf(kind).name,
@@ -40,12 +40,12 @@ export const selection = (
     .filter((field) => !without.includes(field))
     .map((field) => sql`${sql.ref(`${of}.${columnName(field)}`)}`.as(field));
 
-// Stands where a parameter will.
+// A placeholder for a parameter.
 const parameter = 0;
 // Shapes come from the code that calls the store, not from its callers' input, so they are few. The bound is a precaution.
 const mostShapes = 1000;
 
-/** The SQL text of the statements that come again and again, compiled once for each shape. */
+/** The SQL text of frequent statements, compiled once for each shape. */
 export class Statements {
   readonly #builder: Builder;
   readonly #dialect: Dialect;
@@ -65,7 +65,7 @@ export class Statements {
     return text;
   }
 
-  /** Parameters: those of `where`. The record with the lowest id. */
+  /** Finds the matching record with the lowest id. Parameters: those of `where`. */
   find(kind: Kind, where: Sought): string {
     return this.#compiled(`find ${kind}${where.shape}`, (builder) =>
       this.#where(builder.selectFrom(tableOf(kind).name).select(selection(kind)), where)
@@ -74,7 +74,7 @@ export class Statements {
     );
   }
 
-  /** Parameters: of each of `count` rows the fields in order, after the id if `withId`. */
+  /** Inserts `count` rows. Parameters: for each row the id if `withId`, then the fields in order. */
   insert(kind: Kind, count: number, withId: boolean): string {
     return this.#compiled(`insert ${kind} ${count} ${withId}`, (builder) => {
       const fields = columnsOf(kind).map(([field]) => field);
@@ -84,16 +84,16 @@ export class Statements {
   }
 
   /**
-   * Parameter: `toJson` of rows that have the fields in order, and before them, but for audit events, the id. For PostgreSQL, as
-   * is `addition`.
+   * Inserts rows on PostgreSQL. Parameter: `toJson` of rows with the id (not for audit events), then the fields in
+   * order.
    */
   insertRows(kind: Kind): string {
     return this.#compiled(`insertRows ${kind}`, (builder) => rowsInto(builder, kind));
   }
 
   /**
-   * Parameters: for each of `kinds` that of `insertRows`; if there are audit events, which come last, then those of `auditHead`. All
-   * of it is one statement.
+   * Inserts rows of several kinds in one statement on PostgreSQL. Parameters: that of `insertRows` for each of `kinds`.
+   * If audit events are included, they are last and followed by the parameters of `auditHead`.
    */
   addition(kinds: readonly Kind[]): string {
     return this.#compiled(`addition ${kinds.join(' ')}`, (builder) => {
@@ -108,7 +108,7 @@ export class Statements {
   /** Parameters: the new values in order of `set`, the id, those of `where`. */
   update(kind: Kind, set: readonly string[], where: Sought): string {
     return this.#compiled(`update ${kind} ${set.join(' ')} if${where.shape}`, (builder) => {
-      // Without a change it still demands that the record is there and as it should be.
+      // An update without changes still requires that the record exists and meets the conditions.
       const changes = set.length === 0 ? { id: sql.ref('id') } : fromFields(set);
       return this.#where(
         builder.updateTable(tableOf(kind).name).set(changes).where('id', '=', parameter),
@@ -118,8 +118,8 @@ export class Statements {
   }
 
   /**
-   * Whether a record is there and as it should be, until the transaction ends: PostgreSQL holds others off, SQLite has one writer.
-   * Parameters: the id, those of `where`.
+   * Checks that a record exists and meets the conditions until the transaction ends: PostgreSQL locks it, SQLite has
+   * one writer. Parameters: the id, those of `where`.
    */
   requirement(kind: Kind, where: Sought): string {
     return this.#compiled(`require ${kind}${where.shape}`, (builder) => {
@@ -152,13 +152,13 @@ export class Statements {
           configured('protocols').as('protocols'),
           configured(secret).as('secret'),
         ]);
-      // Not `d.common_name = ?`: SQLite plans a join anew whenever a value is bound to it, which takes longer than it.
+      // Not `d.common_name = ?`: SQLite would plan the join again for each value, which takes longer than running it.
       const named = builder.selectFrom('devices').select('id').where('common_name', '=', parameter);
       return joined.where('d.id', '=', orId ? sql`coalesce(${named}, ${parameter})` : named);
     });
   }
 
-  /** Parameters: status, CA, an id that comes before, the earliest end of validity. In order of id. */
+  /** Selects in order of id. Parameters: status, CA, the previous id, the earliest notAfter. */
   revokedAfter(most: number): string {
     return this.#compiled('revokedAfter', (builder) =>
       builder
@@ -171,7 +171,7 @@ export class Statements {
           'invalidity_date as invalidityDate',
         ])
         .where('status', '=', parameter)
-        // As the partial index has it: a parameter alone does not tell the databases that the index holds all that match.
+        // The condition of the partial index. With only a parameter, the databases would not use the index.
         .where('status', '<>', sql.lit('good'))
         .where('ca', '=', parameter)
         .where('id', '>', parameter)
@@ -210,7 +210,10 @@ export class Statements {
     );
   }
 
-  /** Parameter: a chain. What only ever grows: the change counter, the newest audit event, and the last event of the chain. */
+  /**
+   * Selects values that only grow: the change counter, the newest audit event, and the last event of a chain
+   * (parameter).
+   */
   sighting(): string {
     return this.#compiled('sighting', (builder) =>
       builder
@@ -226,7 +229,7 @@ export class Statements {
     );
   }
 
-  /** Parameters: any text, now. Changes one row that nothing else depends on. */
+  /** Changes a row that nothing depends on. Parameters: any text, now. */
   heartbeat(): string {
     return this.#compiled('heartbeat', (builder) =>
       builder
@@ -242,8 +245,8 @@ export class Statements {
   }
 
   /**
-   * Parameters: name, holder, when it runs out, now, and the latest that one of another holder can run out: what does so later is left
-   * from before a clock was put right. A row when the lease is the holder's.
+   * Takes or extends a lease and returns a row if the holder has it. Parameters: name, holder, expiry, now, and the
+   * latest plausible expiry of another holder: a later one is left from before a clock was corrected.
    */
   lease(): string {
     return this.#compiled('lease', (builder) =>

@@ -14,11 +14,11 @@ type Insert = Extract<Write, { readonly op: 'insert' }>;
 export interface Rows {
   readonly kind: Kind;
   readonly writes: Insert[];
-  /** Row after row: the id, and the fields in order. */
+  /** The concatenated rows: id, then the fields in order. */
   readonly values: SqlValue[];
 }
 
-/** An update, a delete or a requirement: one statement of its own. */
+/** An update, a delete or a requirement, each a separate statement. */
 export interface Single {
   readonly write: Exclude<Change, Insert>;
   readonly sql: string;
@@ -27,26 +27,28 @@ export interface Single {
 
 export type Step = Rows | Single;
 
-/** For each unit, for each of its writes, the id of the record that it touches; 0 for audit. */
+/** The id of the record for each write of each unit; 0 for audit events. */
 export type Ids = readonly (readonly number[])[];
 
 /** The statements for some units, in order, followed by their audit events. */
 export interface Plan {
   readonly steps: readonly Step[];
-  /** Event after event, the fields in order. */
+  /** The concatenated events, with the fields in order. */
   readonly events: readonly SqlValue[];
-  /** The audit chain's last event after them. */
+  /** The last event of the audit chain after them. */
   readonly head: Head;
 }
 
-/** `fresh` makes the id of the next record of a kind. */
+/** Assigns the ids of units. `fresh` returns the id of the next record of a kind. */
 export function idsOf(units: readonly Unit[], fresh: (kind: Kind) => number): Ids {
   const idOf = (write: Write): number =>
     write.op === 'audit' ? 0 : write.op === 'insert' ? fresh(write.kind) : write.id;
   return units.map((unit) => unit.map(idOf));
 }
 
-/** Faults: malformed, with `field`. Throws the Refusal of a guard that nothing can meet. */
+/**
+ * Returns the plan for units. Faults: malformed with `field`. Throws the Refusal of a guard that no record can meet.
+ */
 export function plan(statements: Statements, units: readonly Unit[], ids: Ids, before: Head): Plan {
   const steps: Step[] = [];
   const events: SqlValue[] = [];

@@ -13,7 +13,7 @@ import { snapshotOf } from './snapshot.ts';
 import { Statements, sought } from './statements.ts';
 import type { Witness } from './witness.ts';
 
-/** The store over a database, whose tables are up to date. */
+/** Creates the store on a database with all migrations applied. */
 export function createStore(driver: Driver, clock: Clock, witness: Witness): Store {
   const statements = new Statements(driver.builder, driver.dialect);
   const beat = new Coalesced(async () => {
@@ -70,9 +70,10 @@ export function createStore(driver: Driver, clock: Clock, witness: Witness): Sto
     async lease(name, holder, seconds) {
       const now = clock.now();
       const length = Math.ceil(seconds * 1000);
-      // A released lease has expired by the clock of every instance.
+      // Zero, so that a released lease has expired by the clock of every instance.
       const until = length > 0 ? now + length : 0;
-      // As far as two clocks may be apart without two holders at once, one that others hold may end later than one taken now.
+      // The clocks of instances differ, so the lease of another holder may end later than one taken now, by at most its
+      // length.
       const latest = length > 0 ? until + length : Number.MAX_SAFE_INTEGER;
       const rows = await driver.change(statements.lease(), [name, holder, until, now, latest]);
       return rows.length > 0;

@@ -16,10 +16,10 @@ const changesConfiguration = (write: Write): boolean =>
   configuration.has(write.kind) &&
   !(write.op === 'update' && write.quiet === true);
 
-/** The ids of the records that the handles of a unit stand for, of the writes up to now. */
+/** The ids of the records that the earlier writes of a unit have created, by handle. */
 export type Made = ReadonlyMap<Handle, number>;
 
-/** The event with the object that it is `about`. */
+/** Returns the event with the object that it is `about`. */
 export const completeEvent = (
   { event, about }: Extract<Write, { readonly op: 'audit' }>,
   made: Made | undefined,
@@ -45,14 +45,15 @@ export function encodeFields(
 const isHandle = (value: unknown): value is Handle =>
   typeof value === 'object' && value !== null && 'handle' in value;
 
-/** Only the record of an earlier write of the unit is there to refer to. */
+/** Returns the id of a handle, which must be that of an earlier write of the unit. */
 function resolve(handle: Handle, made: Made | undefined): number {
   const id = made?.get(handle);
-  if (id === undefined) throw new Fault('internal', `no earlier write of the commit is ${handle.handle}`);
+  if (id === undefined)
+    throw new Fault('internal', `no earlier write of the commit has the handle ${handle.handle}`);
   return id;
 }
 
-/** Those fields of `set` that are to be written. Faults: malformed for one that the kind has not. */
+/** Returns the fields of `set` to write. Faults: malformed for an unknown field. */
 export function fieldsToSet(kind: Kind, set: object): (readonly [string, Column])[] {
   const { fields } = tableOf(kind);
   return Object.entries(set).flatMap(([field, value]) => {

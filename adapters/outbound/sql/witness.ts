@@ -2,7 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Head } from './audit-chain.ts';
 import type { Row } from './codec.ts';
 
-/** What a database holds that only ever grows. */
+/** Values of a database that only grow. */
 export interface Seen {
   /** The change counter. */
   readonly counter: number;
@@ -10,7 +10,7 @@ export interface Seen {
   readonly event: number;
 }
 
-/** What a database has to know, unless it has gone back in time. */
+/** The values that a database must have reached, unless it has gone back in time. */
 interface Known extends Seen {
   /** The last event that this process has written. */
   readonly head: Head | undefined;
@@ -19,26 +19,26 @@ interface Known extends Seen {
 const nothing: Seen = { counter: 0, event: 0 };
 
 /**
- * Remembers what this process has seen in the database, for as long as the process lives. A server that does not know it is an old
- * primary or a restored backup: its records would be taken for the truth, and new ones would get the ids of those that it has lost.
- * What was read counts once a later commit is durable. Until then it may be what a fail-over is allowed to lose.
+ * Remembers what this process has seen in the database, for the lifetime of the process. A server without it is an old
+ * primary or a restored backup: its outdated records would be used, and new records would get the ids of lost ones. A
+ * value counts only after a later durable commit; until then a fail-over may lose it.
  */
 export class Witness {
   #known: Known = { ...nothing, head: undefined };
   #read: Seen = nothing;
   #behind: Fault | undefined;
 
-  /** What was read so far. To be passed to `confirm` after a commit that begins now. */
+  /** The values read so far, for `confirm` after a commit that begins now. */
   get read(): Seen {
     return this.#read;
   }
 
-  /** What a question that is asked now is to be compared with. */
+  /** The values to compare with the response to a query that is sent now. */
   get known(): Known {
     return this.#known;
   }
 
-  /** A commit that began after `read` is durable, and with it all that was read. */
+  /** Records that a commit after `read` is durable, and therefore everything that was read before it. */
   confirm(read: Seen, head?: Head): void {
     const { counter, event } = largest(this.#known, read);
     this.#known = { counter, event, head: head && head.sequence > 0 ? head : this.#known.head };
@@ -50,8 +50,8 @@ export class Witness {
   }
 
   /**
-   * Compares the answer to `Statements.sighting` with what was `known` when the question was sent, and returns the change counter.
-   * Faults: unavailable when the database has gone back in time.
+   * Compares the result of `Statements.sighting` with the values of `known` when the query was sent, and returns the
+   * change counter. Faults: unavailable if the database has gone back in time.
    */
   compare(known: Known, row: Row | undefined): number {
     const seen: Seen = { counter: Number(row?.counter ?? 0), event: Number(row?.event ?? 0) };
@@ -81,7 +81,7 @@ const behind = (what: string): Fault =>
     'unavailable',
     'the database has gone back in time: it lacks records that this gateway has seen',
     {
-      hint: 'If that is intended (a restored backup), restart every gateway. Otherwise stop that server: it is an old primary.',
+      hint: 'if a backup was restored on purpose, restart every gateway; otherwise stop that server, because it is an old primary',
       retryAfter: 5,
       cause: new Error(what),
     },

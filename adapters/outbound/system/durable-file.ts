@@ -6,8 +6,8 @@ const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
 /**
- * Makes a file of mode 0600 that is whole and durable, or not there at all. False, and nothing changed, when there is
- * one already: of several processes that start together one makes it and the others read it.
+ * Creates a file of mode 0600 atomically and durably. Returns false and changes nothing if it exists: of several
+ * processes that start together, one creates it and the others read it.
  */
 export async function createFile(path: string, contents: string): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -30,7 +30,7 @@ export async function createFile(path: string, contents: string): Promise<boolea
   return true;
 }
 
-/** What was created, renamed or removed in a directory survives a power cut. */
+/** Makes the entries of a directory durable: created, renamed and removed files. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
@@ -40,7 +40,10 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Undefined when there is none. An Error that says what to run when group or others may read or write it. */
+/**
+ * Reads a file; returns undefined if it does not exist. Throws an Error with the command to run if other users can
+ * access it.
+ */
 export async function readPrivateFile(path: string, mostBytes: number): Promise<string | undefined> {
   const found = await stat(path).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;

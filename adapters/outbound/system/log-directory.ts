@@ -20,7 +20,7 @@ export function openLogDirectory(directory: string): LogFiles {
     const names = (await readdir(directory)).filter((name) => logName.test(name)).sort(byAge);
     const files = await Promise.all(
       names.map(async (name) => {
-        // One that is rotated or deleted meanwhile is not there.
+        // A file may be rotated or deleted meanwhile.
         const found = await lstat(join(directory, name)).catch(() => undefined);
         return found?.isFile() ? [{ name, size: found.size, modified: Math.floor(found.mtimeMs) }] : [];
       }),
@@ -50,6 +50,6 @@ export function openLogDirectory(directory: string): LogFiles {
   };
 }
 
-/** `postern.log` is the newest; the others carry their time. */
+/** Sorts by age: `postern.log` is the newest, the other names contain a time. */
 const byAge = (a: string, b: string): number =>
   Number(a === 'postern.log') - Number(b === 'postern.log') || (a < b ? -1 : 1);

@@ -6,11 +6,11 @@ import { RotatingFile } from './log-rotation.ts';
 import { systemClock } from './platform.ts';
 
 interface LogFileOptions {
-  /** Holds `postern.log` and its predecessors, nothing else. Made if it is missing. */
+  /** Contains `postern.log` and its predecessors, nothing else. Created if it is missing. */
   readonly directory: string;
-  /** The least that is written. */
+  /** The lowest level that is written. */
   readonly level: LogLevel;
-  /** The same lines to standard error too. */
+  /** Whether the lines are also written to standard error. */
   readonly stderr: boolean;
   /** Octets of one file; default 10 MiB. */
   readonly maxBytes?: number;
@@ -19,15 +19,15 @@ interface LogFileOptions {
   readonly clock?: Clock;
 }
 
-/** Milliseconds that `close` waits for a reader of standard error, or a disk, that has come to a stop. */
+/** Milliseconds that `close` waits for a blocked disk or reader of standard error. */
 const patience = 2000;
 
-/** Lines of JSON: time, level, pid, event, then the fields, and `error` for a cause. */
+/** Opens a log of JSON lines: time, level, pid, event, then the fields, and `error` for a cause. */
 export async function openLogFile(options: LogFileOptions): Promise<Log & { close(): Promise<void> }> {
   const { directory, maxBytes = 10 * 1024 * 1024, maxFiles = 10, clock = systemClock } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = new RotatingFile({ directory, maxBytes, maxFiles, now: clock.now });
-  // Fails here, when people look, if the file cannot be written.
+  // Fail at the start, while somebody is watching, if the file cannot be written.
   await file.append('');
 
   const report = (count: number): string =>
@@ -62,7 +62,7 @@ export async function openLogFile(options: LogFileOptions): Promise<Log & { clos
   };
 }
 
-/** Whatever is passed in, logging does not throw. */
+/** Formats any input without throwing. */
 function formatSafely(entry: LogEntry): string {
   try {
     return formatLine(entry);
@@ -74,7 +74,7 @@ function formatSafely(entry: LogEntry): string {
 const ignore = (): void => undefined;
 
 function writeToStandardError(batch: string): Promise<void> {
-  // Without a listener, a reader that is gone would end the process.
+  // Without a listener, a closed standard error would end the process.
   if (!process.stderr.listeners('error').includes(ignore)) process.stderr.on('error', ignore);
   return new Promise((resolve, reject) => {
     process.stderr.write(batch, (error) => (error ? reject(error) : resolve()));

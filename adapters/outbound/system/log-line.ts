@@ -7,7 +7,10 @@ const mostCharacters = 2000;
 const deepestCause = 5;
 const mostErrors = 5;
 
-/** A second line of defence: the first is that nobody logs secrets. `pin` as a word of its own, not in `mapping`. */
+/**
+ * Names of fields that are redacted, as a second line of defence: callers must not log secrets. `pin` must be a whole
+ * word, so that `mapping` does not match.
+ */
 const secretName = /password|passwd|passphrase|secret|token|authorization|cookie|(?<![a-z])pin(?![a-z])/;
 
 const namesSecret = (name: string): boolean =>
@@ -16,7 +19,10 @@ const namesSecret = (name: string): boolean =>
 const cut = (text: string): string =>
   text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`;
 
-/** What JSON leaves as it is, and terminals and viewers obey: C1 controls, line separators, direction marks. */
+/**
+ * Characters that JSON does not escape but terminals and viewers interpret: C1 controls, line separators, direction
+ * marks.
+ */
 const unprintable = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
@@ -29,7 +35,7 @@ export interface LogEntry {
   readonly cause?: unknown;
 }
 
-/** One line of JSON, line feed included. Throws where `fields` or `cause` do when they are read. */
+/** Formats a line of JSON with its line feed. Throws if reading `fields` or `cause` throws. */
 export function formatLine(entry: LogEntry): string {
   const line: Record<string, unknown> = {
     time: new Date(entry.time).toISOString(),
@@ -54,7 +60,7 @@ function describe(cause: unknown, depth: number): unknown {
     message: cut(cause.message),
     stack: cut(cause.stack ?? ''),
     ...(deeper && { cause: describe(cause.cause, depth - 1) }),
-    // Failed connections come as one error for each address that was tried.
+    // A failed connection has one error for each address that was tried.
     ...(cause instanceof AggregateError &&
       depth > 1 && { errors: cause.errors.slice(0, mostErrors).map((error) => describe(error, 1)) }),
   };

@@ -1,10 +1,10 @@
-/** Characters. What does not fit is dropped and counted: a slow disk or reader never holds up the service. */
+/** Characters. Further lines are dropped and counted, so that a slow disk or reader never blocks the service. */
 const mostQueued = 4 * 1024 * 1024;
 const mostInBatch = 256 * 1024;
-/** Lines wait this long for others to be written with. */
+/** Milliseconds that a line waits for others of the same batch. */
 const delay = 20;
 
-/** Lines on their way to one sink, written in batches, one at a time and in order. */
+/** A queue of lines for one sink. Batches are written in order, one at a time. */
 export class LogQueue {
   readonly #write: (batch: string) => Promise<void>;
   readonly #report: (dropped: number) => string;
@@ -13,7 +13,7 @@ export class LogQueue {
   #dropped = 0;
   #draining: Promise<void> | undefined;
 
-  /** `report` gives the line that says how many were dropped. */
+  /** `report` returns the line about dropped lines. */
   constructor(write: (batch: string) => Promise<void>, report: (dropped: number) => string) {
     this.#write = write;
     this.#report = report;
@@ -29,7 +29,7 @@ export class LogQueue {
     this.#draining ??= new Promise((resolve) => setTimeout(resolve, delay)).then(() => this.#drain());
   }
 
-  /** When everything that was added has been written or dropped. */
+  /** Resolves when all lines have been written or dropped. */
   async flush(): Promise<void> {
     while (this.#draining) await this.#draining;
   }

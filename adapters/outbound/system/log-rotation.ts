@@ -5,19 +5,19 @@ interface RotationOptions {
   readonly directory: string;
   /** The file is rotated before it grows beyond this many octets. */
   readonly maxBytes: number;
-  /** Of all files, the current one included. */
+  /** The number of files, including the current one. */
   readonly maxFiles: number;
   /** Milliseconds since 1970, for names. */
   readonly now: () => number;
 }
 
 const rotatedName = /^postern-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;
-/** A process that died while it rotated leaves its lock; after this many milliseconds it counts no more. */
+/** Milliseconds after which a lock is ignored, because its process died during the rotation. */
 const staleLock = 30_000;
 
 /**
- * `postern.log`, and `postern-<time>.log` for what was in it before. Any number of processes may append to one: each
- * batch is one write to a file opened with O_APPEND, and whoever holds the lock (a directory, made by one alone) renames.
+ * Writes `postern.log` and rotates it to `postern-<time>.log`. Any number of processes may append: each batch is one
+ * write to a file opened with O_APPEND, and the process that creates the lock directory renames.
  */
 export class RotatingFile {
   readonly #options: RotationOptions;
@@ -48,7 +48,7 @@ export class RotatingFile {
     this.#handle = undefined;
   }
 
-  /** The file of that name, as another process may have rotated it or somebody deleted it. */
+  /** Returns the current file. Another process may have rotated it, or somebody deleted it. */
   async #current(): Promise<FileHandle> {
     if (this.#handle && (await this.#isCurrent(this.#handle))) return this.#handle;
     await this.close();
@@ -64,7 +64,7 @@ export class RotatingFile {
   async #rotate(file: FileHandle): Promise<void> {
     if (!(await this.#acquire())) return;
     try {
-      // Under the lock: whoever held it before may have done it.
+      // Check again under the lock: its previous holder may have rotated the file.
       if (!(await this.#isCurrent(file))) return;
       await rename(this.#path, join(this.#options.directory, await this.#nextName()));
       await this.#prune();
@@ -73,7 +73,7 @@ export class RotatingFile {
     }
   }
 
-  /** False when another process rotates. */
+  /** Returns false if another process is rotating. */
   async #acquire(): Promise<boolean> {
     try {
       await mkdir(this.#lock);
@@ -89,7 +89,7 @@ export class RotatingFile {
     return (await readdir(this.#options.directory)).filter((name) => rotatedName.test(name)).sort();
   }
 
-  /** After all others, whatever the clock does: the order of names is the order of files. */
+  /** Returns a name that sorts after all others even if the clock was set back. */
   async #nextName(): Promise<string> {
     const newest = (await this.#rotated()).at(-1);
     const now = this.#options.now();

@@ -18,8 +18,8 @@ import {
 } from './master-record.ts';
 
 /**
- * Makes the key that a rotation leads to, beside the present one: `master.key.new` and, last, `master.json.new`. From then on both
- * keys open what is sealed. Does nothing if that has been done. Errors have a message for the operator.
+ * Creates the new key of a rotation beside the current one: `master.key.new` and then `master.json.new`. From then on,
+ * both keys can decrypt. Does nothing if that has been done. Errors have a message for the operator.
  */
 export async function prepareRotation(options: MasterKeyOptions): Promise<void> {
   const { dataDirectory, passphrase, newPassphrase } = options;
@@ -57,14 +57,14 @@ export async function prepareRotation(options: MasterKeyOptions): Promise<void> 
   await createFile(nextOf(path), `${JSON.stringify(next)}\n`);
 }
 
-/** Whether a rotation has been prepared, or was cut off. */
+/** Returns whether a rotation has been prepared or was interrupted. */
 export async function isRotating(options: MasterKeyOptions): Promise<boolean> {
   const { dataDirectory, passphrase } = options;
   if (passphrase === undefined) await completeSwap(dataDirectory, keyFileOf(options));
   return (await readRecord(nextOf(recordPath(dataDirectory)))) !== undefined;
 }
 
-/** Puts the new key in the place of the present one. To be called once nothing is sealed under that any more. */
+/** Replaces the current key by the new one. Call it once nothing is encrypted with the current key. */
 export async function finishRotation(options: MasterKeyOptions): Promise<void> {
   const path = recordPath(options.dataDirectory);
   if (options.passphrase === undefined) {
@@ -74,7 +74,7 @@ export async function finishRotation(options: MasterKeyOptions): Promise<void> {
   await replace(nextOf(path), path);
 }
 
-/** Ends what `finishRotation` had begun when the process died: the key is the new one already, and its record is not yet. */
+/** Completes an interrupted `finishRotation`: the key has been replaced, but not its record. */
 export async function completeSwap(dataDirectory: string, keyPath: string): Promise<void> {
   const path = recordPath(dataDirectory);
   const next = await readRecord(nextOf(path));
@@ -83,7 +83,7 @@ export async function completeSwap(dataDirectory: string, keyPath: string): Prom
   if (key && isRootOf(key, next)) await replace(nextOf(path), path);
 }
 
-/** Another process may have been first. */
+/** Renames a file, which another process may already have done. */
 async function replace(from: string, to: string): Promise<void> {
   await rename(from, to).catch((error) => {
     if (error.code !== 'ENOENT') throw error;

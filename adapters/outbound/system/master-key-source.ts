@@ -4,13 +4,13 @@ import { createFile } from './durable-file.ts';
 import { derive, readKeyFile, rootLength } from './master-record.ts';
 
 export interface MasterKeyOptions {
-  /** Of the key file; default `master.key` in the data directory. Not together with a passphrase. */
+  /** The path of the key file; default `master.key` in the data directory. Excludes a passphrase. */
   readonly file?: string;
   readonly passphrase?: string;
-  /** The one that a rotation leads to. */
+  /** The new passphrase of a rotation. */
   readonly newPassphrase?: string;
   readonly dataDirectory: string;
-  /** Seals with the new key of a rotation that is under way. Default: with the present one. */
+  /** Encrypts with the new key during a rotation. Default: with the current one. */
   readonly sealWithNew?: boolean;
 }
 
@@ -19,7 +19,7 @@ const fewestPassphraseCharacters = 12;
 export const keyFileOf = ({ file, dataDirectory }: MasterKeyOptions): string =>
   file ?? join(dataDirectory, 'master.key');
 
-/** What is in the key file; it is made unless it is there. */
+/** Returns the contents of the key file, which is created if it does not exist. */
 export async function makeKeyFile(path: string): Promise<Uint8Array> {
   const there = await readKeyFile(path);
   if (there) return there;
@@ -27,7 +27,7 @@ export async function makeKeyFile(path: string): Promise<Uint8Array> {
   return (await createFile(path, `${root.toString('hex')}\n`)) ? root : makeKeyFile(path);
 }
 
-/** The root of a passphrase that has never been used. */
+/** Derives the root from a new passphrase. */
 export function fresh(passphrase: string, salt: Uint8Array): Promise<Uint8Array> {
   if (passphrase.length < fewestPassphraseCharacters) {
     throw new Error(`the master key passphrase must have at least ${fewestPassphraseCharacters} characters`);

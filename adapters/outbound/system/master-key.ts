@@ -18,16 +18,16 @@ import {
   subKey,
 } from './master-record.ts';
 
-/** The secret that all others at rest depend on. It stays in here; each purpose has a key of its own. */
+/** The secret that protects all other stored secrets. It is not exposed; each purpose has its own sub-key. */
 export interface MasterKey {
   /** 32 octets. */
   subKey(purpose: Purpose): Uint8Array;
-  /** That one, and after it those of all other master keys that something may still be sealed under. */
+  /** Returns that sub-key, followed by those of other master keys with which data may still be encrypted. */
   subKeys(purpose: Purpose): readonly Uint8Array[];
 }
 
 /**
- * Opens the master key, and makes it at the first start: 32 random octets in a key file (64 hexadecimal digits), or
+ * Opens the master key and creates it at the first start: 32 random octets in a key file (64 hexadecimal digits), or
  * derived from the passphrase. Errors have a message for the operator, without secrets.
  */
 export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKey> {
@@ -72,7 +72,7 @@ async function presentRoot(options: MasterKeyOptions, record: MasterRecord): Pro
     throw new Error(`${path} is not the master key of ${dataDirectory}`);
   }
   const salt = Buffer.from(record.salt, 'base64');
-  // Once a rotation has ended, the new one is in the configuration as such until somebody moves it.
+  // After a rotation, the configuration contains the passphrase as new_passphrase until somebody moves it.
   for (const given of [passphrase, newPassphrase]) {
     if (given === undefined) continue;
     const root = await derive(given, salt);
@@ -81,7 +81,7 @@ async function presentRoot(options: MasterKeyOptions, record: MasterRecord): Pro
   throw new Error(`wrong passphrase for the master key of ${dataDirectory}`);
 }
 
-/** Undefined when another process was first. */
+/** Returns undefined if another process created the key first. */
 async function makeRoot(options: MasterKeyOptions): Promise<Uint8Array | undefined> {
   const { dataDirectory, passphrase } = options;
   const salt = randomBytes(saltLength);
@@ -96,7 +96,7 @@ async function makeRoot(options: MasterKeyOptions): Promise<Uint8Array | undefin
   return (await createFile(recordPath(dataDirectory), `${JSON.stringify(made)}\n`)) ? root : undefined;
 }
 
-/** The root that a rotation which has been prepared leads to. */
+/** Returns the root of a prepared rotation. */
 async function nextRoot(options: MasterKeyOptions): Promise<Uint8Array | undefined> {
   const { dataDirectory, newPassphrase } = options;
   const record = await readRecord(nextOf(recordPath(dataDirectory)));

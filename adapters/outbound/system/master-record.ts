@@ -4,9 +4,9 @@ import { readPrivateFile } from './durable-file.ts';
 import { createVault } from './vault.ts';
 
 /**
- * `master.json`: tells a wrong key or passphrase at once, and that a key file is lost before a new one takes its place.
- * `check` is a sub-key of its own and of no other use. `retired`: the roots of earlier master keys, sealed under this one, so that
- * what cannot be sealed again (the anchors of the audit trail) can still be opened; the newest first.
+ * `master.json`: detects a wrong key or passphrase, and a lost key file before a new one replaces it. `check` is a
+ * separate sub-key without another use. `retired`: the roots of earlier master keys, newest first, encrypted with this
+ * one, so that data that cannot be encrypted again (the anchors of the audit trail) can still be decrypted.
  */
 export type MasterRecord = {
   readonly version: 1;
@@ -20,26 +20,28 @@ export const rootLength = 32;
 export const saltLength = 16;
 const mostBytes = 64 * 1024;
 const mostKeyBytes = 4096;
-/** Of record version 1: 128 MiB, a third of a second. */
+/** The cost of record version 1: 128 MiB, a third of a second. */
 const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 } as const;
 const retiredContext = 'retired master key';
 
-/** Where the record is, and what its name is while a rotation is under way. */
+/** Returns the path of the record. */
 export const recordPath = (dataDirectory: string): string => join(dataDirectory, 'master.json');
 export const nextOf = (path: string): string => `${path}.new`;
 
-/** HKDF-SHA256 (RFC 5869) without a salt: the root is uniformly random, or as good as the passphrase. */
+/**
+ * Derives a sub-key with HKDF-SHA256 (RFC 5869). It needs no salt: the root is random, or as strong as the passphrase.
+ */
 export const subKey = (root: Uint8Array, purpose: Purpose): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', root, '', purpose, rootLength));
 
-/** What `check` of a record is for this root. */
+/** Returns the `check` of a record with this root. */
 export const checkOf = (root: Uint8Array): string =>
   Buffer.from(subKey(root, 'postern check')).toString('base64');
 
 export const isRootOf = (root: Uint8Array, { check }: MasterRecord): boolean =>
   timingSafeEqual(subKey(root, 'postern check'), Buffer.from(check, 'base64'));
 
-/** `roots` sealed under `root`, for `retired`. */
+/** Encrypts `roots` with `root`, for `retired`. */
 export function sealRetired(root: Uint8Array, roots: readonly Uint8Array[]): readonly string[] {
   const vault = createVault(subKey(root, 'postern retired keys'));
   return roots.map((one) => Buffer.from(vault.seal(one, retiredContext)).toString('base64'));
@@ -50,7 +52,7 @@ export function openRetired(root: Uint8Array, { retired = [] }: MasterRecord): r
   return retired.map((sealed) => vault.open(Buffer.from(sealed, 'base64'), retiredContext));
 }
 
-/** 32 octets from a file with 64 hexadecimal digits; undefined when there is none. */
+/** Reads 32 octets from a file with 64 hexadecimal digits; returns undefined if it does not exist. */
 export async function readKeyFile(path: string): Promise<Uint8Array | undefined> {
   const text = await readPrivateFile(path, mostKeyBytes);
   if (text === undefined) return undefined;
@@ -67,7 +69,7 @@ export const derive = (passphrase: string, salt: Uint8Array): Promise<Uint8Array
     });
   });
 
-/** Undefined when there is none. Errors have a message for the operator. */
+/** Returns undefined if the file does not exist. Errors have a message for the operator. */
 export async function readRecord(path: string): Promise<MasterRecord | undefined> {
   const text = await readPrivateFile(path, mostBytes);
   if (text === undefined) return undefined;

@@ -4,10 +4,10 @@ import { gunzipSync } from 'node:zlib';
 import { Fault } from '#core/fault.ts';
 import type { Passwords } from '#core/ports/platform.ts';
 
-/** Longer ones cost time and gain nothing. */
+/** Longer passwords take time to hash and are not safer. */
 const mostCharacters = 1024;
 
-/** What a guess costs: KiB of memory, and how many passes over it. */
+/** The cost of argon2id: KiB of memory and number of passes. */
 interface Cost {
   readonly memoryCost: number;
   readonly timeCost: number;
@@ -19,11 +19,11 @@ const recommended: Cost = { memoryCost: 19_456, timeCost: 2 };
 /** The same password is typed as different code points on different keyboards (NIST SP 800-63B §5.1.1.2). */
 const normalised = (password: string): string => password.normalize('NFC');
 
-/** Each takes a thread of a small pool, which files are read with too, and 19 MiB. */
+/** The most concurrent hashes. Each uses 19 MiB and a thread of a small pool that also reads files. */
 const mostAtOnce = 32;
 let underWay = 0;
 
-/** Faults: unavailable when too many wait already. */
+/** Faults: unavailable if too many are waiting. */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
   if (underWay >= mostAtOnce) {
     throw new Fault('unavailable', 'too many passwords are being checked', { retryAfter: 1 });
@@ -39,8 +39,8 @@ async function bounded<T>(work: () => Promise<T>): Promise<T> {
 const acceptable = (password: string): boolean => password.length > 0 && password.length <= mostCharacters;
 
 /**
- * `hash` gives the PHC string of argon2id. Fault malformed for an empty password and for one of more than 1024 characters.
- * `verify` knows hashes of any cost.
+ * Password hashing with argon2id. `hash` returns a PHC string. Faults: malformed for an empty password and for one of
+ * more than 1024 characters. `verify` accepts hashes of any cost.
  */
 export const argon2id = (cost: Cost): Passwords => ({
   async hash(password) {

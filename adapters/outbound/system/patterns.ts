@@ -3,12 +3,12 @@ import { Fault } from '#core/fault.ts';
 import type { Patterns } from '#core/ports/platform.ts';
 
 const mostPatternCharacters = 1000;
-/** No name, address or serial number is longer; what is does not match. */
+/** Longer texts do not match. No name, address or serial number is that long. */
 const mostTextCharacters = 10_000;
 const mostInstructions = 2000;
-/** Instructions times characters of the text, about 50 ns each; what takes more does not match. */
+/** Instructions times characters of the text, about 50 ns each. A text that needs more does not match. */
 const mostSteps = 1_000_000;
-/** Of `weightOf`. */
+/** The limit for `weightOf`. */
 const mostWeight = 2000;
 
 const tooComplex = () =>
@@ -16,7 +16,10 @@ const tooComplex = () =>
     hint: 'use smaller repetition counts and fewer character classes',
   });
 
-/** RE2 syntax (no back-references, no look-around); repetition counts, nested ones multiplied, end at 1000. */
+/**
+ * Patterns in RE2 syntax: no back-references, no look-around, repetition counts of at most 1000 (nested counts
+ * multiplied).
+ */
 export const patterns: Patterns = {
   compile(pattern) {
     if (pattern.length > mostPatternCharacters) {
@@ -35,8 +38,8 @@ const heavy = /\{(\d+)(?:,(\d*))?\}|\\[pP]|-(?=\\x|[^\0-\x7f])/g;
 const caseIgnored = /\(\?[a-zA-Z]*i/;
 
 /**
- * What compiling costs, in about 10 µs: a repetition is written out as often as it says, a class of Unicode has
- * hundreds of ranges, and regardless of case each character of a range is looked at, up to 100,000.
+ * Estimates the cost of compiling, in units of about 10 µs: repetitions are expanded, a Unicode class has hundreds of
+ * ranges, and case-insensitive matching visits each character of a range, up to 100,000.
  */
 function weightOf(pattern: string): number {
   const range = caseIgnored.test(pattern) ? 250 : 1;
@@ -56,7 +59,7 @@ function compile(pattern: string): RE2JS {
   }
 }
 
-/** What other dialects have, and RE2 has not: it could not be matched in linear time. */
+/** Features of other dialects that RE2 lacks, because they cannot be matched in linear time. */
 const missing: readonly (readonly [form: RegExp, what: string])[] = [
   [/\(\?<?[=!]/, 'look-around, as (?=…)'],
   [/\\[1-9]|\\[gk][{<']|\(\?P=/, 'back-references, as \\1'],
@@ -68,7 +71,7 @@ const longestMessage = 120;
 
 function explain(message: string, pattern: string): string {
   const found = missing.find(([form]) => form.test(pattern));
-  if (found) return `bad pattern: no support for ${found[1]}`;
-  const text = message.replace('error parsing regexp', 'bad pattern');
+  if (found) return `invalid pattern: no support for ${found[1]}`;
+  const text = message.replace('error parsing regexp', 'invalid pattern');
   return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
 }

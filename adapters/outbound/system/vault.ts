@@ -15,16 +15,16 @@ const headerLength = 1 + nonceLength;
 const wholeTag = { authTagLength: tagLength };
 
 /**
- * AES-256-GCM under the first of `keys` (32 octets each); the others open what was sealed before the master key was rotated. Sealed:
- * version octet, nonce, ciphertext, tag; the context is the additional data. Nonces are random: good for 2^32 secrets under one key
- * (NIST SP 800-38D §8.3).
+ * Creates a vault that encrypts with AES-256-GCM and the first of `keys` (32 octets each). The other keys decrypt data
+ * from before a rotation of the master key. Format: version octet, nonce, ciphertext, tag; the context is the
+ * additional data. Random nonces are safe for 2^32 secrets per key (NIST SP 800-38D §8.3).
  */
 export function createVault(keys: Uint8Array | readonly Uint8Array[]): Vault {
   const [current, ...earlier] = (keys instanceof Uint8Array ? [keys] : keys).map((key) =>
     createSecretKey(key),
   );
   let last = { context: '', octets: Buffer.alloc(0) };
-  /** In UTF-8. Most secrets that are opened are of one kind. */
+  /** Encodes the context in UTF-8 and caches it, because most secrets are of one kind. */
   const octetsOf = (context: string): Uint8Array => {
     if (last.context !== context) last = { context, octets: Buffer.from(context) };
     return last.octets;
@@ -40,7 +40,7 @@ export function createVault(keys: Uint8Array | readonly Uint8Array[]): Vault {
     sealed.set(cipher.getAuthTag(), headerLength + plain.length);
     return sealed;
   };
-  /** Undefined when it was not sealed with this key, for this context. */
+  /** Returns undefined if the secret was not sealed with this key and context. */
   const openWith = (key: KeyObject, sealed: Uint8Array, context: string): Uint8Array | undefined => {
     const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, headerLength), wholeTag);
     decipher.setAAD(octetsOf(context));
@@ -58,7 +58,9 @@ export function createVault(keys: Uint8Array | readonly Uint8Array[]): Vault {
     context: string,
   ): { readonly plain: Uint8Array; readonly isCurrent: boolean } => {
     if (sealed.length < headerLength + tagLength || sealed[0] !== version) {
-      throw new Fault('internal', 'internal error', { cause: new Error(`not a sealed secret: ${context}`) });
+      throw new Fault('internal', 'internal error', {
+        cause: new Error(`the octets are not a sealed secret: ${context}`),
+      });
     }
     const plain = openWith(current!, sealed, context);
     if (plain) return { plain, isCurrent: true };
@@ -66,7 +68,9 @@ export function createVault(keys: Uint8Array | readonly Uint8Array[]): Vault {
       const plain = openWith(key, sealed, context);
       if (plain) return { plain, isCurrent: false };
     }
-    const cause = new Error(`secret changed, or sealed for something else or under another key: ${context}`);
+    const cause = new Error(
+      `the secret was modified, or sealed for another context or with another key: ${context}`,
+    );
     throw new Fault('internal', 'internal error', { cause });
   };
   return {

@@ -7,7 +7,7 @@ export interface UpstreamCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Whether redirects are followed; else they are answers like others. */
+  /** Whether redirects are followed. Otherwise they are returned like other responses. */
   readonly redirects: boolean;
 }
 
@@ -28,9 +28,9 @@ const mostBytes = 1024 * 1024;
 const mostRedirects = 3;
 
 /**
- * One exchange, over TLS where the address says so, on a connection of its own. Redirects are followed on the same origin only
- * (RFC 7030 §3.2.1), and those of a POST only where they keep it one. Faults: unavailable for whatever keeps the answer from arriving, malformed when it is too
- * large or compressed, which nobody asked for.
+ * Sends one request on a new connection, over TLS for https. Redirects are followed only on the same origin (RFC 7030
+ * §3.2.1), and those of a POST only if they preserve the method. Faults: unavailable without a complete response;
+ * malformed for a response that is too large, or compressed although the request did not allow it.
  */
 export async function exchange(
   request: UpstreamCall,
@@ -93,13 +93,13 @@ function once(
     request.on('error', (error) => {
       if (!isSurplus(error)) lost(error);
     });
-    // Bun does not tell of every connection that ends.
+    // Bun does not report the end of every connection.
     signal.addEventListener('abort', () => lost(signal.reason), { once: true });
     request.end(body);
   });
 }
 
-/** What came after the whole of an answer that was to be the last: whatever that is, nobody has asked for it. */
+/** Returns whether the error is about octets after the complete response, which are ignored. */
 const isSurplus = (error: Error): boolean => 'code' in error && error.code === 'HPE_CLOSED_CONNECTION';
 
 const tlsOptions = ({ anchors, certificate, key }: TlsIdentity): RequestOptions => ({
@@ -127,7 +127,7 @@ function receive(response: IncomingMessage): Promise<UpstreamReply> {
     response.on('end', () => {
       const body = new Uint8Array(Buffer.concat(chunks));
       const promised = headers['content-length'];
-      // A connection that was closed early is not the end of the body.
+      // A connection that was closed early does not mark the end of the body.
       if (promised !== undefined && Number(promised) !== body.length) reject(new Error('cut off'));
       else resolve({ status, headers, body });
     });

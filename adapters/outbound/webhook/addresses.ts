@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { Fault } from '#core/fault.ts';
 
 /**
- * Where nothing is sent, whoever names it: link-local addresses, among them the metadata services of clouds, those of them that
- * lie elsewhere, and what is no address of one machine.
+ * Addresses to which nothing is ever sent: link-local addresses, including the metadata services of clouds, other
+ * addresses of such services, and addresses that do not identify one machine.
  */
 const refused = new BlockList();
 for (const [net, prefix] of [
@@ -22,7 +22,7 @@ for (const [net, prefix] of [
   // Metadata services: AWS, Google Cloud.
   ['fd00:ec2::254', 128],
   ['fd20:ce::254', 128],
-  // IPv4 addresses translated (RFC 6052, RFC 8215), carried by 6to4, or compatible: they lead where the rows above forbid.
+  // IPv6 forms of the IPv4 addresses above: translated (RFC 6052, RFC 8215), 6to4, and IPv4-compatible.
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['2002::', 16],

@@ -9,7 +9,7 @@ import type { Attempt, Message, Notifier } from '#core/ports/notifier.ts';
 import { destination, hostOf, isRefused } from './addresses.ts';
 
 export interface NotifierOptions {
-  /** Milliseconds for one attempt, the look-up of the name included. */
+  /** Milliseconds for one attempt, including name resolution. */
   readonly timeout?: number;
   /** Name → addresses. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
@@ -51,7 +51,10 @@ function answered(status: number): Attempt {
   return { delivered, status, detail };
 }
 
-/** What is connected to is what was checked: the name is not looked up a second time. Faults: malformed. */
+/**
+ * Resolves and checks the host. The connection uses these addresses, so a second resolution cannot bypass the check.
+ * Faults: malformed.
+ */
 async function addressesOf(
   url: URL,
   resolve: NonNullable<NotifierOptions['resolve']>,
@@ -64,7 +67,7 @@ async function addressesOf(
   return addresses.slice(0, mostAddresses);
 }
 
-/** The status of the answer. The next address has its turn only while nothing has been sent. */
+/** Returns the status of the response. Tries the next address only if nothing has been sent. */
 async function send(
   url: URL,
   addresses: readonly string[],
@@ -119,11 +122,11 @@ function once(url: URL, address: string, message: Message, signal: AbortSignal):
     request.on('close', () => reject(new Error('cut off')));
     request.end(body);
   });
-  // The runtime does not tell of every connection that ends.
+  // Bun does not report the end of every connection.
   return within(signal, sent);
 }
 
-/** Lets the receiver finish a short answer, and no long one. */
+/** Reads a short response to its end and aborts a long one. */
 function drain(response: IncomingMessage, stop: () => void): void {
   let length = 0;
   response.on('data', (chunk: Uint8Array) => {
@@ -145,10 +148,10 @@ function within<T>(signal: AbortSignal, what: Promise<T>): Promise<T> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** In words of ours: what the receiver says is not kept. */
+/** Returns a reason without text from the receiver. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof Fault) return error.detail;
-  if (signal.aborted) return 'no answer in time';
+  if (signal.aborted) return 'no response in time';
   const code = codeOf(error);
   if (/CERT|VERIFY|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
     return `its TLS certificate is not trusted (${code})`;

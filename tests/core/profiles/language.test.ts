@@ -134,9 +134,9 @@ describe('an invalid profile is rejected with the place of the problem', () => {
       'profile.subjectAltName.atLeastOneOf: has dns, for which there is no rule',
     ],
     // patterns
-    [{ validity, subject: { CN: { pattern: '(' } } }, 'profile.subject.CN.pattern: bad pattern'],
-    [{ validity, subject: { CN: { pattern: '(a)\\1' } } }, 'profile.subject.CN.pattern: bad pattern'],
-    [{ validity, subject: { CN: { pattern: '(?=a)a' } } }, 'profile.subject.CN.pattern: bad pattern'],
+    [{ validity, subject: { CN: { pattern: '(' } } }, 'profile.subject.CN.pattern: invalid pattern'],
+    [{ validity, subject: { CN: { pattern: '(a)\\1' } } }, 'profile.subject.CN.pattern: invalid pattern'],
+    [{ validity, subject: { CN: { pattern: '(?=a)a' } } }, 'profile.subject.CN.pattern: invalid pattern'],
     [{ validity, subject: { CN: { pattern: '((a{100}){100}){100}' } } }, 'profile.subject.CN.pattern: '],
     [{ validity, subject: { CN: { pattern: 'a'.repeat(1001) } } }, 'profile.subject.CN.pattern: expected'],
     [

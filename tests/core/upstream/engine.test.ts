@@ -168,7 +168,7 @@ describe('a request to an upstream CA', () => {
     );
     expect([refused.code, refused.detail]).toEqual([
       'badCsr',
-      'the upstream CA needs a request with the final subject alternative names, which the profile changes',
+      'the upstream CA requires a request with the final subject alternative names, but the profile changes them',
     ]);
     expect(await one.requests()).toHaveLength(1);
   });

@@ -275,7 +275,7 @@ test('a delivery that is interrupted by a shutdown is not counted as an attempt 
   const cut = new AbortController();
   notifier.answer = async () => {
     cut.abort();
-    return { delivered: false, status: null, detail: 'no answer in time' };
+    return { delivered: false, status: null, detail: 'no response in time' };
   };
   await deliver(cut.signal);
   expect((await deliveries())[0]).toMatchObject({ state: 'pending', attempts: 0 });

@@ -112,8 +112,9 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
   await index('devices', 'onboarding_config');
   await index('devices', 'no_onboarding_config');
 
-  // Grows to millions of rows at thousands a second. Serial numbers and times only grow, so all indexes but the one of
-  // devices are written at their ends; an index of random keys (fingerprint, common name) would cost more than the row.
+  // Grows to millions of rows, thousands per second. Serial numbers and times only increase, so writes go to the ends
+  // of all indexes except that of devices. An index with random keys (fingerprint, common name) would cost more than
+  // the row.
   await kept('certificates')
     .addColumn('created_at', integer, (c) => c.notNull())
     .addColumn('common_name', text, (c) => c.notNull())
@@ -146,7 +147,7 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .columns(['status', 'ca', 'id'])
     .where('status', '<>', sql.lit('good'))
     .execute();
-  // The same for lists, in order of id.
+  // Also for lists in order of id.
   await builder.schema
     .createIndex('certificates_status_id_index')
     .on('certificates')
@@ -161,7 +162,7 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .addUniqueConstraint('certificate_keys_certificate_key', ['certificate'])
     .execute();
 
-  // As busy as certificates; whoever refers to one names its nonce too, so that an id may come back.
+  // Written as often as certificates. References also contain the nonce, so ids may be reused.
   await kept('transactions')
     .addColumn('created_at', integer, (c) => c.notNull())
     .addColumn('name', text, (c) => c.notNull())
@@ -256,7 +257,7 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .execute();
   await index('audit_events', 'at');
 
-  // The last event of each chain, in a second place: events cut off at the end are missed.
+  // A second copy of the last event of each chain, to detect the removal of events at the end.
   await builder.schema
     .createTable('audit_heads')
     .addColumn('chain', text, (c) => c.primaryKey())
@@ -280,7 +281,7 @@ export async function initial(builder: Builder, dialect: Dialect): Promise<void>
     .execute();
 }
 
-/** Audit events are neither changed nor deleted, and heads only move forward, whoever asks the database. */
+/** Adds triggers so that no client of the database can modify or delete audit events, or move heads back. */
 async function appendOnly(builder: Builder, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') {
     const refuse = sql`begin select raise(abort, 'the audit trail is append-only'); end`;

@@ -1,7 +1,7 @@
 import type { Builder, Dialect } from '../queries.ts';
 import { createTable, dataTypes } from './columns.ts';
 
-/** DevID registrations, and the manufacturer's certificate that a device was onboarded with. */
+/** Adds DevID registrations, and the manufacturer certificate with which a device was onboarded. */
 export async function onboarding(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer, text, bytes } = dataTypes[dialect];
   await createTable(builder, dialect, 'devid_registrations', { neverReused: true })

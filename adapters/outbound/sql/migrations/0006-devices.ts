@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
-/** Devices that are blocked, what happened to a device, and imports of devices. */
+/** Adds blocked devices, the event history of devices, and device imports. */
 export async function devices(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer, text, bytes } = dataTypes[dialect];
   for (const column of ['blocked_at', 'device_import']) {
@@ -16,7 +16,7 @@ export async function devices(builder: Builder, dialect: Dialect): Promise<void>
       .execute();
   }
   await createIndex(builder, dialect, 'audit_events', 'object');
-  // What succeeds is found by its object; an entry for each of these too would cost every enrolment dear.
+  // Successful requests are found by their object. An index entry for them would slow down every enrolment.
   await builder.schema
     .createIndex('audit_events_actor_index')
     .on('audit_events')

@@ -1,7 +1,7 @@
 import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
-/** Whom to tell, and what is to be told. */
+/** Adds webhooks and their pending deliveries. */
 export async function webhooks(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer, text, boolean, bytes } = dataTypes[dialect];
 

@@ -2,28 +2,28 @@ import { sql } from 'kysely';
 import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
-/** Messages of devices that are passed on to an upstream CA as they are, and who passed them on to here. */
+/** Adds device messages that are relayed unchanged to an upstream CA, and the RA from which they were received. */
 export async function nestedMessages(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer, bytes } = dataTypes[dialect];
   await builder.schema.alterTable('upstream_requests').addColumn('message', bytes).execute();
   await builder.schema.alterTable('transactions').addColumn('relay', integer).execute();
 }
 
-/** The certificate that is given again to a device that missed it when it was onboarded. */
+/** Adds the certificate that a device gets again if it lost the response to its onboarding. */
 export async function onboardedWith(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer } = dataTypes[dialect];
   await builder.schema.alterTable('onboarding_configs').addColumn('onboarded_with', integer).execute();
 }
 
-/** What lists of large tables are ordered by. */
+/** Adds indexes for the orders of lists of large tables. */
 export async function listOrders(builder: Builder, dialect: Dialect): Promise<void> {
   const postgres = dialect === 'postgres';
-  // As many characters as `orderedBy` of the column says.
+  // The number of characters in `orderedBy` of the column.
   await sql`create index signed_messages_signature_index on signed_messages (substr(signature, 1, 64)${sql.raw(postgres ? ', id' : '')})`.execute(
     builder,
   );
   if (!postgres) return;
-  // Lists have NULL first, as SQLite does; an index of PostgreSQL has it last unless it is told.
+  // Lists sort NULL first, like SQLite. PostgreSQL sorts it last by default.
   for (const column of ['onboarding_config', 'no_onboarding_config']) {
     const index = `devices_${column}_index`;
     await builder.schema.dropIndex(index).execute();

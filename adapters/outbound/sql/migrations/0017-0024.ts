@@ -2,27 +2,27 @@ import { sql } from 'kysely';
 import type { Builder, Dialect } from '../queries.ts';
 import { createIndex, createTable, dataTypes } from './columns.ts';
 
-/** Until when a transaction has to be remembered so that its opening message is not taken for a new one. */
+/** Adds the time until which a transaction is kept, so that its repeated opening message is not taken for a new one. */
 export async function replays(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer } = dataTypes[dialect];
   await builder.schema.alterTable('transactions').addColumn('replayable_until', integer).execute();
 }
 
 /**
- * The rest of what lists of large tables are ordered by. Certificates have no index by common name: it would make issuing one 5 %
- * dearer.
+ * Adds the remaining indexes for orders of large tables. Certificates have no index by common name, because it would
+ * make issuance 5 % slower.
  */
 export async function orderedLists(builder: Builder, dialect: Dialect): Promise<void> {
   await createIndex(builder, dialect, 'devices', 'device_type');
   await createIndex(builder, dialect, 'signed_messages', 'signer_name');
   await createIndex(builder, dialect, 'signed_messages', 'hash_value');
   if (dialect === 'sqlite') return;
-  // Lists have NULL first, as SQLite does; an index of PostgreSQL has it last unless it is told.
+  // Lists sort NULL first, like SQLite. PostgreSQL sorts it last by default.
   await builder.schema.dropIndex('devices_domain_index').execute();
   await sql`create index devices_domain_index on devices (domain asc nulls first, id)`.execute(builder);
 }
 
-/** What ends the sessions of a user, who has to choose a password, and from where accounts have signed in. */
+/** Adds the session generation of users, the requirement to choose a password, and the known addresses of accounts. */
 export async function accounts(builder: Builder, dialect: Dialect): Promise<void> {
   const { integer, text, boolean } = dataTypes[dialect];
   await builder.schema
@@ -48,7 +48,10 @@ export async function accounts(builder: Builder, dialect: Dialect): Promise<void
   await createIndex(builder, dialect, 'known_addresses', 'at');
 }
 
-/** What asks whether a truststore is in use does not read every configuration. Few devices have a truststore of their own. */
+/**
+ * Adds an index to find whether a truststore is in use without reading every configuration. Few devices have their own
+ * truststore.
+ */
 export async function truststoreIndex(builder: Builder, dialect: Dialect): Promise<void> {
   await builder.schema
     .createIndex('onboarding_configs_idevid_truststore_index')
@@ -58,7 +61,7 @@ export async function truststoreIndex(builder: Builder, dialect: Dialect): Promi
     .execute();
 }
 
-/** The accounts that know the secrets of a device. Who knows those from before this migration, nobody can tell. */
+/** Adds the accounts that know the secrets of a device. For earlier secrets they are unknown. */
 export async function custodians(builder: Builder, dialect: Dialect): Promise<void> {
   const { text } = dataTypes[dialect];
   for (const table of ['devices', 'onboarding_configs', 'no_onboarding_configs']) {

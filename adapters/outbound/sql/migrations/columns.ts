@@ -3,7 +3,7 @@ import type { Builder, Dialect } from '../queries.ts';
 
 type DataType = ColumnDataType | RawBuilder<unknown>;
 
-/** How the column types of `schema.ts` are called by a database. */
+/** The names of the column types of `schema.ts` in a database. */
 export interface DataTypes {
   readonly integer: DataType;
   readonly text: DataType;
@@ -18,8 +18,8 @@ export const dataTypes: { readonly [D in Dialect]: DataTypes } = {
 };
 
 /**
- * A table with its `id`. `neverReused`: an id that was deleted does not come back (on SQLite that costs a write, so
- * tables from which nothing is deleted do without; PostgreSQL's sequences never go back).
+ * Creates a table with its `id`. `neverReused`: the id of a deleted record is not assigned again. On SQLite that costs
+ * a write, so tables from which nothing is deleted do without it; sequences of PostgreSQL never go back.
  */
 export function createTable(
   builder: Builder,
@@ -36,7 +36,7 @@ export function createTable(
   );
 }
 
-/** An index for a filter. Each of its entries is in order of id; SQLite adds that by itself. */
+/** Creates an index for a filter, ordered by id within each value. SQLite adds the id itself. */
 export async function createIndex(
   builder: Builder,
   dialect: Dialect,

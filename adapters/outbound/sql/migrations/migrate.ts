@@ -11,7 +11,7 @@ import { crlParts, listOrders, nestedMessages, onboardedWith } from './0008-0014
 import { accounts, custodians, orderedLists, replays, truststoreIndex } from './0017-0024.ts';
 import { foreignKeyIndexes } from './0026-foreign-key-indexes.ts';
 
-/** In this order; a name that has been released stays. */
+/** All migrations in their order. A released name must not change. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
   '0001-initial': initial,
   '0002-onboarding': onboarding,
@@ -34,12 +34,12 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
 /** In the order in which they run. */
 export const migrationNames: readonly string[] = Object.keys(catalog);
 
-/** At the end of the name of a migration that instances of earlier versions cannot live with: they do not start on it. */
+/** The suffix of a migration that is incompatible with earlier versions: their instances refuse to start on it. */
 const breaking = '-breaking';
 
 /**
- * Those that a later version of this program has made. Migrations only add: as instances of this version that were running go on
- * beside it, so does one that starts again. Fault unsupported unless it is so.
+ * Returns the migrations that a later version has applied. Migrations usually only add, so instances of this version
+ * keep running beside it and can restart. Faults: unsupported for an incompatible migration.
  */
 async function later(builder: Builder, dialect: Dialect): Promise<readonly string[]> {
   const last = Object.keys(catalog).at(-1)!;
@@ -50,14 +50,17 @@ async function later(builder: Builder, dialect: Dialect): Promise<readonly strin
   return unknown;
 }
 
-/** Whether nothing is left to do for `migrate`. Only reads. Fault unsupported when this program cannot live with the database. */
+/**
+ * Returns whether all migrations have been applied. Only reads. Faults: unsupported if this version is incompatible
+ * with the database.
+ */
 export async function isUpToDate(builder: Builder, dialect: Dialect): Promise<boolean> {
   const done = await made(builder, dialect);
   await later(builder, dialect);
   return Object.keys(catalog).every((name) => done.includes(name));
 }
 
-/** The names of the migrations that have been made. */
+/** Returns the names of the applied migrations. */
 async function made(builder: Builder, dialect: Dialect): Promise<readonly string[]> {
   const { rows: tables } = await (dialect === 'postgres'
     ? sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'kysely_migration'`
@@ -71,9 +74,9 @@ async function made(builder: Builder, dialect: Dialect): Promise<readonly string
 }
 
 /**
- * Brings the tables up to date, or to where the migration `upTo` leaves them (Fault unsupported when there is none). To be called
- * inside a transaction that keeps other processes out. Throws when a step fails; Fault unsupported when this program cannot live
- * with what a later version has made of the database.
+ * Applies all migrations, or those up to `upTo`. The caller runs it in a transaction that excludes other processes.
+ * Throws if a step fails. Faults: unsupported for an unknown `upTo`, and if this version is incompatible with the
+ * database.
  */
 export async function migrate(builder: Builder, dialect: Dialect, upTo?: string): Promise<void> {
   const migrations: Record<string, Migration> = {};
@@ -87,7 +90,8 @@ export async function migrate(builder: Builder, dialect: Dialect, upTo?: string)
     db: builder,
     provider,
     disableTransactions: true,
-    // Kysely tells their order by the clock, which may have been set back between two upgrades. `later` looks at their names.
+    // Kysely orders them by the clock, which may have been set back between two upgrades. `later` compares their names
+    // instead.
     allowUnorderedMigrations: true,
   });
   const { error } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));

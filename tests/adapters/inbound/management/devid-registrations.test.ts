@@ -101,7 +101,7 @@ describe('a DevID registration', () => {
     const again = await api.post(path, body);
     expect([again.status, again.body]).toEqual([
       400,
-      { unique_name: ['another DevID registration has it already'] },
+      { unique_name: ['another DevID registration already has this value'] },
     ]);
     const { body: other } = await api.post(path, whole());
     expect((await api.patch(`${path}${other.id}/`, { unique_name: made.unique_name })).status).toBe(400);

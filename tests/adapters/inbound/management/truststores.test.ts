@@ -55,7 +55,10 @@ describe('a truststore', () => {
       one + two,
     ]);
     const again = await api.post(path, { intended_usage: 2, trust_store_file: one });
-    expect([again.status, again.body]).toEqual([400, { unique_name: ['another truststore has it already'] }]);
+    expect([again.status, again.body]).toEqual([
+      400,
+      { unique_name: ['another truststore already has this value'] },
+    ]);
     const [listed] = (await api.get(`${path}?unique_name=Maker%20One`)).body;
     expect(listed).toEqual({ ...body, certificates: undefined });
   });

@@ -165,7 +165,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
       await refusalOf({ ...options, pin: wrong });
       clear();
       for (let start = 0; start < 5; start++) {
-        expect(await refusalOf({ ...options, pin: wrong })).toContain('has refused this PIN');
+        expect(await refusalOf({ ...options, pin: wrong })).toContain('the token rejected this PIN');
       }
       expect(await counts()).toBe(false);
       expect(await refusalOf(options)).toBe('opened');
@@ -198,7 +198,7 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
         const options = { ...optionsOf(hsm), pin: wrong, pinFile: fresh() };
         writeFileSync(options.pinFile, record);
         expect(await refusalOf(options)).toBe(
-          `${options.pinFile} is damaged; delete it to try the PIN again`,
+          `${options.pinFile} is damaged: delete it to try the PIN again`,
         );
         expect(await counts()).toBe(false);
       },
@@ -400,7 +400,7 @@ describe.skipIf(!hasProxy)('a disconnected token', () => {
       const ticking = setInterval(() => ticks++, 20);
       const fault = await faultOf(() => keys.sign(id, 'ecdsa-sha256', data));
       clearInterval(ticking);
-      expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token does not answer']);
+      expect([fault.code, fault.detail]).toEqual(['unavailable', 'the token does not respond']);
       expect(ticks).toBeGreaterThan(10);
       // The next request does not wait as long again.
       const asked = spyOn(TokenProcess.prototype, 'ask');
@@ -412,7 +412,7 @@ describe.skipIf(!hasProxy)('a disconnected token', () => {
       await signsAgain(keys, id);
       // Somebody who asks nothing else learns of it as soon.
       proxy.freeze();
-      expect(await keys.health()).toEqual({ ok: false, detail: 'the token does not answer' });
+      expect(await keys.health()).toEqual({ ok: false, detail: 'the token does not respond' });
       proxy.thaw();
       await signsAgain(keys, id);
     },

@@ -64,5 +64,5 @@ test('a reference that exists when it is checked was missing before', async () =
     devices(2, () => ({ domain: 1 })),
     { kind: 'reference' },
   ).explain(driver);
-  expect(fault).toMatchObject({ code: 'conflict', detail: 'the device refers to what is gone' });
+  expect(fault).toMatchObject({ code: 'conflict', detail: 'the device refers to a deleted record' });
 });

@@ -65,7 +65,7 @@ test('a timeout or a closed connection is a failed delivery', async () => {
   expect(await post(there.url, { timeout: 300 })).toEqual({
     delivered: false,
     status: null,
-    detail: 'no answer in time',
+    detail: 'no response in time',
   });
   expect(Date.now() - began).toBeLessThan(9000);
   there.answer = (response) => response.socket?.destroy();
