@@ -32,11 +32,11 @@ export type FaultValues = Readonly<Record<string, string | number>>;
 
 export interface FaultOptions {
   /**
-   * Names this very error, in snake_case, where programs or translations tell it from others of its code. Part of the Management
-   * API: never renamed. Default: the code.
+   * Identifies this error among those of its code, for programs and translations, in snake_case. Part of the Management
+   * API, so it never changes. Default: the code.
    */
   readonly id?: string;
-  /** The values in `detail`, by name; shown, as `detail` is. */
+  /** The values in `detail` by name. Shown like `detail`. */
   readonly values?: FaultValues;
   /** What the caller can do about it. */
   readonly hint?: string;

@@ -93,7 +93,7 @@ export interface Gateway {
    * conflict after a concurrent change, unavailable.
    */
   revoke(requester: Requester, ask: RevocationRequest): Promise<Deferral | undefined>;
-  /** What takes several messages. */
+  /** Exchanges of several messages. */
   readonly transactions: Transactions;
   readonly information: Information;
   /** Returns the credential that signs the domain's responses. Faults: notFound, unavailable. */

@@ -104,7 +104,7 @@ export async function refreshSession(
     ]);
   } catch (error) {
     if (error instanceof Fault && error.code === 'conflict') {
-      const reason = 'a refresh token was used twice at once, or the user was changed at this moment';
+      const reason = 'a refresh token was used twice concurrently, or the user was modified concurrently';
       return refuseRefresh(context, actor, reason);
     }
     throw error;

@@ -18,8 +18,8 @@ interface Dependencies
 const countedUpTo = 10_000;
 
 /**
- * A configured upstream CA. `pendingRequests` and `cas` are the same at every gateway; the rest is what this process knows, since each
- * process watches its own calls and has its own files.
+ * A configured upstream CA. All gateways report the same `pendingRequests` and `cas`. The other values are those of
+ * this process, because each process watches its own calls and has its own files.
  */
 export interface ConfiguredIssuer {
   readonly name: string;

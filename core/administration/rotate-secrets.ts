@@ -8,11 +8,11 @@ import { webhookSecretContext } from '../webhooks/receiver.ts';
 
 type Dependencies = Pick<Ports, 'store' | 'vault'>;
 
-/** A field of a kind that holds what the vault has sealed. */
+/** A field with a secret that the vault has encrypted. */
 interface SealedField {
   readonly kind: Kind;
   readonly field: string;
-  /** Undefined for a record of the kind that has nothing sealed. */
+  /** Returns the context of the secret; undefined for a record without one. */
   context(record: never): string | undefined;
 }
 
@@ -22,7 +22,7 @@ const sealedField = <K extends Kind>(
   context: (record: Records[K]) => string | undefined,
 ): SealedField => ({ kind, field, context });
 
-/** All that is sealed in the store, but for the anchors of the audit trail: events are never changed. */
+/** All secrets in the store except the anchors of the audit trail, because events never change. */
 const sealedFields: readonly SealedField[] = [
   sealedField('setting', 'value', ({ name }) => (name === 'token-key' ? secretContext.tokenKey : undefined)),
   ...(['onboardingConfig', 'noOnboardingConfig'] as const).flatMap((kind) => [
@@ -37,8 +37,9 @@ const pageSize = 200;
 const mostPasses = 100;
 
 /**
- * Seals everything in the store under the current master key, in passes until one finds nothing to do: other instances may go on
- * writing. How many secrets that was. Faults: internal for what no key opens; conflict when others seal under an earlier key for ever.
+ * Encrypts all secrets in the store with the current master key, in passes until none is left, because other instances
+ * may add some meanwhile. Returns their number. Faults: internal for a secret that no key decrypts; conflict if other
+ * instances keep using an earlier key.
  */
 async function resealStore(context: Dependencies): Promise<number> {
   let count = 0;
@@ -48,8 +49,8 @@ async function resealStore(context: Dependencies): Promise<number> {
     if (found === 0) return count;
     count += found;
   }
-  throw new Fault('conflict', 'other gateways go on sealing secrets under the earlier master key', {
-    hint: 'stop them, or let them know the new key (secrets rotate --prepare)',
+  throw new Fault('conflict', 'other gateways still encrypt secrets with the earlier master key', {
+    hint: 'stop them, or give them the new key (secrets rotate --prepare)',
   });
 }
 
@@ -77,12 +78,15 @@ function resealed({ vault }: Dependencies, { kind, field, context }: SealedField
   if (!(value instanceof Uint8Array) || about === undefined) return [];
   const again = vault.reseal(value, about);
   if (!again) return [];
-  // As long as it is what was read: of a secret that is changed at this moment, the new one stays.
+  // Guarded, so that a secret that is changed concurrently is not overwritten.
   const write = { op: 'update', kind, id, where: { [field]: value }, set: { [field]: again }, quiet: true };
   return [write as unknown as Write];
 }
 
-/** All at once; where one of them has changed meanwhile each for itself, and the next pass sees to that one. How many were written. */
+/**
+ * Commits all writes together or, if one of the secrets was changed concurrently, each separately; the next pass
+ * handles the changed one. Returns the number of writes.
+ */
 async function commitAll({ store }: Dependencies, writes: readonly Write[]): Promise<number> {
   const passing = (error: unknown): number => {
     if (error instanceof Fault && error.code === 'conflict') return 0;
@@ -92,13 +96,13 @@ async function commitAll({ store }: Dependencies, writes: readonly Write[]): Pro
   if (all > 0) return all;
   let count = 0;
   for (const write of writes) count += await store.commit([write]).then(() => 1, passing);
-  // A pass that lost every race has not ended.
+  // Not zero: a pass in which every secret was changed concurrently is not the last.
   return Math.max(1, count);
 }
 
 /**
- * Seals everything that is sealed at rest under the current master key: keys, credentials for upstream CAs, PINs and what is in the
- * store. Can be begun again after it was cut off at any point. Audited when it begins and when it has ended. How many secrets that was.
+ * Encrypts all stored secrets with the current master key: keys, credentials for upstream CAs, PINs, and secrets in the
+ * store. Can be restarted after an interruption at any point. Begin and end are audited. Returns the number of secrets.
  */
 export async function rotateSecrets(
   context: Dependencies & Pick<Ports, 'clock' | 'issuers' | 'keyStores'>,

@@ -17,7 +17,7 @@ import { formatGeneralName } from '../x509/general-name.ts';
 import { formatDistinguishedName, type Name } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
 
-/** Derived from the key, which is shown separately and may not exist yet. */
+/** Extensions that are derived from the key, which is shown separately and may not exist yet. */
 const ofTheKey: ReadonlySet<string> = new Set([oid.subjectKeyIdentifier]);
 
 /**
@@ -39,7 +39,7 @@ export function outcomeDigest(
   return hex(hash('sha256', JSON.stringify(members), 'buffer'));
 }
 
-/** The description of a request and of its outcome for approvers. */
+/** Returns the description of a request and its outcome for approvers. */
 export function certificateContent(
   request: ProfileRequest,
   outcome: ProfileOutcome,

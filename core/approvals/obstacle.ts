@@ -8,7 +8,7 @@ export type Obstacle = (typeof obstacles)[number];
 type Reads = Pick<Store, 'get'>;
 type About = Pick<ApprovalSummary, 'device' | 'requester'>;
 
-/** `account` as `accountKey` names it; null: nothing stands in its way. */
+/** Returns why an account cannot approve the request, or null. `account`: see `accountKey`. */
 export async function obstacleTo(
   store: Reads,
   account: string,

@@ -40,7 +40,7 @@ type NewApproval = Omit<
 /** The part of an approval that webhooks receive. */
 type Published = Omit<NewApproval, 'lasts' | 'request' | 'content'>;
 
-/** In a commit that opens an approval: that approval. */
+/** The handle of the approval in the commit that opens it. */
 export const openedApproval = newHandle('approval');
 
 /** Opens an approval. */
@@ -240,7 +240,7 @@ function auditWrite(
   return audit(context, actor, { action: actions[change], object, detail: { ...common, ...detail } }, about);
 }
 
-/** The webhook messages: enough to find the approval and to say what it is about. The certificate has a message of its own. */
+/** Returns the webhook messages. They identify and summarise the approval; the certificate has a separate message. */
 const notices = (
   context: Dependencies,
   { webhooks }: Listeners,

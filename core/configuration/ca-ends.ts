@@ -3,7 +3,7 @@ import { addDuration, parseDuration } from '../profiles/duration.ts';
 import type { Domain } from '../records/domain.ts';
 import type { Configuration, LoadedCa } from './configuration.ts';
 
-/** What is wrong with when a CA expires, in a few words. */
+/** A problem with the expiry of a CA. */
 export type CaEnding = 'expired' | 'expires soon' | 'shortens certificates';
 
 const day = 24 * 3_600_000;
@@ -26,7 +26,7 @@ export function issuingHealth(
   return { ok: false, detail: `${warnings.slice(0, mostNamed).join('; ')}${more}` };
 }
 
-/** The active CAs about whose end there is something to say, by id. */
+/** Returns the active CAs that expire soon, have expired, or shorten certificates, by id. */
 export function caEndings(
   configuration: Pick<Configuration, 'domains' | 'cas' | 'ca' | 'profile'>,
   now: number,

@@ -30,7 +30,7 @@ export function resolveProfile(configuration: Configuration, domain: Domain, nam
   return profile;
 }
 
-/** The profile with this id. Faults: notFound when there is none, forbidden when the domain does not offer it. */
+/** Returns the profile with this id. Faults: notFound; forbidden if the domain does not offer it. */
 export function offeredProfile(configuration: Configuration, domain: Domain, id: number): LoadedProfile {
   const profile = configuration.profile(id);
   if (!profile) throw new Fault('notFound', 'there is no such certificate profile');

@@ -36,7 +36,7 @@ export interface OnboardingInput extends NoOnboardingInput {
   readonly idevidTruststore?: number | null;
 }
 
-/** Secrets in clear for those with `devices.secrets`; null for others and where there is none. */
+/** The plain secret for accounts with the permission `devices.secrets`; null for others and if there is none. */
 export interface NoOnboardingView
   extends Omit<NoOnboardingConfig, 'estPassword' | 'cmpSharedSecret' | 'custodians'> {
   readonly estPassword: string | null;
@@ -101,7 +101,10 @@ function sealed(context: Pick<Ports, 'vault'>, changes: Partial<OnboardingInput>
   return set;
 }
 
-/** The writes of a change that makes the account a custodian. Of two at once, the later one sees the first. */
+/**
+ * Returns the writes of a change that makes the account a custodian. Of two concurrent changes, the second includes the
+ * first.
+ */
 const changeWrites = (
   kind: 'noOnboardingConfig' | 'onboardingConfig',
   { id, ...present }: InCustody & { readonly id: number },

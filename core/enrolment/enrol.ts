@@ -161,7 +161,7 @@ function issuanceOf(
   return { kind: 'issued', certificate, chain, modified, privateKey: made?.privateKey };
 }
 
-/** What is recorded in one commit with the certificate. */
+/** Returns the writes for the commit that records the certificate. */
 async function companions(
   context: Pick<Ports, 'clock' | 'store'>,
   requester: Requester,

@@ -178,7 +178,7 @@ async function requestedEarlier(
   return 'kind' in result ? result : { kind: 'issued', issued: result, made: undefined };
 }
 
-/** What is recorded in one commit with the certificate; undefined when there is nothing. */
+/** Returns the writes for the commit that records the certificate; undefined if there are none. */
 function companions(
   context: Pick<Ports, 'clock'>,
   { ca, actor }: IssuancePlan,

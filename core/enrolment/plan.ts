@@ -117,7 +117,7 @@ function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome):
   }
 }
 
-/** What makes this request the same as an earlier one, for approvals and for upstream CAs. */
+/** Returns the digest by which approvals and upstream requests recognise a repeated request. */
 export function identityOf(plan: IssuancePlan): RequestIdentity {
   const { requester, protocol, operation, domain, profile, renewed, requested } = plan;
   const { subject, extensions, publicKey } = requested;

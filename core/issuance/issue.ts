@@ -92,7 +92,9 @@ const preparationOf = (
 export const prepareIssuance = (...args: Parameters<typeof preparationOf>): Prepared =>
   prepare(preparationOf(...args));
 
-/** As `prepareIssuance`, but returns the objections instead of throwing the first. The serial number is not recorded. */
+/**
+ * Like `prepareIssuance`, but returns all objections instead of throwing the first. The serial number is not recorded.
+ */
 export const draftIssuance = (...args: Parameters<typeof preparationOf>): Draft =>
   draft(preparationOf(...args));
 

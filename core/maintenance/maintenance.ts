@@ -32,7 +32,7 @@ interface Dependencies
 
 type Task = () => Promise<unknown>;
 
-/** Milliseconds after which the intent of a signature belongs to no instance that is still signing. */
+/** Milliseconds after which an intent counts as abandoned, because no instance signs for that long. */
 const intentGrace = 10 * 60_000;
 
 /** The leases that every running instance keeps trying to hold, for at most a minute at a time. */
@@ -52,18 +52,18 @@ export class Maintenance {
     this.#upstreams = new UpstreamMaintenance(context);
   }
 
-  /** Does what is due. `holder` names this instance in the leases. */
+  /** Runs the tasks that are due. `holder` identifies this instance in the leases. */
   async run(holder: string): Promise<void> {
-    // A slow upstream CA delays none of the other tasks.
+    // Upstream tasks run in parallel, so that a slow upstream CA does not delay the others.
     const upstream = this.#upstreamTasks(holder);
     const own = this.#ownTasks(holder);
     const tasks: Task[] = [
       () => own,
       () => upstream,
-      // An upstream may just have certified a CA of ours.
+      // An upstream CA may just have certified a local CA.
       () => this.#crls.generateMissing(systemActor),
     ];
-    // Neither of those that run beside each other may fail unobserved while the other is awaited.
+    // Observe the failures of both parallel parts.
     await Promise.allSettled([upstream, own]);
     await inTurn(tasks, this.#context.log);
   }
@@ -81,7 +81,7 @@ export class Maintenance {
     const context = this.#context;
     const { store, clock, throttle, log } = context;
     const tasks: Task[] = [];
-    // A short lease of its own: clients that wait for the end of a transaction were promised a time.
+    // A separate short lease: clients have been given a time by which their transaction ends.
     if (await store.lease('transactions', holder, 20))
       tasks.push(
         () => expireApprovals(context),

@@ -69,7 +69,7 @@ export interface DeviceCounts {
 export interface Overview {
   /** The days are those of `timeZone`, an IANA name; default: UTC. Faults: malformed for an unknown name. */
   issuance(principal: Principal, timeZone?: string): Promise<Issuance>;
-  /** As `issuance`. */
+  /** Like `issuance`. */
   expiry(principal: Principal, timeZone?: string): Promise<Expiry>;
   /** Returns what was refused or failed within the last day, by kind. */
   failures(principal: Principal): Promise<Failures>;

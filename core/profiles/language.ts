@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { keyUsages } from '../x509/extensions/usage.ts';
 
-// The language of certificate profiles, described once: the static type, the JSON Schema that the API publishes, and the
-// check of what an administrator sends. What a schema cannot say (a template that parses, rules that contradict each
-// other) `compileProfile` finds.
+// The language of certificate profiles. This one description gives the static type, the JSON Schema that the API
+// publishes, and the check of submitted rules. `compileProfile` checks what a schema cannot express: that templates
+// parse, and that rules do not contradict each other.
 
 const closed = { additionalProperties: false };
 const optional = Type.Optional;
@@ -15,31 +15,34 @@ const uri = Type.String({ minLength: 1, maxLength: 1024 });
 const template = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'Text with fields such as {device.common_name}; literal braces are doubled',
+  description: 'Text with fields such as {device.common_name}. Write a literal brace twice',
 });
 const oneOrMore = Type.Union([template, Type.Array(template, { minItems: 1, maxItems: 16 })], {
   title: 'a template or a list of 1 to 16 templates',
 });
 
 const unfit = describe(
-  'What becomes of a requested value that does not fit: the request is refused (the usual), or the value left out',
+  'For a requested value that does not fit: refuse rejects the request (default), drop omits the value',
   Type.Union([Type.Literal('refuse'), Type.Literal('drop')]),
 );
-const required = describe('The certificate needs a value: requested, or the default', Type.Boolean());
-const forbidden = describe('The certificate has no value', Type.Boolean());
-const most = describe('Most values', Type.Integer({ minimum: 1, maximum: 32 }));
+const required = describe(
+  'Whether the certificate must have a value, requested or by default',
+  Type.Boolean(),
+);
+const forbidden = describe('Whether the certificate must not have a value', Type.Boolean());
+const most = describe('The maximum number of values', Type.Integer({ minimum: 1, maximum: 32 }));
 
 const valueRule = {
   fixed: optional(
-    describe(
-      'The certificate has this, requested or not; a request for something else does not fit',
-      oneOrMore,
-    ),
+    describe('The certificate always has these values. Other requested values do not fit', oneOrMore),
   ),
-  default: optional(describe('Taken when the request has no value, if it fits', oneOrMore)),
-  allowed: optional(describe('Values that fit', Type.Array(template, { minItems: 1, maxItems: 100 }))),
+  default: optional(describe('The value if the request has none, provided it fits', oneOrMore)),
+  allowed: optional(describe('The values that fit', Type.Array(template, { minItems: 1, maxItems: 100 }))),
   pattern: optional(
-    describe('A full-match pattern, in the dialect of RE2', Type.String({ minLength: 1, maxLength: 1000 })),
+    describe(
+      'A pattern in RE2 syntax that the whole value must match',
+      Type.String({ minLength: 1, maxLength: 1000 }),
+    ),
   ),
   required: optional(required),
   forbidden: optional(forbidden),
@@ -54,12 +57,14 @@ const valueRule = {
 function purposeRule<T extends TSchema>(purpose: T) {
   const purposes = Type.Array(purpose, { minItems: 1, maxItems: 20, uniqueItems: true });
   return {
-    fixed: optional(describe('The certificate has these, whatever fits of them is requested', purposes)),
-    default: optional(describe('Taken when the request names none', purposes)),
-    allowed: optional(
-      describe('What a request may name; if missing, what default and required name', purposes),
+    fixed: optional(
+      describe('The certificate always has these purposes. Other requested purposes do not fit', purposes),
     ),
-    required: optional(describe('What a request (or the default) has to name', purposes)),
+    default: optional(describe('The purposes if the request names none', purposes)),
+    allowed: optional(
+      describe('The purposes that a request may name. If absent: those in default and required', purposes),
+    ),
+    required: optional(describe('The purposes that the request, or the default, must name', purposes)),
     forbidden: optional(forbidden),
     unfit: optional(unfit),
   };
@@ -77,11 +82,11 @@ const encodedValue = describe(
   ),
 );
 const critical = describe('Whether the extension is marked critical', Type.Boolean());
-const service = describe('Whether the URL of this service stands first', Type.Boolean());
+const service = describe('Whether the list begins with the URL of this service', Type.Boolean());
 const uris = Type.Array(uri, { minItems: 1, maxItems: 8 });
 
 const others = describe(
-  'What becomes of requested values that no rule names: refuse (the usual), drop or keep',
+  'For requested values without a rule: refuse rejects the request (default), drop omits them, keep issues them',
   Type.Union([Type.Literal('refuse'), Type.Literal('drop'), Type.Literal('keep')]),
 );
 
@@ -94,7 +99,7 @@ export const profileRulesSchema = Type.Object(
         {
           allowed: optional(
             describe(
-              'Kinds of keys; "rsa" is any RSA key, "rsa-3072" one of just this size',
+              'The permitted key types. "rsa" permits any RSA key, "rsa-3072" only this size',
               Type.Array(
                 Type.String({
                   pattern: '^(rsa|rsa-[2-8]\\d{3}|p-256|p-384|p-521|ed25519|ml-dsa-44|ml-dsa-65|ml-dsa-87)$',
@@ -109,18 +114,18 @@ export const profileRulesSchema = Type.Object(
       ),
     ),
     validity: describe(
-      'One of the two; never beyond the end of the CA certificate',
+      'Either duration or until. The certificate never expires later than its CA',
       Type.Object(
         {
-          duration: optional(describe('ISO 8601, as P2Y or P398D', Type.String({ maxLength: 40 }))),
-          until: optional(describe('UTC, as 9999-12-31T23:59:59Z', Type.String({ maxLength: 20 }))),
+          duration: optional(describe('ISO 8601, for example P2Y or P398D', Type.String({ maxLength: 40 }))),
+          until: optional(describe('UTC, for example 9999-12-31T23:59:59Z', Type.String({ maxLength: 20 }))),
         },
         closed,
       ),
     ),
     subject: optional(
       describe(
-        'Rules by attribute type: a name such as CN, or an OID. At most one value unless a rule says otherwise',
+        'Rules by attribute type: a name such as CN, or an OID. Each attribute may occur once unless most allows more',
         Type.Record(
           Type.String({ pattern: '^([A-Za-z]{1,40}|[0-2](\\.(0|[1-9]\\d{0,14})){1,30})$' }),
           Type.Object(valueRule, closed),
@@ -133,24 +138,29 @@ export const profileRulesSchema = Type.Object(
         {
           dns: optional(
             Type.Object(
-              { ...valueRule, wildcards: optional(describe('Whether *.example fits', Type.Boolean())) },
+              {
+                ...valueRule,
+                wildcards: optional(describe('Whether wildcards such as *.example.com fit', Type.Boolean())),
+              },
               closed,
             ),
           ),
           ip: optional(Type.Object(valueRule, closed)),
           uri: optional(Type.Object(valueRule, closed)),
           email: optional(Type.Object(valueRule, closed)),
-          directory: optional(describe('As RFC 4514 has them', Type.Object(valueRule, closed))),
+          directory: optional(
+            describe('Distinguished names in the format of RFC 4514', Type.Object(valueRule, closed)),
+          ),
           registeredId: optional(describe('OIDs', Type.Object(valueRule, closed))),
           otherName: optional(
             describe(
-              'An OID, `;`, and the text of a UTF8String, or `#` and any DER in hexadecimal: 1.3.6.1.4.1.311.20.2.3;{device.common_name}@plant. A pattern is for the text alone',
+              'An OID, `;`, and the text of a UTF8String, or `#` and DER in hexadecimal: 1.3.6.1.4.1.311.20.2.3;{device.common_name}@plant. A pattern applies only to the text',
               Type.Object({ ...valueRule, types: Type.Array(oid, { minItems: 1, maxItems: 20 }) }, closed),
             ),
           ),
           atLeastOneOf: optional(
             describe(
-              'Kinds of which one has to be there',
+              'The kinds of names of which the certificate must have at least one',
               Type.Array(
                 Type.Union(
                   (['dns', 'ip', 'uri', 'email', 'directory', 'registeredId', 'otherName'] as const).map(
@@ -176,7 +186,7 @@ export const profileRulesSchema = Type.Object(
           ),
           keyUsage: optional(
             describe(
-              'Usages that the kind of key cannot have (keyEncipherment without RSA) are left out',
+              'Usages that the key type does not support (keyEncipherment without RSA) are omitted',
               Type.Object(purposeRule(Type.Union(keyUsages.map((usage) => Type.Literal(usage)))), closed),
             ),
           ),
@@ -210,7 +220,7 @@ export const profileRulesSchema = Type.Object(
           ),
           custom: optional(
             describe(
-              'Other extensions, by OID. Without fixed, the value is the one requested',
+              'Other extensions by OID. Without fixed, the requested value is used',
               Type.Record(
                 oid,
                 Type.Object(
@@ -221,7 +231,7 @@ export const profileRulesSchema = Type.Object(
                     allowed: optional(Type.Array(encodedValue, { minItems: 1, maxItems: 20 })),
                     pattern: optional(
                       describe(
-                        'A full-match pattern for the text of a value that is a string',
+                        'A pattern that the whole text of a string value must match',
                         Type.String({ minLength: 1, maxLength: 1000 }),
                       ),
                     ),

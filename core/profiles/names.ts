@@ -197,10 +197,13 @@ const titles: Readonly<Record<NameKind, string>> = {
   otherName: 'other name',
 };
 
-/** RFC 1034 §3.5 as RFC 1123 §2.1 has it, which is all that RFC 5280 §4.2.1.6 allows; a last label of digits is for addresses. */
+/**
+ * A host name (RFC 1034 §3.5, RFC 1123 §2.1), the only form that RFC 5280 §4.2.1.6 allows. The last label must not be
+ * numeric, because that is an address.
+ */
 const hostForm =
   /^(?=.{1,253}$)(?!(?:.*\.)?\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
-/** RFC 3986 §2, with the scheme, and the host where there is a place for one, that RFC 5280 §4.2.1.6 demands. */
+/** An absolute URI (RFC 3986 §2). RFC 5280 §4.2.1.6 requires a scheme, and a host if there is an authority. */
 const uriForm = /^[a-z][a-z0-9+.-]*:(?!\/\/(?:[/?#]|$))[a-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/i;
 const longestUri = 1024;
 /** RFC 5321 §4.1.2 without quoting. */

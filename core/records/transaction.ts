@@ -45,7 +45,7 @@ export interface Transaction {
    */
   readonly openingDigest: Uint8Array;
   readonly openingAnswer: Uint8Array;
-  /** The same for the latest message after the opening one. */
+  /** Like the fields above, for the latest message after the opening one. */
   readonly latestDigest: Uint8Array | null;
   readonly latestAnswer: Uint8Array | null;
   /** The nonce that the next message must return. */

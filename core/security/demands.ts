@@ -24,7 +24,9 @@ export interface Shortcoming {
 
 const dayMs = 24 * 3_600_000;
 const yearMs = 365.25 * dayMs;
-/** Allows for the hour by which notBefore is set back, and for leap days: no calendar year has exactly 365.25 days. */
+/**
+ * A tolerance for the hour by which notBefore is set back, and for leap days: no calendar year has exactly 365.25 days.
+ */
 const grace = 2 * dayMs;
 
 /** RFC 5280 §4.1.2.5: notAfter of a certificate without a well-defined expiry. */

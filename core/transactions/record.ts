@@ -31,7 +31,7 @@ export function demandOpener(requester: Requester, { follows }: Exchange): void 
 export const isRelay = ({ credential, device }: Requester, { relay }: Pick<Transaction, 'relay'>): boolean =>
   relay !== null && credential === 'registrationAuthority' && device?.id === relay;
 
-/** Where a transaction stands after an exchange. */
+/** The state of a transaction after an exchange. */
 export interface Progress {
   readonly state: TransactionState;
   /** From now, in milliseconds. */

@@ -57,7 +57,10 @@ export async function requestFromUpstream(
   return resultOf(context, wanted, request);
 }
 
-/** The present result of an earlier request with this digest; undefined when there is none. Faults: as `requestFromUpstream`. */
+/**
+ * Returns the current result of an earlier request with this digest, or undefined. Faults: those of
+ * `requestFromUpstream`.
+ */
 export async function resumeFromUpstream(
   context: Dependencies,
   configuration: Configuration,

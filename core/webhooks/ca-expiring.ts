@@ -10,7 +10,7 @@ import { notify } from './notify.ts';
 
 interface Dependencies extends Pick<Ports, 'clock' | 'entropy' | 'store'>, WithConfiguration {}
 
-/** Id of a CA → the nearest threshold that webhooks have been told of, and the end that this was about. */
+/** CA id → the nearest threshold that webhooks have been notified of, and the expiry that it referred to. */
 type Marks = Readonly<Record<string, { readonly end: number; readonly days: number }>>;
 
 const settingName = 'ca-expiry-notices';

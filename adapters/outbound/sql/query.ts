@@ -260,8 +260,9 @@ const operators = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: 
 const never: Test = sql`1 = 0`;
 
 /**
- * SQLite does not know that a configuration record, as a domain or a CA, is one that most records may refer to: it would find all of
- * them by it. The plus keeps it from that where there is a better way: the order of the list, or a condition on a device.
+ * Returns the tests for conditions. SQLite does not know that most records may refer to one configuration record, such
+ * as a domain or CA, and would search by it. The unary plus prevents that if there is a better way: the order of the
+ * list, or a condition on a device.
  */
 function conditionTests<K extends Kind>(
   dialect: Dialect,

@@ -20,7 +20,7 @@ export interface ImportedDevice {
 
 const perPage = 500;
 
-/** By id. The account becomes a custodian of each. Faults: malformed for a cursor that is none. */
+/** Lists devices by id. The account becomes a custodian of each. Faults: malformed for an invalid cursor. */
 export async function importedDevices(
   context: Dependencies,
   { actor }: Principal,

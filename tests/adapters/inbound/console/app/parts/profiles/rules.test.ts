@@ -53,7 +53,7 @@ test('the schema of profiles lists what is allowed at the caret', () => {
   const path = pathAt(text, text.indexOf('"a"'));
   expect(path).toEqual(['subject', 'CN', 'allowed', '0']);
   expect(schemaAt(profileRulesSchema, path.slice(0, 2))?.members).toContain('pattern');
-  expect(schemaAt(profileRulesSchema, path.slice(0, 3))?.description).toBe('Values that fit');
+  expect(schemaAt(profileRulesSchema, path.slice(0, 3))?.description).toBe('The values that fit');
   expect(schemaAt(profileRulesSchema, ['nothing'])).toBeUndefined();
 });
 
