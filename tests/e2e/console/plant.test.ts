@@ -80,6 +80,44 @@ describe.skipIf(!hasBrowser)('with the data of a plant', () => {
   }, 30_000);
 });
 
+describe.skipIf(!hasBrowser)('in German', () => {
+  const speak = async (language: string): Promise<void> => {
+    await page.evaluate(`{ const s = document.querySelector('.preferences select'); s.value = '${language}';
+      s.dispatchEvent(new Event('change', { bubbles: true })); }`);
+    await page.until(`document.documentElement.lang === '${language}'`);
+  };
+  beforeAll(() => speak('de'));
+  afterAll(() => speak('en'));
+
+  test.each([
+    '/',
+    '/devices',
+    '/devices/1',
+    '/certificates',
+    '/certificates/12',
+    '/cas',
+    '/cas/new',
+    '/approvals/1',
+    '/approvals/policies',
+    '/profiles/1',
+    '/audit',
+    '/backups',
+  ])(
+    '%s fits a desk and a phone, light and dark, without violations',
+    async (path) => {
+      for (const { width, height } of [desk, phone]) {
+        for (const dark of [false, true]) {
+          await page.look({ width, height, dark });
+          await site.show(page, path);
+          expect(await violations()).toEqual([]);
+          expect(await pageWidth()).toBeLessThanOrEqual(width);
+        }
+      }
+    },
+    60_000,
+  );
+});
+
 describe.skipIf(!hasBrowser)('on a phone', () => {
   test('the header is one line, and a button opens the pages and the account', async () => {
     await page.look(phone);

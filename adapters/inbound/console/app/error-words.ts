@@ -60,6 +60,8 @@ export const germanErrors: Readonly<Record<string, string>> = {
   too_many_pending_requests: 'Zu viele Anträge dieses Geräts warten auf eine Genehmigung.',
   too_many_webhooks: 'Es kann höchstens {most} Webhooks geben.',
   truststore_used_for_idevids: 'Der Truststore wird noch für IDevIDs verwendet.',
+  unknown_field: 'Dieses Feld ist hier nicht vorgesehen.',
+  unsupported_media_type: 'Dieses Format wird nicht unterstützt.',
   webhook_inactive: 'Der Webhook ist nicht aktiv.',
   wrong_credentials: 'Benutzername oder Kennwort ist falsch.',
 };

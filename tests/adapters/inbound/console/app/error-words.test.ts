@@ -20,6 +20,14 @@ test('every error id of the core has a German text', () => {
   expect(ids.filter((id) => !Object.hasOwn(germanErrors, id) && !english.includes(id))).toEqual([]);
 });
 
+test('every code that the reference names for itself has a German text', () => {
+  const reference = readFileSync('docs/reference/management-api.md', 'utf8');
+  const [, table = ''] = /\| Code \| Meaning \|\n([\s\S]*?)\n\n/.exec(reference) ?? [];
+  const codes = [...table.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code]) => code!);
+  expect(codes.length).toBeGreaterThan(10);
+  expect(codes.filter((code) => !Object.hasOwn(germanErrors, code))).toEqual([]);
+});
+
 test('an error with values has them in its German text', () => {
   expect(germanError('permission_missing', { permission: 'devices.write' })).toBe(
     'Dazu ist die Berechtigung „devices.write“ nötig.',
