@@ -13,6 +13,7 @@ import { type Certificates, certificates } from './administration/certificates.t
 import { type Credentials, credentials } from './administration/credentials.ts';
 import { devidRegistrations, type RegistrationInput } from './administration/devid-registrations.ts';
 import { type DomainInput, domains } from './administration/domains.ts';
+import { type EnrolmentUrls, enrolmentUrls } from './administration/enrolment-urls.ts';
 import { type IssuingCas, issuingCas } from './administration/issuing-cas.ts';
 import { type LogFilesUse, logFiles } from './administration/log-files.ts';
 import { type Profiles, profiles } from './administration/profiles.ts';
@@ -122,6 +123,8 @@ export interface Gateway {
   readonly onboardingConfigs: Resource<'onboardingConfig', OnboardingInput, OnboardingView>;
   readonly noOnboardingConfigs: Resource<'noOnboardingConfig', NoOnboardingInput, NoOnboardingView>;
   readonly domains: Resource<'domain', DomainInput, Domain>;
+  /** See `enrolmentUrls`. */
+  enrolmentUrls(principal: Principal, domain: number): Promise<readonly EnrolmentUrls[]>;
   readonly profiles: Profiles;
   readonly certificates: Certificates;
   readonly upstreamRequests: UpstreamRequests;
@@ -237,6 +240,7 @@ export function createGateway(ports: Ports, settings: GatewaySettings): Gateway 
     onboardingConfigs: onboardingConfigs(context),
     noOnboardingConfigs: noOnboardingConfigs(context),
     domains: domains(context),
+    enrolmentUrls: (principal, domain) => enrolmentUrls(context, principal, domain),
     profiles: profiles(context),
     certificates: certificates(context, crls),
     upstreamRequests: upstreamRequests(context),

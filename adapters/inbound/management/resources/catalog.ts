@@ -19,6 +19,7 @@ import { deviceRoutes } from './device-routes.ts';
 import { devices, resetOnboarding } from './devices.ts';
 import { devidRegistrations } from './devid-registrations.ts';
 import { domains } from './domains.ts';
+import { enrolmentUrls } from './enrolment-urls.ts';
 import { issuingCaRoutes } from './issuing-ca-routes.ts';
 import { issuingCas } from './issuing-cas.ts';
 import { keyStores } from './key-stores.ts';
@@ -59,6 +60,7 @@ export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Rout
   ...deviceImportRoutes(gateway),
   ...collectionRoutes(gateway, devidRegistrations),
   ...collectionRoutes(gateway, domains),
+  enrolmentUrls(gateway),
   ...collectionRoutes(gateway, issuingCas),
   ...issuingCaRoutes(gateway),
   keyStores(gateway),

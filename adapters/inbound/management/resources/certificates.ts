@@ -48,13 +48,17 @@ const states = {
     { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
   ],
   revoked: () => [{ field: 'status', is: 'equal', value: 'revoked' }],
+  on_crl: (now) => [
+    { field: 'status', is: 'oneOf', value: ['revoked', 'hold'] },
+    { field: 'notValidAfter', is: 'greaterOrEqual', value: wholeSecond(now) },
+  ],
 } as const satisfies Record<string, (now: number) => readonly Condition<'certificate'>[]>;
 
 const stateFilter: Filter<'certificate'> = {
   schema: Type.String({
     enum: Object.keys(states),
     description:
-      'active: good and not expired; expired: good or on hold, and past notAfter; hold: on hold and not expired; revoked',
+      'active: good and not expired; expired: good or on hold, and past notAfter; hold: on hold and not expired; revoked; on_crl: revoked or on hold, and not expired',
   }),
   conditions: (text, now) => states[text as keyof typeof states](now),
 };

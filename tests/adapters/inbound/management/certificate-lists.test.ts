@@ -65,6 +65,7 @@ describe('certificates can be filtered', () => {
     ['state=expired', ['expired on hold', 'has expired']],
     ['state=hold', ['is on hold']],
     ['state=revoked', ['was revoked', 'was revoked and expired']],
+    ['state=on_crl', ['is on hold', 'was revoked']],
     ['expires_within=30', ['expires this month']],
   ])('by %s', async (query, found) => {
     expect(await names(query)).toEqual(found);
