@@ -48,6 +48,7 @@ inOrder(
       await choose('domain', 'plant-7');
       await press('Add');
       await page.until("document.querySelector('main h1')?.innerText === 'pump-7'");
+      await press('Details');
       await factIs('Domain', 'plant-7');
       await page.click('[aria-label="Show: Password (EST and REST)"]');
       password = (await fact('Password (EST and REST)')).split('\n')[0]!.trim().replace(/Copy$/, '').trim();

@@ -130,6 +130,29 @@ export interface CaPosition {
   } | null;
 }
 
+/** A configured upstream CA, as the process knows it that `gateway` names. */
+export interface UpstreamCa {
+  readonly name: string;
+  readonly protocol: 'est' | 'cmp' | null;
+  readonly url: string | null;
+  readonly label: string | null;
+  readonly profile: string | null;
+  readonly ok: boolean;
+  readonly problem: string | null;
+  readonly circuit: {
+    readonly state: 'closed' | 'open' | 'half-open';
+    readonly failures: number;
+    readonly since: string | null;
+    readonly next_try_at: string | null;
+  };
+  readonly client_certificate: { readonly subject: string; readonly not_valid_after: string } | null;
+  readonly last_success_at: string | null;
+  readonly last_error: { readonly at: string; readonly detail: string } | null;
+  readonly pending_requests: number;
+  readonly issuing_cas: readonly number[];
+  readonly gateway: string;
+}
+
 export interface Domain {
   readonly id: number;
   readonly unique_name: string;

@@ -1,68 +1,48 @@
 import { write } from '../../api.ts';
 import { forget, useRead } from '../../data.ts';
 import { messages } from '../../language.ts';
-import { CertificateContents } from '../../parts/certificates/certificate-contents.tsx';
+import { CertificateList } from '../../parts/certificates/certificate-list.tsx';
 import { Action } from '../../parts/dialogs/action.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { useRemoval } from '../../parts/dialogs/removal.tsx';
 import { Answer } from '../../parts/display/answer.tsx';
-import { Download } from '../../parts/display/download.tsx';
-import { Badge, Card, Facts } from '../../parts/display/facts.tsx';
 import { type Found, RecordHeading } from '../../parts/display/record.tsx';
-import { CaOf } from '../../parts/display/reference.tsx';
-import { Text } from '../../parts/display/text.tsx';
-import { When } from '../../parts/display/when.tsx';
+import { Tabs } from '../../parts/display/tabs.tsx';
 import type { CaPosition } from '../../records.ts';
 import { go, type Page } from '../../router.ts';
 import { may } from '../../session.ts';
 import { words } from '../../words.ts';
-import { CrlState, m as c, caType, isPast } from './cas.tsx';
+import { CaAbout } from './ca-about.tsx';
+import { m as c } from './cas.tsx';
+import { CrlEntries, crlEntriesTitle } from './crl-entries.tsx';
 
 const m = messages(
   {
     activate: 'Reactivate',
     activated: 'The CA is active again.',
-    below: 'Signed by',
-    crl: 'Revocation list',
-    crlDone: 'The new CRL has been published.',
-    crlLead:
-      'Postern issues a CRL at every revocation and before the current one expires. You can issue one at any time.',
-    crlMake: 'Issue CRL now',
-    crlNext: 'Next update',
-    crlNumber: 'Number',
-    crlThis: 'Issued',
+    certificates: 'Certificates',
     deactivate: 'Deactivate',
     deactivateLead:
       'The CA signs no more certificates. It keeps publishing CRLs. You can reactivate it at any time.',
     deactivateTitle: 'Deactivate this certificate authority?',
     deactivated: 'The CA has been deactivated.',
-    record: 'Details',
     removeLead: 'The key of the CA is deleted too. Only a CA that has issued no certificates can be deleted.',
     removeTitle: 'Delete this certificate authority?',
-    type: 'Type',
+    tabs: 'About the CA',
   },
   {
     activate: 'Wieder aktivieren',
     activated: 'Die Zertifizierungsstelle ist wieder aktiv.',
-    below: 'Signiert von',
-    crl: 'Sperrliste',
-    crlDone: 'Die neue Sperrliste ist veröffentlicht.',
-    crlLead:
-      'Postern erzeugt bei jeder Sperrung und vor jedem Ablauf eine neue Sperrliste. Sie können jederzeit eine erzeugen.',
-    crlMake: 'Sperrliste jetzt erzeugen',
-    crlNext: 'Nächste Aktualisierung',
-    crlNumber: 'Nummer',
-    crlThis: 'Erzeugt',
+    certificates: 'Zertifikate',
     deactivate: 'Deaktivieren',
     deactivateLead:
       'Die Zertifizierungsstelle signiert keine Zertifikate mehr. Ihre Sperrlisten erscheinen weiter. Sie können sie jederzeit wieder aktivieren.',
     deactivateTitle: 'Diese Zertifizierungsstelle deaktivieren?',
     deactivated: 'Die Zertifizierungsstelle ist deaktiviert.',
-    record: 'Einzelheiten',
     removeLead:
       'Auch der Schlüssel wird gelöscht. Nur eine Zertifizierungsstelle, die keine Zertifikate ausgestellt hat, lässt sich löschen.',
     removeTitle: 'Diese Zertifizierungsstelle löschen?',
-    type: 'Art',
+    tabs: 'Über die Zertifizierungsstelle',
   },
 );
 
@@ -142,64 +122,24 @@ function Shown({ of, reload }: Found<CaPosition>) {
           )
         }
       />
-      <div class="cards">
-        <Card title={m('record')}>
-          <Facts
-            rows={[
-              [
-                words('state'),
-                isPast(of.not_valid_after) ? (
-                  <Badge look="bad">{c('expired')}</Badge>
-                ) : of.is_active ? (
-                  <Badge look="good">{c('active')}</Badge>
-                ) : (
-                  <Badge look="calm">{c('atRest')}</Badge>
-                ),
-              ],
-              [m('type'), caType(of.issuing_ca_type)],
-              [
-                m('below'),
-                of.parent === null ? <Text key="i" of={of.issuer} /> : <CaOf key="p" id={of.parent} />,
-              ],
-              [c('until'), <When key="u" at={of.not_valid_after} relative />],
-            ]}
-          />
-        </Card>
-        <Card title={m('crl')}>
-          {crl ? (
-            <Facts
-              rows={[
-                [m('crlNumber'), crl.number],
-                [m('crlThis'), <When key="t" at={crl.this_update} relative />],
-                [m('crlNext'), <When key="n" at={crl.next_update} relative />],
-              ]}
-            />
-          ) : (
-            <p>
-              <CrlState of={of} />
-            </p>
-          )}
-          <p class="meaning">{m('crlLead')}</p>
-          <div class="buttons">
-            {may('crls.generate') && (
-              <Action run={() => write('POST', `${path}/generate-crl/`).then(reload)} done={m('crlDone')}>
-                {m('crlMake')}
-              </Action>
-            )}
-            {may('crls.read') && crl && (
-              <>
-                <Download path={`${path}/crl/?encoding=der`} name="ca.crl">
-                  {words('download')}: DER
-                </Download>
-                <Download path={`${path}/crl/?encoding=pem`} name="ca.crl.pem">
-                  {words('download')}: PEM
-                </Download>
-              </>
-            )}
-          </div>
-        </Card>
-      </div>
-      <CertificateContents path={path} name={`ca-${id}`} />
+      <Tabs
+        label={m('tabs')}
+        tabs={[
+          { name: 'about', title: words('detail'), view: () => <CaAbout of={of} reload={reload} /> },
+          ...(may('certificates.read')
+            ? [
+                {
+                  name: 'certificates',
+                  title: m('certificates'),
+                  view: () => <CertificateList fixed={{ issuing_ca: String(id) }} />,
+                },
+                ...(crl
+                  ? [{ name: 'crl', title: crlEntriesTitle(), view: () => <CrlEntries ca={id} /> }]
+                  : []),
+              ]
+            : []),
+        ]}
+      />
       {dialog}
     </>
   );

@@ -4,6 +4,7 @@ import { Badge } from '../../parts/display/facts.tsx';
 import { DomainOf, useChoices } from '../../parts/display/reference.tsx';
 import { createdColumn, momentColumn, textColumn } from '../../parts/lists/columns.tsx';
 import { choiceFilter, recordFilter } from '../../parts/lists/filters.ts';
+import { List, type ListProps } from '../../parts/lists/list.tsx';
 import { ListPage } from '../../parts/lists/list-page.tsx';
 import type { Device } from '../../records.ts';
 import type { Page } from '../../router.ts';
@@ -65,6 +66,45 @@ export const DeviceState = ({ of }: { readonly of: Device['state'] }) => (
   <Badge look={looks[of]}>{m(of)}</Badge>
 );
 
+const columns = (): ListProps<Device>['columns'] => [
+  textColumn('common_name', m('commonName')),
+  textColumn('serial_number', m('serialNumber')),
+  { name: 'state', title: words('state'), cell: ({ state }) => <DeviceState of={state} /> },
+  { ...momentColumn('next_expiry', m('nextExpiry')), orderable: false },
+  {
+    name: 'device_type',
+    title: m('type'),
+    orderable: true,
+    cell: ({ device_type }) => deviceType(device_type),
+  },
+  {
+    name: 'domain',
+    title: m('domain'),
+    orderable: true,
+    cell: ({ domain }) => <DomainOf id={domain} />,
+  },
+  createdColumn(),
+];
+
+const href = ({ id }: Device): string => `/devices/${id}`;
+
+/** The devices of a domain. */
+export const DevicesOf = ({ domain }: { readonly domain: number }) => (
+  <List<Device>
+    path="/api/devices/"
+    title={m('title')}
+    fixed={{ domain: String(domain) }}
+    href={href}
+    filters={[choiceFilter('state', words('state'), states, m)]}
+    columns={columns().filter((column) => column !== false && column.name !== 'domain')}
+    empty={
+      <Empty title={m('noDevices')} next={m('noDevicesNext')}>
+        <AddDevice />
+      </Empty>
+    }
+  />
+);
+
 export const devices: Page = {
   path: '/devices',
   title: () => m('title'),
@@ -84,31 +124,13 @@ export const devices: Page = {
             </a>
           </>
         }
-        href={({ id }) => `/devices/${id}`}
+        href={href}
         filters={[
           choiceFilter('state', words('state'), states, m),
           recordFilter('domain', m('domain'), domains),
           { name: 'device_import', title: m('importFile'), type: 'number' },
         ]}
-        columns={[
-          textColumn('common_name', m('commonName')),
-          textColumn('serial_number', m('serialNumber')),
-          { name: 'state', title: words('state'), cell: ({ state }) => <DeviceState of={state} /> },
-          { ...momentColumn('next_expiry', m('nextExpiry')), orderable: false },
-          {
-            name: 'device_type',
-            title: m('type'),
-            orderable: true,
-            cell: ({ device_type }) => deviceType(device_type),
-          },
-          {
-            name: 'domain',
-            title: m('domain'),
-            orderable: true,
-            cell: ({ domain }) => <DomainOf id={domain} />,
-          },
-          createdColumn(),
-        ]}
+        columns={columns()}
         empty={
           <Empty title={m('noDevices')} next={m('noDevicesNext')}>
             <AddDevice />

@@ -64,7 +64,7 @@ export const newDevice: Page = {
           send={async (values) => {
             const device = await write<Device>('POST', '/api/devices/', values);
             tell(m('done', { name: device.common_name }));
-            go(`/devices/${device.id}`);
+            go(`/devices/${device.id}?tab=commands`);
           }}
         />
       </>

@@ -6,20 +6,23 @@ import { Card, Facts } from '../../parts/display/facts.tsx';
 import { type Found, RecordHeading, recordView } from '../../parts/display/record.tsx';
 import { CaOf, ProfileOf, useChoices } from '../../parts/display/reference.tsx';
 import { Tabs } from '../../parts/display/tabs.tsx';
-import { Code, Text } from '../../parts/display/text.tsx';
+import { Text } from '../../parts/display/text.tsx';
 import { When } from '../../parts/display/when.tsx';
 import type { Domain } from '../../records.ts';
 import { go, type Page } from '../../router.ts';
 import { may } from '../../session.ts';
 import { words } from '../../words.ts';
+import { DevicesOf } from '../devices/devices.tsx';
+import { DomainPolicies } from './domain-policies.tsx';
 import { m as d } from './domains.tsx';
+import { EnrolmentUrls } from './enrolment-urls.tsx';
 
 const m = messages(
   {
     alias: 'alias',
     certificates: 'Certificates',
     change: 'Edit domain',
-    paths: 'Enrolment URLs',
+    devices: 'Devices',
     profilesLead: 'Profiles that devices of this domain can request.',
     removeLead: 'Only a domain without devices and certificates can be deleted.',
     removeTitle: 'Delete this domain?',
@@ -29,7 +32,7 @@ const m = messages(
     alias: 'Alias',
     certificates: 'Zertifikate',
     change: 'Domäne bearbeiten',
-    paths: 'Adressen zum Anmelden',
+    devices: 'Geräte',
     profilesLead: 'Profile, die Geräte dieser Domäne beantragen dürfen.',
     removeLead: 'Nur eine Domäne ohne Geräte und Zertifikate lässt sich löschen.',
     removeTitle: 'Diese Domäne löschen?',
@@ -78,6 +81,9 @@ function Shown({ of: found, reload }: Found<Domain>) {
         label={m('tabs')}
         tabs={[
           { name: 'about', title: words('detail'), view: () => <About of={found} /> },
+          ...(may('devices.read')
+            ? [{ name: 'devices', title: m('devices'), view: () => <DevicesOf domain={id} /> }]
+            : []),
           ...(may('certificates.read')
             ? [
                 {
@@ -94,8 +100,7 @@ function Shown({ of: found, reload }: Found<Domain>) {
   );
 }
 
-function About({ of: { unique_name, issuing_ca, profiles, created_at } }: { readonly of: Domain }) {
-  const segment = encodeURIComponent(unique_name);
+function About({ of: { id, unique_name, issuing_ca, profiles, created_at } }: { readonly of: Domain }) {
   return (
     <div class="cards">
       <Card title={words('detail')}>
@@ -104,15 +109,6 @@ function About({ of: { unique_name, issuing_ca, profiles, created_at } }: { read
             [d('name'), <Text key="n" of={unique_name} />],
             [d('ca'), <CaOf key="c" id={issuing_ca} />],
             [words('created'), <When key="w" at={created_at} relative />],
-          ]}
-        />
-      </Card>
-      <Card title={m('paths')}>
-        <Facts
-          rows={[
-            ['EST', <Code key="e" of={`${location.origin}/.well-known/est/${segment}/`} />],
-            ['CMP', <Code key="c" of={`${location.origin}/.well-known/cmp/p/${segment}`} />],
-            ['REST', <Code key="r" of={`${location.origin}/rest/${segment}/`} />],
           ]}
         />
       </Card>
@@ -131,6 +127,8 @@ function About({ of: { unique_name, issuing_ca, profiles, created_at } }: { read
           ))}
         </ul>
       </Card>
+      <EnrolmentUrls domain={id} />
+      {may('approvals.read') && <DomainPolicies domain={id} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { messages } from '../../language.ts';
 import { Answer } from '../../parts/display/answer.tsx';
 import { Badge, Card } from '../../parts/display/facts.tsx';
 import { Text } from '../../parts/display/text.tsx';
+import { may } from '../../session.ts';
 
 const m = messages(
   {
@@ -61,6 +62,18 @@ function checkTitle(check: string): string {
   return group === 'issuers' ? m('issuer', { name }) : check;
 }
 
+/** The page that shows more of a check, if the role may see it. */
+function checkPage(check: string): string | undefined {
+  if (check.startsWith('issuers.')) return may('certificates.read') ? '/upstreams' : undefined;
+  return check === 'issuing' && may('cas.read') ? '/cas' : undefined;
+}
+
+const CheckTitle = ({ of }: { readonly of: string }) => {
+  const page = checkPage(of);
+  const title = <Text of={checkTitle(of)} />;
+  return page === undefined ? title : <a href={page}>{title}</a>;
+};
+
 function problemTitle(check: string): string {
   if (check === 'store') return m('storeProblem');
   if (check === 'configuration') return m('configurationProblem');
@@ -95,7 +108,7 @@ export const HealthNotices = ({ of }: { readonly of: Health }) => (
         role="alert"
       >
         <p>
-          <strong>{problemTitle(name)}</strong> <span class="quiet">{checkTitle(name)}</span>
+          <strong>{problemTitle(name)}</strong> <CheckTitle of={name} />
         </p>
         {detail !== undefined && (
           <p>
@@ -115,7 +128,7 @@ export const HealthCard = ({ asked }: { readonly asked: Asked<Health> }) => (
         <ul class="plain-list">
           {Object.entries(checks).map(([name, { ok }]) => (
             <li key={name}>
-              <Text of={checkTitle(name)} />
+              <CheckTitle of={name} />
               <Badge look={ok ? 'good' : 'bad'}>{m(ok ? 'ok' : 'notOk')}</Badge>
             </li>
           ))}

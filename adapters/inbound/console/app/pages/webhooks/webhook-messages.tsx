@@ -18,20 +18,18 @@ import { eventTitle, webhookEvents } from '../../parts/webhooks/webhook-events.t
 import type { Page } from '../../router.ts';
 import { may } from '../../session.ts';
 import { words } from '../../words.ts';
+import { deliveryLooks, deliveryStates, m as l } from './last-message.tsx';
 import { m as w } from './webhooks.tsx';
 
 const m = messages(
   {
     again: 'Send again',
     attempts: 'Attempts',
-    dead: 'Given up',
-    delivered: 'Delivered',
     event: 'Of',
     last: 'Last response',
     next: 'Next attempt',
     none: 'Nothing has been sent yet',
     noneNext: 'Send a test message from the list of webhooks.',
-    pending: 'Pending',
     sent: 'The message will be sent again.',
     title: 'Webhook messages',
     webhook: 'Webhook',
@@ -40,14 +38,11 @@ const m = messages(
   {
     again: 'Noch einmal senden',
     attempts: 'Versuche',
-    dead: 'Aufgegeben',
-    delivered: 'Zugestellt',
     event: 'Ereignis',
     last: 'Letzte Antwort',
     next: 'Nächster Versuch',
     none: 'Noch wurde nichts gesendet',
     noneNext: 'Senden Sie eine Testnachricht aus der Liste der Webhooks.',
-    pending: 'Steht aus',
     sent: 'Die Nachricht wird noch einmal gesendet.',
     title: 'Webhook-Nachrichten',
     webhook: 'Webhook',
@@ -55,16 +50,13 @@ const m = messages(
   },
 );
 
-const states = ['pending', 'delivered', 'dead'] as const;
-const looks = { pending: 'warn', delivered: 'good', dead: 'bad' } as const;
-
 interface Delivery {
   readonly id: number;
   readonly created_at: string;
   readonly webhook: number;
   readonly webhook_id: string;
   readonly event: string;
-  readonly state: (typeof states)[number];
+  readonly state: (typeof deliveryStates)[number];
   readonly attempts: number;
   readonly next_attempt_at: string | null;
   readonly last_status: number | null;
@@ -88,7 +80,7 @@ export const webhookMessages: Page = {
         round={round}
         searchable={false}
         filters={[
-          choiceFilter('state', words('state'), states, m),
+          choiceFilter('state', words('state'), deliveryStates, l),
           recordFilter('webhook', m('webhook'), webhooks),
           choiceFilter('event', m('event'), webhookEvents, eventTitle),
           ...periodFilters(),
@@ -104,7 +96,7 @@ export const webhookMessages: Page = {
             ),
           },
           termColumn('event', m('event')),
-          badgeColumn('state', words('state'), looks, m),
+          badgeColumn('state', words('state'), deliveryLooks, l),
           numberColumn('attempts', m('attempts')),
           {
             name: 'last_status',

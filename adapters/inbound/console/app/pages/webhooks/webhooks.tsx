@@ -15,6 +15,7 @@ import { eventTitle, type WebhookEvent, webhookEvents } from '../../parts/webhoo
 import type { Page } from '../../router.ts';
 import { may } from '../../session.ts';
 import { words } from '../../words.ts';
+import { LastMessage } from './last-message.tsx';
 
 export const m = messages(
   {
@@ -26,6 +27,7 @@ export const m = messages(
     events: 'Events',
     eventsHint: 'Select none for all.',
     inactive: 'Inactive',
+    last: 'Last message',
     lead: 'Webhooks notify other systems of events with signed messages.',
     none: 'No webhooks',
     noneNext: 'Add one to notify a ticket system or a chat of pending requests.',
@@ -38,7 +40,7 @@ export const m = messages(
     secret: 'Signing secret',
     system: 'The trust store of the system',
     test: 'Send test message',
-    tested: 'The test message has been queued. Its result appears under Messages.',
+    tested: 'The test message has been queued. Its result appears under Last message.',
     title: 'Webhooks',
     truststore: 'Trust anchors for its TLS certificate',
     url: 'Address',
@@ -53,6 +55,7 @@ export const m = messages(
     events: 'Ereignisse',
     eventsHint: 'Ohne Auswahl: alle.',
     inactive: 'Inaktiv',
+    last: 'Letzte Nachricht',
     lead: 'Webhooks melden Ereignisse mit signierten Nachrichten an andere Systeme.',
     none: 'Keine Webhooks',
     noneNext:
@@ -66,7 +69,7 @@ export const m = messages(
     secret: 'Signiergeheimnis',
     system: 'Der Vertrauensspeicher des Systems',
     test: 'Testnachricht senden',
-    tested: 'Die Testnachricht ist eingereiht. Ihr Ergebnis erscheint unter Nachrichten.',
+    tested: 'Die Testnachricht ist eingereiht. Ihr Ergebnis erscheint unter Letzte Nachricht.',
     title: 'Webhooks',
     truststore: 'Vertrauensanker für sein TLS-Zertifikat',
     url: 'Adresse',
@@ -94,7 +97,7 @@ export const webhooks: Page = {
   navigation: { group: 'system', order: 50 },
   view: () => {
     const writes = may('webhooks.write');
-    const { round, dialog, add, edit, rotate, remove } = useSecretEditing<Webhook>({
+    const { round, again, dialog, add, edit, rotate, remove } = useSecretEditing<Webhook>({
       collection: path,
       Edit,
       Secret,
@@ -141,13 +144,14 @@ export const webhooks: Page = {
                 <Badge look={is_active ? 'good' : 'calm'}>{m(is_active ? 'active' : 'inactive')}</Badge>
               ),
             },
+            { name: 'last', title: m('last'), cell: ({ id }) => <LastMessage key={round} webhook={id} /> },
             writes &&
               actionsColumn((of) => (
                 <span class="buttons">
                   <Action
                     look="plain"
                     label={`${m('test')}: ${plain(of.unique_name)}`}
-                    run={() => write('POST', `${path}${of.id}/test/`)}
+                    run={() => write('POST', `${path}${of.id}/test/`).then(again)}
                     done={m('tested')}
                   >
                     {m('test')}

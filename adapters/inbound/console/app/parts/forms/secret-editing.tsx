@@ -25,6 +25,7 @@ export function useSecretEditing<T extends Named>({
   };
   return {
     ...editing,
+    again,
     add: (): void => open((close) => <Edit saved={show} close={close} />),
     rotate: ({ id, unique_name: name }: T): void =>
       open((close) => (
