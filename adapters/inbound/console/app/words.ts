@@ -3,6 +3,7 @@ import { messages } from './language.ts';
 /** What more than one page says. */
 export const words = messages(
   {
+    absent: 'None',
     actions: 'Actions',
     add: 'Add',
     all: 'All',
@@ -41,6 +42,7 @@ export const words = messages(
     yes: 'Yes',
   },
   {
+    absent: 'Nicht vorhanden',
     actions: 'Aktionen',
     add: 'Hinzufügen',
     all: 'Alle',

@@ -110,7 +110,7 @@ export function Differences({ of: { differences, explanations } }: { readonly of
       ) : (
         <>
           <p class="meaning">{m('differencesLead')}</p>
-          <table class="list">
+          <table class="list wraps">
             <thead>
               <tr>
                 <th scope="col">{m('field')}</th>

@@ -5,7 +5,7 @@ import { tell } from '../../parts/dialogs/toast.tsx';
 import { Answer } from '../../parts/display/answer.tsx';
 import { Card, Facts, Heading } from '../../parts/display/facts.tsx';
 import { Tabs } from '../../parts/display/tabs.tsx';
-import { Text } from '../../parts/display/text.tsx';
+import { Absent, Text } from '../../parts/display/text.tsx';
 import { Form } from '../../parts/forms/form.tsx';
 import type { Field } from '../../parts/forms/input.tsx';
 import type { Page } from '../../router.ts';
@@ -173,7 +173,7 @@ function General() {
               rows={fields(found).map(({ title, initial }) => [
                 title,
                 initial === '' || initial === null || initial === undefined ? (
-                  <span class="quiet">–</span>
+                  <Absent />
                 ) : (
                   <Text of={String(initial)} />
                 ),

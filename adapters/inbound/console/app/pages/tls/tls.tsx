@@ -1,6 +1,7 @@
 import { messages, moment } from '../../language.ts';
 import { Empty } from '../../parts/display/answer.tsx';
 import { Badge } from '../../parts/display/facts.tsx';
+import { Absent } from '../../parts/display/text.tsx';
 import { momentColumn, nameColumn, textColumn } from '../../parts/lists/columns.tsx';
 import { ListPage } from '../../parts/lists/list-page.tsx';
 import type { Page } from '../../router.ts';
@@ -75,7 +76,7 @@ export const hasExpired = ({ not_valid_after: end }: Credential): boolean =>
 
 export function CredentialState({ of }: { readonly of: Credential }) {
   if (hasExpired(of)) return <Badge look="bad">{m('expired')}</Badge>;
-  if (of.credential_type !== tlsServer) return <span class="quiet">–</span>;
+  if (of.credential_type !== tlsServer) return <Absent />;
   return of.is_active ? <Badge look="good">{m('active')}</Badge> : <Badge look="calm">{m('ready')}</Badge>;
 }
 

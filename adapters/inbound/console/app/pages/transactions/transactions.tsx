@@ -1,7 +1,7 @@
 import { messages } from '../../language.ts';
 import { Empty } from '../../parts/display/answer.tsx';
 import { CertificateOf, DeviceOf, DomainOf } from '../../parts/display/reference.tsx';
-import { Code, Text } from '../../parts/display/text.tsx';
+import { Absent, Code, Text } from '../../parts/display/text.tsx';
 import { badgeColumn, codeColumn, momentColumn } from '../../parts/lists/columns.tsx';
 import { choiceFilter, periodFilters } from '../../parts/lists/filters.ts';
 import { ListPage } from '../../parts/lists/list-page.tsx';
@@ -111,8 +111,7 @@ export const transactions: Page = {
         {
           name: 'cert_profile',
           title: m('profile'),
-          cell: ({ cert_profile: name }) =>
-            name === null ? <span class="quiet">–</span> : <Text of={name} />,
+          cell: ({ cert_profile: name }) => (name === null ? <Absent /> : <Text of={name} />),
         },
         {
           name: 'certificate',

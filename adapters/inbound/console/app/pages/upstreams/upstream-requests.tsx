@@ -1,7 +1,7 @@
 import { messages } from '../../language.ts';
 import { Empty } from '../../parts/display/answer.tsx';
 import { CaOf, CertificateOf, DeviceOf } from '../../parts/display/reference.tsx';
-import { Text } from '../../parts/display/text.tsx';
+import { Absent, Text } from '../../parts/display/text.tsx';
 import { When } from '../../parts/display/when.tsx';
 import { badgeColumn, momentColumn, numberColumn, textColumn } from '../../parts/lists/columns.tsx';
 import { choiceFilter, periodFilters } from '../../parts/lists/filters.ts';
@@ -26,7 +26,6 @@ const m = messages(
     next: 'Next attempt',
     none: 'No requests to upstream CAs yet',
     noneNext: 'Requests appear here when devices of a domain with an upstream CA enrol.',
-    over: 'None',
     [openStates]: 'Pending (all)',
     pending: 'The upstream CA decides',
     reason: 'Last error',
@@ -47,7 +46,6 @@ const m = messages(
     next: 'Nächster Versuch',
     none: 'Noch keine Anträge an Upstream-CAs',
     noneNext: 'Anträge erscheinen hier, wenn Geräte einer Domäne mit Upstream-CA Zertifikate beantragen.',
-    over: 'Keiner',
     [openStates]: 'Offen (alle)',
     pending: 'Die Upstream-CA entscheidet',
     reason: 'Letzter Fehler',
@@ -96,12 +94,12 @@ export const UpstreamRequests = () => (
         name: 'next_at',
         title: m('next'),
         orderable: true,
-        cell: (request) =>
-          isOpen(request) ? <When at={request.next_at} /> : <span class="quiet">{m('over')}</span>,
+        cell: (request) => (isOpen(request) ? <When at={request.next_at} /> : <Absent />),
       },
       {
         name: 'reason',
         title: m('reason'),
+        wraps: true,
         cell: ({ reason }) => reason !== null && <Text of={reason} />,
       },
       { name: 'device', title: m('device'), cell: ({ device }) => <DeviceOf id={device} /> },

@@ -52,7 +52,7 @@ export function LastMessage({ webhook }: { readonly webhook: number }) {
   const { state, created_at, last_error, last_status } = last;
   const answer = last_error ?? (last_status === null ? undefined : String(last_status));
   return (
-    <>
+    <div>
       <a href={`/webhooks/messages?webhook=${webhook}`}>
         <Badge look={deliveryLooks[state]}>{m(state)}</Badge>
       </a>{' '}
@@ -62,6 +62,6 @@ export function LastMessage({ webhook }: { readonly webhook: number }) {
           <Text of={answer} />
         </p>
       )}
-    </>
+    </div>
   );
 }

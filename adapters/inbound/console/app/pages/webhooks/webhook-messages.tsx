@@ -101,8 +101,9 @@ export const webhookMessages: Page = {
           {
             name: 'last_status',
             title: m('last'),
+            wraps: true,
             cell: ({ last_status: status, last_error: error }) => (
-              <Text of={error ?? (status === null ? '–' : String(status))} />
+              <Text of={error ?? (status === null ? words('absent') : String(status))} />
             ),
           },
           momentColumn('next_attempt_at', m('next')),

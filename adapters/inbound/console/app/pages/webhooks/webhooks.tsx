@@ -144,7 +144,12 @@ export const webhooks: Page = {
                 <Badge look={is_active ? 'good' : 'calm'}>{m(is_active ? 'active' : 'inactive')}</Badge>
               ),
             },
-            { name: 'last', title: m('last'), cell: ({ id }) => <LastMessage key={round} webhook={id} /> },
+            {
+              name: 'last',
+              title: m('last'),
+              wraps: true,
+              cell: ({ id }) => <LastMessage key={round} webhook={id} />,
+            },
             writes &&
               actionsColumn((of) => (
                 <span class="buttons">

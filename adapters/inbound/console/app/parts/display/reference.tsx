@@ -1,7 +1,7 @@
 import { useShared } from '../../data.ts';
 import type { Device, Named } from '../../records.ts';
 import { may } from '../../session.ts';
-import { Text } from './text.tsx';
+import { Absent, Text } from './text.tsx';
 
 /** What another record is called, where it can be seen: a link to it, or else its number. */
 function Reference({
@@ -18,7 +18,7 @@ function Reference({
   readonly needs: string;
 }) {
   const { data } = useShared<readonly Named[]>(may(needs) ? `${collection}?limit=1000` : undefined);
-  if (of === null) return <span class="quiet">–</span>;
+  if (of === null) return <Absent />;
   const name = data?.find(({ id }) => id === of)?.unique_name;
   if (!may(needs)) return <>{of}</>;
   return <a href={`${page}/${of}`}>{name === undefined ? `#${of}` : <Text of={name} />}</a>;
@@ -48,14 +48,14 @@ export const RoleOf = ({ id }: { readonly id: number | null }) => (
 export function DeviceOf({ id }: { readonly id: number | null }) {
   const isSeen = may('devices.read');
   const { data } = useShared<Device>(isSeen && id !== null ? `/api/devices/${id}/` : undefined);
-  if (id === null) return <span class="quiet">–</span>;
+  if (id === null) return <Absent />;
   if (!isSeen) return <>{id}</>;
   return <a href={`/devices/${id}`}>{data ? <Text of={data.common_name} /> : `#${id}`}</a>;
 }
 
 /** There may be a million: by their numbers. */
 export function CertificateOf({ id }: { readonly id: number | null }) {
-  if (id === null) return <span class="quiet">–</span>;
+  if (id === null) return <Absent />;
   return may('certificates.read') ? <a href={`/certificates/${id}`}>#{id}</a> : <span>{id}</span>;
 }
 

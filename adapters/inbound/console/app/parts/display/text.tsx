@@ -49,3 +49,6 @@ export const Code = ({ of }: { readonly of: string }) => (
     <Text of={of} />
   </code>
 );
+
+/** In place of a value that does not exist. */
+export const Absent = () => <span class="quiet">{words('absent')}</span>;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { number } from '../../language.ts';
 import { words } from '../../words.ts';
 import { Badge, type Look } from '../display/facts.tsx';
-import { Code, plain, Text } from '../display/text.tsx';
+import { Absent, Code, plain, Text } from '../display/text.tsx';
 import { When } from '../display/when.tsx';
 import type { Column } from './list.tsx';
 
@@ -28,9 +28,7 @@ export const termColumn = <N extends string>(name: N, title: string) =>
   column(name, title, (value: string) => <code class="whole">{plain(value)}</code>);
 
 export const momentColumn = <N extends string>(name: N, title: string) =>
-  column(name, title, (value: string | null) =>
-    value === null ? <span class="quiet">–</span> : <When at={value} />,
-  );
+  column(name, title, (value: string | null) => (value === null ? <Absent /> : <When at={value} />));
 
 export const numberColumn = <N extends string>(name: N, title: string) => ({
   ...column(name, title, (value: number) => number(value)),

@@ -49,6 +49,8 @@ export interface Column<T> {
   readonly orderable?: boolean;
   /** A number: stands to the right. */
   readonly isNumber?: boolean;
+  /** A text that no other page shows whole: it wraps. */
+  readonly wraps?: boolean;
 }
 
 interface Listed {
@@ -204,8 +206,12 @@ export function List<T extends Listed>({
                       )}
                     </td>
                   )}
-                  {columns.map(({ name, title, cell, isNumber }, n) => (
-                    <td key={name} data-title={title} class={isNumber ? 'number' : undefined}>
+                  {columns.map(({ name, title, cell, isNumber, wraps }, n) => (
+                    <td
+                      key={name}
+                      data-title={title}
+                      class={isNumber ? 'number' : wraps ? 'wraps' : undefined}
+                    >
                       {n === 0 && href ? <a href={href(record)}>{cell(record)}</a> : cell(record)}
                     </td>
                   ))}

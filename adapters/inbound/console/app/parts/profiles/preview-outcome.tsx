@@ -163,7 +163,7 @@ const Reasons = ({ of }: { readonly of: Preview['explanations'] }) => (
     <h3>{m('reasons')}</h3>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
     <section class="scroll" tabIndex={0} aria-label={m('reasons')}>
-      <table class="list">
+      <table class="list wraps">
         <thead>
           <tr>
             <th scope="col">{m('field')}</th>
