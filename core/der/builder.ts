@@ -114,7 +114,7 @@ export class DerBuilder {
   /** Adds a non-negative INTEGER, given as its magnitude with the most significant octet first. */
   unsigned(magnitude: Uint8Array, identifier: number = tag.integer): this {
     let skip = 0;
-    while (skip < magnitude.length - 1 && magnitude[skip] === 0) skip++;
+    while (magnitude[skip] === 0) skip++;
     const value = skip === 0 ? magnitude : magnitude.subarray(skip);
     if (value.length > 0 && value[0]! < 0x80) return this.add(identifier, value);
     this.#header(identifier, value.length + 1);

@@ -28,6 +28,7 @@ test.each([
   ['const a = !b;', ['const a = (b);']],
   ['const a = b.some(c);', ['const a = b.every(c);']],
   ['const a = b.toString();', []],
+  [`throw new Fault('malformed', \`not an OID: \${text.slice(0, 80)}\`);`, []],
   ['const a = b.filter(c);', ['const a = b;']],
   ["import { a } from './0.ts'; type B = 1 | true; const c: 5 = d as 6;", []],
 ])('%s', (source, expected) => {

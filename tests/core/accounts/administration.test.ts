@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import type { Permission } from '#core/access/permissions.ts';
 import type { Principal } from '#core/access/principal.ts';
-import { adminPassword, type Installation, installation } from '#tests/fixtures/installation.ts';
+import { adminPassword, type Installation, installation, testClock } from '#tests/fixtures/installation.ts';
+import { intruded, recording } from '#tests/fixtures/intruded.ts';
 
 const address = '192.0.2.1';
 const password = 'a long password';
@@ -176,4 +178,19 @@ test('only what ends a session in the user record ends it', async () => {
     await users.update(site.admin, id, change);
     expect(await codeOf(accounts.principal(user, session, address))).toBe(expected);
   }
+});
+
+test('a sign-in that loses a race against a new password looks like a wrong password', async () => {
+  const clock = testClock();
+  const { store, before } = intruded(await openSqliteStore({ path: ':memory:', clock }));
+  await using site = await installation({ store, clock });
+  const { accounts } = site.gateway;
+  before(recording('account.signIn'), () =>
+    accounts.setPassword('admin', 'another long password', site.admin.actor),
+  );
+  await expect(accounts.signIn('admin', adminPassword, address)).rejects.toMatchObject({
+    code: 'unauthenticated',
+    id: 'wrong_credentials',
+  });
+  expect(await codeOf(accounts.signIn('admin', 'another long password', address))).toBe('done');
 });

@@ -76,6 +76,16 @@ test('every instance recognizes a known address for thirty days', async () => {
   expect(await signIn(two, 'admin', adminPassword, nat)).toBe('tooManyRequests');
 });
 
+test('a failure at an address that only another instance knows does not lock out other addresses', async () => {
+  await using one = await installation();
+  await using two = await installation({ store: one.store, clock: one.clock });
+  await signIn(one, 'admin', adminPassword, nat);
+  await recorded(one.store, 1);
+  await signIn(two, 'admin', 'wrong password', nat);
+  await times(4, (n) => signIn(two, 'admin', 'wrong password', `192.0.2.${n}`));
+  expect(await signIn(two, 'admin', adminPassword, '198.51.100.1')).toBe('in');
+});
+
 test('concurrent guesses for one name from many addresses are not checked more often than consecutive ones', async () => {
   await using site = await installation();
   await signIn(site, 'admin', adminPassword, nat);

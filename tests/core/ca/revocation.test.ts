@@ -65,3 +65,13 @@ describe('a certificate on hold', () => {
     expect(await events('certificate.revoke')).toHaveLength(1);
   });
 });
+
+test('an issued certificate is listed until it is removed', async () => {
+  const listed = async () =>
+    (await site.gateway.certificates.list(site.admin, { limit: 10 })).records.map((one) => one.id);
+  expect(await listed()).toContain(id);
+  await revoke('superseded');
+  await site.gateway.certificates.remove(site.admin, id);
+  expect(await listed()).not.toContain(id);
+  expect(await record()).toMatchObject({ status: 'revoked' });
+});
