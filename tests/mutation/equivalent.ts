@@ -128,6 +128,8 @@ export const equivalent: readonly Equivalent[] = [
     replacement: 'false && (alongside.length === 0 && webhooks.length === 0)',
     because: 'A shortcut: without both lists, the line that follows returns the same.',
   },
+  { file: 'core/accounts/known-addresses.ts', text: 'map.delete(key);', because: cache },
+  { file: 'core/accounts/known-addresses.ts', text: 'const yesHolds = 60_000;', because: wait },
 ];
 
 export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>

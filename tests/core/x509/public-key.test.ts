@@ -297,3 +297,13 @@ describe('hostile keys', () => {
     });
   });
 });
+
+test('a signature that the library cannot verify with the key is invalid', () => {
+  const key = testKey('p-256');
+  const signature = key.sign('ecdsa-sha256', Buffer.from('data'));
+  // The last key is of another type than its record says, and the one before is none at all.
+  for (const wrong of [undefined as never, testKey('ed25519').publicKey.key]) {
+    const other = { ...key.publicKey, key: wrong };
+    expect(verifySignature(other, 'ecdsa-sha256', Buffer.from('data'), signature)).toBe(false);
+  }
+});

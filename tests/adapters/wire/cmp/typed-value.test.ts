@@ -126,6 +126,54 @@ describe('values with an OID (InfoTypeAndValue)', () => {
     if (encoding) expect(hex(written.value)).toBe(encoding.replaceAll(' ', ''));
   });
 
+  test('have the OIDs of RFC 9810 §5.3.19 and RFC 4211 §6 and §7', () => {
+    const arcs = (table: Record<string, { readonly oid: string }>) =>
+      Object.values(table).map(({ oid }) => oid.split('.').slice(0, -1).join('.'));
+    const numbers = (table: Record<string, { readonly oid: string }>) =>
+      Object.fromEntries(
+        Object.entries(table).map(([name, { oid }]) => [name, Number(oid.split('.').at(-1))]),
+      );
+    expect(new Set(arcs(infoTypes))).toEqual(new Set(['1.3.6.1.5.5.7.4']));
+    expect(new Set(arcs(controlTypes))).toEqual(new Set(['1.3.6.1.5.5.7.5.1']));
+    expect(new Set(arcs(regInfoTypes))).toEqual(new Set(['1.3.6.1.5.5.7.5.2']));
+    expect(numbers(infoTypes)).toEqual({
+      caProtEncCert: 1,
+      signKeyPairTypes: 2,
+      encKeyPairTypes: 3,
+      preferredSymmAlg: 4,
+      caKeyUpdateInfo: 5,
+      currentCrl: 6,
+      unsupportedOids: 7,
+      keyPairParamReq: 10,
+      keyPairParamRep: 11,
+      revPassphrase: 12,
+      implicitConfirm: 13,
+      confirmWaitTime: 14,
+      origPkiMessage: 15,
+      suppLangTags: 16,
+      caCerts: 17,
+      rootCaKeyUpdate: 18,
+      certReqTemplate: 19,
+      rootCaCert: 20,
+      certProfile: 21,
+      crlStatusList: 22,
+      crls: 23,
+      kemCiphertextInfo: 24,
+    });
+    expect(numbers(controlTypes)).toEqual({
+      regToken: 1,
+      authenticator: 2,
+      pkiPublicationInfo: 3,
+      pkiArchiveOptions: 4,
+      oldCertId: 5,
+      protocolEncrKey: 6,
+      altCertTemplate: 7,
+      algId: 11,
+      rsaKeyLen: 12,
+    });
+    expect(numbers(regInfoTypes)).toEqual({ utf8Pairs: 1, certReq: 2 });
+  });
+
   test('have different OIDs', () => {
     const tables = [infoTypes, controlTypes, regInfoTypes];
     const oids = tables.flatMap((table) => Object.values(table).map(({ oid }) => oid));
