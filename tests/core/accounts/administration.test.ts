@@ -106,6 +106,30 @@ describe('a user without the permission of a role', () => {
       'give it to a service account',
       ({ gateway }, who, role) => gateway.serviceAccounts.create(who, { uniqueName: 'jo', role }),
     ],
+    [
+      'give it to an existing service account',
+      async ({ gateway, admin }, who, role) => {
+        const { id: own } = await gateway.roles.create(admin, {
+          uniqueName: `own ${who.actor.name}`,
+          permissions: [],
+        });
+        const input = { uniqueName: `line ${who.actor.name}`, role: own };
+        const { id } = await gateway.serviceAccounts.create(admin, input);
+        return gateway.serviceAccounts.update(who, id, { role });
+      },
+    ],
+    [
+      'give it to an existing user',
+      async ({ gateway, admin }, who, role) => {
+        const { id: own } = await gateway.roles.create(admin, {
+          uniqueName: `own ${who.actor.name}`,
+          permissions: [],
+        });
+        const input = { username: `jo of ${who.actor.name}`, password, role: own };
+        const { id } = await gateway.users.create(admin, input);
+        return gateway.users.update(who, id, { role });
+      },
+    ],
   ])('cannot %s', async (_what, work) => {
     await using site = await installation();
     const { id: keeper } = await roleWith(site, 'keeper', ['accounts.read', 'accounts.write']);
