@@ -68,6 +68,19 @@ describe.skipIf(!hasBrowser)('with the data of a plant', () => {
     expect(rows.filter((row) => !/Rejected\s+\w+/.test(row))).toEqual([]);
   }, 30_000);
 
+  test('the history of a device has a line for each event, which opens to its details', async () => {
+    await page.look(desk);
+    await site.show(page, '/devices/1?tab=history');
+    const heights = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('.event')].map((event) => event.getBoundingClientRect().height)",
+    );
+    expect(heights.length).toBeGreaterThan(2);
+    expect(Math.max(...heights)).toBeLessThanOrEqual(48);
+    await page.click('.event summary');
+    await page.until("document.querySelector('.event .facts').checkVisibility()");
+    expect(await violations()).toEqual([]);
+  }, 30_000);
+
   test('every figure of the overview leads to what it counts', async () => {
     await page.look(desk);
     await site.show(page, '/');

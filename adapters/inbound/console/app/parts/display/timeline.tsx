@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { useList } from '../../data.ts';
 import { messages } from '../../language.ts';
 import { actionTitle } from '../audit/action-words.ts';
 import { Answer, Empty } from './answer.tsx';
-import { Badge } from './facts.tsx';
-import { Text } from './text.tsx';
+import { Badge, Facts } from './facts.tsx';
+import { plain, Text } from './text.tsx';
 import { When } from './when.tsx';
 
 const m = messages(
@@ -49,20 +50,13 @@ export function Timeline(of: { readonly object: string } | { readonly path: stri
           <>
             <ul class="plain-list card">
               {records.map(({ id, created_at, actor, action, outcome, detail }) => (
-                <li key={id}>
-                  <span>
+                <li key={id} class="event">
+                  <Line of={detail}>
                     <strong>
                       <Text of={actionTitle(action)} />
                     </strong>{' '}
-                    {outcome !== 'success' && <Badge look="bad">{m(outcome)}</Badge>}{' '}
-                    <span class="quiet">
-                      <Text
-                        of={Object.entries(detail)
-                          .map(([name, value]) => `${name}: ${value}`)
-                          .join(' · ')}
-                      />
-                    </span>
-                  </span>
+                    {outcome !== 'success' && <Badge look="bad">{m(outcome)}</Badge>}
+                  </Line>
                   <span class="quiet">
                     <Text of={actor.name === '' ? actor.kind : actor.name} /> · <When at={created_at} />
                   </span>
@@ -74,5 +68,20 @@ export function Timeline(of: { readonly object: string } | { readonly path: stri
         )
       }
     </Answer>
+  );
+}
+
+/** An event on one line: the beginning of its details, which open to the whole of them. */
+function Line({ of, children }: { readonly of: AuditEvent['detail']; readonly children: ComponentChildren }) {
+  const details = Object.entries(of);
+  if (details.length === 0) return <span>{children}</span>;
+  return (
+    <details>
+      <summary>
+        {children}{' '}
+        <span class="quiet">{plain(details.map(([name, value]) => `${name}: ${value}`).join(' · '))}</span>
+      </summary>
+      <Facts rows={details.map(([name, value]) => [name, <Text key={name} of={String(value)} />])} />
+    </details>
   );
 }
