@@ -236,9 +236,9 @@ const importTable: readonly Row[] = [
   { of: 'plugins/kit/templates/*/', may: ['self'], packages: 'any' },
   { of: 'plugins/kit/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
   {
-    of: 'plugins/host/(schema|choose|config|config-file|registry|reason).ts',
+    of: 'plugins/host/(schema|choose|config|config-file|explain|registry|reason).ts',
     may: [
-      'plugins/host/(schema|choose|config|registry|reason).ts',
+      'plugins/host/(schema|choose|config|config-file|registry|reason).ts',
       'plugins/kit/(contract|postern).ts',
       'core/fault.ts',
       'adapters/inbound/http/evidence.ts',
@@ -253,7 +253,7 @@ const importTable: readonly Row[] = [
     loads: true,
   },
   {
-    of: 'plugins/(host/(service|main|first-start|lifecycle|workers|restore|rotate|copy-store)|cli/main).ts',
+    of: 'plugins/(host/(service|main|first-start|lifecycle|workers|restore|rotate|copy-store|doctor)|cli/main).ts',
     may: [
       ...frame,
       'plugins/catalog.ts',

@@ -7,9 +7,12 @@ import { backupCommands } from './backup.ts';
 import { caCommands } from './ca.ts';
 import { certificateCommands } from './certificate.ts';
 import { type Command, exit, printable, UsageError } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { deviceCommands } from './device.ts';
+import { doctorCommands } from './doctor.ts';
 import { commandSuggestion, describe, overview, version } from './help.ts';
 import { listCommands } from './list.ts';
+import { manualCommand } from './manual.ts';
 import { pluginCommands } from './plugin.ts';
 import { report } from './report.ts';
 import { secretsCommands } from './secrets.ts';
@@ -21,6 +24,7 @@ import { userCommands } from './user.ts';
 
 const commands: readonly Command[] = [
   ...serveCommands,
+  ...doctorCommands,
   ...deviceCommands,
   ...certificateCommands,
   ...caCommands,
@@ -33,6 +37,8 @@ const commands: readonly Command[] = [
   ...storeCommands,
   ...listCommands,
   ...pluginCommands,
+  completionCommand(() => commands),
+  manualCommand(() => commands),
 ];
 const help = ['--help', '-h', 'help'];
 

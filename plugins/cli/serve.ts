@@ -1,5 +1,6 @@
 import { inboundOff, tellOff } from '../host/choose.ts';
 import { loadConfiguration } from '../host/config-file.ts';
+import { type ExplainedTable, explain } from '../host/explain.ts';
 import {
   type Command,
   configOption,
@@ -40,9 +41,14 @@ directory and, as lines of JSON, to standard error.`,
     positionals: [],
     summary: 'Check the whole configuration without opening anything.',
     details: 'Exit status: 0 if it is valid, 78 if not. Every problem is printed on standard error.',
-    options: { ...place, json: jsonOption },
+    options: {
+      explain: { type: 'boolean', help: 'Print every key with its effective value and where it comes from' },
+      ...place,
+      json: jsonOption,
+    },
     async run({ place, catalog, options }) {
-      const { configuration, dataDirectory, file } = await loadConfiguration(place, catalog);
+      const loaded = await loadConfiguration(place, catalog);
+      const { configuration, dataDirectory, file } = loaded;
       const { https_port: https, http_port: http } = configuration.server;
       const { addresses } = await import('../host/service.ts');
       const { baseUrl } = addresses(configuration, { https, http });
@@ -53,7 +59,11 @@ directory and, as lines of JSON, to standard error.`,
         ]),
       );
       const off = inboundOff(catalog, configuration.inbound);
-      if (options.json === true) {
+      if (options.explain === true) {
+        const explained = explain(loaded);
+        if (options.json === true) printJson({ file: file ?? null, data: dataDirectory, tables: explained });
+        else console.log(explained.map(asToml).join('\n\n'));
+      } else if (options.json === true) {
         printJson({ file: file ?? null, data: dataDirectory, base_url: baseUrl, plugins, inbound_off: off });
       } else {
         console.log(`${file ?? 'The built-in configuration'} is valid.`);
@@ -63,3 +73,12 @@ directory and, as lines of JSON, to standard error.`,
     },
   },
 ];
+
+/** The table as TOML, with a comment behind each key; keys without a value are comments. */
+function asToml({ path, keys }: ExplainedTable): string {
+  const lines = keys.map(({ key, value, origin }) =>
+    origin === 'not set' ? [`# ${key} =`, origin] : [`${key} = ${value}`, origin],
+  );
+  const width = Math.min(60, Math.max(...lines.map(([line]) => line!.length)));
+  return [`[${path}]`, ...lines.map(([line, origin]) => `${line!.padEnd(width)}  # ${origin}`)].join('\n');
+}

@@ -21,6 +21,10 @@ export interface LoadedConfiguration {
   readonly dataDirectory: string;
   /** The file that was read, absolute; undefined where there is none. */
   readonly file: string | undefined;
+  /** The tables of the file, before defaults and references; may contain secrets. */
+  readonly tables: unknown;
+  /** The keys of [server] that the command line sets. */
+  readonly overrides: Readonly<Record<string, number>>;
 }
 
 /** Finds, reads and checks the configuration. Throws a ConfigurationError. */
@@ -32,17 +36,19 @@ export async function loadConfiguration(
   const usual = [resolve('postern.toml'), join(dataDirectory, 'postern.toml')];
   const file = config === undefined ? usual.find((path) => existsSync(path)) : resolve(config);
   const directory = file === undefined ? process.cwd() : dirname(file);
+  const tables = file === undefined ? {} : readToml(file);
+  const overrides = {
+    ...(httpsPort !== undefined && { https_port: httpsPort }),
+    ...(httpPort !== undefined && { http_port: httpPort }),
+  };
   const configuration = await readConfiguration({
-    tables: file === undefined ? {} : readToml(file),
-    overrides: {
-      ...(httpsPort !== undefined && { https_port: httpsPort }),
-      ...(httpPort !== undefined && { http_port: httpPort }),
-    },
+    tables,
+    overrides,
     source: sourceIn(directory),
     catalog,
     load: (specifier) => loadPlugin(specifier, directory),
   });
-  return { configuration, dataDirectory, file };
+  return { configuration, dataDirectory, file, tables, overrides };
 }
 
 /** Returns the source of values that a configuration in `directory` refers to: environment variables and files. */
