@@ -90,7 +90,7 @@ function matches(name: string, host: string): boolean {
   const dot = name.indexOf('.');
   const label = dot < 0 ? name : name.slice(0, dot);
   const star = label.indexOf('*');
-  const first = host.split('.', 1)[0]!;
+  const first = host.split('.')[0]!;
   if (star < 0 || name.slice(label.length) !== host.slice(first.length)) return false;
   const [before, after] = [label.slice(0, star), label.slice(label.lastIndexOf('*') + 1)];
   return first.length >= before.length + after.length && first.startsWith(before) && first.endsWith(after);

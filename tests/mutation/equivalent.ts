@@ -130,6 +130,19 @@ export const equivalent: readonly Equivalent[] = [
   },
   { file: 'core/accounts/known-addresses.ts', text: 'map.delete(key);', because: cache },
   { file: 'core/accounts/known-addresses.ts', text: 'const yesHolds = 60_000;', because: wait },
+  { file: 'core/accounts/throttle.ts', text: 'limit: 1000,', because: bound },
+  { file: 'core/x509/algorithm.ts', text: 'const saltLength = salt.smallInteger(2 ** 16);', because: bound },
+  { file: 'adapters/wire/cmp/mac.ts', text: 'const iterationsAtOnce = 10_000;', because: bound },
+  {
+    file: 'core/x509/factorable-rsa.ts',
+    text: 'const filters = [64, 63, 65, 11, 17, 19].map((modulus) => {',
+    because: 'Any moduli will do: they only save most square roots.',
+  },
+  {
+    file: 'core/requester/admit.ts',
+    text: "const randomSecret = (context: Pick<Ports, 'entropy'>): Uint8Array => context.entropy.bytes(32);",
+    because: 'Nobody knows the secret, whatever its length.',
+  },
 ];
 
 export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>

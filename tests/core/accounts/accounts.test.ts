@@ -36,6 +36,18 @@ test('a refresh token works once, and using it again ends the session', async ()
   expect(await site.audit('account.sessionRevoked')).toHaveLength(1);
 });
 
+test('of two concurrent refreshes with one token, one is rejected', async () => {
+  await using site = await installation();
+  const { accounts } = site.gateway;
+  const { session, generation } = await accounts.signIn('admin', adminPassword, address);
+  const refreshes = [1, 2].map(() => accounts.refresh(session, generation, address));
+  const outcomes = await Promise.allSettled(refreshes);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'unauthenticated' });
+  expect((await site.store.get('session', session))?.generation).toBe(1);
+});
+
 test('a session expires 24 hours after its last refresh', async () => {
   await using site = await installation();
   const { accounts } = site.gateway;

@@ -41,3 +41,11 @@ test('a request by name can be repeated after its approval has expired, not afte
   await site.gateway.approvals.reject(await person(site, 'jo'), second as number, comment);
   await expect(asked(site)).rejects.toMatchObject({ code: 'forbidden' });
 });
+
+test('a request by name with a key type that does not exist is rejected at this field', async () => {
+  await using site = await installation();
+  const input = { commonName: 'laptop 7', keyType: 'rsa-1024' as never };
+  await expect(site.gateway.certificates.create(site.admin, input)).rejects.toMatchObject({
+    field: 'keyType',
+  });
+});
