@@ -87,7 +87,7 @@ const summary = meanings(
     hardened:
       'Für Anlagen unter Angriff: durchweg 128 Bit Sicherheit, TLS 1.3, kein Geheimnis außerhalb von TLS.',
     critical:
-      'Für kritische Infrastruktur: Stellen mit 192 Bit Sicherheit, Geräte zeigen Zertifikate und sonst nichts.',
+      'Für kritische Infrastruktur: CAs mit 192 Bit Sicherheit, Geräte zeigen Zertifikate und sonst nichts.',
   },
 );
 

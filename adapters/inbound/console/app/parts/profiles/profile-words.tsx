@@ -70,7 +70,7 @@ export const m = messages(
     hours: { one: '{n} Stunde', other: '{n} Stunden' },
     isCa: 'ja',
     isCaOver: {
-      one: 'ja, mit höchstens {n} Stelle darunter',
+      one: 'ja, mit höchstens {n} CA darunter',
       other: 'ja, mit höchstens {n} CAs darunter',
     },
     isNoCa: 'nein',

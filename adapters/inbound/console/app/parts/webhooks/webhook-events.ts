@@ -1,16 +1,16 @@
 import { messages } from '../../language.ts';
 
 const english = {
-  'approval.waiting': 'a request that waits for approval',
-  'approval.granted': 'a request that was approved',
-  'approval.rejected': 'a request that was rejected',
-  'approval.expired': 'a request nobody decided on',
-  'certificate.issued': 'a certificate that was issued',
-  'certificate.revoked': 'a certificate that was revoked',
-  'certificate.released': 'a certificate whose hold was lifted',
-  'certificate.expiring': 'a certificate that ends soon',
-  'ca.expiring': 'an issuing CA that expires soon',
-  'upstream.failed': 'a CA elsewhere that failed',
+  'approval.waiting': 'Approval pending',
+  'approval.granted': 'Request approved',
+  'approval.rejected': 'Request rejected',
+  'approval.expired': 'Request expired',
+  'certificate.issued': 'Certificate issued',
+  'certificate.revoked': 'Certificate revoked',
+  'certificate.released': 'Certificate released from hold',
+  'certificate.expiring': 'Certificate expires soon',
+  'ca.expiring': 'Issuing CA expires soon',
+  'upstream.failed': 'Upstream request failed',
 } as const;
 
 export type WebhookEvent = keyof typeof english;
@@ -19,14 +19,14 @@ export type WebhookEvent = keyof typeof english;
 export const webhookEvents = Object.keys(english) as readonly WebhookEvent[];
 
 export const eventTitle = messages(english, {
-  'approval.waiting': 'ein Antrag, der auf Genehmigung wartet',
-  'approval.granted': 'ein genehmigter Antrag',
-  'approval.rejected': 'ein abgelehnter Antrag',
-  'approval.expired': 'ein Antrag, über den niemand entschied',
-  'certificate.issued': 'ein ausgestelltes Zertifikat',
-  'certificate.revoked': 'ein gesperrtes Zertifikat',
-  'certificate.released': 'ein nicht mehr ausgesetztes Zertifikat',
-  'certificate.expiring': 'ein bald ablaufendes Zertifikat',
-  'ca.expiring': 'eine bald ablaufende ausstellende CA',
-  'upstream.failed': 'eine vorgelagerte Stelle, die scheiterte',
+  'approval.waiting': 'Genehmigung offen',
+  'approval.granted': 'Antrag genehmigt',
+  'approval.rejected': 'Antrag abgelehnt',
+  'approval.expired': 'Antrag abgelaufen',
+  'certificate.issued': 'Zertifikat ausgestellt',
+  'certificate.revoked': 'Zertifikat gesperrt',
+  'certificate.released': 'Aussetzung eines Zertifikats aufgehoben',
+  'certificate.expiring': 'Zertifikat läuft bald ab',
+  'ca.expiring': 'Ausstellende CA läuft bald ab',
+  'upstream.failed': 'Anfrage an eine Upstream-CA fehlgeschlagen',
 });
