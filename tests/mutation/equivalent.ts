@@ -143,6 +143,17 @@ export const equivalent: readonly Equivalent[] = [
     text: "const randomSecret = (context: Pick<Ports, 'entropy'>): Uint8Array => context.entropy.bytes(32);",
     because: 'Nobody knows the secret, whatever its length.',
   },
+  {
+    file: 'core/accounts/known-addresses.ts',
+    text: 'if (this.#waiting.size >= mostWaiting) return;',
+    because: bound,
+  },
+  {
+    file: 'core/accounts/users.ts',
+    text: 'const bytes = new Uint8Array(4);',
+    replacement: '5',
+    because: 'Only the first four octets are read.',
+  },
 ];
 
 export const matches = (one: Equivalent, { file, text, replacement }: Mutant): boolean =>
