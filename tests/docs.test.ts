@@ -12,7 +12,9 @@ const longestLine = 120;
 const longestReadme = 200;
 const patterns = constructions.map(({ pattern }) => pattern);
 const pages: Pages = new Map(
-  ['README.md', ...filesOf('docs/**/*.md'), 'tests/fuzz/README.md'].map((path) => [path, read(path)]),
+  ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...filesOf('docs/**/*.md'), 'tests/fuzz/README.md'].map(
+    (path) => [path, read(path)],
+  ),
 );
 const ofPages = (check: (page: string) => readonly string[]): string[] =>
   [...pages].flatMap(([path, page]) => check(page).map((found) => `${path}, ${found}`));

@@ -287,7 +287,18 @@ const importTable: readonly Row[] = [
     types: ['core/'],
     packages: { 'node:fs/promises': 'all', 'node:path': 'all', '@sinclair/typebox': 'all' },
   },
-  { of: 'tests/', may: ['core/', 'adapters/', 'plugins/', 'tests/', 'bench/'], packages: 'any', loads: true },
+  {
+    of: 'tests/',
+    may: ['core/', 'adapters/', 'plugins/', 'tests/', 'bench/', 'release/'],
+    packages: 'any',
+    loads: true,
+  },
+  // Builds releases, and is no part of them.
+  {
+    of: 'release/',
+    may: ['self'],
+    packages: { ...files, 'node:crypto': 'all', 'node:os': 'all' },
+  },
   { of: 'bench/', may: ['core/', 'adapters/', 'plugins/', 'bench/', 'tests/'], packages: 'any', loads: true },
 ];
 

@@ -64,9 +64,25 @@ break_lock() {
   rmdir "$lock.dead"
 }
 
+# A release has the file RELEASE: "postern VERSION MACHINE COMMIT". It contains its packages and Bun, so nothing is installed.
+release() {
+  read -r _ _ machine _ <"$root/RELEASE"
+  if [ "$machine" != "$(uname -m)" ]; then
+    echo "postern: this release is for $machine, but this machine is $(uname -m): unpack the archive for $(uname -m)" >&2
+    return 1
+  fi
+  find_bun && return
+  echo "postern: $root is incomplete: Bun is missing; unpack the archive again" >&2
+  return 1
+}
+
 # One process installs, the others wait. The lock is a symbolic link to the process id of its holder: creating a link with
 # its content is atomic.
 packages() {
+  if [ -f "$root/RELEASE" ]; then
+    release
+    return
+  fi
   in_step "$1" && return
   if [ ! -w "$root" ]; then
     echo "postern: $root/node_modules does not match package-lock.json, and $root is not writable: cannot install packages" >&2

@@ -240,3 +240,33 @@ describe('a clone whose packages do not match', () => {
     expect(stderr.toString()).toContain('neither npm nor bun is installed');
   });
 });
+
+describe('a release, which has the file RELEASE', () => {
+  const machine = Bun.spawnSync(['uname', '-m']).stdout.toString().trim();
+  const release = (of: string): void =>
+    writeFileSync(join(clone, 'RELEASE'), `postern 1.0.0 ${of} 0123abc\n`);
+
+  test('starts with the Bun that it contains and installs nothing, whatever the lock file says', async () => {
+    installed(lock('1.0.0'));
+    writeFileSync(join(clone, 'package-lock.json'), lock('2.0.0'));
+    release(machine);
+    expect(await output(start())).toMatchObject({ status: 0, stdout: called(), stderr: '' });
+    expect(npmCalls()).toEqual([]);
+  });
+
+  test('for another machine says which archive to unpack', async () => {
+    installed(lock('1.0.0'));
+    release('riscv64');
+    const { status, stderr } = await output(start());
+    expect(status).toBe(1);
+    expect(stderr).toContain(`for riscv64, but this machine is ${machine}`);
+  });
+
+  test('without Bun is incomplete, and installs nothing', async () => {
+    release(machine);
+    const { status, stderr } = await output(start());
+    expect(status).toBe(1);
+    expect(stderr).toContain('Bun is missing');
+    expect(npmCalls()).toEqual([]);
+  });
+});

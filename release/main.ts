@@ -1,0 +1,37 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pack } from './archive.ts';
+import { signChecksums, writeChecksums } from './checksums.ts';
+import { platforms, stageProgram } from './program.ts';
+import { describeSource, root } from './source.ts';
+
+/**
+ * `npm run release`: builds `dist/` from the commit that is checked out. The same commit, built with the same versions of the
+ * compiler, tar, gzip, dpkg and the C library, gives the same octets.
+ */
+async function main(): Promise<void> {
+  const source = await describeSource();
+  const dist = join(root, 'dist');
+  await rm(dist, { recursive: true, force: true });
+  await mkdir(dist);
+  const work = await mkdtemp(join(process.env.TMPDIR ?? tmpdir(), 'postern-release-'));
+  try {
+    for (const platform of platforms) {
+      const name = `postern-${source.version}-linux-${platform.cpu}`;
+      const program = join(work, name);
+      console.log(`building ${name}`);
+      await stageProgram(source, platform, program);
+      await pack(program, join(dist, `${name}.tar.gz`), source.epoch);
+    }
+    await writeChecksums(dist);
+    const key = process.env.RELEASE_KEY;
+    if (key === undefined) console.log('not signed: RELEASE_KEY names no file with an Ed25519 key');
+    else await signChecksums(dist, key);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  console.log(`dist/ holds postern ${source.version} of commit ${source.commit}`);
+}
+
+await main();

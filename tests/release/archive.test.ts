@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { generateKeyPairSync } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pack } from '#release/archive.ts';
+import { signChecksums, writeChecksums } from '#release/checksums.ts';
+import { installed } from '#release/components.ts';
+import { thirdParty } from '#release/licences.ts';
+import { describeSource, root } from '#release/source.ts';
+import { shell } from '#tests/fixtures/server.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'postern-release-test-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A folder `name/program` with the same files, made in the given order, at the given time and with the given mode. */
+function program(name: string, files: readonly string[], seconds: number, mode: number): string {
+  const folder = join(directory, name, 'program');
+  mkdirSync(folder, { recursive: true });
+  for (const file of files) {
+    writeFileSync(join(folder, file), file);
+    chmodSync(join(folder, file), mode);
+    utimesSync(join(folder, file), seconds, seconds);
+  }
+  return folder;
+}
+
+test('archives of the same files are equal, whatever their order, times and the umask were', async () => {
+  const [one, other, changed] = ['1', '2', '3'].map((name) => join(directory, `${name}.tar.gz`));
+  await pack(program('a', ['x', 'y'], 1_000, 0o644), one!, 1_700_000_000);
+  await pack(program('b', ['y', 'x'], 2_000, 0o600), other!, 1_700_000_000);
+  await pack(program('c', ['y', 'z'], 2_000, 0o600), changed!, 1_700_000_000);
+  expect(readFileSync(one!).equals(readFileSync(other!))).toBe(true);
+  expect(readFileSync(one!).equals(readFileSync(changed!))).toBe(false);
+  const listed = shell(directory, 'tar -tvzf 1.tar.gz --numeric-owner --utc').stdout;
+  expect(listed).toMatch(/^-rw-r--r-- 0\/0 +1 2023-11-14 22:13 program\/x$/m);
+});
+
+const verification = readFileSync(join(root, 'docs/how-to/verify-a-release.md'), 'utf8');
+const commands = /## Steps\n+```sh\n(.*?)```/s.exec(verification)![1]!;
+
+test('the commands of the manual accept a signed release and reject a changed one', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const keyFile = join(directory, 'private.pem');
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const dist = join(directory, 'dist');
+  mkdirSync(dist);
+  writeFileSync(join(dist, 'a.tar.gz'), 'archive');
+  await writeChecksums(dist);
+  await signChecksums(dist, keyFile);
+  const verify = () => shell(dist, `set -e\n${commands}`);
+  expect(verify()).toMatchObject({ status: 0, stdout: 'Signature Verified Successfully\na.tar.gz: OK\n' });
+  writeFileSync(join(dist, 'a.tar.gz'), 'another');
+  expect(verify().status).not.toBe(0);
+  writeFileSync(join(dist, 'a.tar.gz'), 'archive');
+  writeFileSync(join(dist, 'SHA256SUMS'), `${readFileSync(join(dist, 'SHA256SUMS'))}\n`);
+  expect(verify().status).not.toBe(0);
+});
+
+test('a key that is not Ed25519 is rejected', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keyFile = join(directory, 'private.pem');
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await writeChecksums(directory);
+  expect(signChecksums(directory, keyFile)).rejects.toThrow('not an Ed25519 key');
+});
+
+test('every production package has a version, a licence and an integrity, and is in THIRD-PARTY.txt', async () => {
+  const components = await installed(root);
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const names = components.map(({ name }) => name);
+  expect(Object.keys(dependencies).filter((name) => !names.includes(name))).toEqual([]);
+  const wanted = components.filter(({ name }) => ['kysely', 'ssh2', '@oven/bun-linux-x64'].includes(name));
+  const text = await thirdParty(root, wanted);
+  expect(text).toMatch(/^ssh2 1\.\d+\.\d+, MIT$/m);
+  expect(text).toContain('JavaScriptCore');
+});
+
+test.skipIf(Bun.which('git') === null)(
+  'a release carries the version of package.json and the date of the commit',
+  async () => {
+    const source = await describeSource();
+    expect(source.commit).toMatch(/^[0-9a-f]{40}$/);
+    expect(source.epoch).toBeGreaterThan(1_700_000_000);
+    expect(source.version).toMatch(/^\d+\.\d+\.\d+$/);
+  },
+);
